@@ -41,7 +41,7 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
   schedule::Merging merging = command::merging_named(method);
   merging.may_differ = true;
   return schedule::refusal(schedule::parse(schedule), schedule::Collective::allreduce, 0, merging,
-                           schedule::Operator::commutative);
+                           schedule::OperatorKind::commutative);
 }
 
 /// `auto` and every row of the registry.

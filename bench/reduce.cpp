@@ -49,7 +49,7 @@ void add_plans(Size& size, const ReduceOptions& options) {
       const auto* const row = schedule::parse(schedule).row;
       const Method named = command::method_named(method);
       if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::merging_named(method),
-                            schedule::Operator::commutative))
+                            schedule::OperatorKind::commutative))
         continue;
       const Options of_plan{.method = named,
                             .layout = Layout::contiguous(size.mine.size(), MPI_COMM_WORLD),

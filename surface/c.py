@@ -43,7 +43,7 @@ def lists(made):
             "#pragma once\n", '#include "capi/names.hpp"\n', "namespace steadfold::capi::lists {\n",
             f"inline constexpr sf_operation last_operation = {last.c};\n"]
     for each in enumerations():
-        text.append(f"inline constexpr Named {plural(each)}[] = {{")
+        text.append(f"inline constexpr ListEntry {plural(each)}[] = {{")
         text += [f'    {{"{entry.name}", "{entry.about}"}},' for entry in each.entries]
         text.append("};\n")
     older = [f'    {{SF_LIST_{plural(each).upper()}, "{entry.alias}", "{entry.name}"}},'

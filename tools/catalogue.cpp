@@ -35,7 +35,7 @@ std::optional<std::string> refusal(const std::string& schedule, const std::strin
   if (is_policy(schedule)) return std::nullopt;
   const schedule::Spec spec = schedule::parse(schedule);
   const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;
-  return schedule::refusal(spec, collective, 0, merging_named(method), schedule::Operator::commutative);
+  return schedule::refusal(spec, collective, 0, merging_named(method), schedule::OperatorKind::commutative);
 }
 
 }  // namespace steadfold::command

@@ -17,7 +17,7 @@ struct Options {
 };
 
 Result run(const Options& options) {
-  const schedule::Sweep sweep = schedule::check_all(1, options.max_ranks);
+  const schedule::SweepResult sweep = schedule::check_all(1, options.max_ranks);
   const ExitStatus status = sweep.failures.empty() ? all_well : check_failed;
   if (options.json)
     return {line_of({{"passed", sweep.passed}, {"failed", sweep.failures.size()}, {"failures", sweep.failures}}),

@@ -14,7 +14,7 @@ namespace {
 
 /// The fixed parts of a proposal: its beginning, which the texts follow, and the beginning of each call, which the
 /// call's intervals follow.
-struct Head {
+struct ProposalHead {
   Status status = Status::ok;
   Asked asked = Asked::reduction;
   std::uint64_t text_bytes = 0;
@@ -51,9 +51,9 @@ void append(std::vector<std::byte>& out, const void* data, std::size_t bytes) {
 }
 
 /// Takes what a rank tells apart from front to back.
-class Reader {
+class ProposalReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : at_(bytes.data()) {}
+  explicit ProposalReader(std::span<const std::byte> bytes) : at_(bytes.data()) {}
 
   template <class T>
   T take() {
@@ -79,8 +79,8 @@ class Reader {
 };
 
 Proposal read(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
-  const auto head = reader.take<Head>();
+  ProposalReader reader(bytes);
+  const auto head = reader.take<ProposalHead>();
   Proposal proposal{.status = head.status, .asked = head.asked};
   proposal.text = reader.text(head.text_bytes);
   proposal.schedule = reader.text(head.schedule_bytes);
@@ -175,7 +175,7 @@ Telling telling_of(const Description& description) noexcept {
 
 /// What is known when all ranks have told that; nothing where they have told that some list is wrong.
 std::optional<order::Layout> layout_of(const Call& call, const Description& description, Rank rank_count,
-                                       std::span<Reader> told) {
+                                       std::span<ProposalReader> told) {
   std::vector<Count> counts(static_cast<std::size_t>(rank_count), 1);  // MPI's shape
   order::Coverage all;
   std::vector<std::vector<order::Interval>> lists;
@@ -303,11 +303,11 @@ Count sum_of_rows(Count some, Count more) {
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure, Asked asked) {
   const std::string text = failure == nullptr ? "" : failure->what();
   const std::string_view schedule = calls.empty() ? std::string_view() : asked_schedule(calls.front());
-  const Head head{.status = failure == nullptr ? Status::ok : failure->status(),
-                  .asked = asked,
-                  .text_bytes = text.size(),
-                  .schedule_bytes = schedule.size(),
-                  .call_count = calls.size()};
+  const ProposalHead head{.status = failure == nullptr ? Status::ok : failure->status(),
+                          .asked = asked,
+                          .text_bytes = text.size(),
+                          .schedule_bytes = schedule.size(),
+                          .call_count = calls.size()};
   std::vector<std::byte> bytes;
   append(bytes, &head, sizeof head);
   append(bytes, text.data(), text.size());
@@ -363,7 +363,7 @@ std::vector<std::byte> tell(std::span<const Call> calls) {
 std::optional<Agreement> settle(std::span<const Call> calls, std::span<const std::span<const std::byte>> told,
                                 Rank rank_count, const Means& means) {
   Agreement agreed;
-  std::vector<Reader> readers(told.begin(), told.end());
+  std::vector<ProposalReader> readers(told.begin(), told.end());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Description description = describe(calls[i]);
     std::optional<order::Layout> layout = layout_of(calls[i], description, rank_count, readers);

@@ -408,10 +408,10 @@ schedule::Context context_of(const Description& description, const schedule::Spe
           .nodes = nodes_of(*schedule.row, &schedule, nodes)};
 }
 
-schedule::Operator operator_kind(const Description& description) noexcept {
+schedule::OperatorKind operator_kind(const Description& description) noexcept {
   if (description.operation != Operation::user && built_in_operator(description).idempotent)
-    return schedule::Operator::idempotent;
-  return description.commutes ? schedule::Operator::commutative : schedule::Operator::ordered;
+    return schedule::OperatorKind::idempotent;
+  return description.commutes ? schedule::OperatorKind::commutative : schedule::OperatorKind::ordered;
 }
 
 }  // namespace steadfold::agreement

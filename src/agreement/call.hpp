@@ -107,10 +107,10 @@ struct Call {
 
 /// A value of an enumeration or of fewer bits that takes a whole word, so that nothing is between it and the next.
 template <class T>
-class Word {
+class WholeWord {
  public:
-  constexpr Word() = default;
-  constexpr Word(T value) noexcept {  // NOLINT(google-explicit-constructor)
+  constexpr WholeWord() = default;
+  constexpr WholeWord(T value) noexcept {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_signed_v<T>)
       word_ = static_cast<std::make_unsigned_t<T>>(value);  // without the sign's copies
     else
@@ -135,25 +135,25 @@ inline constexpr std::size_t description_words = 20;
 
 /// What must be equal on all ranks, as 20 words to be compared, hashed and sent.
 struct Description {
-  Word<arithmetic::Operation> operation;
-  Word<Method> method;  // resolved: never automatic
-  Word<arithmetic::Type> type;
-  Word<arithmetic::Type> result_type;
-  Word<LayoutKind> layout;
+  WholeWord<arithmetic::Operation> operation;
+  WholeWord<Method> method;  // resolved: never automatic
+  WholeWord<arithmetic::Type> type;
+  WholeWord<arithmetic::Type> result_type;
+  WholeWord<LayoutKind> layout;
   std::uint64_t grid = 0;  // a hash
-  Word<Rank> root;         // or all_ranks
+  WholeWord<Rank> root;    // or all_ranks
   Bytes element_bytes = 0;
   Count columns = 0;
   Count element_count = 0;
   std::uint64_t operator_name = 0;  // a hash
   std::uint64_t schedule = 0;       // a hash
-  Word<bool> commutes;
-  Word<bool> may_fail;
+  WholeWord<bool> commutes;
+  WholeWord<bool> may_fail;
   Count bin_count = 0;  // resolved; 0 for methods without bins
-  Word<Sweep> sweep;
-  Word<Collective> collective;
+  WholeWord<Sweep> sweep;
+  WholeWord<Collective> collective;
   std::uint64_t blocks = 0;  // a hash
-  Word<ArrayForm> array;
+  WholeWord<ArrayForm> array;
   Count groups = 0;
 
   bool has_mask() const noexcept {
@@ -244,7 +244,7 @@ std::string_view asked_name(Collective collective) noexcept;
 /// Whether this rank gets a result; `blocks` are those of the call.
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
 /// The kind of operator as the registry names it.
-schedule::Operator operator_kind(const Description& description) noexcept;
+schedule::OperatorKind operator_kind(const Description& description) noexcept;
 /// What the schedule makes rank 0's steps of where columns are not cut; `Segmentation::cut` has those of other ranks
 /// and of segments. What is pointed to must outlive it; the layout may be left out for the formulas of most rows.
 /// `nodes`: those of the machine, if there are several and the schedule is to know; then the layout is that by place.

@@ -51,7 +51,7 @@ std::string by_rounds(std::span<const Description> calls, const order::Nodes* no
 constexpr double worthwhile = 0.9;  // of the time; models are not that exact
 
 /// Of a user's operator nothing but sizes is known here.
-std::string by_model(const Description& call, const Sizes& sizes, const order::Layout& layout,
+std::string by_model(const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                      const transport::LogGP& link) {
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
@@ -74,8 +74,8 @@ std::string by_model(const Description& call, const Sizes& sizes, const order::L
 
 /// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
 /// `best`, or if groups always pay.
-std::string by_nodes(const std::string& best, const Description& call, const Sizes& sizes, const order::Layout& layout,
-                     const transport::LogGP& link, const order::Nodes& nodes) {
+std::string by_nodes(const std::string& best, const Description& call, const PartialSizes& sizes,
+                     const order::Layout& layout, const transport::LogGP& link, const order::Nodes& nodes) {
   if (!nodes.groups_may_pay()) return best;
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
@@ -104,7 +104,7 @@ std::string by_model(const Description& call, const order::Layout& layout, const
                                   .element_bytes = call.element_bytes};
   const auto kind = make_kind(call, operator_of(call, user), call.columns,
                               {.rows = layout.element_count(), .ranks = layout.rank_count()});
-  const Sizes sizes(*kind);
+  const PartialSizes sizes(*kind);
   std::string best = by_model(call, sizes, layout, link);
   return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, link, *nodes);
 }

@@ -8,12 +8,12 @@
 namespace steadfold::agreement {
 namespace {
 
-struct Named {
+struct GuaranteeName {
   Guarantees bit;
   std::string_view name;
   std::string_view meaning;
 };
-constexpr std::array<Named, 7> names = {{
+constexpr std::array<GuaranteeName, 7> names = {{
     {guarantee::ranks, "ranks", "the number of ranks"},
     {guarantee::threads, "threads", "the number of threads"},
     {guarantee::layout, "layout", "which rank holds which elements"},
@@ -54,7 +54,7 @@ void require_kept(const Call& call) {
                                                 "), combine those of sf_guarantee");
   const Description description = describe(call);
   const Guarantees missing = call.require & ~kept(description);
-  for (const Named& each : names) {
+  for (const GuaranteeName& each : names) {
     if ((missing & each.bit) == 0) continue;
     throw Failure(Status::unsupported, "the bits depend on " + std::string(each.meaning) + " (" +
                                            std::string(arithmetic::name_of(call.operation)) + " by method " +

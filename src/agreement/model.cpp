@@ -7,7 +7,7 @@ namespace {
 
 /// A typical partial, half way through: of half of the ranks; of one rank if partials do not grow; of two intervals if
 /// the order is cyclic.
-Bytes typical_partial(const schedule::Row& row, const schedule::Context& context, const Sizes& sizes) {
+Bytes typical_partial(const schedule::Row& row, const schedule::Context& context, const PartialSizes& sizes) {
   using order::Rank;
   const Rank ranks = context.rank_count;
   const Rank half = (ranks + 1) / 2;
@@ -51,7 +51,7 @@ struct Modelled {
   double bytes(const Vectors& of) const { return of.partials * partial + of.values * value; }
 };
 
-std::optional<Modelled> modelled(schedule::Context context, const Sizes& sizes, Count columns,
+std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& sizes, Count columns,
                                  const transport::LogGP& link) {
   const schedule::Row& row = *context.spec->row;
   if (!row.messages || !row.rounds) return std::nullopt;
@@ -106,14 +106,14 @@ std::optional<Passed> passed_link(const order::Nodes& nodes, schedule::Context c
 
 }  // namespace
 
-Bytes Sizes::of(const order::Layout& layout, order::RankRange range) const {
+Bytes PartialSizes::of(const order::Layout& layout, order::RankRange range) const {
   if (kind_->has_fixed_size()) return kind_->full_size(order::IntervalSet({0, 1}));
   for (const Known& known : known_)
     if (known.layout == &layout && known.range == range) return known.bytes;
   return known_.emplace_back(Known{&layout, range, kind_->full_size(layout.rows(range))}).bytes;
 }
 
-std::optional<double> modelled_seconds(schedule::Context context, const Sizes& sizes, Count columns,
+std::optional<double> modelled_seconds(schedule::Context context, const PartialSizes& sizes, Count columns,
                                        const transport::LogGP& link) {
   if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
   const auto found = modelled(context, sizes, columns, link);
@@ -124,7 +124,7 @@ std::optional<double> modelled_seconds(schedule::Context context, const Sizes& s
 }
 
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
-                                          const Sizes& sizes, Count columns, const transport::LogGP& link) {
+                                          const PartialSizes& sizes, Count columns, const transport::LogGP& link) {
   const auto found = modelled(context, sizes, columns, link);
   const auto passed = found ? passed_link(nodes, found->context) : std::nullopt;
   if (!passed) return std::nullopt;

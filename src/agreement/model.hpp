@@ -16,9 +16,9 @@ namespace steadfold::agreement {
 inline constexpr double assumed_merge_per_byte = 1e-10;
 
 /// A kind of partial, and the sizes that were asked for before: those of rows in many intervals take long to find.
-class Sizes {
+class PartialSizes {
  public:
-  Sizes(const arithmetic::PartialKind& kind) noexcept : kind_(&kind) {}  // NOLINT(google-explicit-constructor)
+  PartialSizes(const arithmetic::PartialKind& kind) noexcept : kind_(&kind) {}  // NOLINT(google-explicit-constructor)
 
   const arithmetic::PartialKind& kind() const noexcept { return *kind_; }
   /// Bytes of a partial of these ranks' rows.
@@ -36,14 +36,14 @@ class Sizes {
 
 /// Seconds; nothing if the row has no formulas. The context names the layout and the schedule; its rank and segments
 /// are ignored.
-std::optional<double> modelled_seconds(schedule::Context context, const Sizes& sizes, Count columns,
+std::optional<double> modelled_seconds(schedule::Context context, const PartialSizes& sizes, Count columns,
                                        const transport::LogGP& link = assumed_link);
 
 /// Seconds if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
 /// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. Nothing if the
 /// row has no formulas, or that node has more than 65536 steps. Cost: O(steps of that node).
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
-                                          const Sizes& sizes, Count columns,
+                                          const PartialSizes& sizes, Count columns,
                                           const transport::LogGP& link = assumed_link);
 
 }  // namespace steadfold::agreement

@@ -9,12 +9,12 @@ namespace {
 constexpr std::uint32_t most_segments = 1u << 20;
 
 /// A row's formula for rounds if that is a line in the number of segments.
-struct Line {
+struct LinearRounds {
   Count first;   // rounds of the first segment
   Count period;  // of every other
 };
 
-Line line_of(const schedule::Row& row, schedule::Context context) {
+LinearRounds line_of(const schedule::Row& row, schedule::Context context) {
   constexpr std::uint32_t many = 1024;
   const auto rounds = [&](std::uint32_t segments) {
     context.segments = segments;
@@ -83,7 +83,7 @@ std::uint32_t segments_of(const schedule::Context& context, Count columns, Bytes
     const Count blocks = (columns - 1) / block + 1;
     wanted = static_cast<double>(blocks);
   } else {
-    const Line line = line_of(row, context);
+    const LinearRounds line = line_of(row, context);
     wanted = std::round(best_pipeline(line.first, line.period, columns * column_bytes, link).blocks);
   }
   const auto possible = static_cast<std::uint32_t>(std::min(wanted, static_cast<double>(most)));

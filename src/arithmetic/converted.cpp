@@ -156,7 +156,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   void write_survey(std::span<std::byte> out) override { inner_->surveyor()->write_survey(out); }
   void expect(std::span<const std::byte> surveyed) override { inner_->surveyor()->expect(surveyed); }
 
-  struct Tile {
+  struct ConvertedRows {
     std::vector<std::byte> first;
     std::vector<std::byte> second;
   };
@@ -167,7 +167,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   void visit_tiles(const Block& block, Visit visit) {
     for (Count done = 0; done < block.rows; done += tile_) {
       const Count rows = std::min(tile_, block.rows - done);
-      Tile& tile = tiles_[turn_];
+      ConvertedRows& tile = tiles_[turn_];
       turn_ = 1 - turn_;
       const Bytes offset = done * block.row_stride;
       visit(done, Block{.first = convert(how_.first, block.first, offset, rows, block.row_stride, tile.first),
@@ -197,7 +197,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   Bytes row_bytes_;
   Bytes out_bytes_;  // of one converted row
   Count tile_;       // rows of the block
-  std::array<Tile, 2> tiles_;
+  std::array<ConvertedRows, 2> tiles_;
   std::size_t turn_ = 0;
 };
 

@@ -7,12 +7,12 @@
 namespace steadfold::arithmetic {
 namespace {
 
-struct Prefix {
+struct PlainPrefix {
   Header header;
   std::uint64_t row_count = 0;
   std::uint64_t reserved = 0;
 };
-static_assert(sizeof(Prefix) == 32);
+static_assert(sizeof(PlainPrefix) == 32);
 
 /// Turns the values of all `rows` rows, combined, into those of the result.
 Status finish_plain(const Operator& op, Count columns, Count rows, const std::byte* folded, Count element_count,
@@ -92,9 +92,9 @@ class PlainKind final : public PiecewiseKind, private RowsAtHand {
  public:
   PlainKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
-  Bytes capacity(const order::IntervalSet& /*rows*/) const override { return sizeof(Prefix) + stride_; }
+  Bytes capacity(const order::IntervalSet& /*rows*/) const override { return sizeof(PlainPrefix) + stride_; }
   Bytes full_size(const order::IntervalSet& rows) const override {
-    return sizeof(Prefix) + (rows.empty() ? 0 : stride_);
+    return sizeof(PlainPrefix) + (rows.empty() ? 0 : stride_);
   }
   Bytes value_bytes() const noexcept override { return stride_; }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<PlainBuilder>(op_, columns_); }
@@ -120,7 +120,7 @@ class PlainKind final : public PiecewiseKind, private RowsAtHand {
     const std::span<std::byte> out = room.head;
     const auto [header, ok] = merge_headers(left.head, right.head);
     if (!ok) return failed(room, header, header.status);
-    if (!well_formed(left.head) || !well_formed(right.head) || out.size() < sizeof(Prefix) + stride_)
+    if (!well_formed(left.head) || !well_formed(right.head) || out.size() < sizeof(PlainPrefix) + stride_)
       return failed(room, header, Status::transport_failed);
     if (rows_of(left.head) == 0 || rows_of(right.head) == 0) {
       const auto whole = rows_of(left.head) == 0 ? right.head : left.head;
@@ -128,7 +128,7 @@ class PlainKind final : public PiecewiseKind, private RowsAtHand {
       set_header(out, header);
       return out.first(whole.size());
     }
-    const Prefix prefix{.header = header, .row_count = rows_of(left.head) + rows_of(right.head)};
+    const PlainPrefix prefix{.header = header, .row_count = rows_of(left.head) + rows_of(right.head)};
     std::memcpy(out.data(), &prefix, sizeof prefix);
     const order::Interval columns = pieces.take(columns_);
     const Bytes at = columns.begin * op_.element_bytes;
@@ -150,13 +150,14 @@ class PlainKind final : public PiecewiseKind, private RowsAtHand {
   }
 
   static Count rows_of(std::span<const std::byte> partial) {
-    Prefix prefix;
+    PlainPrefix prefix;
     std::memcpy(&prefix, partial.data(), sizeof prefix);
     return prefix.row_count;
   }
-  static const std::byte* values_of(std::span<const std::byte> partial) { return partial.data() + sizeof(Prefix); }
+  static const std::byte* values_of(std::span<const std::byte> partial) { return partial.data() + sizeof(PlainPrefix); }
   bool well_formed(std::span<const std::byte> partial) const {
-    return partial.size() >= sizeof(Prefix) && partial.size() == sizeof(Prefix) + (rows_of(partial) == 0 ? 0 : stride_);
+    return partial.size() >= sizeof(PlainPrefix) &&
+           partial.size() == sizeof(PlainPrefix) + (rows_of(partial) == 0 ? 0 : stride_);
   }
 
   const Operator& op_;
@@ -167,9 +168,9 @@ class PlainKind final : public PiecewiseKind, private RowsAtHand {
 }  // namespace
 
 Bytes write_plain(std::span<std::byte> out, Count rows, std::span<const std::byte> values) noexcept {
-  const Bytes size = sizeof(Prefix) + (rows == 0 ? 0 : values.size());
+  const Bytes size = sizeof(PlainPrefix) + (rows == 0 ? 0 : values.size());
   if (size > out.size()) return write_failure(out, {}, Status::transport_failed);
-  const Prefix prefix{.header = {}, .row_count = rows};
+  const PlainPrefix prefix{.header = {}, .row_count = rows};
   std::memcpy(out.data(), &prefix, sizeof prefix);
   if (rows > 0) std::memcpy(out.data() + sizeof prefix, values.data(), values.size());
   return size;

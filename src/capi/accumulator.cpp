@@ -23,12 +23,12 @@ using steadfold::agreement::Failure;
 using steadfold::agreement::Method;
 using steadfold::agreement::Missing;
 using steadfold::arithmetic::Bytes;
+using steadfold::arithmetic::Comparison;
 using steadfold::arithmetic::Count;
 using steadfold::arithmetic::ExactOperation;
 using steadfold::arithmetic::ExactState;
 using steadfold::arithmetic::ExactType;
 using steadfold::arithmetic::Operation;
-using steadfold::arithmetic::Order;
 using steadfold::arithmetic::StateShape;
 using steadfold::arithmetic::Type;
 using steadfold::arithmetic::Way;
@@ -36,8 +36,9 @@ using steadfold::capi::caught;
 using steadfold::capi::is_given;
 using steadfold::capi::number;
 
-static_assert(SF_LESS == static_cast<int>(Order::less) && SF_EQUAL == static_cast<int>(Order::equal) &&
-              SF_GREATER == static_cast<int>(Order::greater) && SF_UNORDERED == static_cast<int>(Order::unordered));
+static_assert(SF_LESS == static_cast<int>(Comparison::less) && SF_EQUAL == static_cast<int>(Comparison::equal) &&
+              SF_GREATER == static_cast<int>(Comparison::greater) &&
+              SF_UNORDERED == static_cast<int>(Comparison::unordered));
 
 struct sf_accumulator final {
   explicit sf_accumulator(std::unique_ptr<ExactState> made)
@@ -112,18 +113,20 @@ std::unique_ptr<sf_accumulator> made(std::unique_ptr<ExactState> state) {
 }
 
 /// Rows that are to be added or subtracted.
-struct Rows {
+struct OperandRows {
   const std::byte* first;
   const std::byte* second;
   Count count;
   Way way;
 
-  Rows part(Count begin, Count end, Bytes row_bytes) const noexcept {
+  OperandRows part(Count begin, Count end, Bytes row_bytes) const noexcept {
     return {first + begin * row_bytes, second == nullptr ? nullptr : second + begin * row_bytes, end - begin, way};
   }
 };
 
-void add(ExactState& state, const Rows& rows) noexcept { state.add(rows.first, rows.second, rows.count, rows.way); }
+void add(ExactState& state, const OperandRows& rows) noexcept {
+  state.add(rows.first, rows.second, rows.count, rows.way);
+}
 
 /// How many of the threads are worth being made.
 unsigned threads_worth(std::uint32_t threads, Count rows, Count columns) noexcept {
@@ -146,7 +149,7 @@ void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) 
   state.merge(*parts[0], Way::added);
 }
 
-void change(sf_accumulator* accumulator, const Rows& rows, std::uint32_t threads, bool has_second) {
+void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t threads, bool has_second) {
   ExactState& state = state_of(accumulator);
   if (has_second) require_products(state.shape());
   if (rows.count == 0) return;

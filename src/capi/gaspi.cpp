@@ -16,11 +16,11 @@ using steadfold::Status;
 using steadfold::agreement::Failure;
 using Clock = std::chrono::steady_clock;
 
-enum class Collective : std::uint8_t { allreduce, allreduce_user, barrier };
+enum class GaspiCollective : std::uint8_t { allreduce, allreduce_user, barrier };
 
 /// The arguments by which a call is known again.
 struct Arguments {
-  Collective collective = Collective::barrier;
+  GaspiCollective collective = GaspiCollective::barrier;
   const void* send = nullptr;
   void* receive = nullptr;
   uint32_t num = 0;
@@ -102,7 +102,7 @@ sf_call call_of(const Arguments& arguments, Unfinished& own) {
   call.layout = SF_ROW_PER_RANK;
   call.rows = 1;
   call.columns = arguments.num;
-  if (arguments.collective == Collective::allreduce_user) {
+  if (arguments.collective == GaspiCollective::allreduce_user) {
     call.operation = SF_USER;
     call.type = call.result_type = SF_BYTES;
     call.element_bytes = arguments.element_size;
@@ -119,7 +119,7 @@ sf_call call_of(const Arguments& arguments, Unfinished& own) {
 }
 
 sf_status start(Unfinished& own, sf_group* group) {
-  if (own.arguments.collective == Collective::barrier) return sf_group_start_barrier(group, &own.request);
+  if (own.arguments.collective == GaspiCollective::barrier) return sf_group_start_barrier(group, &own.request);
   const sf_call call = call_of(own.arguments, own);
   const auto data = steadfold::capi::data_of(own.arguments.send, nullptr, own.arguments.receive);
   return steadfold::capi::start_reduce(&call, data, true, group, &own.request);
@@ -161,7 +161,7 @@ extern "C" {
 
 sf_gaspi_return sf_gaspi_allreduce(const void* send, void* receive, uint32_t num, sf_gaspi_operation operation,
                                    sf_gaspi_datatype datatype, sf_group* group, sf_gaspi_timeout timeout_ms) {
-  return make({.collective = Collective::allreduce,
+  return make({.collective = GaspiCollective::allreduce,
                .send = send,
                .receive = receive,
                .num = num,
@@ -173,7 +173,7 @@ sf_gaspi_return sf_gaspi_allreduce(const void* send, void* receive, uint32_t num
 sf_gaspi_return sf_gaspi_allreduce_user(const void* send, void* receive, uint32_t num, size_t element_size,
                                         sf_gaspi_reduce_operation operation, void* state, sf_group* group,
                                         sf_gaspi_timeout timeout_ms) {
-  return make({.collective = Collective::allreduce_user,
+  return make({.collective = GaspiCollective::allreduce_user,
                .send = send,
                .receive = receive,
                .num = num,
@@ -184,6 +184,6 @@ sf_gaspi_return sf_gaspi_allreduce_user(const void* send, void* receive, uint32_
 }
 
 sf_gaspi_return sf_gaspi_barrier(sf_group* group, sf_gaspi_timeout timeout_ms) {
-  return make({.collective = Collective::barrier}, group, timeout_ms);
+  return make({.collective = GaspiCollective::barrier}, group, timeout_ms);
 }
 }

@@ -9,7 +9,7 @@ namespace steadfold::capi::lists {
 
 inline constexpr sf_operation last_operation = SF_SAMPLE_COVARIANCE;
 
-inline constexpr Named statuses[] = {
+inline constexpr ListEntry statuses[] = {
     {"ok", "the call did what it says"},
     {"empty", "nothing to reduce, and the operator has no neutral element"},
     {"gap", "elements that no rank brought"},
@@ -22,7 +22,7 @@ inline constexpr Named statuses[] = {
     {"internal", "out of memory, or a fault of the library"},
 };
 
-inline constexpr Named types[] = {
+inline constexpr ListEntry types[] = {
     {"f64", "double"},
     {"f32", "float"},
     {"i32", "integers of 32 bits with a sign"},
@@ -38,7 +38,7 @@ inline constexpr Named types[] = {
     {"float128", "IEEE binary128, if the compiler that built the library has it"},
 };
 
-inline constexpr Named operations[] = {
+inline constexpr ListEntry operations[] = {
     {"sum", "the sum"},
     {"product", "the product"},
     {"min", "the least value"},
@@ -60,7 +60,7 @@ inline constexpr Named operations[] = {
     {"sample_covariance", "the covariance with n - 1 in place of n in the divisor"},
 };
 
-inline constexpr Named methods[] = {
+inline constexpr ListEntry methods[] = {
     {"automatic", "the library's choice, which depends on operation, type and layout only"},
     {"tree", "the binary tree over element indices: any operator"},
     {"exact", "the correctly rounded value of sums, means, dot products and norms"},
@@ -68,12 +68,12 @@ inline constexpr Named methods[] = {
     {"binned", "the sum of terms rounded to a unit set by the largest of them"},
 };
 
-inline constexpr Named sweeps[] = {
+inline constexpr ListEntry sweeps[] = {
     {"single_sweep", "binned finds the largest term during the sum"},
     {"double_sweep", "binned finds the largest term before the sum"},
 };
 
-inline constexpr Named guarantees[] = {
+inline constexpr ListEntry guarantees[] = {
     {"ranks", "the number of ranks"},
     {"threads", "the number of threads"},
     {"layout", "which rank holds which elements"},
@@ -83,7 +83,7 @@ inline constexpr Named guarantees[] = {
     {"release", "the release of Steadfold"},
 };
 
-inline constexpr Named layouts[] = {
+inline constexpr ListEntry layouts[] = {
     {"anywhere", "indices do not matter"},
     {"rank_order", "a rank's rows stand after those of the lower ranks"},
     {"intervals", "every rank lists its rows as intervals"},
@@ -91,7 +91,7 @@ inline constexpr Named layouts[] = {
     {"grid", "a rule says which rank holds which rows"},
 };
 
-inline constexpr Named collectives[] = {
+inline constexpr ListEntry collectives[] = {
     {"reduce", "the result goes to the root, or to all ranks"},
     {"reduce_scatter", "every rank gets the columns of its block"},
     {"scan", "rank r gets the reduction of ranks 0 to r"},

@@ -51,18 +51,18 @@ class AttachedGroup final : public transport::Attached {
  private:
   /// Over the transport that the environment asks for.
   sf_status make_group(std::unique_ptr<transport::MpiTransport> messages) {
-    using transport::Ways;
+    using transport::TransportChoice;
     const transport::AskedTransport asked = transport::asked_transport(*messages);
-    if (asked.way == Ways::rma) {
+    if (asked.way == TransportChoice::rma) {
       const transport::RmaSettings settings = {.reads = asked.reads};
       window_ = transport::make_window(messages->comm(), settings.pool, settings.reads);
       return table().make_group(std::make_unique<transport::RmaTransport>(std::move(messages), window_, settings),
                                 nullptr, &group_);
     }
-    if (asked.way == Ways::messages) return table().make_group(std::move(messages), nullptr, &group_);
+    if (asked.way == TransportChoice::messages) return table().make_group(std::move(messages), nullptr, &group_);
     const transport::NodeOfRank node = transport::make_node_memory(*messages);
     const bool is_shared = node.among.memory != nullptr;
-    if (!is_shared && asked.way == Ways::shared)
+    if (!is_shared && asked.way == TransportChoice::shared)
       throw std::runtime_error("no transport shared (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
     return table().make_group(std::move(messages), is_shared ? &node.among : nullptr, &group_);
   }

@@ -102,7 +102,7 @@ Value or_else(Value otherwise, Body body) noexcept {
 
 }  // namespace
 
-std::span<const Named> enumerators(sf_list list) noexcept {
+std::span<const ListEntry> enumerators(sf_list list) noexcept {
   switch (number(list)) {
     case SF_LIST_STATUSES: return lists::statuses;
     case SF_LIST_TYPES: return lists::types;

@@ -11,13 +11,13 @@
 
 namespace steadfold::capi {
 
-struct Named {
+struct ListEntry {
   const char* name;
   const char* about;
 };
 
 /// The entries of an enumeration's list, in the order of its numbers.
-std::span<const Named> enumerators(sf_list list) noexcept;
+std::span<const ListEntry> enumerators(sf_list list) noexcept;
 
 /// The entry of that name in any list. Throws Failure if there is none, or no such list; `what` the name is of.
 std::size_t entry_of(sf_list list, std::string_view name, std::string_view what);

@@ -28,7 +28,7 @@ using steadfold::transport::usable_processors;
 using steadfold::transport::Workers;
 
 /// Where workers go when they are bound: on these processors there are so many places, and worker 0 has `first`.
-struct Places {
+struct BoundPlaces {
   cpu_set_t processors = usable_processors();
   Rank first = 0;
   Rank count = 0;
@@ -39,7 +39,7 @@ struct EndGroup {
 };
 
 struct sf_team final {
-  sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports, const Places& bound)
+  sf_team(std::vector<std::unique_ptr<steadfold::transport::Transport>> transports, const BoundPlaces& bound)
       : watch(std::make_shared<steadfold::session::Watch>(transports.size(), "the team")), places(bound) {
     for (auto& transport : transports)
       workers.emplace_back(new sf_group(std::move(transport), {watch, workers.size()}, steadfold::capi::of_a_worker));
@@ -47,7 +47,7 @@ struct sf_team final {
 
   std::shared_ptr<steadfold::session::Watch> watch;
   std::vector<std::unique_ptr<sf_group, EndGroup>> workers;  // their groups, which the first call on each sets up
-  Places places;
+  BoundPlaces places;
 };
 
 namespace {
@@ -138,8 +138,8 @@ class Offers {
     return std::make_shared<const Workers>(counts);
   }
   /// Processes on a node that may use the same processors divide them.
-  Places places(Rank own) const {
-    Places places{.processors = of(own).processors};
+  BoundPlaces places(Rank own) const {
+    BoundPlaces places{.processors = of(own).processors};
     for (Rank process = 0; process < count(); ++process) {
       const Offer offer = of(process);
       if (!is_near(process, own) || !CPU_EQUAL(&offer.processors, &places.processors)) continue;
@@ -208,7 +208,7 @@ sf_status sf_team_create(int32_t workers, sf_team** team) {
     require_place(team, "the team");
     require_workers(workers);
     static_cast<void>(may_bind());
-    const Places places{.count = workers};
+    const BoundPlaces places{.count = workers};
     const bool shares_cores = share(workers, places.processors);
     *team = new sf_team(steadfold::transport::make_shared_transports(workers, shares_cores), places);
   });
@@ -229,7 +229,7 @@ sf_status sf_team_bind(sf_team* team, int32_t worker) {
     require(team, worker);
     if (!may_bind()) return;
     using steadfold::transport::Hardware;
-    const Places& places = team->places;
+    const BoundPlaces& places = team->places;
     const Hardware machine = Hardware::own().among(places.processors);
     steadfold::transport::bind_this_thread(machine.core_of(places.first + worker, places.count).processors);
   });

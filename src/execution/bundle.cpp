@@ -48,7 +48,7 @@ class Members {
 
 }  // namespace
 
-Bundle::Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest)
+Bundle::Bundle(std::span<const std::unique_ptr<RowsPayload>> members, std::uint64_t digest)
     : members_(members),
       digest_(digest),
       prefix_(on_boundary(sizeof(Header) + members.size() * sizeof(std::uint64_t))),

@@ -17,7 +17,7 @@ namespace steadfold::execution {
 /// Has one segment. The members must outlive it.
 class Bundle final : public Payload, private WordPayload {
  public:
-  Bundle(std::span<const std::unique_ptr<Rows>> members, std::uint64_t digest);
+  Bundle(std::span<const std::unique_ptr<RowsPayload>> members, std::uint64_t digest);
 
   /// One member's part of a finished bundle's value.
   std::span<const std::byte> value_of(std::size_t member, std::span<const std::byte> value) const noexcept;
@@ -42,15 +42,15 @@ class Bundle final : public Payload, private WordPayload {
   template <class WriteMember>
   Bytes write(Header header, std::span<std::byte> out, const WriteMember& write_member) const;
   bool well_formed(std::span<const std::byte> partial) const noexcept;
-  std::span<const std::unique_ptr<Rows>> members_;
+  std::span<const std::unique_ptr<RowsPayload>> members_;
   std::uint64_t digest_;
   Bytes prefix_;  // what stands before the first member's partial
-  struct Place {
+  struct ByteRange {
     Bytes at;
     Bytes bytes;
   };
-  std::vector<Place> values_;  // by member
-  Bytes value_bytes_;          // all of it
+  std::vector<ByteRange> values_;  // by member
+  Bytes value_bytes_;              // all of it
 };
 
 }  // namespace steadfold::execution

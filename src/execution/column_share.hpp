@@ -87,11 +87,11 @@ class ColumnShare {
   }
 
   /// Where each rank's row begins, and its result.
-  struct Places {
+  struct RowAndResult {
     const std::byte* row = nullptr;
     std::byte* result = nullptr;
   };
-  Status reduce(std::span<const Places> ranks) {
+  Status reduce(std::span<const RowAndResult> ranks) {
     Status status = Status::ok;
     for (Count tile = next_; tile < end_; ++tile) status = worse(status, reduce(ranks, tile));
     return status;
@@ -100,12 +100,12 @@ class ColumnShare {
  private:
   static constexpr Bytes tile_bytes = 16384;  // of a row: rows of several ranks stay in the first-level cache
 
-  Status reduce(std::span<const Places> ranks, Count tile) {
+  Status reduce(std::span<const RowAndResult> ranks, Count tile) {
     const Count first = tile * tile_columns_;
     LocalRows& rows = tile + 1 == tiles_ && last_ ? *last_ : *full_;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) places_[rank] = ranks[rank].row + first * element_bytes_;
     const Status status = rows.reduce(places_, reduced_.data());
-    for (const Places& each : ranks)
+    for (const RowAndResult& each : ranks)
       std::memcpy(each.result + first * value_bytes_, reduced_.data(), rows.value_bytes());
     return status;
   }

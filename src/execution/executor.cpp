@@ -54,14 +54,14 @@ bool Executor::compute(const Step& step) {
 }
 
 void Executor::compute_lift(const Step& step, const Resolved& at) {
-  Place& to = *at.target;
+  SlotMemory& to = *at.target;
   written(to, payload_->lift(step.target.segment, step.covers, {to.data, to.capacity}), 0);
 }
 
 bool Executor::compute_finish(const Step& step, const Resolved& at) {
   if (&step == finished_) return true;
-  Place& to = *at.target;
-  const Place& from = *at.left;
+  SlotMemory& to = *at.target;
+  const SlotMemory& from = *at.left;
   const Room out = room_for(step, at, to.data);
   const std::uint32_t segment = step.target.segment;
   if (!comes_in_pieces(at)) {
@@ -86,7 +86,7 @@ Room Executor::room_for(const Step& step, const Resolved& at, std::byte* data) c
 }
 
 bool Executor::merge_to_result(const Step& step, const Resolved& at, std::byte* values) {
-  Place& to = *at.target;
+  SlotMemory& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   const auto merged =
       apart_->merge_to_result(step.target.segment, at.left->held, at.right->held, {to.data, to.capacity}, values);
@@ -98,7 +98,7 @@ bool Executor::compute_merge(const Step& step, const Resolved& at) {
   if (at.merge != nullptr && merge_as_prepared(step, at)) return true;
   std::byte* const due = way_to_result(at);
   if (due != nullptr && merge_to_result(step, at, due)) return true;
-  Place& to = *at.target;
+  SlotMemory& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   std::byte*& room = room_of_merge(at);
   const Room out = room_for(step, at, room);
@@ -115,7 +115,7 @@ bool Executor::compute_merge(const Step& step, const Resolved& at) {
 
 bool Executor::merge_as_prepared(const Step& step, const Resolved& at) {
   if (at.finishes) return merge_and_finish(step, at);
-  Place& to = *at.target;
+  SlotMemory& to = *at.target;
   const std::uint32_t ready = std::max(at.left->ready, at.right->ready);
   std::byte*& room = room_of_merge(at);
   const Bytes size = at.merge->merge(at.left->held, at.right->held, {room, to.capacity});
@@ -128,7 +128,7 @@ bool Executor::merge_as_prepared(const Step& step, const Resolved& at) {
 bool Executor::merge_and_finish(const Step& step, const Resolved& at) {
   const Step* const finish = &step + 1;
   const Resolved& at_finish = resolved(*finish);
-  Place& to = *at_finish.target;
+  SlotMemory& to = *at_finish.target;
   const Room out = room_for(*finish, at_finish, to.data);
   const Bytes size = at.merge->finish(at.left->held, at.right->held, {room_of_merge(at), at.target->capacity}, out);
   if (size == 0) return false;
@@ -138,8 +138,8 @@ bool Executor::merge_and_finish(const Step& step, const Resolved& at) {
 }
 
 void Executor::compute_copy(const Step& step, const Resolved& at) {
-  const Place& from = *at.left;
-  Place& to = *at.target;
+  const SlotMemory& from = *at.left;
+  SlotMemory& to = *at.target;
   const Room out = room_for(step, at, to.data);
   const Bytes bytes = values_bytes(step.target, from.held);
   const std::span<const std::byte> head = from.held.head;
@@ -153,7 +153,7 @@ void Executor::compute_copy(const Step& step, const Resolved& at) {
 /// A copy of a message's bytes: there are several slots, or the message is stamped with its logical time.
 std::span<const std::byte> Executor::message_bytes(std::uint32_t ticket) {
   const auto message = program_->message(ticket);
-  const Place& first = *resolved(message.front()).left;
+  const SlotMemory& first = *resolved(message.front()).left;
   std::vector<std::byte>& copy = staged_[ticket];
   std::uint32_t ready = 0;
   if (message.size() == 1) {
@@ -217,7 +217,7 @@ void Executor::start(const Step& step, std::uint32_t ticket) {
         endpoint_->release(ticket, step.peer, at.number);
       break;
     case StepKind::add_words: {
-      const Place& from = *at.left;
+      const SlotMemory& from = *at.left;
       payload_->words()->to_words(step.left.segment, from.held.head, words_[ticket]);
       endpoint_->add_words(ticket, words_[ticket]);
       break;
@@ -235,9 +235,9 @@ void Executor::poll(schedule::Tickets& tickets) {
     }
     const Resolved& at = resolved_[program_->index_of_communication(done.ticket)];
     transport::Ticket complete = done.ticket;
-    if (done.failed || at.ending == Ending::other)
+    if (done.failed || at.ending == CompletionAction::other)
       complete = take(done);
-    else if (at.ending == Ending::lands_whole)
+    else if (at.ending == CompletionAction::lands_whole)
       land_whole(*at.target, done);
     tickets.complete(complete);
   }
@@ -251,7 +251,7 @@ transport::Ticket Executor::take(const transport::Completion& done) {
     return turn;
   }
   if (step.kind == StepKind::add_words) {
-    Place& to = *resolved(step).target;
+    SlotMemory& to = *resolved(step).target;
     const std::span<std::byte> out(to.data, to.capacity);
     const Bytes size = done.failed ? 0 : payload_->words()->from_words(step.target.segment, words_[done.ticket], out);
     written(to, size, 0);
@@ -263,8 +263,8 @@ transport::Ticket Executor::take(const transport::Completion& done) {
 
 /// The next one of the wave. All messages of a wave come in one run, so the count is ready for the next.
 transport::Ticket Executor::turn_of(transport::Ticket received) noexcept {
-  const auto behind = std::ranges::upper_bound(waves_, received, {}, &Wave::first);
-  Wave& wave = *(behind - 1);
+  const auto behind = std::ranges::upper_bound(waves_, received, {}, &WaveProgress::first);
+  WaveProgress& wave = *(behind - 1);
   const transport::Ticket turn = wave.first + wave.come++;
   if (wave.come == wave.count) wave.come = 0;
   return turn;
@@ -282,7 +282,7 @@ void Executor::land(const transport::Completion& done, transport::Ticket turn) n
   for (const Step& step : message) {
     const auto slot = unpacker.next();
     const Resolved& at = resolved(step);
-    Place& to = *at.target;
+    SlotMemory& to = *at.target;
     to.data = slot.data();
     if (at.is_apart)
       written(to, taken_apart(step.target, slot, nullptr), 0);
@@ -292,7 +292,7 @@ void Executor::land(const transport::Completion& done, transport::Ticket turn) n
 }
 
 /// The head says how many values there are; a message of another size counts as lost.
-void Executor::land_apart(Place& to, const Step& step, const transport::Completion& done) noexcept {
+void Executor::land_apart(SlotMemory& to, const Step& step, const transport::Completion& done) noexcept {
   if (done.failed) return written(to, Partial{}, 0);
   to.data = done.data;
   const std::span<std::byte> room = second_room(step, resolved(step));
@@ -321,7 +321,7 @@ void Executor::take_traced(const transport::Completion& done, schedule::Tickets&
 void Executor::serve(const transport::Completion& arrived) {
   land(arrived, arrived.ticket);
   const auto message = program_->message(arrived.ticket);
-  const Place& first = *resolved(message.front()).target;
+  const SlotMemory& first = *resolved(message.front()).target;
   const std::uint32_t round = arithmetic::header_of(first.held.head).round;
   const std::uint32_t ready = schedule::serve(std::span(receive_ports_), round, 1u) + 1;
   for (const Step& step : message) resolved(step).target->ready = ready;

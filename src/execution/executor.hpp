@@ -146,7 +146,7 @@ class Executor final : public schedule::Machine {
   transport::Traffic traffic() const noexcept { return endpoint_->traffic(); }
 
  private:
-  struct Place {
+  struct SlotMemory {
     std::byte* data = nullptr;
     Bytes capacity = 0;
     Partial held = {};          // begins at `data`
@@ -155,25 +155,25 @@ class Executor final : public schedule::Machine {
   };
 
   /// A wave of the program, and how many of its messages have come in this run.
-  struct Wave {
+  struct WaveProgress {
     transport::Ticket first;
     transport::Ticket count;
     transport::Ticket come = 0;
   };
 
   /// What the end of a communication asks for, if it did not fail.
-  enum class Ending : std::uint8_t { nothing, lands_whole, other };
+  enum class CompletionAction : std::uint8_t { nothing, lands_whole, other };
 
   /// The places that a step names on this rank, looked up once, and what else is the same in every run.
   struct Resolved {
-    Place* target = nullptr;
-    Place* left = nullptr;
-    Place* right = nullptr;
+    SlotMemory* target = nullptr;
+    SlotMemory* left = nullptr;
+    SlotMemory* right = nullptr;
     Bytes result_offset = 0;  // of the target's values in the result
     float work = 0;           // in pieces
     arithmetic::PreparedMerge* merge = nullptr;
     transport::SlotNumber number = 0;  // of the target, a landing slot
-    Ending ending = Ending::other;
+    CompletionAction ending = CompletionAction::other;
     bool is_apart = false;   // the values of the target stand apart
     bool is_alone = false;   // a message of one slot
     bool to_result = false;  // the step writes the result's values and no more, in a run in which that may be
@@ -221,7 +221,7 @@ class Executor final : public schedule::Machine {
     return at.target == at.left || at.target == at.right ? scratch_[at.target->scratch] : at.target->data;
   }
   std::span<std::byte> second_room(const schedule::Step& receive, const Resolved& at);
-  void land_apart(Place& to, const schedule::Step& step, const transport::Completion& done) noexcept;
+  void land_apart(SlotMemory& to, const schedule::Step& step, const transport::Completion& done) noexcept;
   const Resolved& resolved(const schedule::Step& step) const noexcept { return resolved_[program_->index_of(step)]; }
   /// Returns the ticket that is complete now: in a wave the one whose turn it is.
   transport::Ticket take(const transport::Completion& done);
@@ -231,15 +231,15 @@ class Executor final : public schedule::Machine {
   void take_traced(const transport::Completion& done, schedule::Tickets& tickets);
   void serve(const transport::Completion& arrived);
   std::span<const std::byte> message_bytes(std::uint32_t ticket);
-  void land_whole(Place& place, const transport::Completion& done) noexcept {
+  void land_whole(SlotMemory& place, const transport::Completion& done) noexcept {
     place.data = done.data;
     written(place, done.size, 0);
   }
   /// `size` bytes of the place, values behind the head.
-  void written(Place& place, Bytes size, std::uint32_t ready) noexcept {
+  void written(SlotMemory& place, Bytes size, std::uint32_t ready) noexcept {
     written(place, Partial{{place.data, size}, nullptr}, ready);
   }
-  void written(Place& place, const Partial& partial, std::uint32_t ready) noexcept {
+  void written(SlotMemory& place, const Partial& partial, std::uint32_t ready) noexcept {
     place.held = partial;
     place.ready = ready;
     rounds_ = std::max(rounds_, ready);
@@ -260,13 +260,13 @@ class Executor final : public schedule::Machine {
   bool has_left_ = false;                     // and has let it go in this run
   std::vector<std::unique_ptr<arithmetic::PreparedMerge>> prepared_;
   std::unique_ptr<transport::Endpoint> endpoint_;
-  std::vector<Place> places_;                // by the program's places
+  std::vector<SlotMemory> places_;           // by the program's places
   std::vector<std::uint32_t> value_places_;  // by segment, of its value
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::byte*> scratch_;               // one per size
   Bytes head_room_ = 0;                           // of slots whose values stand apart
   std::vector<Resolved> resolved_;                // by step
-  std::vector<Wave> waves_;                       // in the order of their tickets
+  std::vector<WaveProgress> waves_;               // in the order of their tickets
   std::vector<std::vector<std::int64_t>> words_;  // by ticket, of add_words
   std::vector<std::vector<std::byte>>
       staged_;  // by ticket, of messages sent that are copied: of several slots, stamped

@@ -169,9 +169,9 @@ void Executor::resolve_steps() {
     const Step& last = message.back();
     Resolved& at_last = resolved_[program_->index_of(last)];
     at_last.is_alone = message.size() == 1;
-    if (last.kind == StepKind::send) at_last.ending = Ending::nothing;
+    if (last.kind == StepKind::send) at_last.ending = CompletionAction::nothing;
     if (last.kind == StepKind::receive && at_last.is_alone && !at_last.is_apart && !last.any_order)
-      at_last.ending = Ending::lands_whole;
+      at_last.ending = CompletionAction::lands_whole;
     if (last.kind == StepKind::add_words) words_[ticket].resize(payload_->words()->word_count(last.left.segment));
     if (last.kind != StepKind::send || message.size() == 1) continue;
     Bytes most = 0;
@@ -232,7 +232,7 @@ std::vector<bool> Executor::find_finishes_of_merges() const {
     const bool follows = i > 0 && steps[i - 1].kind == StepKind::merge && steps[i - 1].target == steps[i].left;
     found[i] = found[i] && follows && steps[i].kind == StepKind::finish;
   }
-  for (const schedule::Program::Wait& wait : program_->waits())
+  for (const schedule::Program::TicketWait& wait : program_->waits())
     if (wait.step < found.size()) found[wait.step] = false;
   return found;
 }

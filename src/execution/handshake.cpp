@@ -6,20 +6,20 @@ namespace steadfold::execution {
 namespace {
 
 /// The bytes between header and partial.
-struct Terms {
+struct HandshakeTerms {
   Ways ways = no_way;
   order::Coverage coverage;
   std::uint64_t reserved = 0;
 };
-static_assert(sizeof(Header) + sizeof(Terms) == Handshake::prefix);
+static_assert(sizeof(Header) + sizeof(HandshakeTerms) == Handshake::prefix);
 
-Terms terms_of(std::span<const std::byte> bytes) {
-  Terms terms;
+HandshakeTerms terms_of(std::span<const std::byte> bytes) {
+  HandshakeTerms terms;
   if (bytes.size() >= Handshake::prefix) std::memcpy(&terms, bytes.data() + sizeof(Header), sizeof terms);
   return terms;
 }
 
-void set_terms(std::span<std::byte> bytes, const Terms& terms) {
+void set_terms(std::span<std::byte> bytes, const HandshakeTerms& terms) {
   std::memcpy(bytes.data() + sizeof(Header), &terms, sizeof terms);
 }
 
@@ -54,8 +54,8 @@ Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const 
   const std::span<const std::byte> right = rights.head;
   const std::span<std::byte> out = room.head;
   auto [header, ok] = arithmetic::merge_headers(left, right);
-  Terms terms = terms_of(left);
-  const Terms other = terms_of(right);
+  HandshakeTerms terms = terms_of(left);
+  const HandshakeTerms other = terms_of(right);
   terms.ways &= other.ways;
   terms.coverage.add(other.coverage);
   // Partials of others that make another call than this rank, or a call that this rank cannot make, it leaves alone:

@@ -35,13 +35,13 @@ std::vector<order::Interval> own_intervals(const Member& member, const Call& cal
   return member.layout->intervals(rank);
 }
 
-std::vector<std::unique_ptr<Rows>> rows_of(const Agreement& agreed, std::span<const Call> calls,
-                                           const transport::Transport& transport, const Segmentation& segmentation,
-                                           ThreadTeam& team) {
-  std::vector<std::unique_ptr<Rows>> members;
+std::vector<std::unique_ptr<RowsPayload>> rows_of(const Agreement& agreed, std::span<const Call> calls,
+                                                  const transport::Transport& transport,
+                                                  const Segmentation& segmentation, ThreadTeam& team) {
+  std::vector<std::unique_ptr<RowsPayload>> members;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Member& member = agreed.members[i];
-    members.push_back(std::make_unique<Rows>(
+    members.push_back(std::make_unique<RowsPayload>(
         member, own_intervals(member, calls[i], transport.rank()), operator_of(member.description, calls[i].user),
         transport.rank(), transport.rank_count(),
         calls.size() == 1 ? segmentation : Segmentation(member.description.columns, 1), team, calls.size() == 1));
@@ -65,7 +65,7 @@ std::string text_of(const Member& member) {
          (d.sweep == Sweep::double_sweep ? ", its largest term found beforehand\n" : "\n");
 }
 
-Bytes survey_bytes(std::span<const std::unique_ptr<Rows>> members) {
+Bytes survey_bytes(std::span<const std::unique_ptr<RowsPayload>> members) {
   Bytes bytes = 0;
   for (const auto& member : members) bytes += member->survey_bytes();
   return bytes;
@@ -213,8 +213,8 @@ bool Plan::advance() {
       begin_main();
   }
   if (is_together_) {
-    const Together::State state = together_->test();
-    if (state != Together::State::by_messages) return state == Together::State::done;
+    const Together::TestResult state = together_->test();
+    if (state != Together::TestResult::by_messages) return state == Together::TestResult::done;
     is_together_ = false;
     begin_main();
   }

@@ -50,7 +50,7 @@ class Plan {
   /// Begins to reduce this rank's rows; `data` has as many entries as there are members, and what they point to stays
   /// until the run is done. Unusable pointers, or another number of entries, do not stop it: the rank takes part, and
   /// all learn of it. Throws Failure while one runs.
-  /// `stays`: the caller stays until the run is done, whatever happens; see Rows::take.
+  /// `stays`: the caller stays until the run is done, whatever happens; see RowsPayload::take.
   void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
   /// Begins a run that fails on all ranks, for what this rank knows to be wrong.
@@ -64,7 +64,7 @@ class Plan {
     return false;
   }
   bool conflicts(const agreement::Footprint& other) const noexcept {
-    return running_ && std::ranges::any_of(members_, [&](const std::unique_ptr<Rows>& member) -> bool {
+    return running_ && std::ranges::any_of(members_, [&](const std::unique_ptr<RowsPayload>& member) -> bool {
              return member->footprint().conflicts(other);
            });
   }
@@ -136,7 +136,7 @@ class Plan {
   std::shared_ptr<transport::Transport> transport_;
   Segmentation segmentation_;
   ThreadTeam team_;
-  std::vector<std::unique_ptr<Rows>> members_;
+  std::vector<std::unique_ptr<RowsPayload>> members_;
   std::optional<Bundle> bundle_;  // of several members
   std::vector<std::byte> surveyed_;
   std::unique_ptr<Plan> first_sweep_;  // where members are gone through twice

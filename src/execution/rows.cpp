@@ -26,8 +26,8 @@ bool begins_at_zero(const order::IntervalSet& rows) { return !rows.empty() && ro
 
 }  // namespace
 
-Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
-           Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
+RowsPayload::RowsPayload(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op,
+                         Rank rank, Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone)
     : agreed_(&agreed),
       operator_(op),
       rank_count_(rank_count),
@@ -62,7 +62,7 @@ Rows::Rows(const Member& agreed, std::vector<order::Interval> mine, const arithm
   }
 }
 
-Rows::Width* Rows::shared_width(Count columns) {
+RowsPayload::Width* RowsPayload::shared_width(Count columns) {
   const auto found = widths_.find(columns);
   if (found != widths_.end()) return &found->second;
   const Description& d = agreed_->description;
@@ -70,7 +70,7 @@ Rows::Width* Rows::shared_width(Count columns) {
   return &widths_.emplace(columns, std::move(made)).first->second;
 }
 
-void Rows::take(const Data& data, bool stays) noexcept {
+void RowsPayload::take(const Data& data, bool stays) noexcept {
   data_ = data;
   if (agreed_->description.array != agreement::ArrayForm::none) data_ = located(data, array_data_);
   missing_ = missing(agreed_->description, local_rows_, data_, gets_result_);
@@ -83,30 +83,30 @@ void Rows::take(const Data& data, bool stays) noexcept {
   takes_results_ = is_direct && may_be_written_early(data);
 }
 
-bool Rows::is_apart_from_result(const Data& data) const noexcept {
+bool RowsPayload::is_apart_from_result(const Data& data) const noexcept {
   const Bytes bytes = local_rows_ * row_bytes_;
   return !gets_result_ || !agreement::overlap({data.first, bytes}, {data.result, result_bytes_});
 }
 
-bool Rows::may_be_written_early(const Data& data) const noexcept {
+bool RowsPayload::may_be_written_early(const Data& data) const noexcept {
   return is_apart_from_result(data) || (data.first == data.result && result_bytes_ == row_bytes_);
 }
 
-agreement::Footprint Rows::footprint(const Data& given) const noexcept {
+agreement::Footprint RowsPayload::footprint(const Data& given) const noexcept {
   const Data data = agreement::located(given, array_data_);
   agreement::Footprint found = footprint_of(agreed_->description, strides_, local_rows_, 0, data);
   if (gets_result_ && data.result != nullptr) found.result = {data.result, result_bytes_};
   return found;
 }
 
-void Rows::refuse() noexcept {
+void RowsPayload::refuse() noexcept {
   data_ = {};
   status_ = Status::invalid_argument;
   missing_ = Missing::nothing;
   operator_failed_ = label_failed_ = lends_rows_ = takes_results_ = false;
 }
 
-std::optional<Failure> Rows::failure() const {
+std::optional<Failure> RowsPayload::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
   if (status_ == Status::internal) return Failure(status_, agreement::text_of(std::bad_alloc()));
   if (operator_failed_) return agreement::operator_failure();
@@ -116,7 +116,7 @@ std::optional<Failure> Rows::failure() const {
 
 /// Does what may take memory. Where there is none the run fails, on all ranks: they wait for this rank's messages.
 template <class Body>
-void Rows::attempt(const Body& body) noexcept {
+void RowsPayload::attempt(const Body& body) noexcept {
   try {
     body();
   } catch (const std::exception&) {
@@ -125,17 +125,17 @@ void Rows::attempt(const Body& body) noexcept {
 }
 
 /// Notes that the operator failed on this rank, unless an operand says that it failed elsewhere.
-void Rows::note(Status after, Status before) noexcept {
+void RowsPayload::note(Status after, Status before) noexcept {
   operator_failed_ = operator_failed_ || (after == Status::operator_failed && before != Status::operator_failed);
 }
 
-Bytes Rows::survey_bytes() const noexcept {
+Bytes RowsPayload::survey_bytes() const noexcept {
   Bytes bytes = 0;
   for (const Segment& segment : segments_) bytes += segment.width->kind->survey_bytes();
   return bytes;
 }
 
-void Rows::write_survey(std::span<std::byte> out) {
+void RowsPayload::write_survey(std::span<std::byte> out) {
   std::ranges::fill(out, std::byte{0});
   if (status_ != Status::ok) return;
   for (std::uint32_t i = 0; i < segments_.size(); ++i) {
@@ -147,7 +147,7 @@ void Rows::write_survey(std::span<std::byte> out) {
   }
 }
 
-void Rows::expect(std::span<const std::byte> surveyed) noexcept {
+void RowsPayload::expect(std::span<const std::byte> surveyed) noexcept {
   for (Segment& s : segments_) {
     const Bytes bytes = s.width->kind->survey_bytes();
     s.surveyed = surveyed.first(bytes);
@@ -155,7 +155,7 @@ void Rows::expect(std::span<const std::byte> surveyed) noexcept {
   }
 }
 
-Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
+Status RowsPayload::deliver(std::uint32_t segment, const Partial& value) const {
   const Status status = arithmetic::header_of(value.head).status;
   if (status != Status::ok) return status;
   const Segment& own = segments_[segment];
@@ -169,22 +169,22 @@ Status Rows::deliver(std::uint32_t segment, const Partial& value) const {
 }
 
 /// Rows whose partials are as large as those of the rows that are covered: any if all are as large.
-order::IntervalSet Rows::rows_like(const Covers& covers, std::uint32_t segment) const {
+order::IntervalSet RowsPayload::rows_like(const Covers& covers, std::uint32_t segment) const {
   if (width_of(segment).kind->has_fixed_size()) return order::IntervalSet({0, 1});
   return covers.rows(agreed_->covered());
 }
 
-Bytes Rows::partial_capacity(const Covers& covers, std::uint32_t segment) const {
+Bytes RowsPayload::partial_capacity(const Covers& covers, std::uint32_t segment) const {
   return width_of(segment).kind->capacity(rows_like(covers, segment));
 }
 
-Bytes Rows::working_capacity(const Covers& covers, std::uint32_t segment) const {
+Bytes RowsPayload::working_capacity(const Covers& covers, std::uint32_t segment) const {
   return width_of(segment).kind->working_capacity(rows_like(covers, segment));
 }
 
 /// What each of them takes by itself, added up; see PartialKind::working_capacity. Nodes of touching intervals combine.
 /// Only the most that an interval of unknown ends may have can grow by one, for which another partial's room is there.
-Bytes Rows::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const {
+Bytes RowsPayload::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *width_of(segment).kind;
   if (kind.has_fixed_size()) return working_capacity(parts.front(), segment);
   Bytes bytes = 0;
@@ -192,9 +192,11 @@ Bytes Rows::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t
   return bytes;
 }
 
-Bytes Rows::value_capacity(std::uint32_t segment) const { return sizeof(Header) + width_of(segment).value_bytes; }
+Bytes RowsPayload::value_capacity(std::uint32_t segment) const {
+  return sizeof(Header) + width_of(segment).value_bytes;
+}
 
-Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
+Placed RowsPayload::placed(std::uint32_t segment, const order::Interval& part) const {
   return {.intervals = intervals_,
           .data = operands_of(agreed_->description, data_).at(0, segments_[segment].first_column),
           .strides = strides_,
@@ -204,11 +206,11 @@ Placed Rows::placed(std::uint32_t segment, const order::Interval& part) const {
 
 /// Where the part stands among this rank's rows. Only ranks in rank order are asked for parts. What they agreed on may
 /// be how many rows each has, so that indices there are not those that results name.
-order::Interval Rows::part_of(const Covers& covers) const noexcept {
+order::Interval RowsPayload::part_of(const Covers& covers) const noexcept {
   return {covers.part.begin - rows_before_, covers.part.end - rows_before_};
 }
 
-Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
+Partial RowsPayload::lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) {
   if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
   const bool is_whole = !covers.is_part() || covers.part.size() == 1;
   if (lone_row_ && strides_.are_direct() && is_whole) return lift_lone_row(segment, out);
@@ -228,7 +230,7 @@ Partial Rows::lift(std::uint32_t segment, const Covers& covers, std::span<std::b
 }
 
 /// A rank's only row, if its elements touch, is its own partial, and stays where it is if that is allowed.
-Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
+Partial RowsPayload::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
   const Width& width = width_of(segment);
   const auto head = out.first(width.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
   const std::byte* const row = data_.first + segments_[segment].first_column * agreed_->description.element_bytes;
@@ -239,38 +241,39 @@ Partial Rows::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) con
   return out.first(head.size() + bytes);
 }
 
-Partial Rows::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
+Partial RowsPayload::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
   if (operator_.may_postpone) return merge_piece(segment, left, right, out, whole_.begun());
   return merged(left, right, width_of(segment).kind->merge(left, right, out));
 }
 
-Partial Rows::merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
-                          arithmetic::Pieces& pieces) {
+Partial RowsPayload::merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                                 arithmetic::Pieces& pieces) {
   const Partial whole = width_of(segment).kind->in_pieces()->merge_piece(left, right, out, pieces);
   return pieces.more ? Partial{} : merged(left, right, whole);
 }
 
-Partial Rows::merged(const Partial& left, const Partial& right, const Partial& whole) noexcept {
+Partial RowsPayload::merged(const Partial& left, const Partial& right, const Partial& whole) noexcept {
   if (arithmetic::status_of(whole.head) == Status::operator_failed)
     note(Status::operator_failed, arithmetic::merge_headers(left.head, right.head).header.status);
   return whole;
 }
 
-Count Rows::piece_columns(std::uint32_t segment) const {
+Count RowsPayload::piece_columns(std::uint32_t segment) const {
   const arithmetic::InPieces* const pieces = width_of(segment).kind->in_pieces();
   return pieces == nullptr ? 0 : pieces->piece_columns();
 }
 
 /// The rows of the ranks that `covers` names; all rows if it names none. Where some may count twice, the number in a
 /// partial is no check.
-Count Rows::row_count(const Covers& covers) const noexcept {
+Count RowsPayload::row_count(const Covers& covers) const noexcept {
   if (agreed_->counts == schedule::Counts::at_least_once) return arithmetic::unknown_count;
   if (covers.ranks.count == 0) return agreed_->element_count;
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
 }
 
 /// Wide rows and ranks with many intervals cost more elsewhere than a preparation saves.
-Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right, const Covers* finish) {
+Preparation RowsPayload::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
+                                       const Covers* finish) {
   const Width& width = width_of(segment);
   if (width.value_bytes > narrow_row || intervals_.size() > 1) return {};
   const order::IntervalSet lefts = left.rows(agreed_->covered());
@@ -280,22 +283,22 @@ Preparation Rows::prepare_merge(std::uint32_t segment, const Covers& left, const
   return {.merge = width.kind->prepare_merge(lefts, rights, agreed_->digest), .finishes = has_all_rows};
 }
 
-Partial Rows::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
+Partial RowsPayload::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
   if (operator_.may_postpone) return finish_piece(segment, covers, partial, out, whole_.begun());
   const Width& width = width_of(segment);
   const Status status = width.kind->finish(partial, row_count(covers), values_in(out), width.spare.get());
   return finished(segment, partial, out, status);
 }
 
-Partial Rows::finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
-                           arithmetic::Pieces& pieces) {
+Partial RowsPayload::finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                                  arithmetic::Pieces& pieces) {
   const Width& width = width_of(segment);
   const Status status =
       width.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), width.spare.get(), pieces);
   return pieces.more ? Partial{} : finished(segment, partial, out, status);
 }
 
-Partial Rows::finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status) {
+Partial RowsPayload::finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status) {
   const Header header{.status = status, .digest = agreed_->digest};
   note(header.status, arithmetic::header_of(partial.head).status);
   arithmetic::set_header(out.head, header);
@@ -304,37 +307,39 @@ Partial Rows::finished(std::uint32_t segment, const Partial& partial, const Room
   return {out.head.first(sizeof header), out.values.data()};
 }
 
-Bytes Rows::head_capacity(const Covers& covers, std::uint32_t segment) const {
+Bytes RowsPayload::head_capacity(const Covers& covers, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *width_of(segment).kind;
   const order::IntervalSet rows = rows_like(covers, segment);
   return kind.capacity(rows) - kind.row_count(rows) * kind.value_bytes();
 }
 
-Bytes Rows::head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const {
+Bytes RowsPayload::head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const {
   return is_value ? std::min(whole.size(), sizeof(Header)) : width_of(segment).values_apart->head_bytes(whole);
 }
 
-Bytes Rows::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
+Bytes RowsPayload::values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const {
   const Width& width = width_of(segment);
   if (!is_value) return width.values_apart->values_bytes(head);
   return arithmetic::status_of(head) == Status::ok ? width.value_bytes : 0;
 }
 
-std::optional<Bytes> Rows::result_offset(std::uint32_t segment) const { return segments_[segment].first_result_byte; }
+std::optional<Bytes> RowsPayload::result_offset(std::uint32_t segment) const {
+  return segments_[segment].first_result_byte;
+}
 
-std::optional<Partial> Rows::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
-                                             std::span<std::byte> head, std::byte* values) {
+std::optional<Partial> RowsPayload::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
+                                                    std::span<std::byte> head, std::byte* values) {
   // An operator that may fail writes no result before its run is done: there is nothing to note.
   return width_of(segment).values_apart->merge_to_result(left, right, head, values);
 }
 
-std::size_t Rows::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }
+std::size_t RowsPayload::word_count(std::uint32_t segment) const { return words_of(segment).word_count(); }
 
-void Rows::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
+void RowsPayload::to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) {
   words_of(segment).to_words(partial, words);
 }
 
-Bytes Rows::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
+Bytes RowsPayload::from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) {
   return words_of(segment).from_words(sums, static_cast<std::uint32_t>(rank_count_), agreed_->digest, out);
 }
 

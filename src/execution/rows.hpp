@@ -22,15 +22,15 @@ using agreement::Missing;
 using agreement::Segmentation;
 
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
-class Rows final : public Payload, private ApartPayload, private WordPayload, private PiecewisePayload {
+class RowsPayload final : public Payload, private ApartPayload, private WordPayload, private PiecewisePayload {
  public:
   /// `agreed` and the team must outlive it. `mine`: this rank's rows, in the order of memory; intervals that are empty
   /// do not count. `is_alone`: not a member of a bundle, so that wide rows may stand apart. Throws Failure where the
   /// call is not offered.
-  Rows(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
-       Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
-  Rows(const Rows&) = delete;
-  Rows& operator=(const Rows&) = delete;
+  RowsPayload(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
+              Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
+  RowsPayload(const RowsPayload&) = delete;
+  RowsPayload& operator=(const RowsPayload&) = delete;
 
   /// The operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }

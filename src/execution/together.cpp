@@ -24,7 +24,8 @@ constexpr Bytes most_value_bytes = 4096;
 /// Few and narrow rows: every rank posts its rows and reduces all of them.
 class NarrowRows final : public Together {
  public:
-  NarrowRows(const agreement::Member& agreed, Rows& rows, std::shared_ptr<transport::Board> board, Rank rank_count)
+  NarrowRows(const agreement::Member& agreed, RowsPayload& rows, std::shared_ptr<transport::Board> board,
+             Rank rank_count)
       : Together(std::move(board)),
         own_(&rows),
         all_(agreed.description, rows.op(), agreed.description.columns, agreed.element_count),
@@ -43,13 +44,13 @@ class NarrowRows final : public Together {
   }
 
   /// Rows are reduced where they were posted; nobody writes there before this rank's next post.
-  State test() override {
-    if (!board().all_have_posted()) return State::pending;
+  TestResult test() override {
+    if (!board().all_have_posted()) return TestResult::pending;
     if (places_.front().empty()) find_places();
     status_ = Status{board().greatest_mark()};
     if (status_ == Status::ok) status_ = all_.reduce(places_[board().parity()], result_);
     board().end_round();
-    return State::done;
+    return TestResult::done;
   }
 
  private:
@@ -61,7 +62,7 @@ class NarrowRows final : public Together {
           places_[parity].push_back(board().place_of(rank, parity, counts_[rank] * row_bytes_) + row * row_bytes_);
   }
 
-  Rows* own_;
+  RowsPayload* own_;
   LocalRows all_;
   Bytes row_bytes_;
   Bytes own_bytes_;
@@ -71,9 +72,9 @@ class NarrowRows final : public Together {
 };
 
 /// Many rows: every rank posts the partial of its rows and merges all of them.
-class Partials final : public Together {
+class PostedPartials final : public Together {
  public:
-  Partials(Rows& rows, std::shared_ptr<transport::Board> board, Bytes own_capacity, Bytes capacity)
+  PostedPartials(RowsPayload& rows, std::shared_ptr<transport::Board> board, Bytes own_capacity, Bytes capacity)
       : Together(std::move(board)), rows_(&rows), own_capacity_(own_capacity) {
     for (std::vector<std::byte>& each : merged_) each.resize(capacity);
     value_.resize(rows.value_capacity(0));
@@ -84,19 +85,19 @@ class Partials final : public Together {
     post(rows_->lift(0, {}, place).head.size());
   }
 
-  State test() override {
-    if (!board().all_have_posted()) return State::pending;
+  TestResult test() override {
+    if (!board().all_have_posted()) return TestResult::pending;
     Partial all = board().of(0);
     for (std::size_t rank = 1; rank < rank_count(); ++rank)
       all = rows_->merge(0, all, board().of(rank), {merged_[rank % 2]});
     const Partial value = rows_->finish(0, {}, all, {value_});
     board().end_round();
     status_ = rows_->deliver(0, value);
-    return State::done;
+    return TestResult::done;
   }
 
  private:
-  Rows* rows_;
+  RowsPayload* rows_;
   Bytes own_capacity_;
   std::vector<std::byte> merged_[2];
   std::vector<std::byte> value_;
@@ -120,7 +121,7 @@ bool has_one_row_per_rank(const order::Layout& layout) {
 
 }  // namespace
 
-std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, transport::Transport& transport,
+std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& rows, transport::Transport& transport,
                                         std::uint32_t tag) {
   if (!transport.has_boards() || !serves(agreed)) return nullptr;
   const agreement::Member& member = agreed.members.front();
@@ -150,7 +151,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, Rows& rows, tra
     capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
   if (capacity > most_partial_bytes) return nullptr;
   const Bytes own_capacity = rows.working_capacity({rank, 1}, 0);
-  return std::make_unique<Partials>(rows, transport.prepare_board(tag, own_capacity), own_capacity, capacity);
+  return std::make_unique<PostedPartials>(rows, transport.prepare_board(tag, own_capacity), own_capacity, capacity);
 }
 
 }  // namespace steadfold::execution

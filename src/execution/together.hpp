@@ -25,10 +25,10 @@ class Together {
   /// Begins a run on this rank's data, of which `rows` has taken note. `stays`: see Plan::start.
   virtual void start(const Data& data, bool stays) = 0;
 
-  enum class State : std::uint8_t { pending, done, by_messages };
+  enum class TestResult : std::uint8_t { pending, done, by_messages };
   /// Goes on. `done`: the result is where it is due, if `status` is ok. `by_messages`: the ranks have found out that
   /// the interpreter has to reduce these data, so nothing has happened yet.
-  virtual State test() = 0;
+  virtual TestResult test() = 0;
   Status status() const noexcept { return status_; }
 
   /// What was posted, as if it had been sent to every other rank.
@@ -53,7 +53,7 @@ class Together {
 /// How a plan's runs are carried out together; null if they are not, because its ranks see no memory in common, or a
 /// schedule was asked for, or the interpreter serves better. `agreed` and `rows` must outlive it. Throws
 /// std::runtime_error when memory runs out.
-std::unique_ptr<Together> make_together(const agreement::Agreement& agreed, Rows& rows, transport::Transport& transport,
-                                        std::uint32_t tag);
+std::unique_ptr<Together> make_together(const agreement::Agreement& agreed, RowsPayload& rows,
+                                        transport::Transport& transport, std::uint32_t tag);
 
 }  // namespace steadfold::execution

@@ -15,34 +15,34 @@ constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and wha
 /// else memory that others use might go away.
 class WideRows final : public Together {
  public:
-  WideRows(const agreement::Member& agreed, Rows& rows, transport::Transport& transport, std::uint32_t tag)
-      : Together(transport.prepare_board(tag, sizeof(Shown))),
+  WideRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
+      : Together(transport.prepare_board(tag, sizeof(WideRowPost))),
         own_(&rows),
         share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()),
         shown_(static_cast<std::size_t>(transport.rank_count())),
         places_(shown_.size()) {}
 
   void start(const Data& data, bool stays) override {
-    const Shown mine{.status = own_->status(),
-                     .is_direct = stays && own_->may_be_written_early(data),
-                     .places = {.row = data.first, .result = data.result}};
+    const WideRowPost mine{.status = own_->status(),
+                           .is_direct = stays && own_->may_be_written_early(data),
+                           .places = {.row = data.first, .result = data.result}};
     std::memcpy(board().write(sizeof mine), &mine, sizeof mine);
     post(sizeof mine);
     is_reduced_ = false;
   }
 
-  State test() override {
-    if (!board().all_have_posted()) return State::pending;
+  TestResult test() override {
+    if (!board().all_have_posted()) return TestResult::pending;
     if (!is_reduced_) {
       look();
-      if (status_ != Status::ok) return State::done;
-      const auto is_direct = [](const Shown& shown) { return shown.is_direct; };
-      if (!std::ranges::all_of(shown_, is_direct)) return State::by_messages;
+      if (status_ != Status::ok) return TestResult::done;
+      const auto is_direct = [](const WideRowPost& shown) { return shown.is_direct; };
+      if (!std::ranges::all_of(shown_, is_direct)) return TestResult::by_messages;
       status_ = share_.reduce(places_);
       is_reduced_ = true;
       std::memcpy(board().write(sizeof status_), &status_, sizeof status_);
       post(sizeof status_);
-      if (!board().all_have_posted()) return State::pending;
+      if (!board().all_have_posted()) return TestResult::pending;
     }
     for (std::size_t rank = 0; rank < rank_count(); ++rank) {
       Status status = Status::ok;
@@ -50,30 +50,30 @@ class WideRows final : public Together {
       status_ = worse(status_, status);
     }
     board().end_round();
-    return State::done;
+    return TestResult::done;
   }
 
  private:
-  struct Shown {
+  struct WideRowPost {
     Status status = Status::ok;
     bool is_direct = false;
-    ColumnShare::Places places;
+    ColumnShare::RowAndResult places;
   };
 
   void look() {
     status_ = Status::ok;
     for (std::size_t rank = 0; rank < rank_count(); ++rank) {
-      std::memcpy(&shown_[rank], board().of(rank).data(), sizeof(Shown));
+      std::memcpy(&shown_[rank], board().of(rank).data(), sizeof(WideRowPost));
       places_[rank] = shown_[rank].places;
       status_ = worse(status_, shown_[rank].status);
     }
     board().end_round();
   }
 
-  Rows* own_;
+  RowsPayload* own_;
   ColumnShare share_;
-  std::vector<Shown> shown_;
-  std::vector<ColumnShare::Places> places_;
+  std::vector<WideRowPost> shown_;
+  std::vector<ColumnShare::RowAndResult> places_;
   bool is_reduced_ = false;  // this rank's share
 };
 
@@ -83,35 +83,35 @@ class WideRows final : public Together {
 /// they show, in a round of its own. All callers must stay, since results are written before all is done.
 class PostedRows final : public Together {
  public:
-  PostedRows(const agreement::Member& agreed, Rows& rows, transport::Transport& transport, std::uint32_t tag)
-      : PostedRows(agreed, rows, Pieces(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
+  PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
+      : PostedRows(agreed, rows, PieceSizes(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
 
   void start(const Data& data, bool stays) override {
     data_ = data;
     next_ = 0;
-    stage_ = Stage::leads;
+    stage_ = NextPost::leads;
     lead_ = {.status = own_->status(), .is_direct = stays && own_->may_be_written_early(data)};
     post_lead();
   }
 
-  State test() override {
+  TestResult test() override {
     while (board().all_have_posted()) {
       switch (stage_) {
-        case Stage::leads: {
-          const State found = look();
-          if (found != State::pending) return found;
+        case NextPost::leads: {
+          const TestResult found = look();
+          if (found != TestResult::pending) return found;
           break;
         }
-        case Stage::pieces: reduce(); break;
-        case Stage::shares: take_shares(); break;
-        case Stage::in_place:
+        case NextPost::pieces: reduce(); break;
+        case NextPost::shares: take_shares(); break;
+        case NextPost::in_place:
           status_ = worst_lead().status;
           board().end_round();
-          return State::done;
+          return TestResult::done;
       }
-      if (next_ == columns_) return State::done;
+      if (next_ == columns_) return TestResult::done;
     }
-    return State::pending;
+    return TestResult::pending;
   }
 
  private:
@@ -124,10 +124,10 @@ class PostedRows final : public Together {
   };
   static_assert(sizeof(Lead) == transport::cache_line);
   /// What all ranks are to post next.
-  enum class Stage : std::uint8_t { leads, pieces, shares, in_place };
+  enum class NextPost : std::uint8_t { leads, pieces, shares, in_place };
   /// How a row is cut.
-  struct Pieces {
-    Pieces(const Description& d, const arithmetic::Operator& op, Rank rank_count)
+  struct PieceSizes {
+    PieceSizes(const Description& d, const arithmetic::Operator& op, Rank rank_count)
         : shares(rank_count > 2 ? static_cast<Count>(rank_count) : 1) {
       const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(d.element_bytes, 1), 1);
       share_columns = std::max<Count>(piece_bytes / std::max<Bytes>(d.element_bytes, 1) / shares / line, 1) * line;
@@ -143,8 +143,8 @@ class PostedRows final : public Together {
     Bytes most_bytes = 0;   // of a post
   };
 
-  PostedRows(const agreement::Member& agreed, Rows& rows, const Pieces& pieces, transport::Transport& transport,
-             std::uint32_t tag)
+  PostedRows(const agreement::Member& agreed, RowsPayload& rows, const PieceSizes& pieces,
+             transport::Transport& transport, std::uint32_t tag)
       : Together(transport.prepare_board(tag, pieces.most_bytes)),
         own_(&rows),
         pieces_(pieces),
@@ -200,12 +200,12 @@ class PostedRows final : public Together {
   }
 
   /// Finds out, as all ranks do, how this run goes on.
-  State look() {
+  TestResult look() {
     const Lead all = worst_lead();
     status_ = all.status;
     if (status_ != Status::ok || !all.is_direct) {
       board().end_round();
-      return status_ != Status::ok ? State::done : State::by_messages;
+      return status_ != Status::ok ? TestResult::done : TestResult::by_messages;
     }
     const auto seen = transport::Arenas::are_seen(shown_);
     if (seen == transport::Arenas::Seen::by_all) {
@@ -219,9 +219,9 @@ class PostedRows final : public Together {
     } else {
       board().end_round();
       post_piece(true);
-      stage_ = Stage::pieces;
+      stage_ = NextPost::pieces;
     }
-    return next_ == columns_ ? State::done : State::pending;
+    return next_ == columns_ ? TestResult::done : TestResult::pending;
   }
 
   void reduce_in_place() {
@@ -231,7 +231,7 @@ class PostedRows final : public Together {
     const Lead lead = {.status = column_share_.reduce(in_place_)};
     std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
     post(sizeof lead);
-    stage_ = Stage::in_place;
+    stage_ = NextPost::in_place;
   }
 
   /// Reduces the piece that all have posted, or this rank's share of it.
@@ -252,7 +252,7 @@ class PostedRows final : public Together {
     std::memcpy(place, &lead, sizeof lead);
     std::memcpy(place + sizeof lead, reduced_.data(), reduced_.size());
     post(sizeof lead + reduced_.size());
-    stage_ = Stage::shares;
+    stage_ = NextPost::shares;
   }
 
   void take_shares() {
@@ -266,13 +266,13 @@ class PostedRows final : public Together {
   /// To the next piece.
   void go_on() {
     next_ += width();
-    stage_ = Stage::pieces;
+    stage_ = NextPost::pieces;
     board().end_round();
     if (next_ < columns_) post_piece(true);
   }
 
-  Rows* own_;
-  Pieces pieces_;
+  RowsPayload* own_;
+  PieceSizes pieces_;
   Bytes element_bytes_;
   Count columns_;
   std::optional<LocalRows> share_;  // of a piece, or all of it
@@ -281,17 +281,17 @@ class PostedRows final : public Together {
   std::vector<std::byte> reduced_;
   Data data_;
   Count next_ = 0;  // the first column of the piece that is under way
-  Stage stage_ = Stage::leads;
+  NextPost stage_ = NextPost::leads;
   Lead lead_;                              // of this rank, in this run
   std::vector<transport::InArena> shown_;  // by rank, in this run
-  std::vector<ColumnShare::Places> in_place_;
+  std::vector<ColumnShare::RowAndResult> in_place_;
   std::shared_ptr<transport::Arenas> arenas_;
   ColumnShare column_share_;
 };
 
 }  // namespace
 
-std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, Rows& rows,
+std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, RowsPayload& rows,
                                              transport::Transport& transport, std::uint32_t tag) {
   if (transport.sees_all_memory()) return std::make_unique<WideRows>(agreed, rows, transport, tag);
   return std::make_unique<PostedRows>(agreed, rows, transport, tag);

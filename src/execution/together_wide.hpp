@@ -9,7 +9,7 @@
 namespace steadfold::execution {
 
 /// As make_together, which has found that this form serves.
-std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, Rows& rows,
+std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, RowsPayload& rows,
                                              transport::Transport& transport, std::uint32_t tag);
 
 }  // namespace steadfold::execution

@@ -35,9 +35,9 @@ constexpr Count chunk = Count{1} << chunk_level;
 
 /// A binary counter that combines the values of chunks, pushed in ascending order, into their maximal nodes.
 template <class Op, class T>
-class Counter {
+class NodeCounter {
  public:
-  explicit Counter(T* nodes) noexcept : nodes_(nodes) {}
+  explicit NodeCounter(T* nodes) noexcept : nodes_(nodes) {}
 
   /// `number`: which chunk of the whole job.
   void push(Index number, T value) noexcept {
@@ -328,7 +328,7 @@ struct Folded {
     Count written = within_chunk(x, begin, first * chunk - begin, nodes);
     x += first * chunk - begin;
     const bool are_many = last - first > 1;  // one chunk is in the first-level cache, where no load is worth cutting
-    Counter<Op, T> counter(nodes + written);
+    NodeCounter<Op, T> counter(nodes + written);
     for (Index number = first; number < last; ++number, x += chunk)
       counter.push(number, whole_chunk(x, are_many && end - (number + 1) * chunk >= lanes));
     written += counter.count();

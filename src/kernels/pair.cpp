@@ -69,13 +69,13 @@ HWY_INLINE V add(V& sum, V x) {
   return hn::Add(hn::Sub(before, hn::Sub(sum, of_x)), hn::Sub(x, of_x));
 }
 
-struct Sums {
+struct PairSums {
   V high;
   V low;
   V largest;
   V least;
 
-  HWY_INLINE explicit Sums(V x)
+  HWY_INLINE explicit PairSums(V x)
       : high(x), low(hn::Zero(D())), largest(hn::Abs(x)), least(magnitude_or(hn::Inf(D()), x)) {}
   HWY_INLINE void take(V x) {
     low = hn::Add(low, add(high, x));
@@ -101,7 +101,7 @@ HWY_INLINE V exchanged(V v) {
 }
 
 template <std::size_t distance>
-HWY_INLINE void unite(Sums& sums) {
+HWY_INLINE void unite(PairSums& sums) {
   if constexpr (distance > 0) {
     const V low = hn::Add(sums.low, exchanged<distance>(sums.low));
     sums.low = hn::Add(low, add(sums.high, exchanged<distance>(sums.high)));
@@ -114,7 +114,7 @@ HWY_INLINE void unite(Sums& sums) {
 template <class T>
 bool sum_as_pair(const void* elements, order::Count count, PairSum& found) noexcept {
   const T* x = static_cast<const T*>(elements);
-  Sums sums(count < lanes ? load_few(x, count) : load(x));
+  PairSums sums(count < lanes ? load_few(x, count) : load(x));
   if (count > lanes) {
     for (x += lanes, count -= lanes; count >= lanes; x += lanes, count -= lanes) sums.take(load(x));
     if (count > 0) sums.take(load_few(x, count));

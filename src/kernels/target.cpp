@@ -41,11 +41,11 @@ bool runs_here(Target target) noexcept {
   }
 }
 
-struct Found {
+struct DetectedTargets {
   std::array<Target, names.size()> targets{};
   std::size_t count = 0;
 
-  Found() noexcept {
+  DetectedTargets() noexcept {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto target = static_cast<Target>(i);
       if (is_built(target) && runs_here(target)) targets[count++] = target;
@@ -94,7 +94,7 @@ Prefetch best_prefetch() noexcept {
 std::string_view name_of(Target target) noexcept { return names[static_cast<std::size_t>(target)]; }
 
 std::span<const Target> available() noexcept {
-  static const Found found;
+  static const DetectedTargets found;
   return std::span(found.targets).first(found.count);
 }
 

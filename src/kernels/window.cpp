@@ -49,20 +49,22 @@ constexpr bool has_fma = true;
 constexpr bool has_fma = false;
 #endif
 
-constexpr bool is_product(Terms terms) {
-  return terms == Terms::products_of_floats || terms == Terms::products_of_doubles;
+constexpr bool is_product(WindowTerms terms) {
+  return terms == WindowTerms::products_of_floats || terms == WindowTerms::products_of_doubles;
 }
 
-constexpr bool is_absolute(Terms terms) { return terms == Terms::absolute_doubles || terms == Terms::absolute_floats; }
+constexpr bool is_absolute(WindowTerms terms) {
+  return terms == WindowTerms::absolute_doubles || terms == WindowTerms::absolute_floats;
+}
 
 HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
 HWY_INLINE V load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
 
 /// The terms in memory, read as vectors of doubles.
-template <Terms terms>
+template <WindowTerms terms>
 struct Source {
-  static constexpr bool of_doubles =
-      terms == Terms::doubles || terms == Terms::products_of_doubles || terms == Terms::absolute_doubles;
+  static constexpr bool of_doubles = terms == WindowTerms::doubles || terms == WindowTerms::products_of_doubles ||
+                                     terms == WindowTerms::absolute_doubles;
   using Element = std::conditional_t<of_doubles, double, float>;
   const Element* first;
   const Element* second;
@@ -95,8 +97,8 @@ HWY_INLINE V load_few(const float* x, Count count) {
 }
 
 /// The terms of a row, read as one vector: `count` of them, followed by zeros.
-template <Terms terms>
-struct Row {
+template <WindowTerms terms>
+struct RowVector {
   using Element = typename Source<terms>::Element;
   const Element* first;
   const Element* second;
@@ -111,7 +113,7 @@ struct Row {
 };
 
 /// Copies a few elements and follows them by zeros, which change no sum.
-template <Terms terms>
+template <WindowTerms terms>
 class Padded {
   using Element = typename Source<terms>::Element;
 
@@ -152,7 +154,7 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
 }
 
 /// `take(row)` for a vector of columns of every row. Rows to come are asked for where they stand near.
-template <Terms terms, class Take>
+template <WindowTerms terms, class Take>
 HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& take) {
   using Element = typename Source<terms>::Element;
   const bool fetches_ahead = prefetch == Prefetch::far && rows.row_stride <= 512;
@@ -164,13 +166,14 @@ HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& ta
       __builtin_prefetch(x + ahead, 0, 2);
       if constexpr (is_product(terms)) __builtin_prefetch(y + ahead, 0, 2);
     }
-    take(Row<terms>{reinterpret_cast<const Element*>(x), reinterpret_cast<const Element*>(y), rows.columns - begin});
+    take(RowVector<terms>{reinterpret_cast<const Element*>(x), reinterpret_cast<const Element*>(y),
+                          rows.columns - begin});
   }
 }
 
-template <Terms terms, int levels>
-struct Window {
-  static constexpr bool has_rests = terms == Terms::products_of_doubles;
+template <WindowTerms terms, int levels>
+struct WindowKernel {
+  static constexpr bool has_rests = terms == WindowTerms::products_of_doubles;
   /// A product gives the lower levels two terms, its rest and its error, so half as many products fill them.
   static constexpr Count block = has_rests ? window_block / 2 : window_block;
 
@@ -182,8 +185,8 @@ struct Window {
   /// Adds one vector of terms to one chain, and gathers: `strayed`, whose sign and exponent are not 0 if the first
   /// level left its binade, even for a while; `lost`, not 0 if the last level lost something; `least` of the absolute
   /// products.
-  template <class Terms>
-  HWY_INLINE static void add(const Terms& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
+  template <class TermSource>
+  HWY_INLINE static void add(const TermSource& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
                              VI& strayed, V& lost, V& least) {
     const V term = source[i];
     V rest = extract<0>(s0, term, one);
@@ -268,7 +271,7 @@ struct Window {
       const VI start_bits = hn::BitCast(di, m0);
       V s0 = m0, s1 = m1, s2 = m2, s3 = m3, lost = hn::Zero(d), least = lost;
       VI strayed = hn::Zero(di);
-      for_each_row<terms>(rows, begin, [&](const Row<terms>& row) HWY_ATTR {
+      for_each_row<terms>(rows, begin, [&](const RowVector<terms>& row) HWY_ATTR {
         add(row, 0, one, start_bits, s0, s1, s2, s3, strayed, lost, least);
       });
       hn::StoreU(hn::VecFromMask(di, hn::Eq(misfits(strayed, lost), hn::Zero(di))), di, windows.fits.data() + begin);
@@ -315,7 +318,7 @@ struct Window {
   }
 };
 
-template <Terms terms>
+template <WindowTerms terms>
 int highest(const void* first, const void* second, Count count) noexcept {
   using Element = typename Source<terms>::Element;
   const D d;
@@ -330,71 +333,77 @@ int highest(const void* first, const void* second, Count count) noexcept {
   return static_cast<int>(hn::GetLane(hn::MaxOfLanes(di, most)) >> 52) - 1023;
 }
 
-template <Terms terms>
+template <WindowTerms terms>
 void highest_of_columns(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept {
   const DI di;
   for (Count begin = 0; begin < rows.columns; begin += hn::Lanes(di)) {
     VI most = hn::Zero(di);
-    for_each_row<terms>(
-        rows, begin, [&](const Row<terms>& row) HWY_ATTR { most = hn::Max(most, hn::BitCast(di, hn::Abs(row[0]))); });
+    for_each_row<terms>(rows, begin, [&](const RowVector<terms>& row) HWY_ATTR {
+      most = hn::Max(most, hn::BitCast(di, hn::Abs(row[0])));
+    });
     hn::StoreU(hn::Sub(hn::ShiftRight<52>(most), hn::Set(di, 1023)), di, exponents.data() + begin);
   }
 }
 
-AddColumnsToWindows add_columns_to_windows(Terms terms, int levels) noexcept {
+AddColumnsToWindows add_columns_to_windows(WindowTerms terms, int levels) noexcept {
   if (hn::Lanes(D()) > most_columns) return nullptr;
-  const auto of = [=]<Terms chosen>() {
-    return levels == 2 ? &Window<chosen, 2>::sum_columns : &Window<chosen, 4>::sum_columns;
+  const auto of = [=]<WindowTerms chosen>() {
+    return levels == 2 ? &WindowKernel<chosen, 2>::sum_columns : &WindowKernel<chosen, 4>::sum_columns;
   };
   switch (terms) {
-    case Terms::doubles: return of.template operator()<Terms::doubles>();
-    case Terms::floats: return of.template operator()<Terms::floats>();
-    case Terms::products_of_floats: return of.template operator()<Terms::products_of_floats>();
-    case Terms::products_of_doubles: break;
-    case Terms::absolute_doubles: return of.template operator()<Terms::absolute_doubles>();
-    case Terms::absolute_floats: return of.template operator()<Terms::absolute_floats>();
+    case WindowTerms::doubles: return of.template operator()<WindowTerms::doubles>();
+    case WindowTerms::floats: return of.template operator()<WindowTerms::floats>();
+    case WindowTerms::products_of_floats: return of.template operator()<WindowTerms::products_of_floats>();
+    case WindowTerms::products_of_doubles: break;
+    case WindowTerms::absolute_doubles: return of.template operator()<WindowTerms::absolute_doubles>();
+    case WindowTerms::absolute_floats: return of.template operator()<WindowTerms::absolute_floats>();
   }
   return nullptr;
 }
 
-HighestExponents highest_exponents(Terms terms) noexcept {
+HighestExponents highest_exponents(WindowTerms terms) noexcept {
   if (hn::Lanes(D()) > most_columns) return nullptr;
   switch (terms) {
-    case Terms::doubles:
-    case Terms::absolute_doubles: return &highest_of_columns<Terms::doubles>;
-    case Terms::floats:
-    case Terms::absolute_floats: return &highest_of_columns<Terms::floats>;
-    case Terms::products_of_floats: return &highest_of_columns<Terms::products_of_floats>;
-    case Terms::products_of_doubles: break;
+    case WindowTerms::doubles:
+    case WindowTerms::absolute_doubles: return &highest_of_columns<WindowTerms::doubles>;
+    case WindowTerms::floats:
+    case WindowTerms::absolute_floats: return &highest_of_columns<WindowTerms::floats>;
+    case WindowTerms::products_of_floats: return &highest_of_columns<WindowTerms::products_of_floats>;
+    case WindowTerms::products_of_doubles: break;
   }
   return nullptr;
 }
 
-AddToWindow add_to_window(Terms terms, int levels) noexcept {
+AddToWindow add_to_window(WindowTerms terms, int levels) noexcept {
   switch (terms) {
-    case Terms::doubles: return levels == 2 ? &Window<Terms::doubles, 2>::sum : &Window<Terms::doubles, 4>::sum;
-    case Terms::floats: return levels == 2 ? &Window<Terms::floats, 2>::sum : &Window<Terms::floats, 4>::sum;
-    case Terms::products_of_floats:
-      return levels == 2 ? &Window<Terms::products_of_floats, 2>::sum : &Window<Terms::products_of_floats, 4>::sum;
-    case Terms::products_of_doubles:
-      if constexpr (has_fma) return levels == 4 ? &Window<Terms::products_of_doubles, 4>::sum : nullptr;
+    case WindowTerms::doubles:
+      return levels == 2 ? &WindowKernel<WindowTerms::doubles, 2>::sum : &WindowKernel<WindowTerms::doubles, 4>::sum;
+    case WindowTerms::floats:
+      return levels == 2 ? &WindowKernel<WindowTerms::floats, 2>::sum : &WindowKernel<WindowTerms::floats, 4>::sum;
+    case WindowTerms::products_of_floats:
+      return levels == 2 ? &WindowKernel<WindowTerms::products_of_floats, 2>::sum
+                         : &WindowKernel<WindowTerms::products_of_floats, 4>::sum;
+    case WindowTerms::products_of_doubles:
+      if constexpr (has_fma) return levels == 4 ? &WindowKernel<WindowTerms::products_of_doubles, 4>::sum : nullptr;
       break;
-    case Terms::absolute_doubles:
-      return levels == 2 ? &Window<Terms::absolute_doubles, 2>::sum : &Window<Terms::absolute_doubles, 4>::sum;
-    case Terms::absolute_floats:
-      return levels == 2 ? &Window<Terms::absolute_floats, 2>::sum : &Window<Terms::absolute_floats, 4>::sum;
+    case WindowTerms::absolute_doubles:
+      return levels == 2 ? &WindowKernel<WindowTerms::absolute_doubles, 2>::sum
+                         : &WindowKernel<WindowTerms::absolute_doubles, 4>::sum;
+    case WindowTerms::absolute_floats:
+      return levels == 2 ? &WindowKernel<WindowTerms::absolute_floats, 2>::sum
+                         : &WindowKernel<WindowTerms::absolute_floats, 4>::sum;
   }
   return nullptr;
 }
 
-HighestExponent highest_exponent(Terms terms) noexcept {
+HighestExponent highest_exponent(WindowTerms terms) noexcept {
   switch (terms) {
-    case Terms::doubles: return &highest<Terms::doubles>;
-    case Terms::floats: return &highest<Terms::floats>;
-    case Terms::products_of_floats: return &highest<Terms::products_of_floats>;
-    case Terms::products_of_doubles: return &highest<Terms::products_of_doubles>;
-    case Terms::absolute_doubles: return &highest<Terms::doubles>;
-    case Terms::absolute_floats: return &highest<Terms::floats>;
+    case WindowTerms::doubles: return &highest<WindowTerms::doubles>;
+    case WindowTerms::floats: return &highest<WindowTerms::floats>;
+    case WindowTerms::products_of_floats: return &highest<WindowTerms::products_of_floats>;
+    case WindowTerms::products_of_doubles: return &highest<WindowTerms::products_of_doubles>;
+    case WindowTerms::absolute_doubles: return &highest<WindowTerms::doubles>;
+    case WindowTerms::absolute_floats: return &highest<WindowTerms::floats>;
   }
   return nullptr;
 }
@@ -407,27 +416,27 @@ HWY_AFTER_NAMESPACE();
 #if !STEADFOLD_HIGHWAY || HWY_ONCE
 namespace steadfold::kernels {
 
-AddToWindow add_to_window(Target target, [[maybe_unused]] Terms terms, [[maybe_unused]] int levels) noexcept {
-  using Choose = AddToWindow (*)(Terms, int) noexcept;
+AddToWindow add_to_window(Target target, [[maybe_unused]] WindowTerms terms, [[maybe_unused]] int levels) noexcept {
+  using Choose = AddToWindow (*)(WindowTerms, int) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_to_window));
   return choose == nullptr ? nullptr : choose(terms, levels);
 }
 
-HighestExponent highest_exponent(Target target, [[maybe_unused]] Terms terms) noexcept {
-  using Choose = HighestExponent (*)(Terms) noexcept;
+HighestExponent highest_exponent(Target target, [[maybe_unused]] WindowTerms terms) noexcept {
+  using Choose = HighestExponent (*)(WindowTerms) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponent));
   return choose == nullptr ? nullptr : choose(terms);
 }
 
-AddColumnsToWindows add_columns_to_windows(Target target, [[maybe_unused]] Terms terms,
+AddColumnsToWindows add_columns_to_windows(Target target, [[maybe_unused]] WindowTerms terms,
                                            [[maybe_unused]] int levels) noexcept {
-  using Choose = AddColumnsToWindows (*)(Terms, int) noexcept;
+  using Choose = AddColumnsToWindows (*)(WindowTerms, int) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(add_columns_to_windows));
   return choose == nullptr ? nullptr : choose(terms, levels);
 }
 
-HighestExponents highest_exponents(Target target, [[maybe_unused]] Terms terms) noexcept {
-  using Choose = HighestExponents (*)(Terms) noexcept;
+HighestExponents highest_exponents(Target target, [[maybe_unused]] WindowTerms terms) noexcept {
+  using Choose = HighestExponents (*)(WindowTerms) noexcept;
   const auto choose = pick<Choose>(target, STEADFOLD_EACH(highest_exponents));
   return choose == nullptr ? nullptr : choose(terms);
 }

@@ -39,7 +39,7 @@ inline constexpr int highest_window_top = 1022;
 constexpr int lowest_window_top(int levels) noexcept { return -1022 + window_step * (levels - 1); }
 
 /// Which terms are added up. Elements have one type and are contiguous, aligned or not.
-enum class Terms : std::uint32_t {
+enum class WindowTerms : std::uint32_t {
   doubles,
   floats,
   products_of_floats,
@@ -56,8 +56,8 @@ using AddToWindow = Count (*)(const void* first, const void* second, Count count
 using HighestExponent = int (*)(const void* first, const void* second, Count count) noexcept;
 
 /// The target's kernel, or null if it has none. `levels` is 2 or 4.
-AddToWindow add_to_window(Target target, Terms terms, int levels) noexcept;
-HighestExponent highest_exponent(Target target, Terms terms) noexcept;
+AddToWindow add_to_window(Target target, WindowTerms terms, int levels) noexcept;
+HighestExponent highest_exponent(Target target, WindowTerms terms) noexcept;
 
 /// So many rows leave no window that is as high as window_top says.
 inline constexpr Count most_rows_of_columns = 256;
@@ -74,7 +74,7 @@ using AddColumnsToWindows = void (*)(const ColumnRows& rows, ColumnWindows& wind
 using HighestExponents = void (*)(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept;
 
 /// Null where the target has none, and for products of doubles.
-AddColumnsToWindows add_columns_to_windows(Target target, Terms terms, int levels) noexcept;
-HighestExponents highest_exponents(Target target, Terms terms) noexcept;
+AddColumnsToWindows add_columns_to_windows(Target target, WindowTerms terms, int levels) noexcept;
+HighestExponents highest_exponents(Target target, WindowTerms terms) noexcept;
 
 }  // namespace steadfold::kernels

@@ -71,7 +71,7 @@ class Inbox {
     const std::uint32_t place = free_ == none ? grown() : free_;
     free_ = messages_[place].next;
     messages_[place] = {message, none};
-    const auto [queue, is_new] = queues_.try_emplace(key(message.source, message.target), Queue{place, place});
+    const auto [queue, is_new] = queues_.try_emplace(key(message.source, message.target), MessageQueue{place, place});
     if (is_new) return;
     messages_[queue->second.last].next = place;
     queue->second.last = place;
@@ -94,11 +94,11 @@ class Inbox {
     Message message;
     std::uint32_t next = none;  // of the same pair; among free places the next free one
   };
-  struct Queue {
+  struct MessageQueue {
     std::uint32_t first;
     std::uint32_t last;
   };
-  struct Hash {
+  struct KeyHash {
     std::size_t operator()(std::uint64_t key) const { return (key ^ (key >> 29)) * 0x9E3779B97F4A7C15u; }
   };
 
@@ -110,13 +110,13 @@ class Inbox {
     return static_cast<std::uint32_t>(messages_.size() - 1);
   }
 
-  std::unordered_map<std::uint64_t, Queue, Hash> queues_;
+  std::unordered_map<std::uint64_t, MessageQueue, KeyHash> queues_;
   std::vector<Queued> messages_;
   std::uint32_t free_ = none;
 };
 
 /// A slot's weight, and when it is there.
-struct Cell {
+struct SimulatedCell {
   Weight weight;
   schedule::Covers covers;
   Count round = 0;         // since which it is there
@@ -139,7 +139,7 @@ struct Landing {
 };
 
 /// The messages of the wave that a rank takes in.
-struct Wave {
+struct OpenWave {
   bool is_open = false;           // more receives may follow
   std::vector<Message> messages;  // by receive, those that have come
   /// By segment, from the first merge on: the rows of its partial.
@@ -149,7 +149,7 @@ struct Wave {
 struct RankState {
   RankState(schedule::Steps all_steps, std::uint32_t segments) : steps(std::move(all_steps)), table(segments) {}
 
-  Cell& cell(schedule::Slot slot) {
+  SimulatedCell& cell(schedule::Slot slot) {
     const std::uint32_t place = table.place_of(slot);
     if (place == cells.size()) cells.emplace_back();
     return cells[place];
@@ -165,12 +165,12 @@ struct RankState {
   schedule::Steps steps;
   const Step* next = nullptr;  // taken but not started
   schedule::SlotTable table;
-  std::vector<Cell> cells;  // by place
+  std::vector<SimulatedCell> cells;  // by place
   std::vector<OpenReceive> receives;
   std::vector<Landing> landings;
   std::size_t receives_complete = 0;  // of those
   std::size_t landings_complete = 0;
-  Wave wave;
+  OpenWave wave;
   std::vector<schedule::Slot> sending;  // slots of the message that is being put together
   double now = 0;                       // when the processor is done with the last step
 };
@@ -239,14 +239,14 @@ class SimulatedRun {
   }
 
   void compute(RankState& own, const Step& step) {
-    Cell result;
+    SimulatedCell result;
     Count elements = 0;  // that go in
     if (step.kind == StepKind::lift) {
       elements = sizes_.elements(step.covers.rows(layout_).size(), step.target.segment);
     } else {
       for (const schedule::Slot slot : {step.left, step.right}) {
         if (slot.kind == schedule::SlotKind::none) continue;
-        const Cell& operand = own.cell(slot);
+        const SimulatedCell& operand = own.cell(slot);
         elements += operand.weight.elements;
         result.round = std::max(result.round, operand.round);
         own.now = std::max(own.now, operand.ready);
@@ -256,7 +256,7 @@ class SimulatedRun {
     result.weight = step.any_order ? merged_in_wave(own, step) : weight_of(step);
     const Count operations = elements - std::min(elements, result.weight.elements);
     spent_.operations += operations;
-    Cell& target = own.cell(step.target);
+    SimulatedCell& target = own.cell(step.target);
     own.now = std::max(own.now, target.sent) + seconds_per_operation_ * static_cast<double>(operations);
     result.ready = own.now;
     target = result;
@@ -268,7 +268,7 @@ class SimulatedRun {
     if (step.more) return;
     Message message{.source = rank, .target = step.peer};
     for (const schedule::Slot slot : own.sending) {
-      const Cell& content = own.cell(slot);
+      const SimulatedCell& content = own.cell(slot);
       message.weight.bytes += bytes_in_message(content.weight.bytes, own.sending.size());
       message.weight.elements = content.weight.elements;
       message.round = std::max(message.round, content.round);
@@ -277,7 +277,7 @@ class SimulatedRun {
     message.start = schedule::serve(ports_of(rank, send_times_), own.now, message.duration);
     message.round = schedule::serve(ports_of(rank, send_rounds_), message.round, Count{1});
     for (const schedule::Slot slot : own.sending) {
-      Cell& content = own.cell(slot);
+      SimulatedCell& content = own.cell(slot);
       content.sent = std::max(content.sent, message.start + message.duration);
     }
     own.sending.clear();
@@ -287,7 +287,7 @@ class SimulatedRun {
 
   /// What arrives weighs what its rows say, as everywhere else.
   void receive(Rank rank, RankState& own, const Step& step) {
-    Cell& target = own.cell(step.target);
+    SimulatedCell& target = own.cell(step.target);
     own.now = std::max(own.now, target.sent);
     target = {.in_flight = true};
     const std::size_t first = own.receives.empty() ? 0 : own.receives.back().landings_end;
@@ -331,7 +331,7 @@ class SimulatedRun {
   static void land(RankState& own, std::span<const Landing> brought, const Message& message, Count round,
                    double ready) {
     for (const Landing& content : brought) {
-      Cell& landed = own.cells[own.landings[own.landings_complete++].place];
+      SimulatedCell& landed = own.cells[own.landings[own.landings_complete++].place];
       landed.weight = content.weight.value_or(message.weight);
       landed.covers = content.covers;
       landed.in_flight = false;

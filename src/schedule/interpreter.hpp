@@ -81,7 +81,7 @@ class Interpreter {
   const Program* program_;
   Tickets tickets_;
   const Step* next_ = nullptr;
-  const Program::Wait* wait_ = nullptr;  // the first that was not over; the last one never is
+  const Program::TicketWait* wait_ = nullptr;  // the first that was not over; the last one never is
 };
 
 template <std::derived_from<Machine> Own>

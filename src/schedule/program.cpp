@@ -35,7 +35,7 @@ class Program::Compiler {
  private:
   static constexpr std::uint32_t none = no_place;
 
-  struct Traffic {
+  struct SlotUsers {
     std::uint32_t writer = none;         // the last communication that writes the slot
     std::vector<std::uint32_t> readers;  // communications that read it since it was last written
   };
@@ -56,7 +56,7 @@ class Program::Compiler {
 
   std::uint32_t write(Slot slot) {
     const std::uint32_t place = place_of(slot);
-    Traffic& traffic = traffic_[place];
+    SlotUsers& traffic = traffic_[place];
     wait_for(traffic.writer);
     for (const std::uint32_t reader : traffic.readers) wait_for(reader);
     traffic.writer = none;
@@ -104,10 +104,10 @@ class Program::Compiler {
 
   Program& program_;
   SlotTable table_;
-  std::vector<Traffic> traffic_;  // by place
-  std::vector<bool> waited_for_;  // by ticket
-  bool in_message_ = false;       // the step before was not the last of its message
-  std::uint32_t first_ = 0;       // the message's first step
+  std::vector<SlotUsers> traffic_;  // by place
+  std::vector<bool> waited_for_;    // by ticket
+  bool in_message_ = false;         // the step before was not the last of its message
+  std::uint32_t first_ = 0;         // the message's first step
 };
 
 Program::Program(Steps steps, std::uint32_t segments) : segments_(segments) {

@@ -63,7 +63,7 @@ class Program {
   std::uint32_t index_of_communication(std::uint32_t ticket) const noexcept { return communications_[ticket].last; }
   /// All steps of a message.
   std::span<const Step> message(std::uint32_t ticket) const noexcept {
-    const Communication& own = communications_[ticket];
+    const StepRange& own = communications_[ticket];
     return steps().subspan(own.first, own.last - own.first + 1);
   }
 
@@ -78,15 +78,15 @@ class Program {
   /// Which tickets must be complete before which steps start, in the order of the steps; those that an earlier step has
   /// waited for are left out. Reading a slot waits for what writes it; writing one waits for what writes it and for the
   /// sends that read it. The last wait is for nobody: its step is the end, its ticket the number of tickets.
-  struct Wait {
+  struct TicketWait {
     std::uint32_t step;
     std::uint32_t ticket;
   };
-  std::span<const Wait> waits() const noexcept { return waits_; }
+  std::span<const TicketWait> waits() const noexcept { return waits_; }
 
  private:
   class Compiler;
-  struct Communication {  // step indices
+  struct StepRange {  // step indices
     std::uint32_t first;
     std::uint32_t last;
   };
@@ -94,8 +94,8 @@ class Program {
   std::vector<Step> steps_;
   std::vector<Places> places_;
   std::vector<Slot> slots_;
-  std::vector<Communication> communications_;  // by ticket
-  std::vector<Wait> waits_;
+  std::vector<StepRange> communications_;  // by ticket
+  std::vector<TicketWait> waits_;
   std::vector<Wave> waves_;
   std::uint32_t segments_ = 1;
   std::uint32_t landing_count_ = 0;

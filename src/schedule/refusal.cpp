@@ -7,7 +7,7 @@ namespace {
 
 // Why the row cannot serve a method whose bits follow the order of merging.
 std::optional<std::string> order_refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
-                                         Operator kind) {
+                                         OperatorKind kind) {
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
   if (row.merges_on_arrival) {
     return cannot +
@@ -18,7 +18,7 @@ std::optional<std::string> order_refusal(const Row& row, Collective collective, 
     return cannot + " in allreduce (it would give ranks different bits), ask for tree, exact or binned";
   }
   const Rank end = collective == Collective::reduce ? root : 0;
-  if (kind == Operator::ordered && !row.keeps_order(end)) {
+  if (kind == OperatorKind::ordered && !row.keeps_order(end)) {
     return cannot + " at root " + std::to_string(end) +
            " (it does not keep rank order there and the operator does not commute), "
            "take root 0, a schedule that keeps rank order, or method tree";
@@ -35,12 +35,12 @@ const Spec* between_groups(const Spec* spec) {
 }  // namespace
 
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
-                                   Operator kind) {
+                                   OperatorKind kind) {
   if (!offers(row.collectives, collective)) {
     return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
            names_of(row.collectives) + " only), take another schedule";
   }
-  if (row.counts == Counts::at_least_once && !(merging.may_overlap && kind == Operator::idempotent)) {
+  if (row.counts == Counts::at_least_once && !(merging.may_overlap && kind == OperatorKind::idempotent)) {
     return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
            " with this operator (some ranks count twice, which changes nothing only in min, max and locations by "
            "plain), take another schedule";
@@ -75,7 +75,7 @@ bool merges_on_arrival(const Row& row, const Spec* spec) noexcept {
 }
 
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
-                                   Operator kind) {
+                                   OperatorKind kind) {
   if (auto reason = refusal(*spec.row, collective, root, merging, kind)) return reason;
   const Spec* const between = between_groups(&spec);
   if (between == nullptr) return std::nullopt;

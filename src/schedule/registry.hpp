@@ -191,16 +191,16 @@ inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 Spec parse(std::string_view text, Rows rows = registry());
 
 /// `idempotent`: commutative, and combining a value with itself gives the same bits.
-enum class Operator : std::uint8_t { commutative, ordered, idempotent };
+enum class OperatorKind : std::uint8_t { commutative, ordered, idempotent };
 
 /// Why the row cannot serve the call, as "problem (why), suggestion"; `nullopt` if it can. `root` matters for reduce
 /// only.
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
-                                   Operator kind);
+                                   OperatorKind kind);
 
 /// Why the schedule, or one of those it is made of, cannot serve the call; `nullopt` if all can.
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
-                                   Operator kind);
+                                   OperatorKind kind);
 
 /// Why it cannot serve so many ranks, `nodes` being those of `nodes_of`; `nullopt` if it can.
 std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const order::Nodes* nodes = nullptr);

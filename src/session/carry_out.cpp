@@ -32,118 +32,118 @@ constexpr std::uint64_t digest_of(Asked asked) noexcept {
 }  // namespace
 
 /// A place for the length of a call.
-class Group::Taken {
+class Group::PlaceInUse {
  public:
-  explicit Taken(Place& place) noexcept : place_(place) {}
-  ~Taken() { place_.next += ring; }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
+  explicit PlaceInUse(HandshakePlace& place) noexcept : place_(place) {}
+  ~PlaceInUse() { place_.next += ring; }
+  PlaceInUse(const PlaceInUse&) = delete;
+  PlaceInUse& operator=(const PlaceInUse&) = delete;
 
  private:
-  Place& place_;
+  HandshakePlace& place_;
 };
 
 /// The call with everything spelt out: MPI's shape, the rows of a grid, one interval if no index matters, equal blocks
 /// if none are given.
-Call Group::placed(const Call& given, Spelt& spelt) const {
+Call Group::placed(const Call& given, DefaultArguments& defaults) const {
   Call call = given;
   const auto ranks = static_cast<Count>(rank_count());
   if (call.collective == Collective::reduce_scatter && call.blocks.empty() && call.columns % ranks == 0) {
-    spelt.equal_blocks.assign(ranks, call.columns / ranks);
-    call.blocks = spelt.equal_blocks;
+    defaults.equal_blocks.assign(ranks, call.columns / ranks);
+    call.blocks = defaults.equal_blocks;
   }
   if (call.layout == LayoutKind::intervals) return call;
-  spelt.mine.assign(1, {0, call.rows});
+  defaults.mine.assign(1, {0, call.rows});
   if (call.layout == LayoutKind::row_per_rank) {
-    spelt.mine.front() = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
+    defaults.mine.front() = {static_cast<Index>(rank()), static_cast<Index>(rank()) + 1};
     call.element_count = ranks;
   }
   if (call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(rank_count())) {
-    spelt.grid = call.grid->resolved(rank_count());
-    call.grid = &spelt.grid;
-    if (call.element_count == arithmetic::unknown_count) call.element_count = spelt.grid.element_count();
-    const Count count = spelt.grid.count(rank());
+    defaults.grid = call.grid->resolved(rank_count());
+    call.grid = &defaults.grid;
+    if (call.element_count == arithmetic::unknown_count) call.element_count = defaults.grid.element_count();
+    const Count count = defaults.grid.count(rank());
     if (count == call.rows && needs_indices(describe(call)))
-      spelt.grid.list(rank(), spelt.mine);
+      defaults.grid.list(rank(), defaults.mine);
     else  // what a wrong number of rows would list may fill the memory
-      spelt.mine.front() = {0, count};
+      defaults.mine.front() = {0, count};
   }
-  call.intervals = spelt.mine;
+  call.intervals = defaults.mine;
   return call;
 }
 
-void Group::require_data(const Side& side, const Data& data) const {
-  const Call& call = side.call;
-  const bool is_due = gets_result(side.description, call.blocks, rank());
-  const Missing lacked = missing(side.description, call.rows, data, is_due);
+void Group::require_data(const Contribution& own, const Data& data) const {
+  const Call& call = own.call;
+  const bool is_due = gets_result(own.description, call.blocks, rank());
+  const Missing lacked = missing(own.description, call.rows, data, is_due);
   if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
 }
 
-bool Group::may_use_handshake(const Side& side) const {
-  if (side.shape->kind->survey_bytes() > 0) return false;  // two reductions, one after the other
-  if (is_scan(side.call.collective)) return false;
-  if (!means_.forced_schedule.empty() || !asked_schedule(side.call).empty()) return false;
-  return knows_its_rows(side.call, side.description) && side.shape->fits_handshake(side.call.intervals);
+bool Group::may_use_handshake(const Contribution& own) const {
+  if (own.shape->kind->survey_bytes() > 0) return false;  // two reductions, one after the other
+  if (is_scan(own.call.collective)) return false;
+  if (!means_.forced_schedule.empty() || !asked_schedule(own.call).empty()) return false;
+  return knows_its_rows(own.call, own.description) && own.shape->fits_handshake(own.call.intervals);
 }
 
-void Group::build(Side& side, const Data& data, Place& place) {
-  const Call& call = side.call;
+void Group::build(Contribution& own, const Data& data, HandshakePlace& place) {
+  const Call& call = own.call;
   if (call.threads > team_.size()) team_.resize(call.threads);
-  place.values.resize(2 * side.shape->kind->value_bytes());  // now, while other ranks can be told that there is no room
-  side.partial_bytes =
-      side.shape->lifter.lift(side.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
-  side.header.status = arithmetic::header_of(place.handshake.partial()).status;
-  if (side.header.status == Status::operator_failed) side.failure = agreement::operator_failure();
-  if (side.header.status == Status::invalid_argument && side.description.deals_rows())
-    side.failure = agreement::label_failure(side.shape->strides, operands_of(side.description, data), call.rows);
+  place.values.resize(2 * own.shape->kind->value_bytes());  // now, while other ranks can be told that there is no room
+  own.partial_bytes =
+      own.shape->lifter.lift(own.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
+  own.header.status = arithmetic::header_of(place.handshake.partial()).status;
+  if (own.header.status == Status::operator_failed) own.failure = agreement::operator_failure();
+  if (own.header.status == Status::invalid_argument && own.description.deals_rows())
+    own.failure = agreement::label_failure(own.shape->strides, operands_of(own.description, data), call.rows);
 }
 
 /// Checks the call, and finds ways in which it can go on.
-void Group::prepare(Side& side, Operation& operation, Place& place) {
-  if (side.failure) throw Failure(*side.failure);
-  validate(side.call, rank_count());
-  require_data(side, operation.data_);
-  if (side.call.columns > 0) side.shape = shapes_.of(side.call, side.description);
-  side.header.digest = side.shape ? side.shape->digest : digest_of(side.description);
-  if (!side.shape) return;
-  if (side.call.operation == arithmetic::Operation::user) side.shape->op = side.call.user;
-  side.shape->stand_as(side.call);
-  side.ways = plans_.offer(side.description, side.call, operation.offered_);
-  if (side.ways != no_way || !may_use_handshake(side)) return;
-  side.ways = in_the_handshake;
-  build(side, operation.data_, place);  // of a layout's fault `diagnose` says more
+void Group::prepare(Contribution& own, StartedOperation& operation, HandshakePlace& place) {
+  if (own.failure) throw Failure(*own.failure);
+  validate(own.call, rank_count());
+  require_data(own, operation.data_);
+  if (own.call.columns > 0) own.shape = shapes_.of(own.call, own.description);
+  own.header.digest = own.shape ? own.shape->digest : digest_of(own.description);
+  if (!own.shape) return;
+  if (own.call.operation == arithmetic::Operation::user) own.shape->op = own.call.user;
+  own.shape->stand_as(own.call);
+  own.ways = plans_.offer(own.description, own.call, operation.offered_);
+  if (own.ways != no_way || !may_use_handshake(own)) return;
+  own.ways = in_the_handshake;
+  build(own, operation.data_, place);  // of a layout's fault `diagnose` says more
 }
 
-Group::Side Group::side_of(Operation& operation, Place& place) {
-  Side side{.failure = operation.failure_};
+Group::Contribution Group::contribution_of(StartedOperation& operation, HandshakePlace& place) {
+  Contribution own{.failure = operation.failure_};
   try {
-    side.call = placed(operation.calls_.front(), place.spelt);
-    side.description = describe(side.call);
-    prepare(side, operation, place);
+    own.call = placed(operation.calls_.front(), place.defaults);
+    own.description = describe(own.call);
+    prepare(own, operation, place);
   } catch (...) {
-    side.failure = agreement::caught_failure(side.header.status);
+    own.failure = agreement::caught_failure(own.header.status);
   }
-  if (side.failure) side.header = {.status = side.failure->status(), .digest = digest_of(side.description)};
-  if (side.header.status != Status::ok) side.ways = no_way;
-  return side;
+  if (own.failure) own.header = {.status = own.failure->status(), .digest = digest_of(own.description)};
+  if (own.header.status != Status::ok) own.ways = no_way;
+  return own;
 }
 
 /// Finishes the handshake's partial on every rank, so that all ranks come to the same status; says nothing while
 /// `place.finish` has more.
-Status Group::finish_here(const Side& side, Place& place, std::span<const std::byte> partial) const {
-  const Bytes value_bytes = side.shape->kind->value_bytes();
+Status Group::finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial) const {
+  const Bytes value_bytes = own.shape->kind->value_bytes();
   std::byte* const values = place.values.data();
   std::byte* const spare = values + value_bytes;
-  if (side.shape->op.may_postpone)
-    return side.shape->kind->in_pieces()->finish_piece(partial, side.call.element_count, values, spare,
-                                                       place.finish.begun());
-  return side.shape->kind->finish(partial, side.call.element_count, values, spare);
+  if (own.shape->op.may_postpone)
+    return own.shape->kind->in_pieces()->finish_piece(partial, own.call.element_count, values, spare,
+                                                      place.finish.begun());
+  return own.shape->kind->finish(partial, own.call.element_count, values, spare);
 }
 
 /// Copies what was finished here to the result: all of it, or this rank's columns.
-void Group::deliver(const Side& side, const Place& place, const Data& data) const {
-  const Call& call = side.call;
-  const Bytes column_bytes = side.shape->kind->value_bytes() / call.columns;
+void Group::deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const {
+  const Call& call = own.call;
+  const Bytes column_bytes = own.shape->kind->value_bytes() / call.columns;
   order::Interval columns{0, call.columns};
   if (call.collective == Collective::reduce_scatter) {
     const auto before = call.blocks.first(static_cast<std::size_t>(rank()));
@@ -153,24 +153,24 @@ void Group::deliver(const Side& side, const Place& place, const Data& data) cons
   std::memcpy(data.result, place.values.data() + columns.begin * column_bytes, columns.size() * column_bytes);
 }
 
-Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
+Task<> Group::carry_out_reduction(Flow& flow, StartedOperation& operation) {
   if (!is_set_up_) co_await set_up_before(flow, operation);
-  Place& place = place_of(operation);
+  HandshakePlace& place = place_of(operation);
   while (place.next != operation.number_) co_await GiveWay{};
-  const Taken taken(place);
-  Side side = side_of(operation, place);
-  const Call& call = side.call;
+  const PlaceInUse taken(place);
+  Contribution own = contribution_of(operation, place);
+  const Call& call = own.call;
   const Data& data = operation.data_;
-  const bool is_users = side.shape && call.operation == arithmetic::Operation::user;
+  const bool is_users = own.shape && call.operation == arithmetic::Operation::user;
 
-  place.handshake.take(side.header, side.ways, coverage_of(call), side.shape ? side.shape->kind.get() : nullptr,
-                       side.partial_bytes, is_users && call.user.may_postpone);
+  place.handshake.take(own.header, own.ways, coverage_of(call), own.shape ? own.shape->kind.get() : nullptr,
+                       own.partial_bytes, is_users && call.user.may_postpone);
   place.meeting.begin();
   const bool is_alone = is_alone_with(operation);
   while (!place.meeting.advance()) {
     if (is_alone) continue;
     co_await GiveWay{};
-    if (is_users) side.shape->op = call.user;  // other calls of this shape have contexts of their own
+    if (is_users) own.shape->op = call.user;  // other calls of this shape have contexts of their own
   }
 
   const auto outcome = place.meeting.outcome();
@@ -179,32 +179,32 @@ Task<> Group::carry_out_reduction(Flow& flow, Operation& operation) {
   const bool is_here = status == Status::ok && (ways & in_the_handshake) != 0;
   if (is_here && call.layout == LayoutKind::intervals && !Handshake::coverage_of(outcome).whole()) status = Status::gap;
   const bool is_finished = is_here && status == Status::ok;
-  if (is_finished) status = finish_here(side, place, Handshake::partial_of(outcome));
+  if (is_finished) status = finish_here(own, place, Handshake::partial_of(outcome));
   while (place.finish.more) {
     co_await GiveWay{};
-    side.shape->op = call.user;
-    status = finish_here(side, place, Handshake::partial_of(outcome));
+    own.shape->op = call.user;
+    status = finish_here(own, place, Handshake::partial_of(outcome));
   }
   if (place.handshake.operator_failed() || (is_finished && status == Status::operator_failed))
-    side.failure = agreement::operator_failure();
+    own.failure = agreement::operator_failure();
   // All that can differ between ranks by now is that an operator failed in a merge whose outcome went no further; where
   // all go by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
-  if (side.shape && side.description.may_fail && may_differ) {
+  if (own.shape && own.description.may_fail && may_differ) {
     co_await turn_of(flow, operation);
     status = co_await agreed_status(flow, status);
   }
-  if (status != Status::ok) co_await diagnose(flow, operation, &call, status, side.failure);
+  if (status != Status::ok) co_await diagnose(flow, operation, &call, status, own.failure);
   if (call.columns == 0) co_return;
   if (!is_here)
-    co_await run_plan(flow, operation, side, ways);
-  else if (gets_result(side.description, call.blocks, rank()))
-    deliver(side, place, data);
+    co_await run_plan(flow, operation, own, ways);
+  else if (gets_result(own.description, call.blocks, rank()))
+    deliver(own, place, data);
 }
 
-Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways) {
+Task<> Group::run_plan(Flow& flow, StartedOperation& operation, const Contribution& own, Ways ways) {
   co_await turn_of(flow, operation);
-  const Call& call = side.call;
+  const Call& call = own.call;
   std::shared_ptr<CachedPlan> made;
   if (ways == no_way) {
     const std::span calls(&call, 1);
@@ -225,11 +225,11 @@ Task<> Group::run_plan(Flow& flow, Operation& operation, const Side& side, Ways 
 }
 
 /// The handshake of a call that is no reduction: whether all ranks make it, and bring the same digest.
-Task<Status> Group::meet(Flow& flow, Operation& operation, Header mine) {
+Task<Status> Group::meet(Flow& flow, StartedOperation& operation, Header mine) {
   if (!is_set_up_) co_await set_up_before(flow, operation);
-  Place& place = place_of(operation);
+  HandshakePlace& place = place_of(operation);
   while (place.next != operation.number_) co_await GiveWay{};
-  const Taken taken(place);
+  const PlaceInUse taken(place);
   mine.digest ^= digest_of(operation.asked_);
   place.handshake.take(mine, no_way, {}, nullptr, 0);
   place.meeting.begin();
@@ -266,15 +266,15 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
   return descriptions;
 }
 
-Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
+Task<> Group::carry_out_bind(Flow& flow, StartedOperation& operation) {
   if (!is_set_up_) co_await set_up_before(flow, operation);
-  std::vector<Spelt> spelt;
+  std::vector<DefaultArguments> defaults;
   std::vector<Call> calls;
   Header mine;
   std::optional<Failure> failure;
   try {
-    spelt.resize(operation.calls_.size());
-    for (std::size_t i = 0; i < spelt.size(); ++i) calls.push_back(placed(operation.calls_[i], spelt[i]));
+    defaults.resize(operation.calls_.size());
+    for (std::size_t i = 0; i < defaults.size(); ++i) calls.push_back(placed(operation.calls_[i], defaults[i]));
     mine.digest = digest_of(usable(calls));
   } catch (...) {
     failure = agreement::caught_failure(mine.status);
@@ -290,7 +290,7 @@ Task<> Group::carry_out_bind(Flow& flow, Operation& operation) {
   operation.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport);
 }
 
-Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {
+Task<> Group::carry_out_rank_order(Flow& flow, StartedOperation& operation) {
   const Status met = co_await meet(flow, operation, {});
   if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
   co_await turn_of(flow, operation);
@@ -307,7 +307,7 @@ Task<> Group::carry_out_rank_order(Flow& flow, Operation& operation) {
   operation.rank_order_ = found;
 }
 
-Task<> Group::carry_out_barrier(Flow& flow, Operation& operation) {
+Task<> Group::carry_out_barrier(Flow& flow, StartedOperation& operation) {
   const Status met = co_await meet(flow, operation, {});
   if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
 }

@@ -86,7 +86,7 @@ void Group::set_up() {
 }
 
 /// The first of the calls sets the group up, and those behind it wait; if that fails, the next one tries again.
-Task<> Group::set_up_before(Flow& flow, const Operation& operation) {
+Task<> Group::set_up_before(Flow& flow, const StartedOperation& operation) {
   while (!is_set_up_ && first_ != &operation) co_await GiveWay{};
   if (!is_set_up_) co_await make_places(flow, operation.number_);
 }
@@ -107,7 +107,7 @@ Task<> Group::make_places(Flow& flow, std::uint64_t first) {
   if (wrong.empty()) try {
       for (std::uint64_t number = first; number < first + ring; ++number) {
         auto& place = places_[number % ring];
-        place = std::make_unique<Place>(*transport_, (*tag)++, means_.nodes.get());
+        place = std::make_unique<HandshakePlace>(*transport_, (*tag)++, means_.nodes.get());
         place->next = number;
       }
       status_meeting_.emplace(status_exchange_, *transport_, *tag, means_.nodes.get());
@@ -134,7 +134,7 @@ Task<> Group::take_what_ranks_tell(Flow& flow) {
 Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
   Started operation;
   if (idle_.empty()) {
-    operation = std::make_shared<Operation>();
+    operation = std::make_shared<StartedOperation>();
   } else {
     operation = std::move(idle_.back());
     idle_.pop_back();
@@ -152,7 +152,7 @@ Group::Started Group::started(Started operation) {
 }
 
 /// Takes its place behind those under way, and goes as far as it can.
-void Group::begin_work(Operation& operation) {
+void Group::begin_work(StartedOperation& operation) {
   operation.work_.emplace(work_of(operation));
   operation.work_->start();
   operation.number_ = next_number_++;
@@ -160,19 +160,19 @@ void Group::begin_work(Operation& operation) {
   move(operation);
 }
 
-void Group::enqueue(Operation& operation) noexcept {
+void Group::enqueue(StartedOperation& operation) noexcept {
   operation.before_ = first_ == nullptr ? nullptr : last_;
   operation.next_ = nullptr;
   (first_ == nullptr ? first_ : last_->next_) = &operation;
   last_ = &operation;
 }
 
-void Group::dequeue(Operation& operation) noexcept {
+void Group::dequeue(StartedOperation& operation) noexcept {
   (operation.before_ == nullptr ? first_ : operation.before_->next_) = operation.next_;
   (operation.next_ == nullptr ? last_ : operation.next_->before_) = operation.before_;
 }
 
-Task<> Group::work_of(Operation& operation) {
+Task<> Group::work_of(StartedOperation& operation) {
   switch (operation.asked_) {
     case Asked::bind: return carry_out_bind(operation.flow_, operation);
     case Asked::rank_order: return carry_out_rank_order(operation.flow_, operation);
@@ -181,7 +181,7 @@ Task<> Group::work_of(Operation& operation) {
   }
 }
 
-void Group::move(Operation& operation) {
+void Group::move(StartedOperation& operation) {
   operation.flow_.resume();
   if (!operation.work_->done()) return;
   try {
@@ -200,7 +200,7 @@ void Group::take_back(Started operation) {
     idle_.push_back(std::move(operation));
 }
 
-bool Group::advance(Operation& operation) {
+bool Group::advance(StartedOperation& operation) {
   if (operation.is_done_) return true;
   move(operation);
   if (!operation.is_done_ && first_->next_ != nullptr) advance_another();
@@ -209,7 +209,7 @@ bool Group::advance(Operation& operation) {
 
 /// Those that wait for a place of the ring have nothing to move.
 void Group::advance_another() {
-  Operation* chosen = first_;
+  StartedOperation* chosen = first_;
   if (chosen == nullptr) return;
   cursor_ = (cursor_ + 1) % ring;
   for (std::size_t i = 0; i < cursor_ && chosen->next_ != nullptr; ++i) chosen = chosen->next_;
@@ -232,7 +232,7 @@ void Group::require_threads() const {
   }
 }
 
-void Group::wait_for(Operation& operation) {
+void Group::wait_for(StartedOperation& operation) {
   Wait wait(watched_);
   while (!advance(operation)) {
     if (others_.is_any != nullptr && others_.is_any()) others_.move();
@@ -241,13 +241,13 @@ void Group::wait_for(Operation& operation) {
 }
 
 bool Group::conflicts(const agreement::Footprint& other) const noexcept {
-  for (const Operation* each = first_; each != nullptr; each = each->next_)
+  for (const StartedOperation* each = first_; each != nullptr; each = each->next_)
     if (each->footprint_.conflicts(other)) return true;
   return false;
 }
 
 /// The data of a reduction, unless another call under way uses their memory, or none holds them.
-void Group::bring(Operation& operation, const Data& given) try {
+void Group::bring(StartedOperation& operation, const Data& given) try {
   const Call& call = operation.calls_.front();
   operation.data_ = call.array == nullptr ? given : located(given, call.array->data);
   const Data& data = operation.data_;
@@ -336,7 +336,7 @@ RankOrder Group::rank_order(Count rows) {
 void Group::barrier() { carry_out(begin(Asked::barrier, {})); }
 
 /// Until all calls before this one are done.
-Task<> Group::turn_of(Flow& /*flow*/, const Operation& operation) {
+Task<> Group::turn_of(Flow& /*flow*/, const StartedOperation& operation) {
   while (first_ != &operation) co_await GiveWay{};
 }
 
@@ -455,7 +455,8 @@ Task<Agreement> Group::settle(Flow& flow, Asked asked, std::span<const Call> cal
 }
 
 /// All ranks know that something failed; together they find out what to say.
-Task<> Group::diagnose(Flow& flow, Operation& operation, const Call* call, Status status, std::optional<Failure> mine) {
+Task<> Group::diagnose(Flow& flow, StartedOperation& operation, const Call* call, Status status,
+                       std::optional<Failure> mine) {
   co_await turn_of(flow, operation);
   const std::span<const Call> calls = call == nullptr ? std::span<const Call>() : std::span(call, 1);
   co_await agree(flow, operation.asked_, calls, mine ? &*mine : nullptr);

@@ -58,7 +58,7 @@ class Group {
   Rank rank_count() const noexcept { return transport_->rank_count(); }
   const char* transport_name() const noexcept { return transport_->name(); }
 
-  using Started = std::shared_ptr<Operation>;
+  using Started = std::shared_ptr<StartedOperation>;
   /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
   /// until it is done; all else is copied.
   Started start_reduce(const Call& call, const Data& data);
@@ -73,7 +73,7 @@ class Group {
   Started start_refusal(Failure why);
 
   /// Moves the call on, and another one that is under way; says whether it is done. Never waits.
-  bool advance(Operation& operation);
+  bool advance(StartedOperation& operation);
   /// Moves one of the calls under way on, in turn.
   void advance_another();
   /// Throws Failure, with the reason, if the transport can send nothing any more, or this rank has left out a call.
@@ -112,26 +112,26 @@ class Group {
   static constexpr std::size_t ring = 8;
 
   /// What a call points to where it leaves it to the library.
-  struct Spelt {
+  struct DefaultArguments {
     std::vector<Count> equal_blocks;
     std::vector<order::Interval> mine;  // the rows of a call that lists no intervals
     order::Grid grid;                   // with its ranks
   };
   /// Where one call at a time has its handshake.
-  struct Place {
-    Place(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
+  struct HandshakePlace {
+    HandshakePlace(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
         : meeting(handshake, transport, tag, nodes) {}
 
     Handshake handshake;
     Meeting meeting;
     std::vector<std::byte> values;                 // a result, and as much again to finish in
     arithmetic::Pieces finish{.most = ~Count{0}};  // if its operator wants to be called later
-    Spelt spelt;
+    DefaultArguments defaults;
     std::uint64_t next = 0;  // the number of the call that has it, or may take it next
   };
-  class Taken;
+  class PlaceInUse;
   /// What a rank brings to a handshake.
-  struct Side {
+  struct Contribution {
     Call call;
     Description description;
     ShapeInUse shape;
@@ -161,31 +161,32 @@ class Group {
 
   Started begin(Asked asked, std::span<const Call> calls);
   Started started(Started operation);
-  void begin_work(Operation& operation);
+  void begin_work(StartedOperation& operation);
   Task<> make_places(Flow& flow, std::uint64_t first);
-  Task<> set_up_before(Flow& flow, const Operation& operation);
+  Task<> set_up_before(Flow& flow, const StartedOperation& operation);
   Task<> take_what_ranks_tell(Flow& flow);
-  void bring(Operation& operation, const Data& data);
-  void wait_for(Operation& operation);
+  void bring(StartedOperation& operation, const Data& data);
+  void wait_for(StartedOperation& operation);
   void carry_out(Started operation);
   /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
-  bool is_alone_with(const Operation& operation) const noexcept {
+  bool is_alone_with(const StartedOperation& operation) const noexcept {
     return operation.caller_stays_ && first_ == &operation && operation.next_ == nullptr &&
            (others_.is_any == nullptr || !others_.is_any()) && !watched_.is_on();
   }
-  void move(Operation& operation);
-  Task<> work_of(Operation& operation);
-  void enqueue(Operation& operation) noexcept;
-  void dequeue(Operation& operation) noexcept;
-  Task<> carry_out_reduction(Flow& flow, Operation& operation);
-  Task<> carry_out_bind(Flow& flow, Operation& operation);
-  Task<> carry_out_rank_order(Flow& flow, Operation& operation);
-  Task<> carry_out_barrier(Flow& flow, Operation& operation);
+  void move(StartedOperation& operation);
+  Task<> work_of(StartedOperation& operation);
+  void enqueue(StartedOperation& operation) noexcept;
+  void dequeue(StartedOperation& operation) noexcept;
+  Task<> carry_out_reduction(Flow& flow, StartedOperation& operation);
+  Task<> carry_out_bind(Flow& flow, StartedOperation& operation);
+  Task<> carry_out_rank_order(Flow& flow, StartedOperation& operation);
+  Task<> carry_out_barrier(Flow& flow, StartedOperation& operation);
 
-  Task<Status> meet(Flow& flow, Operation& operation, Header mine);
-  Task<> turn_of(Flow& flow, const Operation& operation);
-  Task<> diagnose(Flow& flow, Operation& operation, const Call* call, Status status, std::optional<Failure> mine);
-  Task<> run_plan(Flow& flow, Operation& operation, const Side& side, Ways ways);
+  Task<Status> meet(Flow& flow, StartedOperation& operation, Header mine);
+  Task<> turn_of(Flow& flow, const StartedOperation& operation);
+  Task<> diagnose(Flow& flow, StartedOperation& operation, const Call* call, Status status,
+                  std::optional<Failure> mine);
+  Task<> run_plan(Flow& flow, StartedOperation& operation, const Contribution& own, Ways ways);
   Task<Status> agreed_status(Flow& flow, Status mine);
   Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
   Task<Agreement> settle(Flow& flow, Asked asked, std::span<const Call> calls);
@@ -197,16 +198,16 @@ class Group {
   Task<> connect(Flow& flow, std::string wrong);
   Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
 
-  Place& place_of(const Operation& operation) noexcept { return *places_[operation.number_ % ring]; }
-  Call placed(const Call& call, Spelt& spelt) const;
-  void require_data(const Side& side, const Data& data) const;
+  HandshakePlace& place_of(const StartedOperation& operation) noexcept { return *places_[operation.number_ % ring]; }
+  Call placed(const Call& call, DefaultArguments& defaults) const;
+  void require_data(const Contribution& own, const Data& data) const;
   std::vector<Description> usable(std::span<const Call> calls) const;
-  Side side_of(Operation& operation, Place& place);
-  void prepare(Side& side, Operation& operation, Place& place);
-  bool may_use_handshake(const Side& side) const;
-  void build(Side& side, const Data& data, Place& place);
-  Status finish_here(const Side& side, Place& place, std::span<const std::byte> partial) const;
-  void deliver(const Side& side, const Place& place, const Data& data) const;
+  Contribution contribution_of(StartedOperation& operation, HandshakePlace& place);
+  void prepare(Contribution& own, StartedOperation& operation, HandshakePlace& place);
+  bool may_use_handshake(const Contribution& own) const;
+  void build(Contribution& own, const Data& data, HandshakePlace& place);
+  Status finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial) const;
+  void deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const;
 
   std::shared_ptr<transport::Transport> transport_;
   std::shared_ptr<transport::Transport> in_turn_;  // the same for cached plans, which run in the order of the calls
@@ -215,7 +216,7 @@ class Group {
   Watched watched_;
   bool is_set_up_ = false;
   agreement::Means means_;  // nodes may be parts of one
-  std::array<std::unique_ptr<Place>, ring> places_;
+  std::array<std::unique_ptr<HandshakePlace>, ring> places_;
   StatusExchange status_exchange_;
   std::optional<Meeting> status_meeting_;
   KnownShapes shapes_;
@@ -223,9 +224,9 @@ class Group {
   ThreadTeam team_;  // for partials in the handshake; plans have their own
 
   std::uint64_t next_number_ = 0;
-  bool has_left_out_ = false;   // a call, for want of memory: this rank's numbers are not those of the others any more
-  Operation* first_ = nullptr;  // of those under way, in the order of their starts
-  Operation* last_ = nullptr;
+  bool has_left_out_ = false;  // a call, for want of memory: this rank's numbers are not those of the others any more
+  StartedOperation* first_ = nullptr;  // of those under way, in the order of their starts
+  StartedOperation* last_ = nullptr;
   std::size_t cursor_ = 0;     // among those that may have a place
   std::vector<Started> idle_;  // to be used again
 };

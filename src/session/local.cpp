@@ -120,12 +120,12 @@ class LocalReducer::Workspace {
 };
 
 /// Taken while in use, since an operator may reduce something itself.
-class LocalReducer::Taken {
+class LocalReducer::WorkspaceInUse {
  public:
-  explicit Taken(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  ~Taken() { flag_ = false; }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
+  explicit WorkspaceInUse(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~WorkspaceInUse() { flag_ = false; }
+  WorkspaceInUse(const WorkspaceInUse&) = delete;
+  WorkspaceInUse& operator=(const WorkspaceInUse&) = delete;
 
  private:
   bool& flag_;
@@ -166,7 +166,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
   Status status = Status::ok;
   if (is_kept) {
-    const Taken taken(is_taken_);
+    const WorkspaceInUse taken(is_taken_);
     status = workspace_for(call, description).reduce(call, data);
   } else {
     status = Workspace(call, description).reduce(call, data);

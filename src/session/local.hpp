@@ -32,7 +32,7 @@ class LocalReducer {
 
  private:
   class Workspace;
-  class Taken;
+  class WorkspaceInUse;
 
   /// The columns of an array one after the other, each as rows of one element.
   bool reduce_columns(const Call& call, const Description& description, const Data& data);

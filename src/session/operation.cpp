@@ -2,7 +2,7 @@
 
 namespace steadfold::session {
 
-void Operation::hold() {
+void StartedOperation::hold() {
   held_calls_.assign(calls_.begin(), calls_.end());
   held_.resize(std::max(held_.size(), calls_.size()));
   for (std::size_t i = 0; i < calls_.size(); ++i) {
@@ -22,7 +22,7 @@ void Operation::hold() {
   calls_ = held_calls_;
 }
 
-void Operation::begin(Asked asked, std::span<const Call> calls) {
+void StartedOperation::begin(Asked asked, std::span<const Call> calls) {
   asked_ = asked;
   calls_ = calls;
   data_ = {};

@@ -27,11 +27,11 @@ struct RankOrder {
 };
 
 /// Made by a Group, which carries it out.
-class Operation {
+class StartedOperation {
  public:
-  Operation() = default;
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  StartedOperation() = default;
+  StartedOperation(const StartedOperation&) = delete;
+  StartedOperation& operator=(const StartedOperation&) = delete;
 
   bool done() const noexcept { return is_done_; }
   /// Throws what the call failed by, once it is done.
@@ -77,9 +77,9 @@ class Operation {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  Operation* before_ = nullptr;  // among those under way, in the order of the starts
-  Operation* next_ = nullptr;
-  std::shared_ptr<Operation> self_;  // while it is under way, unless its caller stays
+  StartedOperation* before_ = nullptr;  // among those under way, in the order of the starts
+  StartedOperation* next_ = nullptr;
+  std::shared_ptr<StartedOperation> self_;  // while it is under way, unless its caller stays
   Flow flow_;
   std::optional<Task<>> work_;  // ends before the flow
 };

@@ -49,12 +49,12 @@ class LandingSlots {
   struct Release {
     void operator()(std::byte* block) const noexcept { ::operator delete(block, std::align_val_t{alignment}); }
   };
-  struct Place {
+  struct SlotRange {
     Bytes first = 0;
     Bytes capacity = 0;
   };
 
-  std::vector<Place> slots_;
+  std::vector<SlotRange> slots_;
   std::unique_ptr<std::byte, Release> block_;
 };
 

@@ -18,7 +18,7 @@ namespace steadfold::transport {
 /// The workers of all processes. Each is a rank.
 class Workers {
  public:
-  struct Place {
+  struct WorkerAddress {
     Rank process = 0;
     Rank worker = 0;  // of its process
   };
@@ -41,11 +41,11 @@ class Workers {
   Rank count(Rank process) const noexcept { return first(process + 1) - first(process); }
   /// The workers of the process that has most of them.
   Rank most() const noexcept { return most_; }
-  Place place(Rank rank) const noexcept { return places_[static_cast<std::size_t>(rank)]; }
+  WorkerAddress place(Rank rank) const noexcept { return places_[static_cast<std::size_t>(rank)]; }
 
  private:
   std::vector<Rank> first_;
-  std::vector<Place> places_;  // by rank
+  std::vector<WorkerAddress> places_;  // by rank
   Rank most_ = 0;
 };
 

@@ -17,10 +17,10 @@ namespace steadfold::transport {
 ///
 /// Who waits for memory alone may sleep after a long time, and wakes up by itself, so nobody has to wake it: at most a
 /// tenth of a wait is slept too long. Who drives MPI never sleeps: others may need its progress.
-class Patience {
+class Backoff {
  public:
   enum class Sleeps : bool { never, after_long };
-  explicit Patience(bool shares_cores, Sleeps sleeps = Sleeps::never) noexcept
+  explicit Backoff(bool shares_cores, Sleeps sleeps = Sleeps::never) noexcept
       : shares_cores_(shares_cores), sleeps_(sleeps) {}
   void found_something() noexcept {
     if (idle_tests_ == 0) return;

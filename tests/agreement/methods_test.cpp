@@ -131,12 +131,12 @@ TEST(Methods, HaveBinsAndRoundOnceWhereTheirRowsSaySo) {
 // Errors of schedules name methods for people; what is served follows from the rows alone.
 TEST(Methods, AreNamedByTheErrorsThatSuggestThem) {
   using schedule::Collective;
-  using schedule::Operator;
+  using schedule::OperatorKind;
   constexpr schedule::Merging neither{.method = "neither", .is_associative = false};
   schedule::Row unequal = *schedule::find("flat");
   unequal.same_on_all_ranks = schedule::SameOnAllRanks::no;
-  const auto words = refusal(*schedule::find("native"), Collective::allreduce, 0, neither, Operator::commutative);
-  const auto order = refusal(unequal, Collective::allreduce, 0, neither, Operator::commutative);
+  const auto words = refusal(*schedule::find("native"), Collective::allreduce, 0, neither, OperatorKind::commutative);
+  const auto order = refusal(unequal, Collective::allreduce, 0, neither, OperatorKind::commutative);
   for (const MethodRow& row : agreement::methods()) {
     EXPECT_EQ(names(words.value(), row.merging.method), row.merging.offers_words) << *words;
     EXPECT_LE(names(order.value(), row.merging.method), row.merging.is_associative) << *order;

@@ -218,7 +218,7 @@ TEST(Accumulator, RoundsTheRootBesideTies) {
     const int change = static_cast<int>(random() % 3) - 1;
     const auto distance = static_cast<unsigned>(random() % 321);
     words[distance / 32] += change * (std::int64_t{1} << (distance % 32));
-    Window window;
+    DigitWindow window;
     make_window(words, 0, window);
     // The square stands at 2^(320 + shift): an even exponent gives the root at 2^0.
     const double result = rounded_root<double>(no_flags, 1, leading(window, -320 - static_cast<int>(shift)));
@@ -290,7 +290,7 @@ TEST(Accumulator, RoundsMeansOnce) {
 }
 
 TEST(Accumulator, DividesByAnyNumberOfRows) {
-  Window window;
+  DigitWindow window;
   const std::array<std::int64_t, 1> one = {1};
   make_window(one, 0, window);  // the sum 1
   for (const Count rows : {Count{1}, Count{3}, (Count{1} << 32) + 1, (Count{1} << 53) + 1, ~Count{0} >> 1, ~Count{0}}) {

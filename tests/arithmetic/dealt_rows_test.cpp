@@ -18,7 +18,7 @@ using Groups = std::map<Count, std::vector<std::uint32_t>>;
 
 Groups found_in(const DealtRows& dealt) {
   Groups found;
-  for (const DealtRows::Run& run : dealt.runs())
+  for (const DealtRows::GroupRun& run : dealt.runs())
     for (Count i = run.begin; i < run.end; ++i) found[run.group].push_back(dealt.order()[i]);
   return found;
 }

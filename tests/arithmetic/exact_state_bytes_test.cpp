@@ -368,7 +368,8 @@ TEST(KeptMessages, HoldTheSumOfManyRanks) {
       merge_messages(message(*state), rest);
       merge_messages(sum, rest);
       ASSERT_TRUE(read_message(rest, *into, wrong)) << wrong;
-      for (Count column = 0; column < shape.columns; ++column) EXPECT_EQ(into->compare(*state, column), Order::equal);
+      for (Count column = 0; column < shape.columns; ++column)
+        EXPECT_EQ(into->compare(*state, column), Comparison::equal);
     }
   }
 }

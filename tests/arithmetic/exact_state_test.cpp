@@ -278,21 +278,21 @@ TEST(KeptSum, Compares) {
   const auto compare = [](const std::vector<double>& a, const std::vector<double>& b) {
     return sum_of(a)->compare(*sum_of(b), 0);
   };
-  EXPECT_EQ(compare({}, {}), Order::equal);
-  EXPECT_EQ(compare({0.0}, {-0.0}), Order::equal);
-  EXPECT_EQ(compare({1}, {1, smallest<double>}), Order::less);
-  EXPECT_EQ(compare({-1}, {-1, smallest<double>}), Order::less);
-  EXPECT_EQ(compare({-1}, {1}), Order::less);
-  EXPECT_EQ(compare({}, {-smallest<double>}), Order::greater);
-  EXPECT_EQ(compare({largest<double>, largest<double>}, {largest<double>}), Order::greater);
-  EXPECT_EQ(compare({0x1p-1042}, {0x1p-1042, -smallest<double>}), Order::greater) << "across a digit";
-  EXPECT_EQ(compare({infinity<double>}, {largest<double>}), Order::greater);
-  EXPECT_EQ(compare({-infinity<double>, 3}, {-largest<double>}), Order::less);
-  EXPECT_EQ(compare({-infinity<double>}, {infinity<double>}), Order::less);
-  EXPECT_EQ(compare({infinity<double>, 1}, {infinity<double>, 2}), Order::equal);
-  EXPECT_EQ(compare({nan}, {1}), Order::unordered);
-  EXPECT_EQ(compare({1}, {nan}), Order::unordered);
-  EXPECT_EQ(compare({infinity<double>}, {infinity<double>, -infinity<double>}), Order::unordered);
+  EXPECT_EQ(compare({}, {}), Comparison::equal);
+  EXPECT_EQ(compare({0.0}, {-0.0}), Comparison::equal);
+  EXPECT_EQ(compare({1}, {1, smallest<double>}), Comparison::less);
+  EXPECT_EQ(compare({-1}, {-1, smallest<double>}), Comparison::less);
+  EXPECT_EQ(compare({-1}, {1}), Comparison::less);
+  EXPECT_EQ(compare({}, {-smallest<double>}), Comparison::greater);
+  EXPECT_EQ(compare({largest<double>, largest<double>}, {largest<double>}), Comparison::greater);
+  EXPECT_EQ(compare({0x1p-1042}, {0x1p-1042, -smallest<double>}), Comparison::greater) << "across a digit";
+  EXPECT_EQ(compare({infinity<double>}, {largest<double>}), Comparison::greater);
+  EXPECT_EQ(compare({-infinity<double>, 3}, {-largest<double>}), Comparison::less);
+  EXPECT_EQ(compare({-infinity<double>}, {infinity<double>}), Comparison::less);
+  EXPECT_EQ(compare({infinity<double>, 1}, {infinity<double>, 2}), Comparison::equal);
+  EXPECT_EQ(compare({nan}, {1}), Comparison::unordered);
+  EXPECT_EQ(compare({1}, {nan}), Comparison::unordered);
+  EXPECT_EQ(compare({infinity<double>}, {infinity<double>, -infinity<double>}), Comparison::unordered);
 }
 
 /// Doubled until it is refused: by then it was larger than 2^72 of the largest terms, and never lost a bit.
@@ -323,11 +323,11 @@ TEST_P(Kept, RoomEndsBeforeDigitsDo) {
       ASSERT_NE(read, nullptr) << wrong;
       EXPECT_EQ(file(*read), written);
       State empty = ExactState::make(state->shape());
-      EXPECT_EQ(top->compare(*empty, 0), sign > 0 ? Order::greater : Order::less);
+      EXPECT_EQ(top->compare(*empty, 0), sign > 0 ? Comparison::greater : Comparison::less);
       // All halves again: what is left is the first.
       State rest = powers.back()->copy();
       for (std::size_t i = powers.size() - 1; i-- > 0;) rest->merge(*powers[i], Way::taken_away);
-      EXPECT_EQ(rest->compare(*powers.front(), 0), Order::equal);
+      EXPECT_EQ(rest->compare(*powers.front(), 0), Comparison::equal);
       rest->merge(*powers.front(), Way::taken_away);
       EXPECT_EQ(file(*rest), file(*empty));
     }

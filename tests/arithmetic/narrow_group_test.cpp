@@ -17,16 +17,16 @@ using namespace exact_records;
 constexpr std::size_t lanes = NarrowGroup::most_columns;
 
 /// value 2^(32 digit) as a window, by the digits themselves.
-Window window_of(Int128 value, int digit) {
+DigitWindow window_of(Int128 value, int digit) {
   std::vector<std::int64_t> words(static_cast<std::size_t>(digit), 0);
   for (int i = 0; i < 3; ++i, value >>= 32) words.push_back(static_cast<std::uint32_t>(value));
   words.push_back(static_cast<std::int64_t>(value));
-  Window window;
+  DigitWindow window;
   make_window(words, 0, window);
   return window;
 }
 
-std::string text(const Window& window) {
+std::string text(const DigitWindow& window) {
   std::string all = std::to_string(window.lowest) + (window.negative ? " -" : " +");
   for (int i = 0; i < window.count; ++i) all += " " + std::to_string(window.digits[static_cast<std::size_t>(i)]);
   return all;
@@ -52,7 +52,7 @@ TEST(NarrowGroup, AddsAsWindowsDoOrChangesNothing) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     NarrowGroup group;
-    std::array<Window, lanes> expected;
+    std::array<DigitWindow, lanes> expected;
     const auto most_bits = static_cast<unsigned>(random() % 127 + 1);
     const int spread = static_cast<int>(random() % 5 + 1);
     for (int i = 0; i < 60; ++i) {
@@ -62,11 +62,11 @@ TEST(NarrowGroup, AddsAsWindowsDoOrChangesNothing) {
       const bool fits = group.add(lane, value, digit);
       ++(fits ? added : refused);
       if (fits) {
-        Window sum;
+        DigitWindow sum;
         add_windows(expected[lane], window_of(value, digit), sum);
         expected[lane] = sum;
       }
-      Window found;
+      DigitWindow found;
       for (std::size_t each = 0; each < lanes; ++each) {
         group.window(each, found);
         ASSERT_EQ(text(found), text(expected[each])) << "column " << each << ", step " << i;
@@ -89,7 +89,7 @@ TEST(NarrowGroup, TakesLargerUnitsWhenThereIsNoRoom) {
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(group.add(1, large, 10)) << i;
   EXPECT_TRUE(group.add(2, 1, 12));
   EXPECT_FALSE(group.add(2, 1, 9)) << "no unit has room for all";
-  Window sum;
+  DigitWindow sum;
   group.window(1, sum);
   EXPECT_EQ(text(sum), text(window_of((large >> 64) * 1000, 12)));
 }
@@ -109,9 +109,9 @@ TEST(NarrowGroup, SumsAreThoseOfWindows) {
       if (random() % 2 == 0) each.trim();
       if (random() % 16 == 0) each.clear();
     }
-    std::array<Window, lanes> sums;
+    std::array<DigitWindow, lanes> sums;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      std::array<Window, 2> windows;
+      std::array<DigitWindow, 2> windows;
       for (std::size_t i = 0; i < 2; ++i) operands[i].window(lane, windows[i]);
       add_windows(windows[0], windows[1], sums[lane]);
     }
@@ -121,7 +121,7 @@ TEST(NarrowGroup, SumsAreThoseOfWindows) {
       continue;
     }
     ++found;
-    Window one;
+    DigitWindow one;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       sum.window(lane, one);
       EXPECT_EQ(text(one), text(sums[lane])) << "column " << lane;

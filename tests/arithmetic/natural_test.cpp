@@ -9,17 +9,17 @@
 namespace steadfold::test::natural_test {
 namespace {
 
+using arithmetic::DigitWindow;
 using arithmetic::Leading;
 using arithmetic::Natural;
 using arithmetic::Uint128;
-using arithmetic::Window;
 
-Window window_of(Uint128 value, int lowest = 0, bool negative = false) {
+DigitWindow window_of(Uint128 value, int lowest = 0, bool negative = false) {
   std::vector<std::int64_t> words;
   for (; value != 0; value >>= 32) words.push_back(static_cast<std::uint32_t>(value));
   if (negative)
     for (std::int64_t& word : words) word = -word;
-  Window window;
+  DigitWindow window;
   make_window(words, lowest, window);
   return window;
 }
@@ -75,7 +75,7 @@ TEST(Naturals, SayWhetherABitFollows) {
     std::vector<std::int64_t> words(static_cast<std::size_t>(behind) + 6);
     for (int i = 0; i < 4; ++i)
       words[static_cast<std::size_t>(behind + 2 + i)] = static_cast<std::uint32_t>(half >> (32 * i));
-    Window window;
+    DigitWindow window;
     make_window(words, 0, window);
     EXPECT_FALSE(Natural(window).divided_by(Natural(1), 0).sticky);
     words[0] = 1;

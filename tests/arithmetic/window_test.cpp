@@ -84,7 +84,7 @@ struct Sum {
     all.add_rows(reinterpret_cast<const std::byte*>(x), reinterpret_cast<const std::byte*>(y), count, sizeof(Element));
   }
   std::vector<std::uint32_t> digits() const {
-    arithmetic::Window window;
+    arithmetic::DigitWindow window;
     all.window(window);
     std::vector<std::uint32_t> found = {static_cast<std::uint32_t>(window.lowest),
                                         static_cast<std::uint32_t>(window.negative), all.flags()};
@@ -225,7 +225,7 @@ TEST_P(Windows, AreUsedWhereTheyFit) {
   Random random(27);
   const auto near = made<double>(all_data()[0], random, 5000);
   const auto far = made<double>(all_data()[6], random, 5000);
-  arithmetic::WindowFinder finder(kernels::Terms::doubles, GetParam());
+  arithmetic::WindowFinder finder(kernels::WindowTerms::doubles, GetParam());
   EXPECT_EQ(finder.add(near.data(), nullptr, near.size()).count, GetParam() == Target::scalar ? 0 : near.size());
   EXPECT_EQ(finder.add(far.data(), nullptr, far.size()).count, 0u);
 }

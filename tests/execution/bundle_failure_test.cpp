@@ -84,9 +84,9 @@ TEST(BundledPartials, AreTheSameBytesWhateverTheMemoryHeldBefore) {
   const Agreement agreed = concluded(proposals).agreement.value();
   execution::ThreadTeam team;
   const agreement::Segmentation whole(1, 1);
-  std::vector<std::unique_ptr<execution::Rows>> members;
+  std::vector<std::unique_ptr<execution::RowsPayload>> members;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    members.push_back(std::make_unique<execution::Rows>(
+    members.push_back(std::make_unique<execution::RowsPayload>(
         agreed.members[i], agreed.members[i].layout->intervals(0),
         agreement::operator_of(agreed.members[i].description, calls[i].user), 0, 1, whole, team, false));
   execution::Bundle bundle(members, agreed.digest);

@@ -360,13 +360,13 @@ struct Lone {
   std::vector<Part> parts;
   Sides sides;
   execution::ThreadTeam team;
-  std::vector<std::unique_ptr<execution::Rows>> rows;
+  std::vector<std::unique_ptr<execution::RowsPayload>> rows;
   std::vector<Result> results;
 
   explicit Lone(std::mt19937_64& random) : parts(parts_for(1, random)), sides(parts, 1, all_ranks, "") {
     const auto& members = sides.agreed.agreement.value().members;
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      rows.push_back(std::make_unique<execution::Rows>(
+      rows.push_back(std::make_unique<execution::RowsPayload>(
           members[k], members[k].layout->intervals(0),
           agreement::operator_of(members[k].description, sides.calls[0][k].user), 0, 1,
           agreement::Segmentation(members[k].description.columns, 1), team, false));

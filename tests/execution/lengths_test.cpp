@@ -88,8 +88,9 @@ TEST_P(Lengths, OfBlocksAndSegments) {
           for (const Rank root : {all_ranks, p - 1}) {
             const auto collective = agreement::reduction_to(root);
             ++seed;
-            if (random() % one_in != 0 || schedule::refusal(schedule::parse(name), collective, std::max(root, 0),
-                                                            row_of(method).merging, schedule::Operator::commutative))
+            if (random() % one_in != 0 ||
+                schedule::refusal(schedule::parse(name), collective, std::max(root, 0), row_of(method).merging,
+                                  schedule::OperatorKind::commutative))
               continue;
             SCOPED_TRACE(testing::Message() << name << " by " << agreement::name_of(method) << ", p " << p << ", root "
                                             << root << ", columns " << columns << ", seed " << seed);

@@ -81,7 +81,7 @@ int expect_all(Job job) {
   const auto width = static_cast<std::ptrdiff_t>(job.call.columns);
   for (const schedule::Row& row : schedule::registry()) {
     if (schedule::refusal(row, collective, std::max(job.call.root, 0), row_of(Method::tree).merging,
-                          schedule::Operator::commutative))
+                          schedule::OperatorKind::commutative))
       continue;
     job.call.schedule = row.name;
     const std::vector<Call> calls = calls_for(job.call, job.deal);

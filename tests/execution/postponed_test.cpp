@@ -135,7 +135,8 @@ TEST_P(PostponedCalls, OfPlansHaveTheBitsOfOthersByEverySchedule) {
   Count postponed = 0;
   for (const Count columns : {Count{1}, Count{40}, Count{1100}, Count{20001}}) {
     for (const schedule::Row& row : schedule::registry()) {
-      if (!says_it_serves(row, schedule::Collective::allreduce, 0, tree_merging, schedule::Operator::ordered)) continue;
+      if (!says_it_serves(row, schedule::Collective::allreduce, 0, tree_merging, schedule::OperatorKind::ordered))
+        continue;
       Postponed plans(columns, std::string(row.name), p, 23);
       for (const bool stays : {false, true}) {
         const std::vector<Memory> expected = plans.run(false, stays);

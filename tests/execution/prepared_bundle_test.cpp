@@ -11,7 +11,7 @@ namespace {
 
 using agreement::Data;
 using execution::Bundle;
-using execution::Rows;
+using execution::RowsPayload;
 using schedule::Covers;
 
 /// One sum of rows of some columns: on every rank so many rows.
@@ -117,7 +117,7 @@ TEST(PreparedBundles, GiveTheTreesBitsInEveryRun) {
 /// One rank's payload.
 struct Side {
   execution::ThreadTeam team;
-  std::vector<std::unique_ptr<Rows>> rows;
+  std::vector<std::unique_ptr<RowsPayload>> rows;
   std::vector<Result> results;
   std::optional<Bundle> bundle;
 
@@ -127,9 +127,9 @@ struct Side {
     const auto data = job.data(mine, results);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const auto& description = members[k].description;
-      rows.push_back(std::make_unique<Rows>(members[k], members[k].layout->intervals(rank),
-                                            agreement::operator_of(description, job.calls[mine][k].user), rank, p,
-                                            agreement::Segmentation(description.columns, 1), team, false));
+      rows.push_back(std::make_unique<RowsPayload>(members[k], members[k].layout->intervals(rank),
+                                                   agreement::operator_of(description, job.calls[mine][k].user), rank,
+                                                   p, agreement::Segmentation(description.columns, 1), team, false));
       rows.back()->take(data[k]);
     }
     bundle.emplace(rows, job.agreed.agreement.value().digest);

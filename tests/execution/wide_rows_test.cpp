@@ -190,8 +190,9 @@ TEST(RowsOfLongDoubles, AreThePartialsOfTheirNumbersAlone) {
                     .rows = 1};
     const Agreement agreed = concluded({call}).agreement.value();
     execution::ThreadTeam team;
-    execution::Rows rows(agreed.members[0], {{0, 1}}, agreement::operator_of(agreed.members[0].description, call.user),
-                         0, 1, agreement::Segmentation(columns, 1), team, true);
+    execution::RowsPayload rows(agreed.members[0], {{0, 1}},
+                                agreement::operator_of(agreed.members[0].description, call.user), 0, 1,
+                                agreement::Segmentation(columns, 1), team, true);
     execution::Payload& payload = rows;
     EXPECT_EQ(payload.apart()->is_apart(0), columns > 1);
     std::vector<std::string> partials;

@@ -13,7 +13,7 @@ namespace steadfold {
 namespace {
 
 using arithmetic::Accumulator;
-using arithmetic::Window;
+using arithmetic::DigitWindow;
 using kernels::Target;
 using order::Count;
 using order::Index;
@@ -41,8 +41,8 @@ void require_same_sum(const Element* x, const Element* y, Count count, Target ta
   for (auto* const accumulator : {&expected, &found})
     accumulator->add_rows(reinterpret_cast<const std::byte*>(x), reinterpret_cast<const std::byte*>(y), count,
                           sizeof(Element));
-  Window a;
-  Window b;
+  DigitWindow a;
+  DigitWindow b;
   expected.window(a);
   found.window(b);
   require(expected.flags() == found.flags() && a.lowest == b.lowest && a.count == b.count && a.negative == b.negative);

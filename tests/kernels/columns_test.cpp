@@ -21,7 +21,7 @@ namespace {
 using kernels::ColumnRows;
 using kernels::Target;
 using kernels::TermForm;
-using kernels::Terms;
+using kernels::WindowTerms;
 using order::Count;
 
 __extension__ typedef __int128 Int128;
@@ -68,9 +68,9 @@ T term(std::mt19937_64& random, int bits, int exponent) {
   return std::ldexp(random() % 2 == 0 ? whole : -whole, exponent);
 }
 
-double value_of(Terms terms, double x, double y) {
-  if (terms == Terms::products_of_floats) return x * y;
-  return terms == Terms::absolute_doubles || terms == Terms::absolute_floats ? std::abs(x) : x;
+double value_of(WindowTerms terms, double x, double y) {
+  if (terms == WindowTerms::products_of_floats) return x * y;
+  return terms == WindowTerms::absolute_doubles || terms == WindowTerms::absolute_floats ? std::abs(x) : x;
 }
 
 class ColumnKernels : public EveryTarget {};
@@ -78,14 +78,14 @@ class ColumnKernels : public EveryTarget {};
 /// Terms of 24 bits above the window's last unit, in a window of its own for every column; what is wrong in column
 /// `bad`, if anything, is `hostile`.
 template <class T>
-void expect_windows(Target target, Terms terms, int levels, std::mt19937_64& random, Count rows, Count columns,
+void expect_windows(Target target, WindowTerms terms, int levels, std::mt19937_64& random, Count rows, Count columns,
                     Count bad, T hostile) {
   const auto add = kernels::add_columns_to_windows(target, terms, levels);
   if (add == nullptr) {
     EXPECT_EQ(target, Target::scalar);
     return;
   }
-  const bool is_product = terms == Terms::products_of_floats;
+  const bool is_product = terms == WindowTerms::products_of_floats;
   Rows<T> first(rows, columns, random() % 2 * 7), second(rows, columns, 0);
   second = first;
   kernels::ColumnWindows windows;
@@ -127,7 +127,7 @@ void expect_windows(Target target, Terms terms, int levels, std::mt19937_64& ran
 }
 
 template <class T>
-void expect_all_windows(Target target, Terms terms) {
+void expect_all_windows(Target target, WindowTerms terms) {
   const auto seed = std::random_device()();
   std::mt19937_64 random(seed);
   SCOPED_TRACE("seed " + std::to_string(seed) + ", terms " + std::to_string(static_cast<unsigned>(terms)));
@@ -144,13 +144,13 @@ void expect_all_windows(Target target, Terms terms) {
 }
 
 TEST_P(ColumnKernels, FindWindowsOfDoubles) {
-  expect_all_windows<double>(GetParam(), Terms::doubles);
-  expect_all_windows<double>(GetParam(), Terms::absolute_doubles);
+  expect_all_windows<double>(GetParam(), WindowTerms::doubles);
+  expect_all_windows<double>(GetParam(), WindowTerms::absolute_doubles);
 }
 
 TEST_P(ColumnKernels, FindWindowsOfFloats) {
-  expect_all_windows<float>(GetParam(), Terms::floats);
-  expect_all_windows<float>(GetParam(), Terms::absolute_floats);
+  expect_all_windows<float>(GetParam(), WindowTerms::floats);
+  expect_all_windows<float>(GetParam(), WindowTerms::absolute_floats);
 }
 
 TEST_P(ColumnKernels, FindWindowsOfProductsOfFloats) {
@@ -159,15 +159,15 @@ TEST_P(ColumnKernels, FindWindowsOfProductsOfFloats) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (const int levels : {2, 4})
     for (Count columns = 1; columns <= kernels::most_columns; ++columns)
-      expect_windows<float>(GetParam(), Terms::products_of_floats, levels, random, 30, columns, kernels::most_columns,
-                            0);
+      expect_windows<float>(GetParam(), WindowTerms::products_of_floats, levels, random, 30, columns,
+                            kernels::most_columns, 0);
 }
 
 /// Half a unit of the last level is lost, wherever it stands, and only its column knows.
 TEST_P(ColumnKernels, SeeWhatIsLost) {
   std::mt19937_64 random(1);
   for (const int levels : {2, 4}) {
-    const auto add = kernels::add_columns_to_windows(GetParam(), Terms::doubles, levels);
+    const auto add = kernels::add_columns_to_windows(GetParam(), WindowTerms::doubles, levels);
     if (add == nullptr) continue;
     for (Count bad = 0; bad < kernels::most_columns; ++bad)
       for (Count row = 0; row < 9; ++row) {

@@ -104,7 +104,7 @@ class Fences : public EveryTarget {
   }
 
   template <class T>
-  void expect_windows(kernels::Terms terms) {
+  void expect_windows(kernels::WindowTerms terms) {
     const auto highest = kernels::highest_exponent(GetParam(), terms);
     for (const int levels : {2, 4}) {
       const auto add = kernels::add_to_window(GetParam(), terms, levels);
@@ -188,10 +188,11 @@ TEST_P(Fences, StopCanonicalNaNs) {
 }
 
 TEST_P(Fences, StopWindows) {
-  using kernels::Terms;
-  for (const Terms terms : {Terms::doubles, Terms::absolute_doubles, Terms::products_of_doubles})
+  using kernels::WindowTerms;
+  for (const WindowTerms terms :
+       {WindowTerms::doubles, WindowTerms::absolute_doubles, WindowTerms::products_of_doubles})
     expect_windows<double>(terms);
-  for (const Terms terms : {Terms::floats, Terms::absolute_floats, Terms::products_of_floats})
+  for (const WindowTerms terms : {WindowTerms::floats, WindowTerms::absolute_floats, WindowTerms::products_of_floats})
     expect_windows<float>(terms);
 }
 

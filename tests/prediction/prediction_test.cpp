@@ -34,8 +34,8 @@ struct Case {
 
 bool is_served(const schedule::Row& row, const Case& c) {
   const auto asked = agreement::reduction_to(c.root);
-  return row.messages != nullptr &&
-         !schedule::refusal(row, asked, std::max(c.root, 0), row_of(c.method).merging, schedule::Operator::commutative);
+  return row.messages != nullptr && !schedule::refusal(row, asked, std::max(c.root, 0), row_of(c.method).merging,
+                                                       schedule::OperatorKind::commutative);
 }
 
 Call call_for(const Case& c) {

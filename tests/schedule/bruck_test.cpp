@@ -69,8 +69,8 @@ TEST(Bruck, RefusesPlainSumsAlsoBetweenGroups) {
   const Merging tree{.method = "tree"};
   for (const std::string name : {"bruck", "bruck:n=5", "two_level:outer=[bruck]"}) {
     const Spec spec = parse(name);
-    EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, plain, Operator::commutative)) << name;
-    EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, tree, Operator::ordered)) << name;
+    EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, plain, OperatorKind::commutative)) << name;
+    EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, tree, OperatorKind::ordered)) << name;
     EXPECT_FALSE(same_on_all_ranks(*spec.row, &spec)) << name;
   }
   EXPECT_TRUE(same_on_all_ranks(*find("two_level"), nullptr));

@@ -30,7 +30,7 @@ std::vector<StepKind> kinds(const Program& program) {
 
 std::vector<std::uint32_t> dependencies(const Program& program, std::uint32_t index) {
   std::vector<std::uint32_t> tickets;
-  for (const Program::Wait& wait : program.waits())
+  for (const Program::TicketWait& wait : program.waits())
     if (wait.step == index) tickets.push_back(wait.ticket);
   return tickets;
 }

@@ -101,7 +101,7 @@ TEST(Notify, IsProvedOverEveryTree) {
       Row row = *find(name);
       row.examples = std::span(&parameters, 1);
       const Row* const only = &row;
-      const Sweep sweep = check_all(1, 17, {std::span(&only, 1), {}});
+      const SweepResult sweep = check_all(1, 17, {std::span(&only, 1), {}});
       EXPECT_GT(sweep.passed, 1000u);
       EXPECT_EQ(sweep.failures, std::vector<std::string>{});
     }
@@ -173,11 +173,11 @@ TEST(Notify, ParametersAreChecked) {
 }
 
 TEST(Notify, ArrivalServesOnlyWhatKeepsItsBits) {
-  const auto why_not = [](const std::string& text, Collective collective, const Merging& merging, Operator kind) {
+  const auto why_not = [](const std::string& text, Collective collective, const Merging& merging, OperatorKind kind) {
     return refusal(parse(text), collective, 0, merging, kind).value_or("");
   };
   for (const std::string text : {"multi_notify", "multi_notify:tree=chain", "two_level:outer=[multi_notify]"}) {
-    for (const Operator kind : {Operator::commutative, Operator::ordered, Operator::idempotent}) {
+    for (const OperatorKind kind : {OperatorKind::commutative, OperatorKind::ordered, OperatorKind::idempotent}) {
       EXPECT_EQ(why_not(text, Collective::allreduce, test::tree_merging, kind), "");
       EXPECT_EQ(why_not(text, Collective::reduce, test::exact_merging, kind), "");
       EXPECT_EQ(why_not(text, Collective::reduce, test::order_free_merging, kind), "");
@@ -187,11 +187,11 @@ TEST(Notify, ArrivalServesOnlyWhatKeepsItsBits) {
       EXPECT_NE(why_not(text, Collective::allreduce, measured, kind), "") << text;
     }
   }
-  EXPECT_EQ(why_not("multi_notify", Collective::reduce, test::plain_merging, Operator::commutative),
+  EXPECT_EQ(why_not("multi_notify", Collective::reduce, test::plain_merging, OperatorKind::commutative),
             "schedule 'multi_notify' cannot serve method 'plain' with this operator (it merges in the order in which "
             "messages come, and the bits would follow it), take single_notify or another schedule, or ask for tree, "
             "exact or binned");
-  EXPECT_EQ(why_not("single_notify", Collective::reduce, test::plain_merging, Operator::ordered), "");
+  EXPECT_EQ(why_not("single_notify", Collective::reduce, test::plain_merging, OperatorKind::ordered), "");
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> waves(const std::string& text, Context context) {

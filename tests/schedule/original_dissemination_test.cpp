@@ -135,14 +135,15 @@ TEST(OriginalDissemination, IsRefusedWhereARankIsMissing) {
 }
 
 TEST(OriginalDissemination, ServesIdempotentOperatorsByPlainOnly) {
-  const auto refused = [](const std::string& name, const Merging& merging, Operator kind) {
+  const auto refused = [](const std::string& name, const Merging& merging, OperatorKind kind) {
     return refusal(parse(name), Collective::allreduce, 0, merging, kind).has_value();
   };
   for (const std::string name : {"original_dissemination", "two_level:outer=[original_dissemination:n=3]"}) {
-    EXPECT_FALSE(refused(name, test::order_free_merging, Operator::idempotent)) << name;
-    EXPECT_TRUE(refused(name, test::order_free_merging, Operator::commutative)) << name << ", as for sums of integers";
-    EXPECT_TRUE(refused(name, test::tree_merging, Operator::idempotent)) << name;
-    EXPECT_TRUE(refused(name, test::exact_merging, Operator::commutative)) << name;
+    EXPECT_FALSE(refused(name, test::order_free_merging, OperatorKind::idempotent)) << name;
+    EXPECT_TRUE(refused(name, test::order_free_merging, OperatorKind::commutative))
+        << name << ", as for sums of integers";
+    EXPECT_TRUE(refused(name, test::tree_merging, OperatorKind::idempotent)) << name;
+    EXPECT_TRUE(refused(name, test::exact_merging, OperatorKind::commutative)) << name;
   }
   EXPECT_TRUE(serves(*find("original_dissemination"), test::plain_merging));
   EXPECT_FALSE(serves(*find("original_dissemination"), test::exact_merging));

@@ -68,9 +68,9 @@ TEST(PairwiseExchange, ProvesEveryRankCountTo512AtTheCostOfRecursiveDoubling) {
 TEST(PairwiseExchange, ServesPlainWhereOperatorsCommute) {
   const Merging plain{.method = "plain", .is_associative = false};
   const Row& row = *find("pairwise_exchange");
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, plain, Operator::commutative));
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, plain, Operator::ordered));
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, {.method = "tree"}, Operator::ordered));
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, plain, OperatorKind::commutative));
+  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, plain, OperatorKind::ordered));
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, {.method = "tree"}, OperatorKind::ordered));
 }
 
 TEST(PairwiseExchange, CoversTheRowsOfBothRuns) {

@@ -40,7 +40,7 @@ class ProvesEverySchedule : public testing::TestWithParam<Ranks> {};
 
 TEST_P(ProvesEverySchedule, At) {
   const auto [first, last] = GetParam();
-  const Sweep sweep = check_all(first, last);
+  const SweepResult sweep = check_all(first, last);
   EXPECT_EQ(joined(sweep.failures), "");
   EXPECT_GT(sweep.passed, 200u * static_cast<Count>(last - first + 1));
 }
@@ -60,7 +60,7 @@ TEST(Proofs, FindWhatIsWrongAtOneRankCountOnly) {
       if (c.rank_count != 5 || c.rank != 3 || step->kind != StepKind::lift) co_yield *step;
   };
   EXPECT_EQ(check_all(1, 4, only(&row)).failures.size(), 0u);
-  const Sweep sweep = check_all(3, 7, only(&row));
+  const SweepResult sweep = check_all(3, 7, only(&row));
   EXPECT_EQ(sweep.failures.size() + sweep.passed, check_all(3, 7, only(find("linear"))).passed);
   EXPECT_EQ(sweep.failures.size(), check_all(5, 5, only(find("linear"))).passed);
 }
@@ -134,7 +134,7 @@ TEST(Proofs, SchedulesMadeOfOthers) {
       RandomJob job;
       const Context context = random_context(random, spec, collective, job);
       const Merging merging{.method = "any", .may_overlap = true, .offers_words = true};
-      if (refusal(spec, collective, context.root, merging, Operator::idempotent)) continue;
+      if (refusal(spec, collective, context.root, merging, OperatorKind::idempotent)) continue;
       if (spec.row->layouts != Layouts::any || context.segments > most_segments) continue;
       ++proved;
       EXPECT_EQ(check(*spec.row, context).value_or(""), "") << "seed " << seed;

@@ -176,7 +176,7 @@ TEST(Registry, RowsAreComplete) {
 }
 
 std::string why_not(std::string_view name, Collective collective, Rank root, const Merging& merging,
-                    Operator kind = Operator::commutative) {
+                    OperatorKind kind = OperatorKind::commutative) {
   return refusal(*find(name), collective, root, merging, kind).value_or("");
 }
 
@@ -187,7 +187,7 @@ TEST(Refusal, OfNothingThatARowSaysItServes) {
       const Spec spec = parse(name);
       for (const Collective collective : every_collective) {
         for (const Merging& merging : test::every_merging) {
-          for (const Operator kind : {Operator::commutative, Operator::ordered, Operator::idempotent}) {
+          for (const OperatorKind kind : {OperatorKind::commutative, OperatorKind::ordered, OperatorKind::idempotent}) {
             for (const Rank root : {0, 1, 63, 64, 1000}) {
               const bool says = test::says_it_serves(row, collective, root, merging, kind);
               EXPECT_EQ(refusal(row, collective, root, merging, kind).value_or("").empty(), says) << name;
@@ -215,30 +215,30 @@ TEST(Refusal, OfAMethodThatIsNotServed) {
 }
 
 TEST(Refusal, OfPlainWhereRankOrderIsNotKept) {
-  const auto asked = [](Rank root, const Merging& merging, Operator kind) {
+  const auto asked = [](Rank root, const Merging& merging, OperatorKind kind) {
     return why_not("binomial", Collective::reduce, root, merging, kind);
   };
-  EXPECT_EQ(asked(2, test::plain_merging, Operator::ordered),
+  EXPECT_EQ(asked(2, test::plain_merging, OperatorKind::ordered),
             "schedule 'binomial' cannot serve method 'plain' at root 2 (it does not keep rank order there and the "
             "operator does not commute), take root 0, a schedule that keeps rank order, or method tree");
-  EXPECT_EQ(asked(0, test::plain_merging, Operator::ordered), "");
-  EXPECT_EQ(asked(2, test::plain_merging, Operator::commutative), "");
-  EXPECT_EQ(asked(2, test::tree_merging, Operator::ordered), "");
-  EXPECT_EQ(why_not("binomial", Collective::allreduce, 2, test::plain_merging, Operator::ordered), "");
-  EXPECT_EQ(why_not("linear", Collective::reduce, 2, test::plain_merging, Operator::ordered), "");
+  EXPECT_EQ(asked(0, test::plain_merging, OperatorKind::ordered), "");
+  EXPECT_EQ(asked(2, test::plain_merging, OperatorKind::commutative), "");
+  EXPECT_EQ(asked(2, test::tree_merging, OperatorKind::ordered), "");
+  EXPECT_EQ(why_not("binomial", Collective::allreduce, 2, test::plain_merging, OperatorKind::ordered), "");
+  EXPECT_EQ(why_not("linear", Collective::reduce, 2, test::plain_merging, OperatorKind::ordered), "");
 }
 
 TEST(Refusal, OfPlainWhereRanksWouldDiffer) {
   Row row = *find("flat");
   row.same_on_all_ranks = SameOnAllRanks::no;
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, test::plain_merging, Operator::commutative));
-  EXPECT_FALSE(refusal(row, Collective::reduce, 0, test::plain_merging, Operator::commutative));
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
+  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, test::plain_merging, OperatorKind::commutative));
+  EXPECT_FALSE(refusal(row, Collective::reduce, 0, test::plain_merging, OperatorKind::commutative));
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
   Merging measured = test::plain_merging;
   measured.may_differ = true;
-  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, measured, Operator::commutative));
+  EXPECT_FALSE(refusal(row, Collective::allreduce, 0, measured, OperatorKind::commutative));
   row.counts = Counts::at_least_once;
-  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, measured, Operator::commutative));
+  EXPECT_TRUE(refusal(row, Collective::allreduce, 0, measured, OperatorKind::commutative));
 }
 
 std::string why_not(std::string_view name, const std::vector<order::Layout>& layouts) {
@@ -378,14 +378,14 @@ TEST(Parse, LevelsNestNoDeeperThanSlotsHaveNumbers) {
 
 TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
   const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
-  EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
-  EXPECT_EQ(refusal(spec, Collective::reduce, 0, test::tree_merging, Operator::ordered).value_or(""),
+  EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
+  EXPECT_EQ(refusal(spec, Collective::reduce, 0, test::tree_merging, OperatorKind::ordered).value_or(""),
             "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that does not offer it), "
             "take another for 'outer'");
-  EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, test::plain_merging, Operator::ordered));
+  EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, test::plain_merging, OperatorKind::ordered));
   const Spec deep = parse("two_level:outer=[two_level:outer=[recursive_doubling]]");
-  EXPECT_FALSE(refusal(deep, Collective::allreduce, 0, test::tree_merging, Operator::ordered));
-  EXPECT_TRUE(refusal(deep, Collective::reduce_scatter, 0, test::tree_merging, Operator::ordered));
+  EXPECT_FALSE(refusal(deep, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
+  EXPECT_TRUE(refusal(deep, Collective::reduce_scatter, 0, test::tree_merging, OperatorKind::ordered));
 }
 
 TEST(Parse, ParametersAndNestedNames) {

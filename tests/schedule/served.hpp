@@ -15,17 +15,17 @@ inline constexpr schedule::Merging order_free_merging{.method = "plain", .may_ov
 inline constexpr std::array every_merging = {tree_merging, exact_merging, plain_merging, order_free_merging};
 
 inline bool says_it_serves(const schedule::Row& row, schedule::Collective collective, order::Rank root,
-                           const schedule::Merging& merging, schedule::Operator kind) {
+                           const schedule::Merging& merging, schedule::OperatorKind kind) {
   using schedule::Collective;
   using schedule::KeepsRankOrder;
   const bool has_collective = (static_cast<int>(row.collectives) & static_cast<int>(collective)) != 0;
   if (!has_collective || (row.adds_words && !merging.offers_words)) return false;
   const bool counts_once = row.counts == schedule::Counts::once;
-  if (!counts_once && (!merging.may_overlap || kind != schedule::Operator::idempotent)) return false;
+  if (!counts_once && (!merging.may_overlap || kind != schedule::OperatorKind::idempotent)) return false;
   if (merging.is_associative) return true;
   if (row.merges_on_arrival) return false;
   if (collective == Collective::allreduce && row.same_on_all_ranks == schedule::SameOnAllRanks::no) return false;
-  if (kind != schedule::Operator::ordered || row.keeps_rank_order == KeepsRankOrder::always) return true;
+  if (kind != schedule::OperatorKind::ordered || row.keeps_rank_order == KeepsRankOrder::always) return true;
   return row.keeps_rank_order == KeepsRankOrder::root_zero && (collective != Collective::reduce || root == 0);
 }
 

@@ -110,7 +110,7 @@ TEST(Groups, AreProvedOnNodesOfAllKinds) {
       const order::Nodes nodes(random_labels(random, p));
       for (Context context : contexts(spec, nodes)) {
         const Merging merging{.method = "any"};
-        if (refusal(spec, context.collective, context.root, merging, Operator::commutative)) continue;
+        if (refusal(spec, context.collective, context.root, merging, OperatorKind::commutative)) continue;
         if (random() % 4 != 0) continue;
         const auto unit = static_cast<std::uint32_t>(std::min<Count>(spec.row->unit_of(context), 1000));
         context.segments = random() % 2 == 0 || unit == 1000 ? 1 : 2 * unit;

@@ -12,14 +12,14 @@ namespace steadfold::test::served_test {
 namespace {
 
 using schedule::Collective;
-using schedule::Operator;
+using schedule::OperatorKind;
 using session::Group;
 
 /// What is asked of a schedule.
 struct Asked {
   Collective collective;
   Method method;
-  Operator kind;
+  OperatorKind kind;
   Rank root;
   LayoutKind layout;
   arithmetic::Sweep sweep;
@@ -40,7 +40,7 @@ Call call_of(const Asked& asked, std::string_view name, std::span<const Count> b
             .layout = asked.layout,
             .sweep = asked.sweep};
   if (asked.collective == Collective::reduce_scatter) call.blocks = blocks;
-  if (asked.kind == Operator::commutative) return call;
+  if (asked.kind == OperatorKind::commutative) return call;
   call.operation = arithmetic::Operation::user;
   call.type = call.result_type = arithmetic::Type::bytes;
   call.user = {.apply = take_left, .element_bytes = 8};
@@ -52,8 +52,8 @@ std::vector<Asked> everything_asked(Rank p) {
   std::vector<Asked> all;
   for (const Collective collective : schedule::every_collective) {
     for (const Method method : {Method::tree, Method::exact, Method::binned, Method::plain}) {
-      for (const Operator kind : {Operator::commutative, Operator::ordered}) {
-        if (kind == Operator::ordered && method != Method::tree && method != Method::plain) continue;
+      for (const OperatorKind kind : {OperatorKind::commutative, OperatorKind::ordered}) {
+        if (kind == OperatorKind::ordered && method != Method::tree && method != Method::plain) continue;
         for (Rank root = 0; root < (collective == Collective::reduce ? p : 1); ++root)
           for (const LayoutKind layout : {LayoutKind::row_per_rank, LayoutKind::rank_order})
             for (const auto sweep : {arithmetic::Sweep::single_sweep, arithmetic::Sweep::double_sweep})
@@ -77,7 +77,7 @@ TEST_P(Served, IsWhatARowSays) {
       for (const Asked& asked : everything_asked(p)) {
         SCOPED_TRACE(testing::Message() << name << ", " << name_of(asked.collective) << " by "
                                         << agreement::name_of(asked.method) << " to root " << asked.root
-                                        << (asked.kind == Operator::ordered ? ", an ordered operator" : ", a sum"));
+                                        << (asked.kind == OperatorKind::ordered ? ", an ordered operator" : ", a sum"));
         schedule::Merging merging = row_of(asked.method).merging;
         if (asked.method == Method::binned) merging.offers_words = asked.sweep == arithmetic::Sweep::double_sweep;
         const bool says = says_it_serves(row, asked.collective, asked.root, merging, asked.kind);

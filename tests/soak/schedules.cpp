@@ -29,10 +29,10 @@ schedule::Merging merging_of(const Member& m) {
                           (method == SF_EXACT || (method == SF_BINNED && m.sweep == SF_DOUBLE_SWEEP))};
 }
 
-schedule::Operator kind_of(const Member& m) {
-  if (m.order_free() && (!m.has_neutral() || m.operation == SF_NORMINF)) return schedule::Operator::idempotent;
+schedule::OperatorKind kind_of(const Member& m) {
+  if (m.order_free() && (!m.has_neutral() || m.operation == SF_NORMINF)) return schedule::OperatorKind::idempotent;
   const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
-  return commutes ? schedule::Operator::commutative : schedule::Operator::ordered;
+  return commutes ? schedule::OperatorKind::commutative : schedule::OperatorKind::ordered;
 }
 
 /// The row with parameters of its own or without, now and then its examples.

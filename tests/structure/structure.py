@@ -27,6 +27,13 @@ MPI_FILES = re.compile(r"(transport/mpi/|capi/mpi)[^/]*$")  # the only files of 
 MPI_CALL = re.compile(r"\bP?MPI_[A-Z]\w*\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# A type's definition, be it in a class or out of it. Specialisations are none of their own.
+TYPE = re.compile(r"\b(?:enum\s+class|enum|struct|class|union)\s+(?:\[\[\w+\]\]\s*)?(?:alignas\([^)]*\)\s*)?"
+                  r"((?:\w+::)*\w+)(?:\s+final)?\s*(?::[^:;{}()][^;{}()]*)?\{")
+SEVERAL = {  # type names that have more than one definition in src/, and why
+    "Rounding": "one for x86-64, another one for all other processors",
+    "promise_type": "C++ prescribes the name",
+}
 LONGEST = 500
 LONGEST_PLAN = 150  # docs/architecture.md: what does not fit there goes to a room's page
 SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # that pages leave out
@@ -189,6 +196,17 @@ class Structure(unittest.TestCase):
             self.assertTrue(seen, f"{room} says nothing under 'What it may see'")
             if room in SEES:
                 self.assertEqual(set(re.findall(r"\]\((\w+)\.md\)", seen[1])), SEES[room] - {"steadfold"}, room)
+
+    def test_a_name_of_a_type_has_one_meaning(self):
+        found = {}
+        for path in sources("src"):
+            for name in TYPE.findall(COMMENT.sub("", path.read_text())):
+                found.setdefault(name.split("::")[-1], []).append(path.relative_to(ROOT).as_posix())
+        faults = [f"{name} is defined in {', '.join(paths)} (one name, several meanings), rename all but one"
+                  for name, paths in sorted(found.items()) if len(paths) > 1 and name not in SEVERAL]
+        faults += [f"{name} has one definition (SEVERAL lists it), leave it out there"
+                   for name in SEVERAL if len(found.get(name, [])) < 2]
+        self.expect_none(faults)
 
     def test_files_stay_short(self):
         faults = []

@@ -13,6 +13,7 @@ namespace steadfold::arithmetic {
 namespace {
 
 using binned_record::are_possible;
+using binned_record::BinnedShape;
 using binned_record::check_rows;
 using binned_record::Column;
 using binned_record::columns_of_group;
@@ -21,7 +22,6 @@ using binned_record::has_groups;
 using binned_record::put;
 using binned_record::put_in_group;
 using binned_record::rows_of;
-using binned_record::Shape;
 using binned_record::take_group;
 using binned_record::write_value;
 using binned_record::write_values;
@@ -65,7 +65,7 @@ bool take_words(std::span<const std::int64_t> sums, int bin_count, std::uint32_t
 
 class BinnedKind final : public PiecewiseKind, private AddedWords, private RowsAtHand {
  public:
-  explicit BinnedKind(const Shape& shape) noexcept : shape_(shape) {}
+  explicit BinnedKind(const BinnedShape& shape) noexcept : shape_(shape) {}
 
   Bytes capacity(const order::IntervalSet& /*rows*/) const override { return shape_.largest_record_bytes(); }
   Bytes full_size(const order::IntervalSet& rows) const override { return shape_.record_bytes(rows.size()); }
@@ -110,7 +110,7 @@ class BinnedKind final : public PiecewiseKind, private AddedWords, private RowsA
   Count column_words() const noexcept { return bins_at + bin_words * static_cast<Count>(shape_.bin_count); }
   Status columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept;
 
-  Shape shape_;
+  BinnedShape shape_;
 };
 
 /// A record of any number of rows, as long as it has to be.
@@ -263,13 +263,13 @@ Bytes BinnedKind::from_words(std::span<const std::int64_t> sums, std::uint32_t r
 
 std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
                                          Count columns) {
-  return std::make_unique<BinnedKind>(Shape{.operation = operation,
-                                            .input = input,
-                                            .result = result,
-                                            .bin_count = bin_count,
-                                            .sweep = sweep,
-                                            .columns = columns,
-                                            .grid = Grid(squares(operation) ? 2 : 1)});
+  return std::make_unique<BinnedKind>(BinnedShape{.operation = operation,
+                                                  .input = input,
+                                                  .result = result,
+                                                  .bin_count = bin_count,
+                                                  .sweep = sweep,
+                                                  .columns = columns,
+                                                  .grid = BinGrid(squares(operation) ? 2 : 1)});
 }
 
 }  // namespace steadfold::arithmetic

@@ -32,12 +32,12 @@ bool are_one_number(const Bins& bins, int bin_count) noexcept {
 }  // namespace
 
 /// Terms are at most 2^E, and E < quantum(t + 1).
-int Grid::top_of(std::uint64_t largest) const noexcept {
+int BinGrid::top_of(std::uint64_t largest) const noexcept {
   return factors_ * (exponent_bound(largest) - Double::lowest_exponent) / bin_width;
 }
 
 /// The least E with top_of = top + 1, and then 2^(E - 1).
-std::uint64_t Grid::limit(int top) const noexcept {
+std::uint64_t BinGrid::limit(int top) const noexcept {
   const int above_lowest = bin_width * (top + 1) / factors_ - 1;
   if (above_lowest < Double::precision - 1) return std::uint64_t{1} << above_lowest;
   const auto biased = static_cast<std::uint64_t>(above_lowest - (Double::precision - 1) + 1);
@@ -46,14 +46,14 @@ std::uint64_t Grid::limit(int top) const noexcept {
 
 /// Doubles: the extractor of the highest bin would overflow. Squares: the factors come near 1, as far as a power of two
 /// that is a normal double can bring them.
-int Grid::scale_exponent(int top) const noexcept {
+int BinGrid::scale_exponent(int top) const noexcept {
   if (squares()) return std::clamp(-quantum(top + 1) / 2, -(bias - 1), bias - 1);
   return quantum(top) + Double::precision > bias ? -bin_width : 0;
 }
 
-double Grid::scale(int top) const noexcept { return power_of_2(scale_exponent(top)); }
+double BinGrid::scale(int top) const noexcept { return power_of_2(scale_exponent(top)); }
 
-void Grid::extractors(int top, std::span<double> out) const noexcept {
+void BinGrid::extractors(int top, std::span<double> out) const noexcept {
   int exponent = quantum(top) + factors_ * scale_exponent(top) + Double::precision - 1;
   for (double& each : out) {
     each = 1.5 * power_of_2(exponent);

@@ -32,9 +32,9 @@ inline constexpr int most_bins = 4;
 
 /// Which quanta the bins of a sum have: the terms are doubles, or squares of doubles, of which only the factors are
 /// ever written down as they are.
-class Grid {
+class BinGrid {
  public:
-  explicit constexpr Grid(int factors) noexcept : factors_(factors) {}
+  explicit constexpr BinGrid(int factors) noexcept : factors_(factors) {}
 
   bool squares() const noexcept { return factors_ == 2; }
   /// The exponent of a bin's quantum.
@@ -63,7 +63,7 @@ struct Extractors {
   double scale = 1;
   std::array<double, most_bins> each{};
 
-  void follow(const Grid& grid, int new_top, int bin_count) noexcept {
+  void follow(const BinGrid& grid, int new_top, int bin_count) noexcept {
     if (new_top == top) return;
     top = new_top;
     scale = grid.scale(top);

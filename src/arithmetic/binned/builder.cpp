@@ -16,12 +16,12 @@
 namespace steadfold::arithmetic {
 namespace {
 
+using binned_record::BinnedShape;
 using binned_record::check_rows;
 using binned_record::Column;
 using binned_record::columns_of_group;
 using binned_record::has_groups;
 using binned_record::put;
-using binned_record::Shape;
 using binned_record::write_value;
 using binned_record::write_values;
 using kernels::ColumnRows;
@@ -53,7 +53,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
  public:
   static constexpr Count large_tile = Count{1} << 15;
 
-  explicit BinnedBuilder(const Shape& shape)
+  explicit BinnedBuilder(const BinnedShape& shape)
       : shape_(shape),
         columns_(shape),
         expected_(surveyed_columns(), lowest_top()),
@@ -466,7 +466,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     column.flags |= not_minus_zero;
   }
 
-  Shape shape_;
+  BinnedShape shape_;
   BinnedColumns columns_;
   ColumnViews<BinnedBuilder> views_{*this};
   std::vector<std::uint8_t> expected_;  // by double sweep: the tops that the columns begin with
@@ -488,7 +488,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
 }  // namespace
 
-std::unique_ptr<Builder> make_binned_builder(const binned_record::Shape& shape) {
+std::unique_ptr<Builder> make_binned_builder(const binned_record::BinnedShape& shape) {
   if (shape.input == Type::f32) return std::make_unique<BinnedBuilder<float>>(shape);
   return std::make_unique<BinnedBuilder<double>>(shape);
 }

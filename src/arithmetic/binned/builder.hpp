@@ -10,6 +10,6 @@
 
 namespace steadfold::arithmetic {
 
-std::unique_ptr<Builder> make_binned_builder(const binned_record::Shape& shape);
+std::unique_ptr<Builder> make_binned_builder(const binned_record::BinnedShape& shape);
 
 }  // namespace steadfold::arithmetic

@@ -18,7 +18,7 @@ class BinnedColumns {
   using Column = binned_record::Column;
   static constexpr Count columns_of_group = binned_record::columns_of_group;
 
-  explicit BinnedColumns(const binned_record::Shape& shape)
+  explicit BinnedColumns(const binned_record::BinnedShape& shape)
       : count_(shape.columns),
         bin_count_(static_cast<std::size_t>(shape.bin_count)),
         groups_(count_ > 1 ? std::make_unique_for_overwrite<BinnedGroup[]>(group_count()) : nullptr),

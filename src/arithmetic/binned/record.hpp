@@ -1,6 +1,6 @@
 // The bytes of a record of binned sums, written and taken apart: Header, number of rows, then the columns. With fewer
 // than 2^24 rows: groups of eight of them, of which the last may be smaller, as BinnedGroup writes them. With more: for
-// every column its Descriptor and bins of two words, the top one first. And the values that columns stand for. Rank
+// every column its BinDescriptor and bins of two words, the top one first. And the values that columns stand for. Rank
 // order: none. Cost: O(columns). See arithmetic/binned/bins.hpp.
 #pragma once
 
@@ -19,12 +19,12 @@
 
 namespace steadfold::arithmetic::binned_record {
 
-struct Descriptor {
+struct BinDescriptor {
   std::uint8_t top;
   std::uint8_t flags;
   std::array<std::uint8_t, 6> reserved;
 };
-static_assert(sizeof(Descriptor) == 8);
+static_assert(sizeof(BinDescriptor) == 8);
 
 inline constexpr Bytes fixed_bytes = sizeof(Header) + sizeof(Count);
 inline constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_infinity | not_minus_zero;
@@ -35,16 +35,16 @@ using Column = BinnedColumn;
 inline bool has_groups(Count rows) noexcept { return rows < fewest_terms_for_two_words; }
 
 /// The parameters that kind and builder have in common.
-struct Shape {
+struct BinnedShape {
   Operation operation;
   Type input;
   Type result;
   int bin_count;
   Sweep sweep;
   Count columns;
-  Grid grid;
+  BinGrid grid;
 
-  Bytes column_bytes() const noexcept { return sizeof(Descriptor) + static_cast<Bytes>(bin_count) * sizeof(Int128); }
+  Bytes column_bytes() const noexcept { return sizeof(BinDescriptor) + static_cast<Bytes>(bin_count) * sizeof(Int128); }
   Bytes record_bytes(Count rows) const noexcept {
     return fixed_bytes + (has_groups(rows) ? BinnedGroup::bytes_of(bin_count, columns) : columns * column_bytes());
   }
@@ -65,13 +65,13 @@ struct Shape {
 };
 
 /// Whether these are all rows, and enough of them for the operation.
-inline Status check_rows(const Shape& shape, Count rows, Count element_count) noexcept {
+inline Status check_rows(const BinnedShape& shape, Count rows, Count element_count) noexcept {
   const Status whole = check_row_count(rows, element_count);
   return whole == Status::ok && shape.operation == Operation::mean && rows == 0 ? Status::empty : whole;
 }
 
 template <class Result>
-void write_value_as(const Shape& shape, const Column& column, Count rows, std::byte* value) noexcept {
+void write_value_as(const BinnedShape& shape, const Column& column, Count rows, std::byte* value) noexcept {
   const auto round = shape.operation == Operation::norm2  ? &rounded_root<Result>
                      : shape.operation == Operation::mean ? &rounded_mean<Result>
                                                           : &rounded<Result>;
@@ -80,7 +80,7 @@ void write_value_as(const Shape& shape, const Column& column, Count rows, std::b
   std::memcpy(value, &result, sizeof result);
 }
 
-inline void write_value(const Shape& shape, const Column& column, Count rows, std::byte* value) noexcept {
+inline void write_value(const BinnedShape& shape, const Column& column, Count rows, std::byte* value) noexcept {
   if (shape.result == Type::f32)
     write_value_as<float>(shape, column, rows, value);
   else
@@ -88,7 +88,7 @@ inline void write_value(const Shape& shape, const Column& column, Count rows, st
 }
 
 /// Whether these sums are normal doubles that `rounded_normal` rounds: two bins or three that are one number.
-inline bool are_normal_doubles(const Shape& shape, const BinnedGroup& group, auto columns) noexcept {
+inline bool are_normal_doubles(const BinnedShape& shape, const BinnedGroup& group, auto columns) noexcept {
   if (shape.bin_count > 3 || !shape.is_plain_sum_of_doubles() || !group.has_flags(not_minus_zero, columns))
     return false;
   const auto unit = [&](std::uint8_t top) { return shape.grid.quantum(top - shape.bin_count + 1); };
@@ -102,7 +102,7 @@ inline bool are_normal_doubles(const Shape& shape, const BinnedGroup& group, aut
 }
 
 /// Writes the values of a group's columns.
-inline void write_values(const Shape& shape, const BinnedGroup& group, auto bin_count, auto columns, Count rows,
+inline void write_values(const BinnedShape& shape, const BinnedGroup& group, auto bin_count, auto columns, Count rows,
                          std::byte* values) noexcept {
   if (are_normal_doubles(shape, group, columns)) {
     for (std::size_t i = 0; i < columns; ++i) {
@@ -131,7 +131,7 @@ inline bool are_possible(const Bins& bins, int bin_count, Count rows) noexcept {
 }
 
 /// Reads the group that begins with a column. False if its bytes are not what `BinnedGroup::write` wrote.
-inline bool take_group(const Shape& shape, std::span<const std::byte> record, Count first, BinnedGroup& group,
+inline bool take_group(const BinnedShape& shape, std::span<const std::byte> record, Count first, BinnedGroup& group,
                        auto bin_count, auto columns) noexcept {
   group.read(record.data() + shape.group_at(first), bin_count, columns);
   return group.tops_are_within(shape.lowest_top(), shape.grid.highest_top(), columns) &&
@@ -139,9 +139,9 @@ inline bool take_group(const Shape& shape, std::span<const std::byte> record, Co
 }
 
 /// Reads a column of a record without groups. False if its bytes are not what `put` writes.
-inline bool take(const Shape& shape, std::span<const std::byte> record, Count number, Column& column) noexcept {
+inline bool take(const BinnedShape& shape, std::span<const std::byte> record, Count number, Column& column) noexcept {
   const std::byte* at = record.data() + fixed_bytes + number * shape.column_bytes();
-  Descriptor descriptor;
+  BinDescriptor descriptor;
   std::memcpy(&descriptor, at, sizeof descriptor);
   std::memcpy(column.bins.sums.data(), at + sizeof descriptor,
               static_cast<std::size_t>(shape.bin_count) * sizeof(Int128));
@@ -151,16 +151,17 @@ inline bool take(const Shape& shape, std::span<const std::byte> record, Count nu
   if ((descriptor.flags & ~all_flags) != 0 || descriptor.reserved != decltype(descriptor.reserved){}) return false;
   return are_possible(column.bins, shape.bin_count, rows_of(record));
 }
-inline void put(const Shape& shape, const Column& column, Count number, std::span<std::byte> record) noexcept {
+inline void put(const BinnedShape& shape, const Column& column, Count number, std::span<std::byte> record) noexcept {
   std::byte* at = record.data() + fixed_bytes + number * shape.column_bytes();
-  const Descriptor descriptor{.top = static_cast<std::uint8_t>(column.bins.top), .flags = column.flags, .reserved = {}};
+  const BinDescriptor descriptor{
+      .top = static_cast<std::uint8_t>(column.bins.top), .flags = column.flags, .reserved = {}};
   std::memcpy(at, &descriptor, sizeof descriptor);
   std::memcpy(at + sizeof descriptor, column.bins.sums.data(),
               static_cast<std::size_t>(shape.bin_count) * sizeof(Int128));
 }
 
 /// Puts a column into its group, and with its last column the group into a record. Columns come one after the other.
-inline void put_in_group(const Shape& shape, const Column& column, Count number, BinnedGroup& group,
+inline void put_in_group(const BinnedShape& shape, const Column& column, Count number, BinnedGroup& group,
                          std::span<std::byte> record) noexcept {
   const auto bin_count = static_cast<std::size_t>(shape.bin_count);
   const Count lane = number % columns_of_group;
@@ -172,7 +173,7 @@ inline void put_in_group(const Shape& shape, const Column& column, Count number,
 /// `use(number, column)` for columns of a record, the first of which begins a group. False if their bytes are not what
 /// was written, or if `use` says so.
 template <class Use>
-bool for_each_column(const Shape& shape, std::span<const std::byte> record, const order::Interval& columns,
+bool for_each_column(const BinnedShape& shape, std::span<const std::byte> record, const order::Interval& columns,
                      const Use& use) {
   if (!has_groups(rows_of(record))) {
     Column column;

@@ -27,7 +27,7 @@ class BinnedCopy {
  public:
   static constexpr Count capacity = 512;
 
-  explicit BinnedCopy(const binned_record::Shape& shape) noexcept
+  explicit BinnedCopy(const binned_record::BinnedShape& shape) noexcept
       : shares_(kernels::shares<double>(kernels::chosen(), form_of(shape), shape.bin_count)),
         largest_(kernels::shares<double>(kernels::chosen(), form_of(shape), 0)) {}
 
@@ -48,7 +48,7 @@ class BinnedCopy {
     std::memcpy(&x, at, sizeof x);
     return static_cast<double>(x);
   }
-  static kernels::TermForm form_of(const binned_record::Shape& shape) noexcept {
+  static kernels::TermForm form_of(const binned_record::BinnedShape& shape) noexcept {
     return shape.grid.squares() ? kernels::TermForm::square : kernels::TermForm::element;
   }
 
@@ -58,7 +58,7 @@ class BinnedCopy {
 };
 
 /// Takes infinities and NaNs away; returns their flags. Squares are of one sign.
-inline std::uint8_t set_aside_specials(const binned_record::Shape& shape, std::span<double> values) noexcept {
+inline std::uint8_t set_aside_specials(const binned_record::BinnedShape& shape, std::span<double> values) noexcept {
   unsigned flags = no_flags;
   for (double& value : values) {
     if (std::isfinite(value)) continue;

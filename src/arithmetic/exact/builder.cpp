@@ -14,7 +14,7 @@ namespace steadfold::arithmetic {
 namespace {
 
 using exact_record::columns_of_group;
-using exact_record::Group;
+using exact_record::GroupSums;
 
 /// An accumulator per column: one column, or the reference for several, and products of doubles.
 template <class Element, int factors>
@@ -47,7 +47,7 @@ class WideColumns {
   const Column& only() const noexcept { return columns_.front(); }
   template <class Take>
   void for_each_group(const Take& take) const {
-    Group group;
+    GroupSums group;
     for (Count begin = 0; begin < columns_.size(); begin += columns_of_group) {
       const Count some = std::min(columns_of_group, columns_.size() - begin);
       group.flags = {};
@@ -108,13 +108,13 @@ class ExactBuilder final : public Builder {
     exact_record::Writer writer(out, Header{}, rows_, Columns::digit_count);
     if constexpr (may_be_one) {
       if (has_one()) {
-        Window window;
+        DigitWindow window;
         columns_.only().window(window);
         writer.put(columns_.only().flags(), window);
         return writer.finish();
       }
     }
-    columns_.for_each_group([&](Count columns, Group& group) { writer.put(columns, group); });
+    columns_.for_each_group([&](Count columns, GroupSums& group) { writer.put(columns, group); });
     return writer.finish();
   }
 
@@ -139,7 +139,7 @@ class ExactBuilder final : public Builder {
         return Status::ok;
       }
     }
-    columns_.for_each_group([&](Count columns, const Group& group) {
+    columns_.for_each_group([&](Count columns, const GroupSums& group) {
       values = ending_.write(group, columns, rows_, lowest_exponent, values);
     });
     return Status::ok;

@@ -32,7 +32,7 @@ struct Ending {
   }
 
   /// Writes the values of a group's columns; returns where those of the next one go.
-  std::byte* write(const exact_record::Group& group, Count columns, Count rows, int lowest_exponent,
+  std::byte* write(const exact_record::GroupSums& group, Count columns, Count rows, int lowest_exponent,
                    std::byte* values) const noexcept {
     const bool is_plain_sum = result == ExactType::f64 && operation != ExactOperation::norm2 &&
                               operation != ExactOperation::mean && group.is_narrow &&

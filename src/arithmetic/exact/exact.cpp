@@ -16,8 +16,8 @@ using exact_record::columns_of_group;
 using exact_record::Descriptor;
 using exact_record::digit_bytes;
 using exact_record::fixed_bytes;
-using exact_record::Group;
 using exact_record::GroupHead;
+using exact_record::GroupSums;
 using exact_record::Reader;
 using exact_record::Writer;
 
@@ -25,7 +25,7 @@ using exact_record::Writer;
 // digits. Digits are below 2^32 in magnitude, or -2^32 where nothing is above them: 2^31 of them fit.
 constexpr std::size_t digits_at = word_head::flag_words;
 
-void put_column(Flags flags, const Window& window, int digit_count, std::span<std::int64_t> words) noexcept {
+void put_column(Flags flags, const DigitWindow& window, int digit_count, std::span<std::int64_t> words) noexcept {
   word_head::put_flags(flags, words);
   std::int64_t* digits = words.data() + digits_at;
   for (int i = window.lowest; i < window.end(); ++i) digits[i] = window.digit(i);
@@ -95,8 +95,8 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
   }
   /// How many columns the group has that begins with this one.
   Count columns_from(Count begin) const noexcept { return std::min(columns_of_group, columns_ - begin); }
-  bool next(Reader& reader, Count begin, Group& group) const noexcept;
-  void put(Writer& writer, Count begin, Group& group) const noexcept;
+  bool next(Reader& reader, Count begin, GroupSums& group) const noexcept;
+  void put(Writer& writer, Count begin, GroupSums& group) const noexcept;
   bool readable(std::span<const std::byte> partial) const noexcept;
 
   ExactOperation operation_;
@@ -108,7 +108,7 @@ class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAt
 };
 
 /// Reads the next columns of a record. False if its bytes are not what `put` writes.
-bool ExactKind::next(Reader& reader, Count begin, Group& group) const noexcept {
+bool ExactKind::next(Reader& reader, Count begin, GroupSums& group) const noexcept {
   if (columns_ > 1) return reader.next(columns_from(begin), group);
   Flags flags = no_flags;
   const bool is_there = reader.next(flags, group.wide[0]);
@@ -118,7 +118,7 @@ bool ExactKind::next(Reader& reader, Count begin, Group& group) const noexcept {
   return is_there;
 }
 
-void ExactKind::put(Writer& writer, Count begin, Group& group) const noexcept {
+void ExactKind::put(Writer& writer, Count begin, GroupSums& group) const noexcept {
   if (columns_ > 1)
     writer.put(columns_from(begin), group);
   else
@@ -127,7 +127,7 @@ void ExactKind::put(Writer& writer, Count begin, Group& group) const noexcept {
 
 bool ExactKind::readable(std::span<const std::byte> partial) const noexcept {
   Reader reader(partial, digit_count_);
-  Group group;
+  GroupSums group;
   for (Count begin = 0; begin < columns_; begin += columns_of_group) {
     if (!next(reader, begin, group)) return false;
   }
@@ -148,9 +148,9 @@ Partial ExactKind::merge_piece(const Partial& left, const Partial& right, const 
     b.go_to(pieces.right, right.head);
     writer.go_to(pieces.out);
   }
-  Group x;
-  Group y;
-  Group sum;
+  GroupSums x;
+  GroupSums y;
+  GroupSums sum;
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
     if (!next(a, begin, x) || !next(b, begin, y)) {
       writer.fail();
@@ -181,7 +181,7 @@ Status ExactKind::finish_piece(const Partial& whole, Count element_count, std::b
   if (of_rows != Status::ok) return of_rows;
   const order::Interval columns = pieces.take(columns_, columns_of_group);
   if (columns.begin > 0) reader.go_to(pieces.left, partial);
-  Group group;
+  GroupSums group;
   values += columns.begin * ending_.value_size();
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
     if (!next(reader, begin, group)) {
@@ -201,8 +201,8 @@ void ExactKind::to_words(std::span<const std::byte> partial, std::span<std::int6
   Reader reader(partial, digit_count_);
   word_head::put(header, reader.rows(), words);
   if (header.status != Status::ok) return;
-  Group group;
-  Window window;
+  GroupSums group;
+  DigitWindow window;
   for (Count column = 0; column < columns_; ++column) {
     const std::size_t lane = column % columns_of_group;
     if (lane == 0) next(reader, column, group);
@@ -217,7 +217,7 @@ Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t ra
   const Header header = word_head::header_of(sums, rank_count, digest);
   if (header.status != Status::ok) return write_failure(out, header, header.status);
   Writer writer(out, header, word_head::rows_of(sums), digit_count_);
-  Group group;
+  GroupSums group;
   for (Count begin = 0; begin < columns_; begin += columns_of_group) {
     group.flags = {};
     group.is_narrow = false;

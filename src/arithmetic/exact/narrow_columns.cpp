@@ -5,7 +5,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-using exact_record::Group;
+using exact_record::GroupSums;
 
 /// The element of a column in the first of some rows, and the other factor.
 template <class Element>
@@ -43,7 +43,7 @@ void NarrowColumns<Element, factors>::add_windows(const Block& block) noexcept {
   for_each_column_group(block, columns_, sizeof(Element), [&](Count begin, const kernels::ColumnRows& rows) {
     ColumnWindowFinder::Found found;
     const int levels = windows_.add(rows, std::span(tops_).subspan(begin), found);
-    Sums& group = groups_[begin / columns_of_group];
+    NarrowSums& group = groups_[begin / columns_of_group];
     for (std::size_t lane = 0; lane < rows.columns; ++lane) {
       const bool has_two = levels == 2 || (found.fits[lane] != 0 && (found.sums[2][lane] | found.sums[3][lane]) == 0);
       if (!has_two || !add_found(group, lane, found)) add_by_accumulator(begin + lane, found, levels, rows, lane);
@@ -54,7 +54,7 @@ void NarrowColumns<Element, factors>::add_windows(const Block& block) noexcept {
 
 /// Adds the sums of two levels, which come to less than 2^96 units of the second.
 template <class Element, int factors>
-bool NarrowColumns<Element, factors>::add_found(Sums& group, std::size_t lane,
+bool NarrowColumns<Element, factors>::add_found(NarrowSums& group, std::size_t lane,
                                                 const ColumnWindowFinder::Found& found) noexcept {
   Int128 value = (static_cast<Int128>(found.sums[0][lane]) << kernels::window_step) + found.sums[1][lane];
   const int exponent = kernels::window_unit(static_cast<int>(found.top[lane]), 1) - Wide::lowest_exponent;
@@ -78,7 +78,7 @@ void NarrowColumns<Element, factors>::add_by_accumulator(Count column, const Col
 
 /// Notes which columns have a term here that is not -0.0; accumulators know of theirs.
 template <class Element, int factors>
-void NarrowColumns<Element, factors>::note_signs(Sums& group, const kernels::ColumnRows& rows) const noexcept {
+void NarrowColumns<Element, factors>::note_signs(NarrowSums& group, const kernels::ColumnRows& rows) const noexcept {
   for (std::size_t lane = 0; lane < rows.columns; ++lane) {
     const std::byte* first = first_of<Element>(rows, lane);
     const std::byte* second = second_of<Element>(rows, lane);
@@ -95,7 +95,7 @@ void NarrowColumns<Element, factors>::note_signs(Sums& group, const kernels::Col
 
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add_term(Count column, const std::byte* first, const std::byte* second) noexcept {
-  Sums& group = groups_[column / columns_of_group];
+  NarrowSums& group = groups_[column / columns_of_group];
   const std::size_t lane = column % columns_of_group;
   Factor<Element> x = load_factor<Element>(first, kept_bits_);
   bool finite = x.finite;
@@ -119,7 +119,7 @@ void NarrowColumns<Element, factors>::add_term(Count column, const std::byte* fi
 /// The accumulator of a column, which is empty where it had none since `clear`.
 template <class Element, int factors>
 auto NarrowColumns<Element, factors>::wide(Count column) noexcept -> Wide& {
-  Sums& group = groups_[column / columns_of_group];
+  NarrowSums& group = groups_[column / columns_of_group];
   const auto mine = static_cast<std::uint8_t>(1U << column % columns_of_group);
   if ((group.wide & mine) == 0) {
     group.wide |= mine;
@@ -129,14 +129,14 @@ auto NarrowColumns<Element, factors>::wide(Count column) noexcept -> Wide& {
 }
 
 template <class Element, int factors>
-void NarrowColumns<Element, factors>::read(Count begin, Group& group) const noexcept {
-  const Sums& sums = groups_[begin / columns_of_group];
+void NarrowColumns<Element, factors>::read(Count begin, GroupSums& group) const noexcept {
+  const NarrowSums& sums = groups_[begin / columns_of_group];
   group.flags = sums.flags;
   group.narrow = sums.narrow;
   group.is_narrow = sums.wide == 0;
   if (group.is_narrow) return;
-  Window narrow;
-  Window wide;
+  DigitWindow narrow;
+  DigitWindow wide;
   for (std::size_t lane = 0; lane < columns_at(begin); ++lane) {
     if ((sums.wide >> lane & 1) == 0) {
       sums.narrow.window(lane, group.wide[lane]);

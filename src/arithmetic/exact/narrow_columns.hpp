@@ -43,7 +43,7 @@ class NarrowColumns {
 
   Count count() const noexcept { return columns_; }
   void clear() noexcept {
-    for (Sums& group : groups_) group = {};
+    for (NarrowSums& group : groups_) group = {};
   }
 
   /// Adds rows of all columns; `second`: the other factors, where terms are products.
@@ -54,7 +54,7 @@ class NarrowColumns {
   /// Calls `take(columns, group)` for one group after the other. `take` may change what it gets.
   template <class Take>
   void for_each_group(const Take& take) const {
-    exact_record::Group group;
+    exact_record::GroupSums group;
     for (Count begin = 0; begin < columns_; begin += columns_of_group) {
       read(begin, group);
       take(columns_at(begin), group);
@@ -65,7 +65,7 @@ class NarrowColumns {
   static constexpr Count columns_of_group = exact_record::columns_of_group;
   static constexpr Count fewest_for_windows = 4;
 
-  struct Sums {
+  struct NarrowSums {
     NarrowGroup narrow;
     exact_record::GroupFlags flags;  // without those of accumulators
     std::uint8_t wide = 0;           // a bit for each column that has an accumulator
@@ -81,17 +81,17 @@ class NarrowColumns {
     return *std::launder(reinterpret_cast<const Wide*>(wide_[column].memory));
   }
   void add_windows(const Block& block) noexcept;
-  bool add_found(Sums& group, std::size_t lane, const ColumnWindowFinder::Found& found) noexcept;
+  bool add_found(NarrowSums& group, std::size_t lane, const ColumnWindowFinder::Found& found) noexcept;
   void add_by_accumulator(Count column, const ColumnWindowFinder::Found& found, int levels,
                           const kernels::ColumnRows& rows, std::size_t lane) noexcept;
   void add_term(Count column, const std::byte* first, const std::byte* second) noexcept;
-  void note_signs(Sums& group, const kernels::ColumnRows& rows) const noexcept;
-  void read(Count begin, exact_record::Group& group) const noexcept;
+  void note_signs(NarrowSums& group, const kernels::ColumnRows& rows) const noexcept;
+  void read(Count begin, exact_record::GroupSums& group) const noexcept;
 
   Count columns_;
   Signs signs_;
   typename F::Bits kept_bits_;  // of an element
-  std::vector<Sums> groups_;
+  std::vector<NarrowSums> groups_;
   std::unique_ptr<Reserved[]> wide_;
   ColumnWindowFinder windows_;
   std::vector<ColumnWindowFinder::Top> tops_;

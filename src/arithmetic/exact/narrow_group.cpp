@@ -108,11 +108,11 @@ int NarrowGroup::trim() noexcept {
   return beyond == 0 ? 1 : 2;
 }
 
-bool NarrowGroup::set_windows(std::span<const Window> windows) noexcept {
+bool NarrowGroup::set_windows(std::span<const DigitWindow> windows) noexcept {
   clear();
   int lowest = widest_digit_count;
   int end = 0;
-  for (const Window& window : windows) {
+  for (const DigitWindow& window : windows) {
     if (window.zero()) continue;
     lowest = std::min(lowest, window.lowest);
     end = std::max(end, window.end());
@@ -120,7 +120,7 @@ bool NarrowGroup::set_windows(std::span<const Window> windows) noexcept {
   if (end - lowest > most_digits) return false;
   lowest_ = lowest == widest_digit_count ? 0 : lowest;
   for (std::size_t lane = 0; lane < windows.size(); ++lane) {
-    const Window& window = windows[lane];
+    const DigitWindow& window = windows[lane];
     Uint128 bits = 0;
     for (int i = 0; i < most_digits; ++i) bits |= Uint128{window.digit(lowest_ + i)} << (32 * i);
     if (!window.zero() && bits >> 127 != Uint128{window.negative}) return false;
@@ -129,7 +129,7 @@ bool NarrowGroup::set_windows(std::span<const Window> windows) noexcept {
   return true;
 }
 
-void NarrowGroup::window(std::size_t lane, Window& window) const noexcept {
+void NarrowGroup::window(std::size_t lane, DigitWindow& window) const noexcept {
   std::array<std::int64_t, most_digits> words;
   const Int128 bits = value(lane);
   for (std::size_t i = 0; i + 1 < most_digits; ++i) words[i] = static_cast<std::uint32_t>(bits >> (32 * i));
@@ -149,7 +149,7 @@ bool NarrowGroup::round(std::size_t columns, int lowest_exponent, std::byte* dou
 
 bool NarrowGroup::ends_within(int digit_count) const noexcept {
   if (lowest_ + most_digits <= digit_count) return true;
-  Window found;
+  DigitWindow found;
   for (std::size_t lane = 0; lane < most_columns; ++lane) {
     window(lane, found);
     if (found.end() > digit_count) return false;

@@ -40,8 +40,8 @@ class NarrowGroup {
   bool set_sum(const NarrowGroup& a, const NarrowGroup& b) noexcept;
 
   /// Becomes as many windows, with the largest unit; false if there is none.
-  bool set_windows(std::span<const Window> windows) noexcept;
-  void window(std::size_t lane, Window& window) const noexcept;
+  bool set_windows(std::span<const DigitWindow> windows) noexcept;
+  void window(std::size_t lane, DigitWindow& window) const noexcept;
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
     return arithmetic::leading(value(lane), lowest_exponent + 32 * lowest_);
   }

@@ -64,14 +64,14 @@ static_assert(sizeof(GroupHead) == 8);
 inline constexpr Count columns_of_group = NarrowGroup::most_columns;
 
 /// The sums of a group: of all columns in narrow units, or one by one.
-struct Group {
+struct GroupSums {
   GroupFlags flags;
   bool is_narrow = true;
   NarrowGroup narrow;
-  NarrowGroup::EachColumn<Window> wide;  // digits are not initialised
+  NarrowGroup::EachColumn<DigitWindow> wide;  // digits are not initialised
 
   /// The sum of a column as a window, in `room` unless it stands here.
-  const Window& window(std::size_t lane, Window& room) const noexcept {
+  const DigitWindow& window(std::size_t lane, DigitWindow& room) const noexcept {
     if (!is_narrow) return wide[lane];
     narrow.window(lane, room);
     return room;
@@ -80,12 +80,12 @@ struct Group {
     return is_narrow ? narrow.leading(lane, lowest_exponent) : arithmetic::leading(wide[lane], lowest_exponent);
   }
   /// Becomes a + b, which are others.
-  void set_sum(const Group& a, const Group& b, Count columns) noexcept {
+  void set_sum(const GroupSums& a, const GroupSums& b, Count columns) noexcept {
     flags = a.flags;
     flags.add(b.flags);
     is_narrow = a.is_narrow && b.is_narrow && narrow.set_sum(a.narrow, b.narrow);
     if (is_narrow) return;
-    std::array<Window, 2> rooms;
+    std::array<DigitWindow, 2> rooms;
     for (std::size_t lane = 0; lane < columns; ++lane)
       add_windows(a.window(lane, rooms[0]), b.window(lane, rooms[1]), wide[lane]);
   }
@@ -132,7 +132,7 @@ class Reader {
   bool at_end() const noexcept { return left_ == 0; }
 
   /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
-  bool next(Flags& flags, Window& window) noexcept {
+  bool next(Flags& flags, DigitWindow& window) noexcept {
     Descriptor descriptor;
     if (left_ < sizeof descriptor) return false;
     std::memcpy(&descriptor, at_, sizeof descriptor);
@@ -152,7 +152,7 @@ class Reader {
   }
 
   /// Reads the next group, likewise.
-  bool next(Count columns, Group& group) noexcept {
+  bool next(Count columns, GroupSums& group) noexcept {
     GroupHead head;
     if (left_ < sizeof head) return false;
     std::memcpy(&head, at_, sizeof head);
@@ -174,7 +174,7 @@ class Reader {
     skip(bytes);
     return sums.ends_within(digit_count_);
   }
-  bool next_wide(const GroupHead& head, Count columns, Group& group) noexcept {
+  bool next_wide(const GroupHead& head, Count columns, GroupSums& group) noexcept {
     if (head.lowest != 0) return false;
     Flags flags = no_flags;
     for (Count lane = 0; lane < columns; ++lane)
@@ -196,7 +196,7 @@ class Writer {
     if (fits_) std::memcpy(out.data() + sizeof header, &rows, sizeof rows);
   }
 
-  void put(Flags flags, const Window& window) noexcept {
+  void put(Flags flags, const DigitWindow& window) noexcept {
     const Bytes digits = digit_bytes(window.count);
     fits_ = fits_ && window.end() <= digit_count_ && sizeof(Descriptor) + digits <= out_.size() - size_;
     if (!fits_) return;
@@ -208,7 +208,7 @@ class Writer {
     size_ += sizeof descriptor + digits;
   }
   /// Puts a group, as narrow as can be.
-  void put(Count columns, Group& group) noexcept {
+  void put(Count columns, GroupSums& group) noexcept {
     group.settle(columns);
     if (!group.is_narrow) return put_wide(columns, group);
     const int words = group.narrow.trim();
@@ -241,7 +241,7 @@ class Writer {
     std::memcpy(out_.data() + size_, &head, sizeof head);
     size_ += sizeof head;
   }
-  void put_wide(Count columns, const Group& group) noexcept {
+  void put_wide(Count columns, const GroupSums& group) noexcept {
     fits_ = fits_ && sizeof(GroupHead) <= out_.size() - size_;
     if (!fits_) return;
     put(GroupHead{.lowest = 0, .words = GroupHead::wide, .reserved = 0, .flags = group.flags});

@@ -82,14 +82,14 @@ Partial merge(const Partial& left, const Partial& right, const Room& room, const
 }
 
 /// A sum as its record has it.
-struct Sum {
+struct RecordedSum {
   Flags flags = no_flags;
   Count rows = 0;
-  Window window;
+  DigitWindow window;
 };
 
 /// Reads the record of one column; false if it is none, or of more rows than there can be.
-inline bool read(std::span<const std::byte> record, int digit_count, Sum& sum) noexcept {
+inline bool read(std::span<const std::byte> record, int digit_count, RecordedSum& sum) noexcept {
   exact_record::Reader reader(record, digit_count);
   if (!reader.next(sum.flags, sum.window) || !reader.at_end()) return false;
   sum.rows = reader.rows();

@@ -40,12 +40,12 @@ template <class Element, int factors>
 class StateOf final : public ExactState {
   using F = Format<Element>;
   using Bits = typename F::Bits;
-  using Terms = Accumulator<Element, factors>;
+  using ColumnAccumulator = Accumulator<Element, factors>;
   struct Column {
-    Terms terms;
+    ColumnAccumulator terms;
     std::int64_t minus_zeros = 0;
   };
-  struct Tile {
+  struct FactorTile {
     std::array<Element, tile_rows> first;
     std::array<Element, tile_rows> second;
   };
@@ -86,9 +86,9 @@ class StateOf final : public ExactState {
   bool sums_have_room() const noexcept override {
     return std::ranges::all_of(columns_, [](const Column& column) {
       if (column.terms.far_from_top()) return true;
-      Window window;
+      DigitWindow window;
       column.terms.window(window);
-      const auto top = static_cast<std::int32_t>(window.digit(Terms::digit_count - 1));
+      const auto top = static_cast<std::int32_t>(window.digit(ColumnAccumulator::digit_count - 1));
       constexpr std::int32_t most = std::int32_t{1} << 30;
       return top >= -most && top < most;
     });
@@ -104,7 +104,7 @@ class StateOf final : public ExactState {
                  Way way) noexcept {
     const Bytes stride = columns.size() * sizeof(Element);
     const Bits flip = way == Way::added ? 0 : F::sign_bit;
-    Tile tile;
+    FactorTile tile;
     const auto* const x = reinterpret_cast<const std::byte*>(tile.first.data());
     const auto* const y = reinterpret_cast<const std::byte*>(tile.second.data());
     for (Count done = 0; done < rows; done += tile_rows) {
@@ -146,7 +146,7 @@ auto with_terms(const StateShape& shape, Body body) {
 }
 
 /// -1, 0 or 1.
-int compare_windows(const Window& a, const Window& b) noexcept {
+int compare_windows(const DigitWindow& a, const DigitWindow& b) noexcept {
   if (a.negative != b.negative) return a.negative ? -1 : 1;
   const int lowest = std::min(a.lowest, b.lowest);
   for (int position = std::max(a.end(), b.end()) - 1; position >= lowest; --position) {
@@ -168,11 +168,12 @@ int infinite_sign(Flags special) noexcept {
 }  // namespace
 
 int digit_count(const StateShape& shape) noexcept {
-  return with_terms(shape, []<class Terms>(Terms*) { return Terms::digit_count; });
+  return with_terms(shape, []<class ColumnAccumulator>(ColumnAccumulator*) { return ColumnAccumulator::digit_count; });
 }
 
 int lowest_exponent(const StateShape& shape) noexcept {
-  return with_terms(shape, []<class Terms>(Terms*) { return Terms::lowest_exponent; });
+  return with_terms(shape,
+                    []<class ColumnAccumulator>(ColumnAccumulator*) { return ColumnAccumulator::lowest_exponent; });
 }
 
 Bytes element_bytes(const StateShape& shape) noexcept {
@@ -216,16 +217,16 @@ void ExactState::assign(const ExactState& other) noexcept {
   merge(other, Way::added);
 }
 
-Order ExactState::compare(const ExactState& other, Count column) const noexcept {
+Comparison ExactState::compare(const ExactState& other, Count column) const noexcept {
   ColumnSum a;
   ColumnSum b;
   read(column, a);
   other.read(column, b);
-  if (is_nan(a.special) || is_nan(b.special)) return Order::unordered;
+  if (is_nan(a.special) || is_nan(b.special)) return Comparison::unordered;
   const int infinite = infinite_sign(a.special) - infinite_sign(b.special);
-  if (infinite != 0) return infinite < 0 ? Order::less : Order::greater;
-  if (infinite_sign(a.special) != 0) return Order::equal;
-  return static_cast<Order>(compare_windows(a.window, b.window));
+  if (infinite != 0) return infinite < 0 ? Comparison::less : Comparison::greater;
+  if (infinite_sign(a.special) != 0) return Comparison::equal;
+  return static_cast<Comparison>(compare_windows(a.window, b.window));
 }
 
 void ExactState::round(ExactOperation operation, ExactType result, std::byte* values) const noexcept {

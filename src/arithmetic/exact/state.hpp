@@ -32,11 +32,11 @@ Bytes element_bytes(const StateShape& shape) noexcept;
 struct ColumnSum {
   Flags special = no_flags;      // has_nan, has_plus_infinity, has_minus_infinity
   std::int64_t minus_zeros = 0;  // how many terms are -0.0, less those taken away; wraps around
-  Window window;
+  DigitWindow window;
 };
 
 /// How two sums stand to each other, as numbers. The values are those of the C interface.
-enum class Order : std::int32_t { less = -1, equal = 0, greater = 1, unordered = 2 };
+enum class Comparison : std::int32_t { less = -1, equal = 0, greater = 1, unordered = 2 };
 
 /// One caller at a time where it is changed.
 class ExactState {
@@ -73,7 +73,7 @@ class ExactState {
   /// Makes it a state of the same shape.
   void assign(const ExactState& other) noexcept;
 
-  Order compare(const ExactState& other, Count column) const noexcept;
+  Comparison compare(const ExactState& other, Count column) const noexcept;
   /// Writes a value per column: the sum, the mean (of at least one row) or the root (norm2; of a number below zero:
   /// NaN), rounded once.
   void round(ExactOperation operation, ExactType result, std::byte* values) const noexcept;

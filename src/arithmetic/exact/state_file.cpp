@@ -30,9 +30,9 @@ std::uint32_t crc(std::span<const std::byte> bytes) noexcept {
   return ~rest;
 }
 
-class Writer {
+class StateFileWriter {
  public:
-  explicit Writer(std::span<std::byte> out) noexcept : out_(out) {}
+  explicit StateFileWriter(std::span<std::byte> out) noexcept : out_(out) {}
   template <class Number>
   void put(Number number) noexcept {
     for (std::size_t i = 0; i < sizeof number; ++i)
@@ -45,9 +45,9 @@ class Writer {
   std::size_t at_ = 0;
 };
 
-class Reader {
+class StateFileReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
+  explicit StateFileReader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
   /// There must be as many bytes.
   template <class Number>
   Number get() noexcept {
@@ -63,13 +63,13 @@ class Reader {
 };
 
 /// Whether the integer has so many digits in two's complement, the highest with the sign.
-bool fits(const Window& window, int digits) noexcept {
+bool fits(const DigitWindow& window, int digits) noexcept {
   if (window.end() > digits) return false;
   return (static_cast<std::int32_t>(window.digit(digits - 1)) < 0) == window.negative;
 }
 
-/// Reads a column; false if no Writer wrote it so.
-bool read_column(Reader& in, int digits, ColumnSum& sum) noexcept {
+/// Reads a column; false if no StateFileWriter wrote it so.
+bool read_column(StateFileReader& in, int digits, ColumnSum& sum) noexcept {
   if (in.left() < column_bytes) return false;
   sum.minus_zeros = in.get<std::int64_t>();
   const auto special = in.get<std::uint8_t>();
@@ -92,12 +92,12 @@ std::string fault_of(std::span<const std::byte> bytes) {
            std::to_string(head_bytes + column_bytes + sum_bytes) + "), give all bytes that were written";
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
     return "no accumulator (the bytes do not begin with SFAC), give what sf_accumulator_write wrote";
-  const auto version = Reader(bytes.subspan(magic.size())).get<std::uint16_t>();
+  const auto version = StateFileReader(bytes.subspan(magic.size())).get<std::uint16_t>();
   if (version != state_version)
     return "an accumulator of bits version " + std::to_string(version) + " (this library reads " +
            std::to_string(state_version) + "), read it with the release that wrote it";
   const std::size_t summed = bytes.size() - sum_bytes;
-  if (Reader(bytes.subspan(summed)).get<std::uint32_t>() != crc(bytes.first(summed)))
+  if (StateFileReader(bytes.subspan(summed)).get<std::uint32_t>() != crc(bytes.first(summed)))
     return "a damaged accumulator (the checksum of its " + std::to_string(bytes.size()) +
            " bytes is not the one written), write it again";
   return {};
@@ -117,7 +117,7 @@ Bytes file_bytes(const ExactState& state) noexcept {
 
 void write_file(const ExactState& state, std::span<std::byte> out) noexcept {
   const StateShape& shape = state.shape();
-  Writer to(out);
+  StateFileWriter to(out);
   for (const char c : magic) to.put(static_cast<std::uint8_t>(c));
   to.put(state_version);
   to.put(static_cast<std::uint8_t>(shape.type == ExactType::f32));
@@ -140,7 +140,7 @@ void write_file(const ExactState& state, std::span<std::byte> out) noexcept {
 std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::string& wrong) {
   wrong = fault_of(bytes);
   if (!wrong.empty()) return nullptr;
-  Reader in(bytes.subspan(magic.size() + sizeof state_version));
+  StateFileReader in(bytes.subspan(magic.size() + sizeof state_version));
   const auto type = in.get<std::uint8_t>();
   const auto factors = in.get<std::uint8_t>();
   const auto columns = in.get<std::uint64_t>();
@@ -152,7 +152,7 @@ std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::str
   auto state = ExactState::make(shape);
   state->set_rows(rows);
   ColumnSum sum;
-  Reader from(bytes.subspan(head_bytes, content));
+  StateFileReader from(bytes.subspan(head_bytes, content));
   for (Count column = 0; column < columns; ++column) {
     if (!read_column(from, digit_count(shape), sum)) return nullptr;
     state->unite(column, sum, Way::added);

@@ -1,5 +1,5 @@
-// The form for messages of exact_state_bytes.hpp: a Head, and per column counters and an integer in two's complement,
-// words of 64 bits. Sums of words are sums of integers, so merging is associative and commutative.
+// The form for messages of exact_state_bytes.hpp: a StateMessageHead, and per column counters and an integer in two's
+// complement, words of 64 bits. Sums of words are sums of integers, so merging is associative and commutative.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,17 +10,17 @@ namespace steadfold::arithmetic {
 namespace {
 
 /// Where faults meet, the greatest is kept.
-enum class Fault : std::uint32_t { none, shapes, damaged };
+enum class MessageFault : std::uint32_t { none, shapes, damaged };
 
-struct Head {
+struct StateMessageHead {
   std::array<char, 4> magic = {'S', 'F', 'A', 'M'};
-  Fault fault = Fault::none;
+  MessageFault fault = MessageFault::none;
   std::uint32_t type = 0;
   std::uint32_t factors = 0;
   std::uint64_t columns = 0;
   std::int64_t rows = 0;
 };
-static_assert(sizeof(Head) == 32);
+static_assert(sizeof(StateMessageHead) == 32);
 
 constexpr Count counter_words = 2;  // terms that are -0.0, specials
 constexpr Count most_words = (widest_digit_count + 2) / 2;
@@ -29,31 +29,31 @@ constexpr unsigned all_special = has_nan | has_plus_infinity | has_minus_infinit
 /// Words of the integer: the digits, and one more at least.
 Count integer_words(const StateShape& shape) noexcept { return static_cast<Count>(digit_count(shape)) / 2 + 1; }
 
-StateShape shape_of(const Head& head) noexcept {
+StateShape shape_of(const StateMessageHead& head) noexcept {
   return {head.type == 1 ? ExactType::f32 : ExactType::f64, static_cast<int>(head.factors), head.columns};
 }
 
-Head head_of(std::span<const std::byte> message) noexcept {
-  Head head;
+StateMessageHead head_of(std::span<const std::byte> message) noexcept {
+  StateMessageHead head;
   std::memcpy(&head, message.data(), sizeof head);
   return head;
 }
 
 /// What is wrong with a message, its sums aside.
-Fault fault_of(std::span<const std::byte> message) noexcept {
-  const Head head = head_of(message);
-  if (head.magic != Head{}.magic || head.fault > Fault::damaged) return Fault::damaged;
-  if (head.fault != Fault::none) return head.fault;
+MessageFault fault_of(std::span<const std::byte> message) noexcept {
+  const StateMessageHead head = head_of(message);
+  if (head.magic != StateMessageHead{}.magic || head.fault > MessageFault::damaged) return MessageFault::damaged;
+  if (head.fault != MessageFault::none) return head.fault;
   if (head.type > 1 || head.factors < 1 || head.factors > 2 || head.columns < 1 || head.columns > message.size() ||
       message_bytes(shape_of(head)) != message.size()) {
-    return Fault::damaged;
+    return MessageFault::damaged;
   }
-  return Fault::none;
+  return MessageFault::none;
 }
 
 /// Nothing but the fault, so that the bytes do not depend on who met whom.
-void write_fault(Fault fault, std::span<std::byte> message) noexcept {
-  const Head head{.fault = fault};
+void write_fault(MessageFault fault, std::span<std::byte> message) noexcept {
+  const StateMessageHead head{.fault = fault};
   std::ranges::fill(message, std::byte{0});
   std::memcpy(message.data(), &head, sizeof head);
 }
@@ -93,15 +93,15 @@ bool read_column(const std::byte* words, const StateShape& shape, ColumnSum& sum
 }  // namespace
 
 Bytes message_bytes(const StateShape& shape) noexcept {
-  return sizeof(Head) + shape.columns * (counter_words + integer_words(shape)) * sizeof(std::uint64_t);
+  return sizeof(StateMessageHead) + shape.columns * (counter_words + integer_words(shape)) * sizeof(std::uint64_t);
 }
 
 void write_message(const ExactState& state, std::span<std::byte> out) noexcept {
   const StateShape& shape = state.shape();
-  const Head head{.type = shape.type == ExactType::f32,
-                  .factors = static_cast<std::uint32_t>(shape.factors),
-                  .columns = shape.columns,
-                  .rows = state.rows()};
+  const StateMessageHead head{.type = shape.type == ExactType::f32,
+                              .factors = static_cast<std::uint32_t>(shape.factors),
+                              .columns = shape.columns,
+                              .rows = state.rows()};
   std::memcpy(out.data(), &head, sizeof head);
   std::byte* at = out.data() + sizeof head;
   const Count words = integer_words(shape);
@@ -120,14 +120,14 @@ void write_message(const ExactState& state, std::span<std::byte> out) noexcept {
 }
 
 void merge_messages(std::span<const std::byte> from, std::span<std::byte> into) noexcept {
-  if (into.size() < sizeof(Head)) return;
-  if (from.size() != into.size()) return write_fault(Fault::damaged, into);
-  const Fault fault = std::max(fault_of(from), fault_of(into));
-  if (fault != Fault::none) return write_fault(fault, into);
-  const Head other = head_of(from);
-  Head head = head_of(into);
+  if (into.size() < sizeof(StateMessageHead)) return;
+  if (from.size() != into.size()) return write_fault(MessageFault::damaged, into);
+  const MessageFault fault = std::max(fault_of(from), fault_of(into));
+  if (fault != MessageFault::none) return write_fault(fault, into);
+  const StateMessageHead other = head_of(from);
+  StateMessageHead head = head_of(into);
   const StateShape shape = shape_of(head);
-  if (shape != shape_of(other)) return write_fault(Fault::shapes, into);
+  if (shape != shape_of(other)) return write_fault(MessageFault::shapes, into);
   head.rows = static_cast<std::int64_t>(static_cast<std::uint64_t>(head.rows) + static_cast<std::uint64_t>(other.rows));
   std::memcpy(into.data(), &head, sizeof head);
   const std::byte* a = from.data() + sizeof head;
@@ -149,11 +149,11 @@ void merge_messages(std::span<const std::byte> from, std::span<std::byte> into) 
 
 bool read_message(std::span<const std::byte> message, ExactState& state, std::string& wrong) {
   const StateShape& shape = state.shape();
-  const Fault fault = message.size() < sizeof(Head) ? Fault::damaged : fault_of(message);
-  const Head head = fault == Fault::none ? head_of(message) : Head{};
-  if (fault == Fault::damaged) {
+  const MessageFault fault = message.size() < sizeof(StateMessageHead) ? MessageFault::damaged : fault_of(message);
+  const StateMessageHead head = fault == MessageFault::none ? head_of(message) : StateMessageHead{};
+  if (fault == MessageFault::damaged) {
     wrong = "a damaged message (no accumulator was packed so), pack one and send all of its bytes";
-  } else if (fault == Fault::shapes) {
+  } else if (fault == MessageFault::shapes) {
     wrong = "accumulators of different shapes were merged (type, terms or columns differ), pack those of one shape";
   } else if (shape_of(head) != shape) {
     wrong = "the packed accumulator has another shape (type, terms or columns differ), unpack it into one of its shape";

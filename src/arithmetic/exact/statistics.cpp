@@ -16,15 +16,15 @@ namespace steadfold::arithmetic {
 namespace {
 
 // The record: that of two sums, of the selected elements and of their squares.
-struct Prefix {
+struct StatisticsPrefix {
   Header header;
   Count rows = 0;  // selected or not
   Located<double> min;
   Located<double> max;
   std::array<Bytes, 1> sum_bytes{};
 };
-static_assert(sizeof(Prefix) == sizeof(Header) + 48);
-using Parts = several_sums::Parts<Prefix>;
+static_assert(sizeof(StatisticsPrefix) == sizeof(Header) + 48);
+using Parts = several_sums::Parts<StatisticsPrefix>;
 
 template <class T>
 class StatisticsBuilder final : public Builder {
@@ -59,7 +59,7 @@ class StatisticsBuilder final : public Builder {
   }
 
   Bytes write(std::span<std::byte> out) override {
-    const Prefix prefix{
+    const StatisticsPrefix prefix{
         .header = {.status = status_}, .rows = rows_, .min = as_double(min_.best()), .max = as_double(max_.best())};
     return several_sums::write(
         out, prefix, [&](std::size_t i, std::span<std::byte> room) { return (i == 0 ? sum_ : squares_)->write(room); });
@@ -100,7 +100,7 @@ class StatisticsKind final : public PartialKind {
         squares_(make_exact(ExactOperation::sum_squares, input, ExactType::f64, 1)) {}
 
   Bytes capacity(const order::IntervalSet& rows) const override {
-    return sizeof(Prefix) + padded(sum_->capacity(rows)) + squares_->capacity(rows);
+    return sizeof(StatisticsPrefix) + padded(sum_->capacity(rows)) + squares_->capacity(rows);
   }
   Bytes value_bytes() const noexcept override { return sizeof(Statistics); }
   std::unique_ptr<Builder> builder() const override {
@@ -110,13 +110,13 @@ class StatisticsKind final : public PartialKind {
   }
 
   Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
-    return several_sums::merge<Prefix>(
+    return several_sums::merge<StatisticsPrefix>(
         left, right, room, [&](std::size_t i) -> const PartialKind& { return i == 0 ? *sum_ : *squares_; },
-        [](const Header& header, const Prefix& a, const Prefix& b) {
-          return Prefix{.header = header,
-                        .rows = a.rows + b.rows,
-                        .min = winner<double, true>(a.min, b.min),
-                        .max = winner<double, false>(a.max, b.max)};
+        [](const Header& header, const StatisticsPrefix& a, const StatisticsPrefix& b) {
+          return StatisticsPrefix{.header = header,
+                                  .rows = a.rows + b.rows,
+                                  .min = winner<double, true>(a.min, b.min),
+                                  .max = winner<double, false>(a.max, b.max)};
         });
   }
 
@@ -138,8 +138,8 @@ class StatisticsKind final : public PartialKind {
   template <class T>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
     constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a product, and of a square of sums
-    several_sums::Sum sum;
-    several_sums::Sum squares;
+    several_sums::RecordedSum sum;
+    several_sums::RecordedSum squares;
     if (!read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
         !read(parts.sums[1], Accumulator<T, 2>::digit_count, squares) || sum.rows != squares.rows)
       return false;

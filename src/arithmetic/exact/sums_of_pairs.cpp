@@ -14,10 +14,10 @@
 namespace steadfold::arithmetic {
 namespace {
 
-using several_sums::Sum;
+using several_sums::RecordedSum;
 
 template <std::size_t count>
-struct Prefix {
+struct PairSumsPrefix {
   Header header;
   std::array<Bytes, count - 1> sum_bytes{};
 };
@@ -26,8 +26,8 @@ struct Prefix {
 enum class Term : std::uint8_t { product, first, second };
 
 /// A sum as a number, or what it is in place of one.
-struct Value {
-  explicit Value(const Sum& sum) noexcept : size(sum.window) {
+struct SumValue {
+  explicit SumValue(const RecordedSum& sum) noexcept : size(sum.window) {
     const bool plus = (sum.flags & has_plus_infinity) != 0;
     const bool minus = (sum.flags & has_minus_infinity) != 0;
     is_nan = (sum.flags & has_nan) != 0 || (plus && minus);
@@ -47,14 +47,14 @@ struct WeightedMean {
   static constexpr std::array terms = {Term::product, Term::second};
 
   template <class T, class Result>
-  static Result of(const std::array<Sum, terms.size()>& sums) noexcept;
+  static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept;
 };
 
 template <class T, class Result>
-Result WeightedMean::of(const std::array<Sum, terms.size()>& sums) noexcept {
+Result WeightedMean::of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
   using Limits = std::numeric_limits<Result>;
-  const Value dividend(sums[0]);
-  const Value divisor(sums[1]);
+  const SumValue dividend(sums[0]);
+  const SumValue divisor(sums[1]);
   const bool are_alike = (dividend.is_infinite && divisor.is_infinite) || (dividend.is_zero() && divisor.is_zero());
   if (dividend.is_nan || divisor.is_nan || are_alike) return Limits::quiet_NaN();
   const bool is_negative = dividend.is_negative != divisor.is_negative;
@@ -73,7 +73,7 @@ struct Covariance {
   static constexpr std::array terms = {Term::product, Term::first, Term::second};
 
   template <class T, class Result>
-  static Result of(const std::array<Sum, terms.size()>& sums) noexcept {
+  static Result of(const std::array<RecordedSum, terms.size()>& sums) noexcept {
     const auto& [products, first, second] = sums;
     const Count n = products.rows;
     const bool are_finite = ((products.flags | first.flags | second.flags) & ~not_minus_zero) == 0;
@@ -112,7 +112,7 @@ class PairsBuilder final : public Builder {
     }
   }
   Bytes write(std::span<std::byte> out) override {
-    return several_sums::write(out, Prefix<count>{},
+    return several_sums::write(out, PairSumsPrefix<count>{},
                                [&](std::size_t i, std::span<std::byte> room) { return builders_[i]->write(room); });
   }
 
@@ -133,7 +133,7 @@ class PairsKind final : public PartialKind {
   }
 
   Bytes capacity(const order::IntervalSet& rows) const override {
-    Bytes bytes = sizeof(Prefix<count>);
+    Bytes bytes = sizeof(PairSumsPrefix<count>);
     for (const auto& each : sums_) bytes += padded(each->capacity(rows));
     return bytes;
   }
@@ -145,10 +145,10 @@ class PairsKind final : public PartialKind {
   }
 
   Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
-    return several_sums::merge<Prefix<count>>(
+    return several_sums::merge<PairSumsPrefix<count>>(
         left, right, room, [&](std::size_t i) -> const PartialKind& { return *sums_[i]; },
         [](const Header& header, const auto& /*left*/, const auto& /*right*/) {
-          return Prefix<count>{.header = header};
+          return PairSumsPrefix<count>{.header = header};
         });
   }
 
@@ -163,11 +163,11 @@ class PairsKind final : public PartialKind {
 
  private:
   static constexpr std::size_t count = Form::terms.size();
-  using Parts = several_sums::Parts<Prefix<count>>;
+  using Parts = several_sums::Parts<PairSumsPrefix<count>>;
 
   template <class T>
   Status finish_as(const Parts& parts, Count element_count, std::byte* values) const noexcept {
-    std::array<Sum, count> sums;
+    std::array<RecordedSum, count> sums;
     for (std::size_t i = 0; i < count; ++i) {
       constexpr int of_products = Accumulator<T, 2>::digit_count, of_numbers = Accumulator<T, 1>::digit_count;
       const int digit_count = Form::terms[i] == Term::product ? of_products : of_numbers;

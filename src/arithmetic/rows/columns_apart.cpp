@@ -10,7 +10,7 @@ namespace {
 
 // The record: Header, where rows are dealt the number of all, the size of every column's partial as 64 bits, then the
 // partials, each from a multiple of 8 bytes on. A failed one is a header alone.
-struct Layout {
+struct RecordLayout {
   Count columns;
   bool are_dealt;
   Bytes sizes_at() const noexcept { return sizeof(Header) + (are_dealt ? sizeof(Count) : 0); }
@@ -18,7 +18,7 @@ struct Layout {
 };
 
 /// The number of all rows, where they are dealt.
-Count rows_of(std::span<const std::byte> record, const Layout& layout) noexcept {
+Count rows_of(std::span<const std::byte> record, const RecordLayout& layout) noexcept {
   Count rows = 0;
   if (layout.are_dealt && record.size() >= layout.sizes_at())
     std::memcpy(&rows, record.data() + sizeof(Header), sizeof rows);
@@ -26,12 +26,12 @@ Count rows_of(std::span<const std::byte> record, const Layout& layout) noexcept 
 }
 
 /// Reads the columns one after the other. Never reads outside the bytes, whatever they are.
-class Reader {
+class ColumnReader {
  public:
-  Reader(std::span<const std::byte> record, const Layout& layout) noexcept
+  ColumnReader(std::span<const std::byte> record, const RecordLayout& layout) noexcept
       : record_(record), sizes_at_(layout.sizes_at()), at_(layout.partials_at()) {}
 
-  /// The next column's partial; nothing if the bytes are not what a Writer writes.
+  /// The next column's partial; nothing if the bytes are not what a ColumnWriter writes.
   std::span<const std::byte> next() noexcept {
     const Bytes size_at = sizes_at_ + column_++ * sizeof(std::uint64_t);
     if (at_ > record_.size() || size_at + sizeof(std::uint64_t) > record_.size()) return {};
@@ -51,9 +51,9 @@ class Reader {
 };
 
 /// Writes the columns one after the other. The worst of their statuses is the record's.
-class Writer {
+class ColumnWriter {
  public:
-  Writer(std::span<std::byte> out, const Header& header, Count rows, const Layout& layout) noexcept
+  ColumnWriter(std::span<std::byte> out, const Header& header, Count rows, const RecordLayout& layout) noexcept
       : out_(out), header_(header), sizes_at_(layout.sizes_at()), at_(layout.partials_at()) {
     if (out_.size() < at_)
       fail(Status::transport_failed);
@@ -112,7 +112,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
     for_each_piece(block, [&](Builder& column, Count done, const Block& piece) { column.push(begin + done, piece); });
   }
   Bytes write(std::span<std::byte> out) override {
-    Writer writer(out, Header{.status = status_}, rows_, {columns_.size(), are_dealt_});
+    ColumnWriter writer(out, Header{.status = status_}, rows_, {columns_.size(), are_dealt_});
     for (const auto& column : columns_) {
       if (!writer.is_ok()) break;
       writer.put(column->write(writer.room()));
@@ -194,9 +194,10 @@ class ColumnsApartKind final : public PartialKind {
     const MergedHeader merged = merge_headers(left.head, right.head);
     if (room.head.size() < sizeof(Header)) return {};
     if (!merged.ok) return failed(room, merged.header, merged.header.status);
-    Reader a(left.head, layout());
-    Reader b(right.head, layout());
-    Writer writer(room.head, merged.header, rows_of(left.head, layout()) + rows_of(right.head, layout()), layout());
+    ColumnReader a(left.head, layout());
+    ColumnReader b(right.head, layout());
+    ColumnWriter writer(room.head, merged.header, rows_of(left.head, layout()) + rows_of(right.head, layout()),
+                        layout());
     for (Count i = 0; i < columns_.columns && writer.is_ok(); ++i)
       writer.put(arithmetic::merge(*kind_, a.next(), b.next(), writer.room()));
     return room.head.first(writer.finish());
@@ -209,7 +210,7 @@ class ColumnsApartKind final : public PartialKind {
       const Status of_rows = check_row_count(rows_of(partial.head, layout()), element_count);
       if (of_rows != Status::ok) return of_rows;
     }
-    Reader reader(partial.head, layout());
+    ColumnReader reader(partial.head, layout());
     const Bytes bytes = kind_->value_bytes();
     const Count in_column = columns_.are_dealt ? unknown_count : element_count;
     for (Count i = 0; i < columns_.columns; ++i, values += bytes) {
@@ -223,7 +224,7 @@ class ColumnsApartKind final : public PartialKind {
   }
 
  private:
-  Layout layout() const noexcept { return {columns_.columns, columns_.are_dealt}; }
+  RecordLayout layout() const noexcept { return {columns_.columns, columns_.are_dealt}; }
   Bytes all_of(Bytes column) const noexcept { return layout().partials_at() + columns_.columns * padded(column); }
 
   std::unique_ptr<PartialKind> kind_;

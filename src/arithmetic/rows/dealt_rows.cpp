@@ -55,10 +55,10 @@ bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows,
                          : how.bytes == 2 ? find(std::uint16_t{})
                          : how.bytes == 4 ? (how.is_signed ? find(std::int32_t{}) : find(std::uint32_t{}))
                                           : (how.is_signed ? find(std::int64_t{}) : find(std::uint64_t{}));
-  for (const Run& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
+  for (const GroupRun& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
   if (!are_known) runs_.clear();
   Count begin = 0;
-  for (Run& run : runs_) {
+  for (GroupRun& run : runs_) {
     run.begin = begin;
     begin += run.end;
     run.end = run.begin;

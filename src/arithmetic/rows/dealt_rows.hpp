@@ -17,7 +17,7 @@ namespace steadfold::arithmetic {
 class DealtRows {
  public:
   /// Rows order()[begin], ..., order()[end - 1] belong to this group.
-  struct Run {
+  struct GroupRun {
     order::Count group;
     order::Count begin;
     order::Count end;
@@ -29,7 +29,7 @@ class DealtRows {
   bool sort(const std::byte* labels, const std::byte* mask, order::Count rows, const Labels& how,
             const order::Interval& wanted);
 
-  std::span<const Run> runs() const noexcept { return runs_; }
+  std::span<const GroupRun> runs() const noexcept { return runs_; }
   std::span<const std::uint32_t> order() const noexcept { return order_; }
 
   /// Copies elements of so many bytes, the rows' own, in this order.
@@ -44,7 +44,7 @@ class DealtRows {
 
   std::vector<std::uint32_t> run_of_group_;  // of those that are wanted; no_run but during a sort
   std::vector<std::uint32_t> run_of_row_;    // or no_run
-  std::vector<Run> runs_;
+  std::vector<GroupRun> runs_;
   std::vector<std::uint32_t> order_;
 };
 

@@ -293,7 +293,7 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
         };
         return Block{.first = at(all.first), .second = at(all.second), .rows = count, .row_stride = all.row_stride};
       };
-      for (const DealtRows::Run& run : dealt_.runs()) {
+      for (const DealtRows::GroupRun& run : dealt_.runs()) {
         const Count column = run.group * apart + here.column % apart - data.column;  // wraps around below
         if (column >= shape_.columns) continue;
         if (!shape_.has_named_rows)

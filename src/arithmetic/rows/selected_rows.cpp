@@ -35,7 +35,8 @@ Count select(const std::byte* row, Bytes bytes, Bytes stride, const std::byte* m
 
 }  // namespace
 
-Count SelectedRows::select_into(std::vector<std::byte>& all, Count gathered, const std::byte* first, const Rows& rows) {
+Count SelectedRows::select_into(std::vector<std::byte>& all, Count gathered, const std::byte* first,
+                                const MaskedRows& rows) {
   all.resize(2 * tile_ * row_bytes_);
   std::byte* const to = all.data() + gathered * row_bytes_;
   return kernel_ != nullptr && rows.stride == row_bytes_

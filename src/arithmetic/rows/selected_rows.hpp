@@ -29,10 +29,10 @@ class SelectedRows {
     Count gathered = 0;
     for (Count done = 0, some = 0; done < block.rows; done += some) {
       some = std::min(tile_, block.rows - done);
-      Tile& tile = tiles_[turn_];
+      SelectedTile& tile = tiles_[turn_];
       const std::byte* const mask = block.mask + done;
       const Bytes offset = done * block.row_stride;
-      const Rows rows{.stride = block.row_stride, .mask = mask, .count = some};
+      const MaskedRows rows{.stride = block.row_stride, .mask = mask, .count = some};
       const Count selected = select_into(tile.first, gathered, block.first + offset, rows);
       if (block.second != nullptr) select_into(tile.second, gathered, block.second + offset, rows);
       gathered += selected;
@@ -45,8 +45,8 @@ class SelectedRows {
 
   /// The selected rows of a block of one tile at most. Their factors are those of the call before if it `has_factors`.
   Block of_tile(const Block& block, bool has_factors) {
-    Tile& tile = tiles_[0];
-    const Rows rows{.stride = block.row_stride, .mask = block.mask, .count = block.rows};
+    SelectedTile& tile = tiles_[0];
+    const MaskedRows rows{.stride = block.row_stride, .mask = block.mask, .count = block.rows};
     const Count selected = select_into(tile.first, 0, block.first, rows);
     if (!has_factors && block.second != nullptr) select_into(tile.second, 0, block.second, rows);
     return as_block(tile, selected, block.second != nullptr);
@@ -55,29 +55,29 @@ class SelectedRows {
  private:
   static constexpr Bytes tile_bytes = 8192;
 
-  struct Tile {
+  struct SelectedTile {
     std::vector<std::byte> first;
     std::vector<std::byte> second;
   };
-  struct Rows {
+  struct MaskedRows {
     Bytes stride;
     const std::byte* mask;
     Count count;
   };
 
-  Block as_block(const Tile& tile, Count rows, bool has_factors) const noexcept {
+  Block as_block(const SelectedTile& tile, Count rows, bool has_factors) const noexcept {
     return {.first = tile.first.data(),
             .second = has_factors ? tile.second.data() : nullptr,
             .rows = rows,
             .row_stride = row_bytes_};
   }
   /// Puts the selected rows behind those that are gathered; returns how many.
-  Count select_into(std::vector<std::byte>& all, Count gathered, const std::byte* first, const Rows& rows);
+  Count select_into(std::vector<std::byte>& all, Count gathered, const std::byte* first, const MaskedRows& rows);
 
   Bytes row_bytes_;
   Count tile_;
-  kernels::Select kernel_;       // of rows that touch; null: one by one
-  std::array<Tile, 2> tiles_{};  // with room for the rows of two tiles each
+  kernels::Select kernel_;               // of rows that touch; null: one by one
+  std::array<SelectedTile, 2> tiles_{};  // with room for the rows of two tiles each
   std::size_t turn_ = 0;
 };
 

@@ -28,9 +28,9 @@ class TurnedRows {
  private:
   /// A line more than the elements, or all columns would stand in the same few lines of a cache.
   static constexpr Bytes column_bytes = rows_of_group * sizeof(Element) + 64;
-  using Tile = std::array<std::byte, kernels::most_columns * column_bytes>;
+  using TurnedTile = std::array<std::byte, kernels::most_columns * column_bytes>;
 
-  static void turn(const kernels::ColumnRows& rows, const std::byte* from, Tile& to) noexcept {
+  static void turn(const kernels::ColumnRows& rows, const std::byte* from, TurnedTile& to) noexcept {
     kernels::turn_over<sizeof(Element)>(kernels::chosen())({.from = from,
                                                             .row_stride = static_cast<std::ptrdiff_t>(rows.row_stride),
                                                             .to = to.data(),
@@ -39,9 +39,9 @@ class TurnedRows {
                                                             .columns = rows.columns});
   }
 
-  alignas(64) Tile first_;  // not initialised
-  alignas(64) Tile second_;
-  const Tile* others_ = &first_;
+  alignas(64) TurnedTile first_;  // not initialised
+  alignas(64) TurnedTile second_;
+  const TurnedTile* others_ = &first_;
 };
 
 }  // namespace steadfold::arithmetic

@@ -65,7 +65,7 @@ void Accumulator<Element, factors>::add_sums(const WindowSums& sums, const std::
 }
 
 template <class Element, int factors>
-void Accumulator<Element, factors>::add_window(const Window& window, Flags special, bool subtract) noexcept {
+void Accumulator<Element, factors>::add_window(const DigitWindow& window, Flags special, bool subtract) noexcept {
   special_ |= special;
   if (window.zero()) return;
   const std::int64_t sign = subtract ? -1 : 1;

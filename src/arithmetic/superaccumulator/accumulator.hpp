@@ -33,12 +33,13 @@ class Accumulator {
   static constexpr int digit_count = digits_needed<Element, factors>;
 
   /// What kernels call the terms.
-  static constexpr kernels::Terms terms_of(Signs signs) noexcept {
+  static constexpr kernels::WindowTerms terms_of(Signs signs) noexcept {
     if constexpr (factors == 2)
-      return sizeof(Element) == 8 ? kernels::Terms::products_of_doubles : kernels::Terms::products_of_floats;
+      return sizeof(Element) == 8 ? kernels::WindowTerms::products_of_doubles
+                                  : kernels::WindowTerms::products_of_floats;
     if (signs == Signs::dropped)
-      return sizeof(Element) == 8 ? kernels::Terms::absolute_doubles : kernels::Terms::absolute_floats;
-    return sizeof(Element) == 8 ? kernels::Terms::doubles : kernels::Terms::floats;
+      return sizeof(Element) == 8 ? kernels::WindowTerms::absolute_doubles : kernels::WindowTerms::absolute_floats;
+    return sizeof(Element) == 8 ? kernels::WindowTerms::doubles : kernels::WindowTerms::floats;
   }
 
   /// With the kernels of `target`; `scalar` adds one by one, which is the reference.
@@ -59,20 +60,20 @@ class Accumulator {
 
   /// Adds the integer of a window in units of 2^lowest_exponent, or subtracts it, and unites the flags of infinities
   /// and NaNs. The window and the sum end within `digit_count`. No row is counted.
-  void add_window(const Window& window, Flags special, bool subtract) noexcept;
+  void add_window(const DigitWindow& window, Flags special, bool subtract) noexcept;
 
   Count rows() const noexcept { return rows_; }
   /// Whether the highest digit certainly holds nothing but the sign. Words of two digits stand below it.
   bool far_from_top() const noexcept { return low_ > high_ || high_ + 2 < digit_count; }
   Flags special() const noexcept { return static_cast<Flags>(special_); }
   Flags flags() const noexcept { return static_cast<Flags>(special_ | (other_ != 0 ? not_minus_zero : no_flags)); }
-  void window(Window& window) const noexcept {
+  void window(DigitWindow& window) const noexcept {
     if (low_ > high_) return make_window({}, 0, window);
     make_window(std::span(words_).subspan(low_, high_ - low_ + 1), static_cast<int>(low_), window);
   }
 
   Leading leading() const noexcept {
-    Window digits;
+    DigitWindow digits;
     window(digits);
     return arithmetic::leading(digits, lowest_exponent);
   }

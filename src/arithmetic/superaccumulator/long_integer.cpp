@@ -9,13 +9,13 @@ namespace {
 constexpr std::uint32_t all_ones = ~std::uint32_t{0};
 
 /// Starts a window whose next digit stands at `lowest`.
-void open(Window& window, int lowest) noexcept {
+void open(DigitWindow& window, int lowest) noexcept {
   window.lowest = lowest;
   window.count = 0;
 }
 
 /// Appends the next higher digit; leading zeros only move the window up.
-void append(Window& window, std::uint32_t digit) noexcept {
+void append(DigitWindow& window, std::uint32_t digit) noexcept {
   if (window.count == 0 && digit == 0) {
     ++window.lowest;
   } else {
@@ -24,7 +24,7 @@ void append(Window& window, std::uint32_t digit) noexcept {
 }
 
 /// Ends a window with the signed carry out of its last digit.
-void close(Window& window, std::int64_t carry) noexcept {
+void close(DigitWindow& window, std::int64_t carry) noexcept {
   for (; carry != 0 && carry != -1; carry >>= 32) append(window, static_cast<std::uint32_t>(carry));
   window.negative = carry < 0;
   const std::uint32_t sign = window.negative ? all_ones : 0;
@@ -34,14 +34,14 @@ void close(Window& window, std::int64_t carry) noexcept {
 
 /// Windows of so many digits are taken without loops, whose ends no processor foresees.
 constexpr int few_digits = 4;
-bool has_few_digits(const Window& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
+bool has_few_digits(const DigitWindow& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
 
 /// Six digits as three words, the lowest first.
 using SixDigits = std::array<std::uint64_t, 3>;
 
 /// The digits of a window of few digits from `shift` places below its first one on: zeros, digits, and what the sign
 /// continues with. 0 <= shift <= 4.
-SixDigits six_digits(const Window& window, int shift) noexcept {
+SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
   std::array<std::uint32_t, few_digits + few_digits + 8> all;
   std::fill_n(all.begin(), few_digits, 0);
   std::memcpy(all.data() + few_digits, window.digits.data(), few_digits * sizeof(std::uint32_t));
@@ -70,7 +70,7 @@ int digits_up_to_last(const SixDigits& digits) noexcept {
 }
 
 /// a + b, where `lowest` is that of the lower one and all digits, with one more for the carry, are six.
-void add_few_digits(const Window& a, const Window& b, int lowest, Window& sum) noexcept {
+void add_few_digits(const DigitWindow& a, const DigitWindow& b, int lowest, DigitWindow& sum) noexcept {
   const SixDigits x = six_digits(a, a.lowest - lowest);
   const SixDigits y = six_digits(b, b.lowest - lowest);
   SixDigits all;
@@ -94,7 +94,7 @@ void add_few_digits(const Window& a, const Window& b, int lowest, Window& sum) n
 }
 
 /// Reads digit by digit, as they were written: a wider read right afterwards would have to wait for the cache.
-Leading leading_of_few(const Window& window, int lowest_exponent) noexcept {
+Leading leading_of_few(const DigitWindow& window, int lowest_exponent) noexcept {
   Uint128 bits = window.digits[few_digits - 1];
   for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];
   bits <<= 32 * (few_digits - window.count);  // the last digit is the highest; none behind it is left
@@ -170,12 +170,12 @@ bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexce
 
 }  // namespace
 
-bool Window::canonical() const noexcept {
+bool DigitWindow::canonical() const noexcept {
   if (count == 0) return negative || lowest == 0;
   return digits[0] != 0 && digits[static_cast<std::size_t>(count) - 1] != (negative ? all_ones : 0);
 }
 
-void make_window(std::span<const std::int64_t> words, int lowest, Window& window) noexcept {
+void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& window) noexcept {
   open(window, lowest);
   std::int64_t carry = 0;
   for (const std::int64_t word : words) {
@@ -187,7 +187,7 @@ void make_window(std::span<const std::int64_t> words, int lowest, Window& window
   close(window, carry);
 }
 
-void add_windows(const Window& a, const Window& b, Window& sum) noexcept {
+void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) noexcept {
   const int lowest = a.zero() ? b.lowest : b.zero() ? a.lowest : std::min(a.lowest, b.lowest);
   const int end = std::max(a.end(), b.end());
   if (has_few_digits(a) && has_few_digits(b) && end - lowest <= few_digits + 1)
@@ -204,7 +204,7 @@ void add_windows(const Window& a, const Window& b, Window& sum) noexcept {
 
 /// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
 /// so ends the borrow.
-Leading leading(const Window& window, int lowest_exponent) noexcept {
+Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
   if (window.zero()) return {};
   if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);
   const int top = std::max(window.count, 1) - 1;

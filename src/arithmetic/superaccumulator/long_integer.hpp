@@ -56,7 +56,7 @@ constexpr int widest_digit_count = digits_needed<double, 2>;
 /// 2^(32 (lowest + count)) when negative. Canonical, one window for one integer: the first digit is not 0, the last is
 /// not what the sign continues with, zero has lowest 0. The digits are not initialised; there are two more than the
 /// widest sum has, for the carry out of it.
-struct Window {
+struct DigitWindow {
   int lowest = 0;
   int count = 0;
   bool negative = false;
@@ -73,10 +73,10 @@ struct Window {
 };
 
 /// The integer sum of words[i] 2^(32 (lowest + i)); at most `widest_digit_count` words.
-void make_window(std::span<const std::int64_t> words, int lowest, Window& window) noexcept;
+void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& window) noexcept;
 
 /// sum = a + b; both canonical and within `widest_digit_count` digits. The sum may end one digit higher.
-void add_windows(const Window& a, const Window& b, Window& sum) noexcept;
+void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) noexcept;
 
 /// How many bits stand before the first that is set.
 constexpr int zeros_before(Uint128 bits) noexcept {
@@ -94,7 +94,7 @@ struct Leading {
 };
 
 /// The window's integer in units of 2^lowest_exponent.
-Leading leading(const Window& window, int lowest_exponent) noexcept;
+Leading leading(const DigitWindow& window, int lowest_exponent) noexcept;
 /// A smaller one.
 inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
   if (integer == 0) return {};

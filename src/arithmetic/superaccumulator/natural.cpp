@@ -12,7 +12,7 @@ Natural::Natural(std::uint64_t number) noexcept : count_(2) {
   trim();
 }
 
-Natural::Natural(const Window& window) noexcept : lowest_(window.lowest), count_(window.count) {
+Natural::Natural(const DigitWindow& window) noexcept : lowest_(window.lowest), count_(window.count) {
   std::copy_n(window.digits.begin(), count_, digits_.begin());
   if (!window.negative) return;
   // 2^(32 count) less the digits.

@@ -19,7 +19,7 @@ class Natural {
   Natural() = default;
   explicit Natural(std::uint64_t number) noexcept;
   /// The magnitude of a window's integer.
-  explicit Natural(const Window& window) noexcept;
+  explicit Natural(const DigitWindow& window) noexcept;
 
   bool zero() const noexcept { return count_ == 0; }
   bool operator<(const Natural& other) const noexcept;

@@ -21,9 +21,9 @@ bool all_fit(const kernels::ColumnRows& rows, const kernels::ColumnWindows& wind
 
 }  // namespace
 
-WindowFinder::WindowFinder(kernels::Terms terms, kernels::Target target) noexcept
+WindowFinder::WindowFinder(kernels::WindowTerms terms, kernels::Target target) noexcept
     : highest_(kernels::highest_exponent(target, terms)),
-      few_levels_(terms == kernels::Terms::products_of_doubles ? kernels::most_window_levels : 2),
+      few_levels_(terms == kernels::WindowTerms::products_of_doubles ? kernels::most_window_levels : 2),
       top_(no_window) {
   for (const int levels : {few_levels_, kernels::most_window_levels})
     add_[static_cast<std::size_t>(levels)] = kernels::add_to_window(target, terms, levels);
@@ -60,7 +60,7 @@ WindowSums WindowFinder::add(const void* first, const void* second, order::Count
   return sums;
 }
 
-ColumnWindowFinder::ColumnWindowFinder(kernels::Terms terms, kernels::Target target) noexcept
+ColumnWindowFinder::ColumnWindowFinder(kernels::WindowTerms terms, kernels::Target target) noexcept
     : few_(kernels::add_columns_to_windows(target, terms, 2)),
       most_(kernels::add_columns_to_windows(target, terms, kernels::most_window_levels)),
       highest_(kernels::highest_exponents(target, terms)) {}

@@ -22,10 +22,10 @@ struct WindowSums {
 /// Remembers where the last terms fitted. One thread at a time.
 class WindowFinder {
  public:
-  explicit WindowFinder(kernels::Terms terms, kernels::Target target = kernels::chosen()) noexcept;
+  explicit WindowFinder(kernels::WindowTerms terms, kernels::Target target = kernels::chosen()) noexcept;
 
   /// Sums of as many terms as fit one window, from the first on. None: the first kernels::window_block of them, or what
-  /// there is, are to be added in another way. Terms are what kernels::Terms says.
+  /// there is, are to be added in another way. Terms are what kernels::WindowTerms says.
   WindowSums add(const void* first, const void* second, order::Count count) noexcept;
 
  private:
@@ -48,7 +48,7 @@ class ColumnWindowFinder {
   static constexpr Top no_top = kernels::highest_window_top + 1;
   static constexpr order::Count most_rows = kernels::most_rows_of_columns;
 
-  explicit ColumnWindowFinder(kernels::Terms terms, kernels::Target target = kernels::chosen()) noexcept;
+  explicit ColumnWindowFinder(kernels::WindowTerms terms, kernels::Target target = kernels::chosen()) noexcept;
 
   /// Whether there are kernels for these terms.
   bool works() const noexcept { return few_ != nullptr; }

@@ -15,9 +15,9 @@ using order::Interval;
 using order::Node;
 
 /// The head of a sound record of one interval.
-class Head {
+class RecordHead {
  public:
-  Head(std::uint64_t digest, Interval interval, Bytes stride)
+  RecordHead(std::uint64_t digest, Interval interval, Bytes stride)
       : nodes_(order::node_count(interval)), bytes_(sizeof words_ + nodes_ * stride) {
     std::array<std::byte, sizeof words_> head;
     tree_record::write_head(head, {.digest = digest}, std::span(&interval, 1), nodes_);
@@ -62,12 +62,12 @@ class TreeMerge final : public PreparedMerge {
         merged_(digest, {std::min(left.begin, right.begin), std::max(left.end, right.end)}, stride_) {
     find_siblings(is_ascending_ ? left : right, is_ascending_ ? right : left);
     is_pair_ = lower().nodes() == 1 && upper().nodes() == 1 && merged_.nodes() == 1;
-    room_ = Head::size + std::max(lower().nodes() + 1, merged_.nodes()) * stride_;
+    room_ = RecordHead::size + std::max(lower().nodes() + 1, merged_.nodes()) * stride_;
   }
 
   Bytes merge(const Partial& left, const Partial& right, std::span<std::byte> out) override {
     if (!are_as_expected(left, right) || out.size() < room_) return 0;
-    combine_nodes(in_order(left, right), out.data() + Head::size);
+    combine_nodes(in_order(left, right), out.data() + RecordHead::size);
     merged_.write(out.data());
     return merged_.record_bytes();
   }
@@ -90,8 +90,8 @@ class TreeMerge final : public PreparedMerge {
   }
 
  private:
-  const Head& lower() const { return is_ascending_ ? left_ : right_; }
-  const Head& upper() const { return is_ascending_ ? right_ : left_; }
+  const RecordHead& lower() const { return is_ascending_ ? left_ : right_; }
+  const RecordHead& upper() const { return is_ascending_ ? right_ : left_; }
 
   /// How many nodes to its left each of the upper nodes combines with, as far as they do.
   void find_siblings(Interval lower, Interval upper) {
@@ -114,8 +114,8 @@ class TreeMerge final : public PreparedMerge {
     const std::byte* upper;
   };
   Values in_order(const Partial& left, const Partial& right) const {
-    const std::byte* const a = left.head.data() + Head::size;
-    const std::byte* const b = right.head.data() + Head::size;
+    const std::byte* const a = left.head.data() + RecordHead::size;
+    const std::byte* const b = right.head.data() + RecordHead::size;
     return is_ascending_ ? Values{a, b} : Values{b, a};
   }
 
@@ -159,9 +159,9 @@ class TreeMerge final : public PreparedMerge {
   std::vector<std::byte> spare_;
   bool is_ascending_;
   bool is_pair_;
-  Head left_;
-  Head right_;
-  Head merged_;
+  RecordHead left_;
+  RecordHead right_;
+  RecordHead merged_;
   Bytes room_;                          // that `merge` needs
   std::vector<std::uint8_t> siblings_;  // by upper node
 };

@@ -221,10 +221,10 @@ class TreeBuilder final : public Builder {
     stack_.settle();
     if (runs_.size() == 1 && head_of(1) + stack_.count() * stride_ <= out.size())
       return write_interval(runs_.front().rows, storage_.data(), stack_.count(), out);
-    const auto ascending = [](const Run& a, const Run& b) { return a.rows.begin < b.rows.begin; };
+    const auto ascending = [](const NodeRun& a, const NodeRun& b) { return a.rows.begin < b.rows.begin; };
     if (!std::is_sorted(runs_.begin(), runs_.end(), ascending)) std::sort(runs_.begin(), runs_.end(), ascending);
     const auto sources = [this](auto visit) {
-      for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
+      for (const NodeRun& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
     };
     Pieces whole{.most = columns_};
     return assemble(op_, columns_, {}, sources, {out}, whole).head.size();
@@ -243,7 +243,7 @@ class TreeBuilder final : public Builder {
   }
 
  private:
-  struct Run {
+  struct NodeRun {
     Interval rows;
     Count first_node;  // where its nodes begin in the storage
   };
@@ -336,7 +336,7 @@ class TreeBuilder final : public Builder {
   NodeStack stack_;
   std::vector<std::byte> storage_;
   std::optional<NodeBatch> batch_;  // of an operator without a kernel, for one column
-  std::vector<Run> runs_;
+  std::vector<NodeRun> runs_;
   FirstRow first_row_;  // instead of runs
   Status status_ = Status::ok;
 };

@@ -34,9 +34,9 @@ struct Round {
 };
 
 // The rounds in turn.
-class Rounds {
+class BruckRounds {
  public:
-  Rounds(Rank rank_count, Rank ports) : ports_(ports), last_(static_cast<Count>(rank_count) - 1) {
+  BruckRounds(Rank rank_count, Rank ports) : ports_(ports), last_(static_cast<Count>(rank_count) - 1) {
     if (last_ == 0) return;
     while (last_ / power_ > static_cast<Count>(ports)) power_ *= base();
     current_ = round(0);
@@ -68,16 +68,16 @@ class Rounds {
 
 Slot sum_behind(int round) { return partial(2 + round % 2); }
 Slot arrived_sum() { return partial(4); }
-Slot landing_of(const Rounds& rounds, Rank i) { return landing_in(rounds.number(), rounds.current().ports, i); }
+Slot landing_of(const BruckRounds& rounds, Rank i) { return landing_in(rounds.number(), rounds.current().ports, i); }
 
-Steps receives(Context c, Rounds rounds) {
+Steps receives(Context c, BruckRounds rounds) {
   const Round round = rounds.current();
   for (Rank i = 0; i < round.messages(); ++i)
     co_yield make::receive(ahead(c, round.distance(i)), landing_of(rounds, i),
                            {ahead(c, round.first(i)), round.count(i)});
 }
 
-Steps sends(Context c, Rounds rounds) {
+Steps sends(Context c, BruckRounds rounds) {
   const Round round = rounds.current();
   for (Rank i = 0; i < round.messages(); ++i)
     co_yield make::send(behind(c, round.distance(i)),
@@ -86,7 +86,7 @@ Steps sends(Context c, Rounds rounds) {
 }
 
 // What arrived is merged first, since both sums grow by it.
-Steps merges(Context c, Rounds rounds, bool is_last) {
+Steps merges(Context c, BruckRounds rounds, bool is_last) {
   const Round round = rounds.current();
   const int number = rounds.number();
   const bool begins = round.behind == 0;
@@ -105,7 +105,7 @@ Steps merges(Context c, Rounds rounds, bool is_last) {
   if (begins && round.messages() == 1) co_yield make::copy(sum_behind(number + 1), arrived, behind);
 }
 
-Rounds rounds_of(const Context& c) { return {c.rank_count, ports_of(c)}; }
+BruckRounds rounds_of(const Context& c) { return {c.rank_count, ports_of(c)}; }
 
 Steps bruck(Context c) { return together(in_rounds(c, rounds_of(c)), c.segments); }
 

@@ -94,9 +94,10 @@ Rank ports_of(const Context& c) {
 }
 
 // The rounds in turn. What a rank holds is counted in offsets: 0 is itself, 1 the rank behind it.
-class Rounds {
+class DisseminationRounds {
  public:
-  Rounds(Count ranks, Rank ports, const Adaption& adaption) : ranks_(ranks), ports_(ports), adaption_(adaption) {}
+  DisseminationRounds(Count ranks, Rank ports, const Adaption& adaption)
+      : ranks_(ranks), ports_(ports), adaption_(adaption) {}
 
   bool done() const { return size_ >= ranks_; }
   bool is_last() const { return !done() && size_ * base() >= ranks_; }
@@ -150,17 +151,17 @@ Slot part_sum(int turn) { return partial(2 + turn % 2); }
 Slot cut_sum() { return partial(4); }
 Slot rest_sum() { return partial(5); }  // what is behind the cut
 // A message with a companion has slots of its own, since a landing slot always comes with the same others.
-Slot landing_of(const Rounds& r, Rank i) {
+Slot landing_of(const DisseminationRounds& r, Rank i) {
   return r.has_companion(i) ? paired_landing_in(r.number(), r.ports(), 0) : landing_in(r.number(), r.ports(), i);
 }
-Slot companion_of(const Rounds& r) { return paired_landing_in(r.number(), r.ports(), 1); }
+Slot companion_of(const DisseminationRounds& r) { return paired_landing_in(r.number(), r.ports(), 1); }
 
 // The ranks at these offsets, `end` excluded: all ranks, where the original form goes round too far.
 RankRange ranks_at(const Context& c, Count begin, Count end) {
   return {behind(c, static_cast<Rank>(end - 1)), static_cast<Rank>(std::min(end - begin, c.ranks()))};
 }
 
-Steps receives(Context c, Rounds r) {
+Steps receives(Context c, DisseminationRounds r) {
   for (Rank i = 0; i < r.messages(); ++i) {
     const Count from = r.distance(i);
     const Rank source = behind(c, static_cast<Rank>(from));
@@ -170,7 +171,7 @@ Steps receives(Context c, Rounds r) {
   }
 }
 
-Steps sends(Context c, Rounds r) {
+Steps sends(Context c, DisseminationRounds r) {
   for (Rank i = 0; i < r.messages(); ++i) {
     const Rank target = ahead(c, static_cast<Rank>(r.distance(i)));
     const Slot sum = r.is_part(i) ? part_sum(r.turn()) : whole_sum(r.number());
@@ -180,7 +181,7 @@ Steps sends(Context c, Rounds r) {
 }
 
 // What a round has brought so far: the ranks from the cut, or the rank itself, to here.
-struct Sum {
+struct RangeSum {
   Slot slot;
   Count begin;
   Count end;
@@ -189,7 +190,7 @@ struct Sum {
 };
 
 // The part of the next round: the sum so far, with what was cut off, and the part so far of the next source.
-Steps make_part(Context c, Rounds r, Sum sum, Rank i) {
+Steps make_part(Context c, DisseminationRounds r, RangeSum sum, Rank i) {
   const Slot part = part_sum(r.turn() + 1);
   const Covers before = ranks_at(c, 0, sum.end);
   const Covers with_companion = ranks_at(c, 0, sum.end + r.part_so_far());
@@ -200,15 +201,15 @@ Steps make_part(Context c, Rounds r, Sum sum, Rank i) {
 }
 
 // Where the sum goes that takes in the i-th message.
-Slot target_of(const Rounds& r, Rank i) {
+Slot target_of(const DisseminationRounds& r, Rank i) {
   if (r.is_last()) return whole_sum(r.number() + 1);
   if (r.cuts_after(i)) return cut_sum();
   const bool is_behind_cut = r.adaption().cut > 0 && r.adaption().cut <= r.distance(i);
   return is_behind_cut ? rest_sum() : whole_sum(r.number() + 1);
 }
 
-Steps merges(Context c, Rounds r, bool is_last) {
-  Sum sum{r.is_cut() ? rest_sum() : whole_sum(r.number()), r.is_cut() ? r.adaption().cut : 0, r.size()};
+Steps merges(Context c, DisseminationRounds r, bool is_last) {
+  RangeSum sum{r.is_cut() ? rest_sum() : whole_sum(r.number()), r.is_cut() ? r.adaption().cut : 0, r.size()};
   for (Rank i = 0; i < r.messages(); ++i) {
     if (r.makes_part(i))
       for (Steps steps = make_part(c, r, sum, i); const Step* step = steps.next();) co_yield *step;
@@ -218,7 +219,7 @@ Steps merges(Context c, Rounds r, bool is_last) {
       sum = {landing_of(r, i), r.distance(i), end};
       continue;
     }
-    const Sum grown{target_of(r, i), sum.begin, end};
+    const RangeSum grown{target_of(r, i), sum.begin, end};
     co_yield make::merge(grown.slot, landing_of(r, i), sum.slot, grown.ranks(c));
     sum = grown;
   }
@@ -227,7 +228,7 @@ Steps merges(Context c, Rounds r, bool is_last) {
   if (r.needs_whole()) co_yield make::merge(whole_sum(r.number() + 1), rest_sum(), cut_sum(), ranks_at(c, 0, sum.end));
 }
 
-Rounds rounds_of(const Context& c) {
+DisseminationRounds rounds_of(const Context& c) {
   const Rank ports = ports_of(c);
   return {c.ranks(), ports, adaption_of(c.ranks(), base_of(ports))};
 }
@@ -237,7 +238,7 @@ Steps dissemination(Context c) { return together(in_rounds(c, rounds_of(c)), c.s
 Count dissemination_messages(Context c) { return message_count(c, rounds_of(c)); }
 
 Count dissemination_partials(Context c) {
-  const Rounds rounds = rounds_of(c);
+  const DisseminationRounds rounds = rounds_of(c);
   return (message_count(c, rounds) + rounds.adaption().companions * c.ranks()) * c.segments;
 }
 
@@ -266,7 +267,7 @@ constexpr std::array<std::string_view, 4> dissemination_examples = {"n=1", "n=2"
 
 Rank original_ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
 
-Rounds original_rounds_of(const Context& c) {
+DisseminationRounds original_rounds_of(const Context& c) {
   const Rank ports = original_ports_of(c);
   return {c.ranks(), ports, unadapted(c.ranks(), base_of(ports))};
 }

@@ -14,9 +14,9 @@ inline constexpr int pair_slot = 2;  // landing slot for the pair's other rank; 
 
 /// A rank that takes part in the rounds.
 template <class Pairs>
-class Member {
+class DoublingRank {
  public:
-  Member(const Context& c, const Pairs& pairs)
+  DoublingRank(const Context& c, const Pairs& pairs)
       : pairs_(pairs), rank_(c.rank), unit_(pairs.unit_of(c.rank)), has_pair_(pairs.in_pair(c.rank)) {}
 
   int rounds() const { return pairs_.rounds; }
@@ -65,7 +65,7 @@ inline Steps outside(Context c, Rank first) {
 
 /// Receives are open one round ahead, so that a partner that is early finds its slot free.
 template <class Pairs>
-Steps inside(Context c, Member<Pairs> member) {
+Steps inside(Context c, DoublingRank<Pairs> member) {
   const int rounds = member.rounds();
   for (std::uint32_t s = 0; s < c.segments && member.has_pair(); ++s) {
     co_yield make::receive(member.other(), landing(pair_slot, s), {member.other(), 1});
@@ -94,7 +94,7 @@ Steps inside(Context c, Member<Pairs> member) {
 
 template <class Pairs>
 Steps doubling(Context c, const Pairs& pairs) {
-  return pairs.is_second_of_pair(c.rank) ? outside(c, pairs.other_of_pair(c.rank)) : inside(c, Member(c, pairs));
+  return pairs.is_second_of_pair(c.rank) ? outside(c, pairs.other_of_pair(c.rank)) : inside(c, DoublingRank(c, pairs));
 }
 
 inline Count doubling_partials(const Context& c) {

@@ -20,7 +20,7 @@ constexpr int from_other_root = 2;  // a root's landing slot; 0 and 1 are for ch
 constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
 
 // A rank's place in one of the two trees. The last rank of a run is the top of its subtree.
-struct Place {
+struct PositionInTree {
   RankRange subtree;  // this rank's; first the whole half
   RankRange other;    // the other half
   Rank parent = -1;
@@ -28,7 +28,7 @@ struct Place {
   std::uint32_t depth = 0;
   std::array<RankRange, 2> children;  // an empty run is no child
 
-  Place(const Context& c, int arity) {
+  PositionInTree(const Context& c, int arity) {
     const Rank half = (c.rank_count + 1) / 2;
     subtree = {0, half};
     other = {half, c.rank_count - half};
@@ -67,7 +67,7 @@ Iteration iteration(std::uint32_t t, std::uint32_t lag, std::uint32_t segments) 
   return {t, t < segments, t - lag, t >= lag && t - lag < segments};
 }
 
-Steps open_receives(Context c, Place at, std::uint32_t t) {
+Steps open_receives(Context c, PositionInTree at, std::uint32_t t) {
   const Iteration now = iteration(t, at.lag(), c.segments);
   for (int i = 0; i < 2 && now.has_climbing; ++i) {
     const RankRange child = at.children[static_cast<std::size_t>(i)];
@@ -78,7 +78,7 @@ Steps open_receives(Context c, Place at, std::uint32_t t) {
   if (now.has_returning && !at.is_root()) co_yield make::receive(at.parent, landing_value(0, now.returning));
 }
 
-Steps descend(Context /*c*/, Place at, std::uint32_t s) {
+Steps descend(Context /*c*/, PositionInTree at, std::uint32_t s) {
   const Slot from = at.is_root() ? value(0, s) : landing_value(0, s);
   for (const RankRange child : at.children) {
     if (child.count > 0) co_yield make::send(last_of(child), from, landing_value(0, s));
@@ -86,7 +86,7 @@ Steps descend(Context /*c*/, Place at, std::uint32_t s) {
   if (!at.is_root()) co_yield make::copy(value(0, s), from);
 }
 
-Steps climb(Context c, Place at, std::uint32_t s) {
+Steps climb(Context c, PositionInTree at, std::uint32_t s) {
   const Slot sum = partial(0, s);
   RankRange merged = {c.rank, 1};
   co_yield make::lift(sum, c.rank);
@@ -110,7 +110,7 @@ Steps climb(Context c, Place at, std::uint32_t s) {
 }
 
 Steps run(Context c, int arity) {
-  const Place at(c, arity);
+  const PositionInTree at(c, arity);
   const std::uint32_t iterations = c.segments + at.lag() + 1;
   for (std::uint32_t t = 0; t < iterations + ahead; ++t) {
     for (Steps steps = open_receives(c, at, t); const Step* step = steps.next();) co_yield *step;

@@ -25,9 +25,9 @@ SegmentNumbers run(std::uint32_t begin, std::uint32_t end) {
 
 // A rank that takes part in the rounds, and each unit's segments: at level k the low k bits of a unit, relative to the
 // root's, name its part; the root has the first. In reduce_scatter a part is the blocks of all units with these bits.
-class Member {
+class HalvingRank {
  public:
-  explicit Member(const Context& c)
+  explicit HalvingRank(const Context& c)
       : units_(c.rank_count),
         unit_(units_.unit_of(c.rank)),
         root_unit_(units_.unit_of(c.rooted() ? c.root : 0)),
@@ -112,7 +112,7 @@ Steps outside(Context c) {
   for (Steps steps = receive_values(c.rank - 1, pair_slot(c), due); const Step* step = steps.next();) co_yield *step;
 }
 
-Steps halve(Context c, Member member, bool has_pair) {
+Steps halve(Context c, HalvingRank member, bool has_pair) {
   const SegmentNumbers all = run(0, c.segments);
   if (has_pair)
     for (Steps steps = receive_partials(c.rank + 1, pair_slot(c), all, {c.rank + 1, 1});
@@ -147,7 +147,7 @@ Steps finish_own(Context c, bool has_pair) {
     co_yield make::finish(value(0, s), partial(0, s));
 }
 
-Steps inside(Context c, Member member, bool has_pair) {
+Steps inside(Context c, HalvingRank member, bool has_pair) {
   for (Steps steps = halve(c, member, has_pair); const Step* step = steps.next();) co_yield *step;
   if (c.scatters()) {
     for (Steps steps = finish_own(c, has_pair); const Step* step = steps.next();) co_yield *step;
@@ -177,7 +177,7 @@ bool second_of_pair_is_root(const Context& c) { return c.rooted() && Units(c.ran
 
 Steps halving_doubling(Context c) {
   const Units units(c.rank_count);
-  return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, Member(c), units.in_pair(c.rank));
+  return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, HalvingRank(c), units.in_pair(c.rank));
 }
 
 // With one segment as in a tree. Each pair adds a message there, and one back if a value is due.

@@ -20,9 +20,9 @@ Rank base_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.
 
 // The place of a rank that stands `position` behind the root. Its children's positions have another digit, to the base
 // k, for one zero below the lowest non-zero digit of its own: for child i digit i / (k-1).
-class Place {
+class KnomialRank {
  public:
-  Place(const Context& c, Rank base)
+  KnomialRank(const Context& c, Rank base)
       : rank_(c.rank),
         rank_count_(c.rank_count),
         root_(c.rooted() ? c.root : 0),
@@ -79,7 +79,7 @@ class Place {
 int turn(int child) { return child % 2; }
 
 // Takes in child by child, all segments of one before the next.
-Steps run(Context c, Place at) {
+Steps run(Context c, KnomialRank at) {
   const int last = at.children();
   for (int i = 0; i <= last; ++i) {
     for (std::uint32_t s = 0; s < c.segments; ++s) {
@@ -172,11 +172,11 @@ void check_knomial(const Spec& spec) { number_of(spec, "k", 4, 2, most_children)
 Steps binomial(Context c) {
   if (c.is_scan()) return together(knomial_scan(c), c.segments);
   if (c.scatters()) return reduce_then_scatter(c, binomial);
-  return run(c, Place(c, 2));
+  return run(c, KnomialRank(c, 2));
 }
 Steps knomial(Context c) {
   if (c.scatters()) return reduce_then_scatter(c, knomial);
-  return run(c, Place(c, base_of(c)));
+  return run(c, KnomialRank(c, base_of(c)));
 }
 
 // The longest way: to the last rank, or up and down the largest whole subtree below rank 0.

@@ -16,12 +16,12 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-enum class Order : std::uint8_t { of_ranks, of_arrival };
+enum class MergeOrder : std::uint8_t { of_ranks, of_arrival };
 
 // A rank's place, with ranks for what the tree counts from the root on.
-class Node {
+class NotifyRank {
  public:
-  explicit Node(const Context& c)
+  explicit NotifyRank(const Context& c)
       : tree_(c.spec),
         rank_(c.rank),
         rank_count_(c.rank_count),
@@ -52,9 +52,9 @@ class Node {
 };
 
 // At most `most_open` children at a time.
-Steps climb(Context c, Order order) {
-  const bool any_order = order == Order::of_arrival;
-  const Node node(c);
+Steps climb(Context c, MergeOrder order) {
+  const bool any_order = order == MergeOrder::of_arrival;
+  const NotifyRank node(c);
   const Rank children = node.children();
   for (Rank first = 0; first == 0 || first < children; first += most_open) {
     const Rank end = std::min(first + most_open, children);
@@ -76,21 +76,21 @@ Steps climb(Context c, Order order) {
 
 // The last child's subtree is the largest, so its value leaves first.
 Steps descend(Context c) {
-  const Node node(c);
+  const NotifyRank node(c);
   const Slot from = node.is_root() ? value() : landing_value();
   if (!node.is_root()) co_yield make::receive(node.parent(), landing_value());
   for (Rank i = node.children(); i-- > 0;) co_yield make::send(node.child(i).first, from, landing_value());
   if (!node.is_root()) co_yield make::copy(value(), landing_value());
 }
 
-template <Order order>
+template <MergeOrder order>
 Steps of_one_segment(Context c) {
   for (Steps steps = climb(c, order); const Step* step = steps.next();) co_yield *step;
   if (c.rooted()) co_return;
   for (Steps steps = descend(c); const Step* step = steps.next();) co_yield *step;
 }
 
-template <Order order>
+template <MergeOrder order>
 Steps notify(Context c) {
   return c.scatters() ? reduce_then_scatter(c, of_one_segment<order>) : together(of_one_segment<order>(c), c.segments);
 }
@@ -124,7 +124,7 @@ constexpr Row single_notify_row = {
     .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
     .parameters = tree_parameters,
     .source = "S2",
-    .steps = notify<Order::of_ranks>,
+    .steps = notify<MergeOrder::of_ranks>,
     .messages = notify_messages,
     .rounds = notify_rounds,
     .partial_messages = notify_partials,
@@ -142,7 +142,7 @@ constexpr Row multi_notify_row = {
     .restrictions = "no plain whose bits follow the order of merging",
     .parameters = tree_parameters,
     .source = "S2",
-    .steps = notify<Order::of_arrival>,
+    .steps = notify<MergeOrder::of_arrival>,
     .messages = notify_messages,
     .rounds = notify_rounds,
     .partial_messages = notify_partials,

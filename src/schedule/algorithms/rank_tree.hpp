@@ -35,14 +35,14 @@ class RankTree {
   }
   Child child(Rank ranks, Rank i) const {
     if (arity_ == binomial) return {Rank{1} << i, std::min(Rank{1} << i, ranks - (Rank{1} << i))};
-    const Shares shares(ranks, children(ranks));
+    const RankShares shares(ranks, children(ranks));
     const Rank larger = std::max(i - shares.small, 0);  // before this one
     return {1 + i * shares.least + larger, shares.least + (i < shares.small ? 0 : 1)};
   }
   /// Which child's subtree the rank so far behind the top is in.
   Rank child_at(Rank ranks, Rank offset) const {
     if (arity_ == binomial) return order::floor_log2(static_cast<Count>(offset));
-    const Shares shares(ranks, children(ranks));
+    const RankShares shares(ranks, children(ranks));
     const Rank in_small = shares.small * shares.least;
     if (offset <= in_small) return (offset - 1) / shares.least;
     return shares.small + (offset - 1 - in_small) / (shares.least + 1);
@@ -65,27 +65,27 @@ class RankTree {
   static constexpr Rank binomial = 0;  // in place of the most children of a node
 
   /// The ranks behind a top, dealt to its children: to the first `small` of them `least` each, to the others one more.
-  struct Shares {
+  struct RankShares {
     Rank least;
     Rank small;
 
-    Shares(Rank ranks, Rank children) : least((ranks - 1) / children), small(children - (ranks - 1) % children) {}
+    RankShares(Rank ranks, Rank children) : least((ranks - 1) / children), small(children - (ranks - 1) % children) {}
   };
 
   static Rank arity_of(const Spec* spec) {
-    struct Named {
+    struct NamedArity {
       std::string_view name;
       Rank arity;
     };
-    constexpr std::array named = {Named{"binary", 2}, Named{"binomial", binomial}, Named{"chain", 1},
-                                  Named{"flat", std::numeric_limits<Rank>::max()}};
+    constexpr std::array named = {NamedArity{"binary", 2}, NamedArity{"binomial", binomial}, NamedArity{"chain", 1},
+                                  NamedArity{"flat", std::numeric_limits<Rank>::max()}};
     const Spec::Parameter* const tree = spec == nullptr ? nullptr : spec->parameter("tree");
     const bool is_kary = tree != nullptr && tree->value == "kary";
     if (is_kary) return static_cast<Rank>(number_of(*spec, "k", 4, 2, most_children_of_kary));
     if (spec != nullptr && spec->parameter("k") != nullptr)
       refuse_value(*spec, "k", "only tree=kary has it", "leave it out");
     if (tree == nullptr) return 2;
-    const auto found = std::ranges::find(named, std::string_view(tree->value), &Named::name);
+    const auto found = std::ranges::find(named, std::string_view(tree->value), &NamedArity::name);
     if (found == named.end() || !tree->nested.empty())
       refuse_value(*spec, "tree", "no tree has that name", "take binary, binomial, chain, flat or kary");
     return found->arity;

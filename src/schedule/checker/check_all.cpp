@@ -64,7 +64,7 @@ std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   return all;
 }
 
-void check_case(const Row& row, const Context& context, Sweep& sweep) {
+void check_case(const Row& row, const Context& context, SweepResult& sweep) {
   if (std::optional<std::string> failure = check(row, context)) {
     sweep.failures.push_back(*std::move(failure));
   } else {
@@ -89,7 +89,7 @@ std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
   return all;
 }
 
-void check_blocks(const Row& row, Context context, Sweep& sweep) {
+void check_blocks(const Row& row, Context context, SweepResult& sweep) {
   context.collective = Collective::reduce_scatter;
   for (const std::vector<std::uint32_t>& blocks : blocks_of(context.rank_count)) {
     context.blocks = blocks;
@@ -98,7 +98,7 @@ void check_blocks(const Row& row, Context context, Sweep& sweep) {
   }
 }
 
-void check_collectives(const Row& row, Context context, Sweep& sweep) {
+void check_collectives(const Row& row, Context context, SweepResult& sweep) {
   for (const Collective each : {Collective::allreduce, Collective::scan, Collective::exscan}) {
     context.collective = each;
     if (offers(row.collectives, each)) check_case(row, context, sweep);
@@ -144,7 +144,7 @@ std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& sp
   return all;
 }
 
-void check_job(const Row& row, const Context& job, Sweep& sweep) {
+void check_job(const Row& row, const Context& job, SweepResult& sweep) {
   if (offers(row.collectives, Collective::reduce_scatter)) check_blocks(row, job, sweep);
   for (const auto& layout : layouts_of(row, job.rank_count)) {
     for (const std::uint32_t segments : segments_of(row, job)) {
@@ -156,15 +156,15 @@ void check_job(const Row& row, const Context& job, Sweep& sweep) {
   }
 }
 
-void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, Sweep& sweep) {
+void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, SweepResult& sweep) {
   for (const auto& nodes : nodes_of(row, spec, rank_count))
     check_job(row, {.rank_count = rank_count, .spec = &spec, .nodes = nodes ? &*nodes : nullptr}, sweep);
 }
 
 }  // namespace
 
-Sweep check_all(Rank first, Rank last, Rows rows) {
-  Sweep sweep;
+SweepResult check_all(Rank first, Rank last, Rows rows) {
+  SweepResult sweep;
   for (const Row& row : rows) {
     for (const std::string& name : names_to_check(row)) {
       const Spec spec = parse(name, rows);

@@ -41,7 +41,7 @@ class Proof : private Machine {
   }
 
  private:
-  struct Started {
+  struct CommunicationState {
     bool yes = false;
     bool arrived = false;  // the message of a receive that has not ended
     Count round = 0;       // in which a send starts
@@ -461,7 +461,7 @@ class Proof : private Machine {
   std::vector<Program> programs_;  // by rank
   std::vector<Cell> cells_;        // rank by rank, in the order of Program::slots
   std::vector<std::size_t> first_cell_;
-  std::vector<Started> started_;  // by number in Matching
+  std::vector<CommunicationState> started_;  // by number in Matching
   std::vector<Addition> additions_;
   std::vector<Ports> ports_;                       // by rank
   std::vector<Carried> carried_;                   // by segment

@@ -42,7 +42,7 @@ namespace steadfold::schedule {
 std::optional<std::string> check(const Row& row, Context context);
 
 /// What a sweep found: how many cases were proved, and one line for each of the others.
-struct Sweep {
+struct SweepResult {
   Count passed = 0;
   std::vector<std::string> failures;
 };
@@ -53,7 +53,7 @@ struct Sweep {
 /// at the ends, in the middle and where landing slots are used again. A row whose steps follow the layout is checked on
 /// a sample of layouts: few and many elements, by every distribution, with empty ranks; one whose groups are nodes on a
 /// sample of nodes: ranks dealt in turn and at random, nodes of many sizes.
-Sweep check_all(Rank first, Rank last, Rows rows = registry());
+SweepResult check_all(Rank first, Rank last, Rows rows = registry());
 
 /// Whether `check_all` covers this schedule: a row alone or with one of its examples, whatever its `block=`.
 bool is_swept(const Spec& spec);

@@ -37,8 +37,8 @@ class MpiEndpoint final : public Endpoint {
         held_tag_(std::move(tag)),
         tag_(held_tag_.number()),
         slots_(capacities),
-        operations_(tickets),
-        patience_(shares_cores) {
+        progress_(tickets),
+        backoff_(shares_cores) {
     for (SlotNumber slot = 0; slot < capacities.size(); ++slot) {
       const Bytes room = slots_.with_margin(slot).size();
       if (room > int_max) large_slots_.push_back({slot, large_type(room)});
@@ -63,29 +63,29 @@ class MpiEndpoint final : public Endpoint {
            std::optional<std::span<const std::byte>> second) noexcept override {
     traffic_.messages += 1;
     traffic_.bytes += bytes.size();
-    operations_[ticket] = {};
+    progress_[ticket] = {};
     MPI_Request request = MPI_REQUEST_NULL;
-    if (!started(ticket, Kind::send, request, send(request, target, bytes)) || !second) return;
+    if (!started(ticket, RequestKind::send, request, send(request, target, bytes)) || !second) return;
     traffic_.bytes += second->size();
-    started(ticket, Kind::send, request, send(request, target, *second));
+    started(ticket, RequestKind::send, request, send(request, target, *second));
   }
 
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
     const std::span<std::byte> room = second ? slots_[slot].first(second->head) : slots_.with_margin(slot);
-    operations_[ticket] = {.has_two_parts = second.has_value(), .slot = slot};
+    progress_[ticket] = {.has_two_parts = second.has_value(), .slot = slot};
     MPI_Request request = MPI_REQUEST_NULL;
-    if (started(ticket, Kind::receive, request, receive(request, source, room, slot)) && second)
-      started(ticket, Kind::receive, request, receive(request, source, second->room, slot));
+    if (started(ticket, RequestKind::receive, request, receive(request, source, room, slot)) && second)
+      started(ticket, RequestKind::receive, request, receive(request, source, second->room, slot));
   }
 
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
-    operations_[ticket] = {};
+    progress_[ticket] = {};
     MPI_Request request = MPI_REQUEST_NULL;
     const int error = words.size() > int_max
                           ? MPI_ERR_COUNT
                           : PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
                                             MPI_SUM, comms_.words, &request);
-    started(ticket, Kind::sum, request, error);
+    started(ticket, RequestKind::sum, request, error);
   }
 
   /// Asks for a batch of what is open, in turn if there is more.
@@ -95,7 +95,7 @@ class MpiEndpoint final : public Endpoint {
     const std::size_t asked = std::min({completions.size(), batch, requests_.size() - next_});
     const std::size_t count = asked == 0 ? 0 : take(ask(static_cast<int>(asked)), completions);
     next_ += asked;
-    count > 0 ? patience_.found_something() : patience_.found_nothing();
+    count > 0 ? backoff_.found_something() : backoff_.found_nothing();
     return count;
   }
 
@@ -103,13 +103,13 @@ class MpiEndpoint final : public Endpoint {
 
  private:
   static constexpr std::size_t batch = 16;  // bounds what a poll costs: some 30 ns for each with MPICH
-  enum class Kind : std::uint8_t { send, receive, sum };
+  enum class RequestKind : std::uint8_t { send, receive, sum };
   /// What a request is part of.
   struct Open {
     Ticket ticket;
-    Kind kind;
+    RequestKind kind;
   };
-  struct Operation {
+  struct TicketProgress {
     std::uint8_t open = 0;  // requests
     bool failed = false;
     bool has_two_parts = false;
@@ -123,16 +123,16 @@ class MpiEndpoint final : public Endpoint {
 
   /// Whether it did start. The request is a reference, since the call that makes it may be this one's other argument,
   /// and compilers differ in which of two arguments they evaluate first.
-  bool started(Ticket ticket, Kind kind, const MPI_Request& request, int error) noexcept {
-    Operation& operation = operations_[ticket];
+  bool started(Ticket ticket, RequestKind kind, const MPI_Request& request, int error) noexcept {
+    TicketProgress& progress = progress_[ticket];
     if (error == MPI_SUCCESS) {
-      operation.open += 1;
+      progress.open += 1;
       requests_.push_back(request);
       open_.push_back({ticket, kind});
       return true;
     }
-    operation.failed = true;
-    if (operation.open == 0) failed_.push_back(ticket);
+    progress.failed = true;
+    if (progress.open == 0) failed_.push_back(ticket);
     return false;
   }
 
@@ -175,11 +175,11 @@ class MpiEndpoint final : public Endpoint {
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const Open open = open_[next_ + static_cast<std::size_t>(indices[i])];
       if (has_ended(open, statuses_[i])) {
-        const Operation& operation = operations_[open.ticket];
+        const TicketProgress& progress = progress_[open.ticket];
         completions[count++] = {.ticket = open.ticket,
-                                .failed = operation.failed,
-                                .size = operation.failed ? 0 : operation.arrived,
-                                .data = open.kind == Kind::receive ? slots_[operation.slot].data() : nullptr};
+                                .failed = progress.failed,
+                                .size = progress.failed ? 0 : progress.arrived,
+                                .data = open.kind == RequestKind::receive ? slots_[progress.slot].data() : nullptr};
       }
     }
     if (indices.size() > 1) std::ranges::sort(indices, std::greater());
@@ -196,22 +196,22 @@ class MpiEndpoint final : public Endpoint {
   /// Whether the ticket of a request that is done has come to its end: all its parts have, even if one failed, since
   /// the others may still write into the caller's memory.
   bool has_ended(const Open& open, const MPI_Status& status) noexcept {
-    Operation& operation = operations_[open.ticket];
-    operation.open -= 1;
-    if (status.MPI_ERROR != MPI_SUCCESS || (open.kind == Kind::receive && !has_landed(operation, status)))
-      operation.failed = true;
-    return operation.open == 0;
+    TicketProgress& progress = progress_[open.ticket];
+    progress.open -= 1;
+    if (status.MPI_ERROR != MPI_SUCCESS || (open.kind == RequestKind::receive && !has_landed(progress, status)))
+      progress.failed = true;
+    return progress.open == 0;
   }
 
   /// Some MPI libraries truncate a message without an error, so a message that reaches into the margin did not fit. If
   /// a message has two parts, the first says how large it is.
-  bool has_landed(Operation& operation, const MPI_Status& status) const noexcept {
+  bool has_landed(TicketProgress& progress, const MPI_Status& status) const noexcept {
     int count = 0;
     PMPI_Get_count(&status, MPI_BYTE, &count);
     MPI_Count bytes = count;
     if (count == MPI_UNDEFINED) PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    operation.arrived += static_cast<Bytes>(bytes);
-    return operation.has_two_parts || operation.arrived <= slots_[operation.slot].size();
+    progress.arrived += static_cast<Bytes>(bytes);
+    return progress.has_two_parts || progress.arrived <= slots_[progress.slot].size();
   }
 
   int send(MPI_Request& request, Rank target, std::span<const std::byte> bytes) noexcept {
@@ -241,12 +241,12 @@ class MpiEndpoint final : public Endpoint {
   }
 
   /// Makes sure that nothing under way can still write into our slots or the caller's words.
-  static void withdraw(MPI_Request& request, Kind kind) noexcept {
-    if (kind == Kind::send) {
+  static void withdraw(MPI_Request& request, RequestKind kind) noexcept {
+    if (kind == RequestKind::send) {
       PMPI_Request_free(&request);
       return;
     }
-    if (kind == Kind::receive) PMPI_Cancel(&request);
+    if (kind == RequestKind::receive) PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
@@ -256,14 +256,14 @@ class MpiEndpoint final : public Endpoint {
   int tag_;
   LandingSlots slots_;
   std::vector<LargeSlot> large_slots_;
-  std::vector<Operation> operations_;  // by ticket
-  std::vector<MPI_Request> requests_;  // those that are open, one after the other
-  std::vector<Open> open_;             // what each is part of
-  std::vector<Ticket> failed_;         // could not be started, and nobody was told
-  std::size_t next_ = 0;               // the request that is asked for next
-  std::array<int, batch> indices_;     // of those that are done
+  std::vector<TicketProgress> progress_;  // by ticket
+  std::vector<MPI_Request> requests_;     // those that are open, one after the other
+  std::vector<Open> open_;                // what each is part of
+  std::vector<Ticket> failed_;            // could not be started, and nobody was told
+  std::size_t next_ = 0;                  // the request that is asked for next
+  std::array<int, batch> indices_;        // of those that are done
   std::array<MPI_Status, batch> statuses_;
-  Patience patience_;
+  Backoff backoff_;
   Traffic traffic_;
 };
 

@@ -54,12 +54,12 @@ struct Addresses {
   /// For messages to a rank under an endpoint's tag.
   Address of_target(Rank rank, int tag) const noexcept {
     if (workers == nullptr) return {rank, tag};
-    const Workers::Place to = workers->place(rank);
+    const Workers::WorkerAddress to = workers->place(rank);
     return {to.process, tag_of(tag, workers->place(own).worker, to.worker)};
   }
   Address of_source(Rank rank, int tag) const noexcept {
     if (workers == nullptr) return {rank, tag};
-    const Workers::Place from = workers->place(rank);
+    const Workers::WorkerAddress from = workers->place(rank);
     return {from.process, tag_of(tag, from.worker, workers->place(own).worker)};
   }
 

@@ -15,16 +15,16 @@ constexpr Word word_of(std::uint32_t data, std::uint32_t number) noexcept { retu
 constexpr std::uint32_t data_of(Word word) noexcept { return static_cast<std::uint32_t>(word); }
 constexpr std::uint32_t number_in(Word word) noexcept { return static_cast<std::uint32_t>(word >> 32); }
 
-enum class State : std::uint8_t { pending, done, failed };
+enum class RequestState : std::uint8_t { pending, done, failed };
 
-State state_of(MPI_Request& request) noexcept {
-  if (request == MPI_REQUEST_NULL) return State::done;
+RequestState state_of(MPI_Request& request) noexcept {
+  if (request == MPI_REQUEST_NULL) return RequestState::done;
   int done = 0;
   if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
     request = MPI_REQUEST_NULL;
-    return State::failed;
+    return RequestState::failed;
   }
-  return done != 0 ? State::done : State::pending;
+  return done != 0 ? RequestState::done : RequestState::pending;
 }
 
 }  // namespace
@@ -157,18 +157,18 @@ void Lanes::look_for_credits() noexcept {
 
 /// Takes in the credits that are being read, if they are there.
 void Lanes::take_credits() noexcept {
-  const State state = state_of(reading_credits_);
-  reads_credits_ = state == State::pending;
-  if (state == State::done) std::ranges::copy(credits_read(), credits_seen().begin());
+  const RequestState state = state_of(reading_credits_);
+  reads_credits_ = state == RequestState::pending;
+  if (state == RequestState::done) std::ranges::copy(credits_read(), credits_seen().begin());
 }
 
 std::optional<Lanes::Sent> Lanes::take_sent() noexcept {
   for (Copy& copy : copies_) {
     if (!copy.is_used) continue;
-    const State state = state_of(copy.writing);
-    if (state == State::pending) continue;
+    const RequestState state = state_of(copy.writing);
+    if (state == RequestState::pending) continue;
     copy.is_used = false;
-    return Sent{.ticket = copy.ticket, .failed = state == State::failed};
+    return Sent{.ticket = copy.ticket, .failed = state == RequestState::failed};
   }
   return std::nullopt;
 }
@@ -198,10 +198,10 @@ std::optional<Lanes::Arrival> Lanes::look(Rank source) noexcept {
   const std::span<const Word> words = arrived_words();
   if (reads_from_ < 0 && !start_reading(source, std::min(first_look, words.size()))) return Arrival{.failed = true};
   for (;;) {
-    const State state = state_of(reading_);
-    if (state == State::pending) return std::nullopt;
+    const RequestState state = state_of(reading_);
+    if (state == RequestState::pending) return std::nullopt;
     reads_from_ = -1;
-    if (state == State::failed) return Arrival{.failed = true};
+    if (state == RequestState::failed) return Arrival{.failed = true};
     const std::size_t count = words_there(source);
     if (count == 0) return std::nullopt;
     if (count > asked_) {
@@ -226,7 +226,7 @@ void Lanes::accept(Rank source) noexcept {
 void Lanes::pay(Rank source) noexcept {
   const auto from = static_cast<std::size_t>(source);
   Incoming& incoming = incoming_[from];
-  incoming.owes = state_of(incoming.crediting) == State::pending;
+  incoming.owes = state_of(incoming.crediting) == RequestState::pending;
   if (incoming.owes) return;
   Word& credit = credits_given()[from];
   credit = incoming.received;
@@ -237,9 +237,9 @@ void Lanes::pay(Rank source) noexcept {
 
 bool Lanes::has_open_requests() noexcept {
   if (reads_credits_) take_credits();
-  bool is_open = state_of(reading_) == State::pending || reads_credits_;
-  for (Copy& copy : copies_) is_open = state_of(copy.writing) == State::pending || is_open;
-  for (Incoming& incoming : incoming_) is_open = state_of(incoming.crediting) == State::pending || is_open;
+  bool is_open = state_of(reading_) == RequestState::pending || reads_credits_;
+  for (Copy& copy : copies_) is_open = state_of(copy.writing) == RequestState::pending || is_open;
+  for (Incoming& incoming : incoming_) is_open = state_of(incoming.crediting) == RequestState::pending || is_open;
   return is_open;
 }
 

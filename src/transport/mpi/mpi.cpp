@@ -1,5 +1,5 @@
 // The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
-// Rank order and cost: see mpi_endpoint.hpp.
+// Rank order and cost: see endpoint.hpp.
 #include "transport/mpi/mpi.hpp"
 
 #include <sched.h>
@@ -49,7 +49,7 @@ void require_one_group(MPI_Comm comm) {
 void forget_all_at_finalize();
 
 /// What a transport wants to know of the machine.
-struct Machine {
+struct NodeInfo {
   bool shares_cores = true;  // some ranks of this node may have to; true too if the communicator is part of the job,
                              // which cannot know what the other ranks do
   std::vector<Rank> node_labels;  // empty: there is one
@@ -66,7 +66,7 @@ std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
 }
 
 /// Collective; all ranks of a node get the same answer.
-Machine machine_of(MPI_Comm comm) {
+NodeInfo machine_of(MPI_Comm comm) {
   int of_job = 0;
   int of_comm = 0;
   require(PMPI_Comm_size(MPI_COMM_WORLD, &of_job), "ranks not counted");
@@ -107,7 +107,7 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   }
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &rank_count_);
-  Machine machine = machine_of(comm_);
+  NodeInfo machine = machine_of(comm_);
   shares_cores_ = machine.shares_cores;
   node_labels_ = std::move(machine.node_labels);
   gathering_.sizes.resize(static_cast<std::size_t>(rank_count_));
@@ -177,7 +177,7 @@ std::unique_ptr<Endpoint> MpiTransport::prepare_adding_over(MPI_Comm adds, std::
 }
 
 void MpiTransport::gather(std::span<const std::byte> bytes) {
-  gathering_.step = Gathering::Step::sizes;
+  gathering_.step = Gathering::GatherPhase::sizes;
   gathering_.mine = bytes;
   gathering_.own_size = bytes.size();
   require(PMPI_Iallgather(&gathering_.own_size, 1, MPI_UINT64_T, gathering_.sizes.data(), 1, MPI_UINT64_T, setup_,
@@ -186,12 +186,12 @@ void MpiTransport::gather(std::span<const std::byte> bytes) {
 }
 
 std::optional<Transport::Gathered> MpiTransport::gathered() {
-  using Step = Gathering::Step;
+  using GatherPhase = Gathering::GatherPhase;
   if (!has_ended(gathering_.request, "bytes not gathered")) return std::nullopt;
   switch (gathering_.step) {
-    case Step::sizes: make_room(); return std::nullopt;
-    case Step::room: gather_bytes(); return std::nullopt;
-    case Step::bytes: break;
+    case GatherPhase::sizes: make_room(); return std::nullopt;
+    case GatherPhase::room: gather_bytes(); return std::nullopt;
+    case GatherPhase::bytes: break;
   }
   return std::move(gathering_.all);
 }
@@ -213,7 +213,7 @@ void MpiTransport::make_room() {
   } catch (const std::bad_alloc&) {
     gathering_.has_room = 0;
   }
-  gathering_.step = Gathering::Step::room;
+  gathering_.step = Gathering::GatherPhase::room;
   require(PMPI_Iallreduce(MPI_IN_PLACE, &gathering_.has_room, 1, MPI_INT, MPI_LAND, setup_, &gathering_.request),
           "bytes not gathered");
 }
@@ -222,7 +222,7 @@ void MpiTransport::gather_bytes() {
   if (gathering_.has_room == 0)
     throw std::runtime_error("nothing gathered (a rank is out of memory), describe layouts by fewer intervals");
   Gathered& all = gathering_.all;
-  gathering_.step = Gathering::Step::bytes;
+  gathering_.step = Gathering::GatherPhase::bytes;
   require(PMPI_Iallgatherv(gathering_.mine.data(), static_cast<int>(gathering_.own_size), MPI_BYTE, all.bytes.data(),
                            gathering_.counts.data(), gathering_.displacements.data(), MPI_BYTE, setup_,
                            &gathering_.request),

@@ -71,8 +71,8 @@ class MpiTransport final : public Transport {
  private:
   /// What is being gathered: sizes first, then whether all ranks have room for the bytes, then these.
   struct Gathering {
-    enum class Step : std::uint8_t { sizes, room, bytes };
-    Step step = Step::sizes;
+    enum class GatherPhase : std::uint8_t { sizes, room, bytes };
+    GatherPhase step = GatherPhase::sizes;
     std::span<const std::byte> mine;
     std::uint64_t own_size = 0;
     std::vector<std::uint64_t> sizes;

@@ -29,9 +29,9 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
   /// As STEADFOLD_TRANSPORT says; windows have no ways between workers, which send messages then.
   Neighbourhood share_node(const Workers& workers, bool shares_cores) override {
     const AskedTransport asked = asked_transport(processes_);
-    if (asked.way == Ways::messages || asked.way == Ways::rma) return {};
+    if (asked.way == TransportChoice::messages || asked.way == TransportChoice::rma) return {};
     const NodeOfRank node = make_node_memory(processes_, workers, shares_cores, {.keeps = shared_from_this()});
-    if (node.among.memory == nullptr && asked.way == Ways::shared)
+    if (node.among.memory == nullptr && asked.way == TransportChoice::shared)
       throw std::runtime_error("no transport shared (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
     return node.among;
   }

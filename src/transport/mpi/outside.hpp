@@ -1,5 +1,5 @@
 // Messages between workers of several processes, over MPI: the tag says which worker sends and which receives.
-// Rank order: messages between two workers arrive in the order put. Cost: that of mpi_endpoint.hpp.
+// Rank order: messages between two workers arrive in the order put. Cost: that of endpoint.hpp.
 #pragma once
 
 #include <mpi.h>

@@ -70,7 +70,8 @@ Connection RmaTransport::connected() {
     if (two_sided_->shares_cores()) sched_yield();  // the rank that is waited for may not be running
     return Connection::pending;
   }
-  const bool are_prepared = std::ranges::all_of(notices_, [](const Notice& each) { return each.is_prepared != 0; });
+  const bool are_prepared =
+      std::ranges::all_of(notices_, [](const ConnectNotice& each) { return each.is_prepared != 0; });
   for (std::size_t i = 0; i < prepared_.size(); ++i) {
     if (are_prepared && i < most_ends)
       connect_lanes(i);
@@ -86,7 +87,7 @@ Connection RmaTransport::connected() {
 /// Connects what all ranks have room for.
 void RmaTransport::connect_lanes(std::size_t end) {
   const auto& [tag, lanes] = prepared_[end];
-  const auto fits = [&](const Notice& each) {
+  const auto fits = [&](const ConnectNotice& each) {
     return each.ends[end].first != LaneNotice::no_place && each.ends[end].tag == tag;
   };
   if (!std::ranges::all_of(notices_, fits)) return lanes->refuse();
@@ -97,7 +98,7 @@ void RmaTransport::connect_lanes(std::size_t end) {
 /// Frees the words of lanes that have settled on all ranks. Where memory runs out, they rest.
 void RmaTransport::take_back_settled() try {
   const std::lock_guard lock(mutex_);
-  for (const Notice& each : notices_) {
+  for (const ConnectNotice& each : notices_) {
     for (std::uint32_t i = 0; i < each.settled_count; ++i) {
       const std::uint64_t serial = each.settled[i];
       if (++settled_[serial] < rank_count()) continue;
@@ -126,10 +127,10 @@ AskedTransport asked_transport(const MpiTransport& transport) {
     throw std::runtime_error("the transport is not known (rank 0 cannot tell), see the messages of the MPI library");
   const std::string_view asked = text.data();
   if (asked.empty() || asked == "auto") return {};
-  if (asked == "mpi") return {.way = Ways::messages};
-  if (asked == "shared") return {.way = Ways::shared};
-  if (asked == "rma") return {.way = Ways::rma};
-  if (asked == "rma:loads") return {.way = Ways::rma, .reads = Reads::by_loads};
+  if (asked == "mpi") return {.way = TransportChoice::messages};
+  if (asked == "shared") return {.way = TransportChoice::shared};
+  if (asked == "rma") return {.way = TransportChoice::rma};
+  if (asked == "rma:loads") return {.way = TransportChoice::rma, .reads = Reads::by_loads};
   throw std::runtime_error("unknown transport '" + std::string(asked) +
                            "' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, shared, rma or rma:loads");
 }

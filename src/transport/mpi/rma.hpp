@@ -1,7 +1,7 @@
 // The transport `rma`: one-sided and notified, as GASPI is. Small messages are written into a window of the group and
 // read there by their target; large ones, those in two parts, sums and set-up go through the two-sided transport.
 // Rank order: messages between two ranks that pass through lanes arrive in the order put, and so do all others; but one
-// kind may overtake the other. Cost: see mpi_lanes.hpp. Source: [S4], ours.
+// kind may overtake the other. Cost: see lanes.hpp. Source: [S4], ours.
 //
 // Which way a message goes follows from its slot and its number of parts, which both of its ranks know: a slot that is
 // one of the first 64 and no larger than `RmaSettings::largest` is reached through lanes. If the window of any rank has
@@ -43,13 +43,13 @@ class RmaTransport final : public ForwardingTransport {
   static constexpr std::size_t most_ends = 9;  // those of a new group
   static constexpr std::size_t most_settled = 8;
   /// What a rank tells the others when it connects.
-  struct Notice {
+  struct ConnectNotice {
     std::uint32_t is_prepared = 0;
     std::uint32_t settled_count = 0;
     std::array<std::uint64_t, most_settled> settled = {};  // serials of lanes
     std::array<LaneNotice, most_ends> ends = {};
   };
-  static_assert(sizeof(Notice) == 288);
+  static_assert(sizeof(ConnectNotice) == 288);
 
   std::unique_ptr<Endpoint> prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                          std::span<const Bytes> capacities, Ticket tickets);
@@ -61,8 +61,8 @@ class RmaTransport final : public ForwardingTransport {
   RmaSettings settings_;
   std::vector<std::pair<std::uint32_t, std::shared_ptr<Lanes>>> prepared_;  // by tag; since the last connection
   std::uint64_t connections_ = 0;
-  Notice mine_;
-  std::vector<Notice> notices_;  // by rank
+  ConnectNotice mine_;
+  std::vector<ConnectNotice> notices_;  // by rank
   MPI_Request connecting_ = MPI_REQUEST_NULL;
   std::map<std::uint64_t, Rank> settled_;      // on how many ranks, by serial
   std::mutex mutex_;                           // guards what follows
@@ -70,9 +70,9 @@ class RmaTransport final : public ForwardingTransport {
 };
 
 /// What STEADFOLD_TRANSPORT of rank 0 asks for.
-enum class Ways : std::uint8_t { automatic, messages, shared, rma };
+enum class TransportChoice : std::uint8_t { automatic, messages, shared, rma };
 struct AskedTransport {
-  Ways way = Ways::automatic;
+  TransportChoice way = TransportChoice::automatic;
   Reads reads = Reads::atomically;
 };
 /// Collective. Throws std::runtime_error on every rank if it asks for something unknown.

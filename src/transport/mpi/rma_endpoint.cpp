@@ -17,8 +17,8 @@ class RmaEndpoint final : public ForwardingEndpoint {
         owner_(&owner),
         window_(std::move(window)),
         lanes_(std::move(lanes)),
-        operations_(tickets),
-        patience_(shares_cores) {
+        transfers_(tickets),
+        backoff_(shares_cores) {
     waiting_.reserve(tickets);
     awaited_.reserve(tickets);
     failed_.reserve(tickets);
@@ -37,7 +37,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
     }
     traffic_.messages += 1;
     traffic_.bytes += bytes.size();
-    operations_[ticket] = {.peer = target, .slot = slot, .bytes = bytes};
+    transfers_[ticket] = {.peer = target, .slot = slot, .bytes = bytes};
     waiting_.push_back(ticket);
     if (waiting_.size() == 1) send_waiting();
   }
@@ -47,7 +47,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
       open_inside_ += 1;
       return inner().release(ticket, source, slot, second);
     }
-    operations_[ticket] = {.peer = source, .slot = slot, .bytes = {}};
+    transfers_[ticket] = {.peer = source, .slot = slot, .bytes = {}};
     awaited_.push_back(ticket);
   }
 
@@ -72,10 +72,10 @@ class RmaEndpoint final : public ForwardingEndpoint {
       return count + inside;
     }
     if (count > 0) {
-      patience_.found_something();
+      backoff_.found_something();
     } else {
       if (++idle_ % polls_per_progress == 0) window_->make_progress();
-      patience_.found_nothing();
+      backoff_.found_nothing();
     }
     return count;
   }
@@ -88,7 +88,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
  private:
   static constexpr std::size_t most_looks = 16;           // of one poll
   static constexpr std::uint32_t polls_per_progress = 4;  // that found nothing
-  struct Operation {
+  struct LaneTransfer {
     Rank peer = 0;
     SlotNumber slot = 0;
     std::span<const std::byte> bytes;  // that are sent
@@ -99,11 +99,10 @@ class RmaEndpoint final : public ForwardingEndpoint {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       const Ticket ticket = waiting_[i];
-      const Operation& operation = operations_[ticket];
-      const auto has_peer = [&](Ticket other) { return operations_[other].peer == operation.peer; };
+      const LaneTransfer& transfer = transfers_[ticket];
+      const auto has_peer = [&](Ticket other) { return transfers_[other].peer == transfer.peer; };
       const bool is_next = std::ranges::none_of(std::span(waiting_).first(kept), has_peer);
-      const Lanes::Sending how =
-          is_next ? lanes_->send(ticket, operation.peer, operation.bytes) : Lanes::Sending::waits;
+      const Lanes::Sending how = is_next ? lanes_->send(ticket, transfer.peer, transfer.bytes) : Lanes::Sending::waits;
       if (how == Lanes::Sending::started) writing_ += 1;
       if (how == Lanes::Sending::failed) failed_.push_back(ticket);
       if (how == Lanes::Sending::waits) waiting_[kept++] = ticket;
@@ -128,25 +127,25 @@ class RmaEndpoint final : public ForwardingEndpoint {
     for (std::size_t look = 0; look < most_looks && count < completions.size() && !awaited_.empty(); ++look) {
       if (next_ >= awaited_.size()) next_ = 0;
       const Ticket ticket = awaited_[next_];
-      const Operation& operation = operations_[ticket];
-      const auto has_peer = [&](Ticket other) { return operations_[other].peer == operation.peer; };
+      const LaneTransfer& transfer = transfers_[ticket];
+      const auto has_peer = [&](Ticket other) { return transfers_[other].peer == transfer.peer; };
       const bool is_first = std::ranges::none_of(std::span(awaited_).first(next_), has_peer);
-      const auto arrival = is_first ? lanes_->look(operation.peer) : std::nullopt;
+      const auto arrival = is_first ? lanes_->look(transfer.peer) : std::nullopt;
       if (!arrival) {
         next_ += 1;
         if (look + 1 >= awaited_.size()) break;
         continue;
       }
-      completions[count++] = land(ticket, operation, *arrival);
+      completions[count++] = land(ticket, transfer, *arrival);
       awaited_.erase(awaited_.begin() + static_cast<std::ptrdiff_t>(next_));
     }
     return count;
   }
 
   /// Copies a message into its slot and gives the mailbox back.
-  Completion land(Ticket ticket, const Operation& operation, const Lanes::Arrival& arrival) noexcept {
+  Completion land(Ticket ticket, const LaneTransfer& transfer, const Lanes::Arrival& arrival) noexcept {
     if (arrival.failed) return {.ticket = ticket, .failed = true};
-    const std::span<std::byte> slot = landing(operation.slot);
+    const std::span<std::byte> slot = landing(transfer.slot);
     const bool fits = arrival.size <= slot.size();
     if (fits) {
       for (Bytes at = 0; at < arrival.size; at += 4) {
@@ -154,22 +153,22 @@ class RmaEndpoint final : public ForwardingEndpoint {
         std::memcpy(slot.data() + at, &data, std::min<Bytes>(4, arrival.size - at));
       }
     }
-    lanes_->accept(operation.peer);
+    lanes_->accept(transfer.peer);
     return {.ticket = ticket, .failed = !fits, .size = fits ? arrival.size : 0, .data = slot.data()};
   }
 
   RmaTransport* owner_;
   std::shared_ptr<Window> window_;
   std::shared_ptr<Lanes> lanes_;
-  std::vector<Operation> operations_;  // by ticket
-  std::vector<Ticket> waiting_;        // to be sent, in the order put
-  std::vector<Ticket> awaited_;        // messages from lanes, in the order released
-  std::vector<Ticket> failed_;         // could not be started, and nobody was told
-  std::size_t writing_ = 0;            // messages
-  std::size_t next_ = 0;               // of those awaited: is looked for next
-  std::size_t open_inside_ = 0;        // communications of the inner endpoint
-  std::uint32_t idle_ = 0;             // polls that found nothing
-  Patience patience_;
+  std::vector<LaneTransfer> transfers_;  // by ticket
+  std::vector<Ticket> waiting_;          // to be sent, in the order put
+  std::vector<Ticket> awaited_;          // messages from lanes, in the order released
+  std::vector<Ticket> failed_;           // could not be started, and nobody was told
+  std::size_t writing_ = 0;              // messages
+  std::size_t next_ = 0;                 // of those awaited: is looked for next
+  std::size_t open_inside_ = 0;          // communications of the inner endpoint
+  std::uint32_t idle_ = 0;               // polls that found nothing
+  Backoff backoff_;
   Traffic traffic_;
 };
 

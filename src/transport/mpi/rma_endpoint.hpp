@@ -1,5 +1,5 @@
 // One rank's end of a plan whose small messages pass through lanes.
-// Rank order and cost: see mpi_rma.hpp.
+// Rank order and cost: see rma.hpp.
 #pragma once
 
 #include <memory>

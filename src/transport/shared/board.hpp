@@ -142,7 +142,7 @@ class Board {
   static constexpr Bytes most_copied = 4096;
 
  private:
-  struct alignas(cache_line) Line {
+  struct alignas(cache_line) CacheLine {
     std::array<std::byte, cache_line> bytes;
   };
   bool is_own(std::size_t rank) const noexcept { return static_cast<Rank>(rank) == rank_; }
@@ -154,9 +154,9 @@ class Board {
   std::vector<Posts*> all_;
   std::vector<Posts*> others_;
   std::optional<BoardPlace<MachineMemory, Post>> place_;
-  std::array<std::vector<Line>, 2> copies_;  // of this rank's posts, odd and even as they are
-  std::size_t seen_ = 0;                     // others that have posted in this round
-  Bytes size_ = 0;                           // of this round's own
+  std::array<std::vector<CacheLine>, 2> copies_;  // of this rank's posts, odd and even as they are
+  std::size_t seen_ = 0;                          // others that have posted in this round
+  Bytes size_ = 0;                                // of this round's own
   std::uint8_t mark_ = 0;
   bool is_copied_ = false;
   Rank rank_;

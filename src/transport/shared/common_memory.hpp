@@ -58,13 +58,13 @@ class CommonMemory {
   void reclaim() noexcept;
 
  private:
-  struct Head {
+  struct BlockHead {
     std::atomic<std::uint64_t> users;  // neighbours that have not left
     Bytes bytes;                       // of the block
     Place next;                        // of those that wait until all have left
   };
-  static_assert(sizeof(Head) <= head_bytes);
-  Head& head_of(std::byte* block) const noexcept { return *reinterpret_cast<Head*>(block); }
+  static_assert(sizeof(BlockHead) <= head_bytes);
+  BlockHead& head_of(std::byte* block) const noexcept { return *reinterpret_cast<BlockHead*>(block); }
 
   std::mutex mutex_;  // guards what follows, and what is allocated
   Place left_ = no_place;
@@ -77,7 +77,7 @@ inline CommonMemory::Place CommonMemory::take(Bytes bytes) noexcept {
   reclaim();
   const Bytes all = head_bytes + (bytes + cache_line - 1) / cache_line * cache_line;
   const Place place = allocate(all);
-  if (place != no_place) new (own(place)) Head{.users = neighbour_count(), .bytes = all, .next = no_place};
+  if (place != no_place) new (own(place)) BlockHead{.users = neighbour_count(), .bytes = all, .next = no_place};
   return place;
 }
 
@@ -98,7 +98,7 @@ inline void CommonMemory::leave(std::span<const Place> places, Place own_place) 
 inline void CommonMemory::reclaim() noexcept {
   Place* link = &left_;
   while (*link != no_place) {
-    Head& head = head_of(own(*link));
+    BlockHead& head = head_of(own(*link));
     if (head.users.load(std::memory_order_acquire) != 0) {
       link = &head.next;
       continue;

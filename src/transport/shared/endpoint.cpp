@@ -31,7 +31,7 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, st
       neighbour_(among.own),
       peers_(among.ranks.size()),
       by_rank_(static_cast<std::size_t>(rank_count)),
-      operations_(tickets),
+      transfers_(tickets),
       waiting_(among) {
   if (!inner_) slots_.emplace(capacities);
   busy_.reserve(peers_.size());
@@ -78,14 +78,14 @@ void SharedEndpoint::make_busy(Peer& peer) noexcept {
   if (!std::exchange(peer.is_busy, true)) busy_.push_back(&peer);
 }
 
-void SharedEndpoint::append(Queue& queue, Ticket ticket) noexcept {
-  operations_[ticket].next = none;
-  (queue.is_empty() ? queue.first : operations_[queue.last].next) = ticket;
+void SharedEndpoint::append(TicketQueue& queue, Ticket ticket) noexcept {
+  transfers_[ticket].next = none;
+  (queue.is_empty() ? queue.first : transfers_[queue.last].next) = ticket;
   queue.last = ticket;
 }
 
-Ticket SharedEndpoint::remove_first(Queue& queue) noexcept {
-  return std::exchange(queue.first, operations_[queue.first].next);
+Ticket SharedEndpoint::remove_first(TicketQueue& queue) noexcept {
+  return std::exchange(queue.first, transfers_[queue.first].next);
 }
 
 void SharedEndpoint::put(Ticket ticket, Rank target, SlotNumber slot, std::span<const std::byte> bytes,
@@ -97,7 +97,7 @@ void SharedEndpoint::put(Ticket ticket, Rank target, SlotNumber slot, std::span<
   }
   traffic_.messages += 1;
   traffic_.bytes += bytes.size() + (second ? second->size() : 0);
-  operations_[ticket] = {.slot = slot, .bytes = bytes, .second = second, .room = {}};
+  transfers_[ticket] = {.slot = slot, .bytes = bytes, .second = second, .room = {}};
   make_busy(*peer);
   append(peer->unsent, ticket);
   send_unsent(*peer);
@@ -110,40 +110,40 @@ void SharedEndpoint::release(Ticket ticket, Rank source, SlotNumber slot,
     open_inside_ += 1;
     return inner_->release(ticket, source, slot, second);
   }
-  operations_[ticket] = {.slot = slot, .bytes = {}, .second = {}, .room = second};
+  transfers_[ticket] = {.slot = slot, .bytes = {}, .second = {}, .room = second};
   make_busy(*peer);
   append(peer->expected, ticket);
 }
 
-void SharedEndpoint::write(Peer& peer, Operation& operation) noexcept {
+void SharedEndpoint::write(Peer& peer, QueuedTransfer& transfer) noexcept {
   const std::size_t box = peer.sender->sent() % Mail::depth;
   Letter& letter = peer.sender->next();
-  letter.slot = operation.slot;
-  letter.has_second = operation.second.has_value();
-  letter.size = static_cast<std::uint16_t>(operation.bytes.size());
-  if (!operation.second && operation.bytes.size() <= Letter::most) {
+  letter.slot = transfer.slot;
+  letter.has_second = transfer.second.has_value();
+  letter.size = static_cast<std::uint16_t>(transfer.bytes.size());
+  if (!transfer.second && transfer.bytes.size() <= Letter::most) {
     letter.bears = Letter::Bears::bytes;
-    if (letter.size > 0) std::memcpy(letter.bytes, operation.bytes.data(), letter.size);
+    if (letter.size > 0) std::memcpy(letter.bytes, transfer.bytes.data(), letter.size);
   } else if (is_one_process()) {
     letter.bears = Letter::Bears::pointers;
-    const std::span<const std::byte> second = operation.second.value_or(std::span<const std::byte>());
-    letter.pointers = {operation.bytes.data(), operation.bytes.size(), second.data(), second.size()};
-  } else if (operation.bytes.size() <= peer.mail->room()) {
+    const std::span<const std::byte> second = transfer.second.value_or(std::span<const std::byte>());
+    letter.pointers = {transfer.bytes.data(), transfer.bytes.size(), second.data(), second.size()};
+  } else if (transfer.bytes.size() <= peer.mail->room()) {
     letter.bears = Letter::Bears::enclosure;
-    std::memcpy(peer.mail->room(neighbour_, box), operation.bytes.data(), operation.bytes.size());
+    std::memcpy(peer.mail->room(neighbour_, box), transfer.bytes.data(), transfer.bytes.size());
   } else {
     letter.bears = Letter::Bears::nothing;
   }
   peer.sender->send();
-  operation.number = letter.bears == Letter::Bears::pointers ? peer.sender->sent() : 0;
+  transfer.number = letter.bears == Letter::Bears::pointers ? peer.sender->sent() : 0;
 }
 
 /// Letters that carry their bytes are done when they are sent.
 void SharedEndpoint::send_unsent(Peer& peer) noexcept {
   while (!peer.unsent.is_empty() && peer.sender->has_room()) {
     const Ticket ticket = remove_first(peer.unsent);
-    write(peer, operations_[ticket]);
-    if (operations_[ticket].number > 0)
+    write(peer, transfers_[ticket]);
+    if (transfers_[ticket].number > 0)
       append(peer.untaken, ticket);
     else
       complete({.ticket = ticket});
@@ -153,7 +153,7 @@ void SharedEndpoint::send_unsent(Peer& peer) noexcept {
 void SharedEndpoint::end_taken(Peer& peer) noexcept {
   if (peer.untaken.is_empty()) return;
   const std::uint64_t taken = peer.sender->taken();
-  while (!peer.untaken.is_empty() && operations_[peer.untaken.first].number <= taken)
+  while (!peer.untaken.is_empty() && transfers_[peer.untaken.first].number <= taken)
     complete({.ticket = remove_first(peer.untaken)});
 }
 
@@ -162,17 +162,17 @@ void SharedEndpoint::receive(Peer& peer) noexcept {
     const Letter* const letter = peer.receiver->look();
     if (letter == nullptr) return;
     const Ticket ticket = remove_first(peer.expected);
-    complete(land(ticket, operations_[ticket], peer, *letter));
+    complete(land(ticket, transfers_[ticket], peer, *letter));
     peer.receiver->take();
   }
 }
 
 /// Copies a message to where it was released to.
-Completion SharedEndpoint::land(Ticket ticket, const Operation& operation, const Peer& peer,
+Completion SharedEndpoint::land(Ticket ticket, const QueuedTransfer& transfer, const Peer& peer,
                                 const Letter& letter) noexcept {
-  const std::span<std::byte> slot = landing(operation.slot);
+  const std::span<std::byte> slot = landing(transfer.slot);
   const Completion failed = {.ticket = ticket, .failed = true};
-  if (letter.slot != operation.slot || letter.has_second != operation.room.has_value()) return failed;
+  if (letter.slot != transfer.slot || letter.has_second != transfer.room.has_value()) return failed;
   if (letter.bears == Letter::Bears::nothing) return failed;
   if (letter.bears != Letter::Bears::pointers) {
     const bool is_enclosed = letter.bears == Letter::Bears::enclosure;
@@ -184,10 +184,10 @@ Completion SharedEndpoint::land(Ticket ticket, const Operation& operation, const
     return {.ticket = ticket, .size = letter.size, .data = slot.data()};
   }
   const Letter::Pointers& from = letter.pointers;
-  const Bytes most = operation.room ? std::min<Bytes>(operation.room->head, slot.size()) : slot.size();
-  if (from.size > most || (operation.room && from.second_size > operation.room->room.size())) return failed;
+  const Bytes most = transfer.room ? std::min<Bytes>(transfer.room->head, slot.size()) : slot.size();
+  if (from.size > most || (transfer.room && from.second_size > transfer.room->room.size())) return failed;
   if (from.size > 0) std::memcpy(slot.data(), from.data, from.size);
-  if (from.second_size > 0) std::memcpy(operation.room->room.data(), from.second, from.second_size);
+  if (from.second_size > 0) std::memcpy(transfer.room->room.data(), from.second, from.second_size);
   return {.ticket = ticket, .size = from.size + from.second_size, .data = slot.data()};
 }
 

@@ -58,7 +58,7 @@ class SharedEndpoint final : public Endpoint {
   using Receiver = LaneReceiver<MachineMemory, Letter, Mail::depth>;
   static constexpr Ticket none = ~Ticket{0};
 
-  struct Operation {
+  struct QueuedTransfer {
     SlotNumber slot = 0;
     std::span<const std::byte> bytes;
     std::optional<std::span<const std::byte>> second;
@@ -66,8 +66,8 @@ class SharedEndpoint final : public Endpoint {
     std::uint64_t number = 0;  // of its letter, once it is sent
     Ticket next = none;        // of its queue
   };
-  /// Tickets in the order in which they came, linked through their operations.
-  struct Queue {
+  /// Tickets in the order in which they came, linked through their transfers.
+  struct TicketQueue {
     Ticket first = none;
     Ticket last = none;
     bool is_empty() const noexcept { return first == none; }
@@ -77,9 +77,9 @@ class SharedEndpoint final : public Endpoint {
     Mail* mail = nullptr;  // the peer's
     std::optional<Sender> sender;
     std::optional<Receiver> receiver;
-    Queue unsent;    // letters that wait for room in the lane
-    Queue untaken;   // letters whose bytes are the sender's, until they are taken
-    Queue expected;  // slots released
+    TicketQueue unsent;    // letters that wait for room in the lane
+    TicketQueue untaken;   // letters whose bytes are the sender's, until they are taken
+    TicketQueue expected;  // slots released
     bool is_busy = false;
     bool is_idle() const noexcept { return unsent.is_empty() && untaken.is_empty() && expected.is_empty(); }
   };
@@ -92,14 +92,14 @@ class SharedEndpoint final : public Endpoint {
   bool is_one_process() const noexcept { return blocks_.memory().is_one_process(); }
   Peer* peer_for(Rank rank, bool has_second) noexcept;
   void make_busy(Peer& peer) noexcept;
-  void append(Queue& queue, Ticket ticket) noexcept;
-  Ticket remove_first(Queue& queue) noexcept;
-  void write(Peer& peer, Operation& operation) noexcept;
+  void append(TicketQueue& queue, Ticket ticket) noexcept;
+  Ticket remove_first(TicketQueue& queue) noexcept;
+  void write(Peer& peer, QueuedTransfer& transfer) noexcept;
   void complete(const Completion& completion) noexcept { completed_.push_back(completion); }
   void send_unsent(Peer& peer) noexcept;
   void end_taken(Peer& peer) noexcept;
   void receive(Peer& peer) noexcept;
-  Completion land(Ticket ticket, const Operation& operation, const Peer& peer, const Letter& letter) noexcept;
+  Completion land(Ticket ticket, const QueuedTransfer& transfer, const Peer& peer, const Letter& letter) noexcept;
   void move_letters() noexcept;
   void begin_adding() noexcept;
   void go_on_adding() noexcept;
@@ -116,11 +116,11 @@ class SharedEndpoint final : public Endpoint {
   std::size_t neighbour_;
   std::optional<LandingSlots> slots_;  // without an inner endpoint
   Mail* own_ = nullptr;
-  std::vector<Peer> peers_;            // by neighbour
-  std::vector<Peer*> by_rank_;         // null: not a neighbour
-  std::vector<Operation> operations_;  // by ticket
-  std::vector<Peer*> busy_;            // those with communications under way
-  std::vector<Completion> completed_;  // and not yet told
+  std::vector<Peer> peers_;                // by neighbour
+  std::vector<Peer*> by_rank_;             // null: not a neighbour
+  std::vector<QueuedTransfer> transfers_;  // by ticket
+  std::vector<Peer*> busy_;                // those with communications under way
+  std::vector<Completion> completed_;      // and not yet told
   std::optional<BoardPlace<MachineMemory, std::span<std::int64_t>>> words_;
   std::optional<BoardPlace<MachineMemory, bool>> added_;
   std::vector<Adding> to_add_;  // in the order asked for

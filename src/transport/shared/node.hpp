@@ -1,6 +1,6 @@
 // Ranks of nodes: small messages between ranks that share a node's memory go through cache lines, all else through the
 // transport below. Where all ranks share one node, they have boards too. A rank is a process, or a worker of a team.
-// Rank order: see shared_endpoint.hpp. Cost: connections take one more exchange of lines. Source: [S2], ours.
+// Rank order: see endpoint.hpp. Cost: connections take one more exchange of lines. Source: [S2], ours.
 // Free of MPI: the memory and the transport below bring it.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace steadfold::transport {
 class RelayedEndpoint final : public ForwardingEndpoint {
  public:
   RelayedEndpoint(std::shared_ptr<Relay> relay, std::unique_ptr<Endpoint> inner, Ticket tickets, bool shares_cores)
-      : ForwardingEndpoint(std::move(inner)), relay_(std::move(relay)), patience_(shares_cores) {
+      : ForwardingEndpoint(std::move(inner)), relay_(std::move(relay)), backoff_(shares_cores) {
     asked_.reserve(tickets);
     completed_.reserve(tickets);
     const std::lock_guard lock(relay_->mutex_);
@@ -38,10 +38,10 @@ class RelayedEndpoint final : public ForwardingEndpoint {
 
   std::size_t poll(std::span<Completion> completions) noexcept override {
     if (!has_completed_.load(std::memory_order_acquire)) {
-      patience_.found_nothing();
+      backoff_.found_nothing();
       return 0;
     }
-    patience_.found_something();
+    backoff_.found_something();
     const std::lock_guard lock(mutex_);
     const std::size_t count = std::min(completions.size(), completed_.size());
     std::copy_n(completed_.begin(), count, completions.begin());
@@ -58,7 +58,7 @@ class RelayedEndpoint final : public ForwardingEndpoint {
   /// Worker 0; whether anything is left to do.
   bool drive() noexcept {
     const std::lock_guard lock(mutex_);
-    for (const Asked& each : asked_) {
+    for (const RelayRequest& each : asked_) {
       if (each.is_put)
         inner().put(each.ticket, each.peer, each.slot, each.bytes, each.second);
       else
@@ -76,7 +76,7 @@ class RelayedEndpoint final : public ForwardingEndpoint {
   }
 
  private:
-  struct Asked {
+  struct RelayRequest {
     bool is_put = false;
     Ticket ticket = 0;
     Rank peer = 0;
@@ -86,7 +86,7 @@ class RelayedEndpoint final : public ForwardingEndpoint {
     std::optional<SecondRoom> room = {};
   };
 
-  void ask(const Asked& asked) noexcept {
+  void ask(const RelayRequest& asked) noexcept {
     {
       const std::lock_guard lock(mutex_);
       asked_.push_back(asked);
@@ -99,12 +99,12 @@ class RelayedEndpoint final : public ForwardingEndpoint {
 
   std::shared_ptr<Relay> relay_;
   mutable std::mutex mutex_;           // guards what follows, and the inner end
-  std::vector<Asked> asked_;           // and not yet begun
+  std::vector<RelayRequest> asked_;    // and not yet begun
   std::size_t open_ = 0;               // begun and not yet ended
   std::vector<Completion> completed_;  // and not yet told
   bool is_busy_ = false;               // worker 0 knows of it, or is about to
   std::atomic<bool> has_completed_ = false;
-  Patience patience_;
+  Backoff backoff_;
 };
 
 namespace {

@@ -56,19 +56,19 @@ struct Outcome {
 using OutcomeNotice = Notice<MachineMemory, Outcome>;
 
 /// What all workers of a process see of one.
-struct Place {
+struct WorkerPlace {
   Notice<MachineMemory, PreparedNotice> prepared;
   GatherNotice gather;
   // What the notices point to: as odd and even as they are, since others may still read the last but one.
   std::array<std::vector<std::byte>, 2> gathered;
   OutcomeNotice outcome;  // worker 0's
 };
-using Places = std::vector<Place>;
+using WorkerPlaces = std::vector<WorkerPlace>;
 
 /// With other processes, worker 0 exchanges with theirs what all workers have posted, and posts what came of it.
 class WorkerTransport final : public SharedTransport {
  public:
-  WorkerTransport(Neighbourhood among, std::shared_ptr<Places> places, std::shared_ptr<const Workers> all,
+  WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places, std::shared_ptr<const Workers> all,
                   std::shared_ptr<Outside> outside, std::shared_ptr<Relay> relay, std::vector<Rank> labels);
 
   Rank rank() const noexcept override { return among().ranks[among().own]; }
@@ -95,9 +95,9 @@ class WorkerTransport final : public SharedTransport {
   }
 
  private:
-  static std::vector<Posted*> prepared_of(Places& places) {
+  static std::vector<Posted*> prepared_of(WorkerPlaces& places) {
     std::vector<Posted*> all;
-    for (Place& each : places) all.push_back(&each.prepared);
+    for (WorkerPlace& each : places) all.push_back(&each.prepared);
     return all;
   }
 
@@ -112,8 +112,8 @@ class WorkerTransport final : public SharedTransport {
   const Outcome* outcome(bool (WorkerTransport::*exchange)(Outcome&));
   void end_outcome();
 
-  std::shared_ptr<Places> places_;
-  Place* own_;
+  std::shared_ptr<WorkerPlaces> places_;
+  WorkerPlace* own_;
   BoardPlace<MachineMemory, std::span<const std::byte>> gather_;
   std::size_t seen_ = 0;  // workers that have posted what is being gathered
   std::shared_ptr<const Workers> all_;
@@ -130,7 +130,7 @@ class WorkerTransport final : public SharedTransport {
   bool has_posted_ = false;       // what came of it
 };
 
-WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<Places> places,
+WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places,
                                  std::shared_ptr<const Workers> all, std::shared_ptr<Outside> outside,
                                  std::shared_ptr<Relay> relay, std::vector<Rank> labels)
     : SharedTransport(std::move(among), prepared_of(*places)),
@@ -204,7 +204,7 @@ bool WorkerTransport::all_have_gathered() noexcept {
 /// What the workers of this process have posted.
 Transport::Gathered WorkerTransport::gathered_here() const {
   Gathered all;
-  for (const Place& place : *places_) {
+  for (const WorkerPlace& place : *places_) {
     const std::span<const std::byte> bytes = *gather_.look(place.gather);
     all.first.push_back(all.bytes.size());
     all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
@@ -332,7 +332,7 @@ std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared
   Neighbourhood among = workers_of(*all, outside ? outside->processes().rank() : 0, shares_cores);
   const bool shares_node = node.memory != nullptr;
   const auto labels = outside ? labels_of(*all, outside->processes().node_labels(), shares_node) : std::vector<Rank>();
-  const auto places = std::make_shared<Places>(among.ranks.size());
+  const auto places = std::make_shared<WorkerPlaces>(among.ranks.size());
   std::vector<std::unique_ptr<Transport>> transports;
   const auto relay = outside && !outside->serves_threads() ? std::make_shared<Relay>() : nullptr;
   for (; among.own < among.ranks.size(); ++among.own)

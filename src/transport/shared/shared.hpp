@@ -1,6 +1,6 @@
 // Workers that are threads, of one process or of several: messages within a process go through cache lines that all of
 // its threads see, others through those of their node, or through what connects the processes.
-// Rank order: by process, then by worker; see shared_endpoint.hpp. Cost: gathers and connections take one exchange of
+// Rank order: by process, then by worker; see endpoint.hpp. Cost: gathers and connections take one exchange of
 // lines; those of several processes also one between these, and one more line. Source: [S2]. Free of MPI; makes no
 // threads.
 #pragma once

@@ -1,5 +1,5 @@
 // Endpoints and boards over memory that ranks see in common, and how neighbours show each other what they prepared.
-// Rank order and cost: see shared_endpoint.hpp and board.hpp.
+// Rank order and cost: see endpoint.hpp and board.hpp.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ namespace steadfold::transport {
 /// What a rank tells its neighbours when it connects.
 struct PreparedNotice {
   static constexpr std::size_t most = 24;  // endpoints and boards at once: a new group has nine of each
-  struct Shown {
+  struct PreparedBlock {
     std::uint32_t tag = 0;
     bool is_board = false;
     CommonMemory::Place place = CommonMemory::no_place;
   };
   bool is_prepared = false;
   std::uint32_t count = 0;
-  std::array<Shown, most> shown = {};
+  std::array<PreparedBlock, most> shown = {};
 
   CommonMemory::Place place_of(std::uint32_t tag, bool is_board) const noexcept {
     for (std::uint32_t i = 0; i < count; ++i)

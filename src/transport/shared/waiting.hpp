@@ -1,5 +1,5 @@
 // How a rank waits for memory that others write.
-// Cost: that of Patience; if the memory is shared by processes, a call of the MPI library now and then.
+// Cost: that of Backoff; if the memory is shared by processes, a call of the MPI library now and then.
 #pragma once
 
 #include "transport/patience.hpp"
@@ -14,19 +14,19 @@ class Waiting {
  public:
   explicit Waiting(const Neighbourhood& among) noexcept
       : memory_(among.memory->is_one_process() || !among.drives ? nullptr : among.memory.get()),
-        patience_(among.shares_cores, memory_ == nullptr ? Patience::Sleeps::after_long : Patience::Sleeps::never) {}
+        backoff_(among.shares_cores, memory_ == nullptr ? Backoff::Sleeps::after_long : Backoff::Sleeps::never) {}
 
-  void found_something() noexcept { patience_.found_something(); }
+  void found_something() noexcept { backoff_.found_something(); }
   void found_nothing() noexcept {
-    patience_.found_nothing();
-    if (memory_ != nullptr && patience_.idle_tests() % tests_per_progress == 0) memory_->make_progress();
+    backoff_.found_nothing();
+    if (memory_ != nullptr && backoff_.idle_tests() % tests_per_progress == 0) memory_->make_progress();
   }
 
  private:
   static constexpr std::uint32_t tests_per_progress = 64;  // some microseconds
 
   CommonMemory* memory_;  // if it is shared by processes, and this rank drives
-  Patience patience_;
+  Backoff backoff_;
 };
 
 }  // namespace steadfold::transport

@@ -28,11 +28,11 @@ struct Channel {
 };
 
 /// One `add_words` over all ranks: number n under its tag.
-struct Sum {
+struct WordSumId {
   std::uint32_t tag = 0;
   std::uint32_t number = 0;
 
-  friend bool operator==(const Sum&, const Sum&) = default;
+  friend bool operator==(const WordSumId&, const WordSumId&) = default;
 };
 
 /// splitmix64: mixes well, and every seed is good.
@@ -43,19 +43,21 @@ std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-struct Hash {
+struct ChannelHash {
   std::size_t operator()(const Channel& channel) const noexcept {
     const auto source = static_cast<std::uint32_t>(channel.source);
     const auto target = static_cast<std::uint32_t>(channel.target);
     return mixed(mixed(channel.tag) ^ (std::uint64_t{source} << 32 | target));
   }
-  std::size_t operator()(const Sum& sum) const noexcept { return mixed(std::uint64_t{sum.tag} << 32 | sum.number); }
+  std::size_t operator()(const WordSumId& sum) const noexcept {
+    return mixed(std::uint64_t{sum.tag} << 32 | sum.number);
+  }
 };
 
 class SimulatedEndpoint;
 
 /// Who is to be told when a communication can complete; nobody once its endpoint is gone.
-struct Waiting {
+struct Waiter {
   SimulatedEndpoint* endpoint = nullptr;
   Ticket ticket = 0;
 };
@@ -65,8 +67,8 @@ struct Transfer {
   bool put = false;
   bool released = false;
   bool landed = false;
-  Waiting putting;
-  Waiting releasing;
+  Waiter putting;
+  Waiter releasing;
   SlotNumber put_to = 0;
   SlotNumber released_slot = 0;
   std::span<const std::byte> bytes;  // the caller's until its put completes, then those of `kept`
@@ -79,7 +81,7 @@ struct Transfer {
 
 struct Total {
   std::vector<std::uint64_t> words;  // unsigned, so that overflow wraps around
-  std::vector<Waiting> contributions;
+  std::vector<Waiter> contributions;
   bool sizes_differ = false;
 };
 
@@ -122,7 +124,7 @@ class RankTransport final : public Transport {
 };
 
 /// One `connect` or `gather` over all ranks.
-struct Meeting {
+struct Rendezvous {
   std::size_t joined = 0;
   std::size_t left = 0;
   bool all_prepared = true;
@@ -179,10 +181,10 @@ struct SimulatedNetwork::State {
   std::uint64_t random;
   std::vector<RankTransport> ranks;
   Traffic traffic;
-  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, Hash> waiting;  // for the other end
-  std::unordered_map<Sum, std::shared_ptr<Total>, Hash> totals;                     // lacking contributions
-  std::unordered_map<std::uint32_t, Meeting> connections;                           // by number
-  std::unordered_map<std::uint32_t, Meeting> gathers;                               // by number
+  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, ChannelHash> waiting;  // for the other end
+  std::unordered_map<WordSumId, std::shared_ptr<Total>, ChannelHash> totals;               // lacking contributions
+  std::unordered_map<std::uint32_t, Rendezvous> connections;                               // by number
+  std::unordered_map<std::uint32_t, Rendezvous> gathers;                                   // by number
 };
 
 namespace {
@@ -198,13 +200,13 @@ class SimulatedEndpoint final : public Endpoint {
         tag_(tag),
         slots_(capacities),
         leases_(capacities.size()),
-        operations_(tickets) {}
+        communications_(tickets) {}
 
   ~SimulatedEndpoint() override {
-    for (Operation& operation : operations_) {
-      if (operation.transfer) give_up(operation);
-      if (!operation.total) continue;
-      for (Waiting& each : operation.total->contributions)
+    for (OpenCommunication& communication : communications_) {
+      if (communication.transfer) give_up(communication);
+      if (!communication.total) continue;
+      for (Waiter& each : communication.total->contributions)
         if (each.endpoint == this) each.endpoint = nullptr;
     }
   }
@@ -217,10 +219,10 @@ class SimulatedEndpoint final : public Endpoint {
       traffic->messages += 1;
       traffic->bytes += bytes.size() + (second ? second->size() : 0);
     }
-    Operation& operation = started(ticket, Kind::put, target);
+    OpenCommunication& communication = started(ticket, CommunicationKind::put, target);
     if (!is_connected()) return tell({this, ticket});
-    operation.transfer = network_.meet({tag_, rank_, target}, &Transfer::put);
-    Transfer& transfer = *operation.transfer;
+    communication.transfer = network_.meet({tag_, rank_, target}, &Transfer::put);
+    Transfer& transfer = *communication.transfer;
     transfer.put = true;
     transfer.putting = {this, ticket};
     transfer.put_to = slot;
@@ -231,10 +233,10 @@ class SimulatedEndpoint final : public Endpoint {
   }
 
   void release(Ticket ticket, Rank source, SlotNumber slot, const std::optional<SecondRoom>& second) noexcept override {
-    Operation& operation = started(ticket, Kind::release, source);
+    OpenCommunication& communication = started(ticket, CommunicationKind::release, source);
     if (!is_connected()) return tell({this, ticket});
-    operation.transfer = network_.meet({tag_, source, rank_}, &Transfer::released);
-    Transfer& transfer = *operation.transfer;
+    communication.transfer = network_.meet({tag_, source, rank_}, &Transfer::released);
+    Transfer& transfer = *communication.transfer;
     transfer.released = true;
     transfer.releasing = {this, ticket};
     transfer.released_slot = slot;
@@ -250,9 +252,9 @@ class SimulatedEndpoint final : public Endpoint {
   }
 
   void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept override {
-    Operation& operation = started(ticket, Kind::sum, rank_);
+    OpenCommunication& communication = started(ticket, CommunicationKind::sum, rank_);
     if (!is_connected()) return tell({this, ticket});
-    const Sum sum = {tag_, sums_++};
+    const WordSumId sum = {tag_, sums_++};
     std::shared_ptr<Total>& found = network_.totals[sum];
     if (!found) {
       found = std::make_shared<Total>();
@@ -263,12 +265,12 @@ class SimulatedEndpoint final : public Endpoint {
     for (std::size_t i = 0; i < std::min(words.size(), total->words.size()); ++i) {
       total->words[i] += static_cast<std::uint64_t>(words[i]);
     }
-    operation.total = total;
-    operation.words = words;
+    communication.total = total;
+    communication.words = words;
     total->contributions.push_back({this, ticket});
     if (total->contributions.size() < network_.ranks.size()) return;
     network_.totals.erase(sum);
-    for (const Waiting& each : total->contributions) tell(each);
+    for (const Waiter& each : total->contributions) tell(each);
   }
 
   std::size_t poll(std::span<Completion> completions) noexcept override {
@@ -278,7 +280,7 @@ class SimulatedEndpoint final : public Endpoint {
     for (; count < completions.size() && ready_.first != none; ++count) {
       const Ticket ticket = ready_.first;
       completions[count] = ended(ticket);
-      ready_.first = operations_[ticket].next;
+      ready_.first = communications_[ticket].next;
     }
     return count;
   }
@@ -287,9 +289,9 @@ class SimulatedEndpoint final : public Endpoint {
 
  private:
   static constexpr Ticket none = ~Ticket{0};
-  enum class Kind : std::uint8_t { put, release, sum };
-  struct Operation {
-    Kind kind = Kind::put;
+  enum class CommunicationKind : std::uint8_t { put, release, sum };
+  struct OpenCommunication {
+    CommunicationKind kind = CommunicationKind::put;
     std::uint8_t hold = 0;
     Rank peer = 0;
     Ticket next = none;                  // in its queue
@@ -315,58 +317,58 @@ class SimulatedEndpoint final : public Endpoint {
    private:
     std::optional<LandingSlots> memory_;
   };
-  struct Queue {
+  struct DueQueue {
     Ticket first = none;
     Ticket last = none;
   };
 
   bool is_connected() const noexcept { return own_.is_connected(connections_before_); }
 
-  Operation& started(Ticket ticket, Kind kind, Rank peer) noexcept {
-    Operation& operation = operations_[ticket];
-    operation.kind = kind;
-    operation.hold = network_.hold();
-    operation.peer = peer;
-    return operation;
+  OpenCommunication& started(Ticket ticket, CommunicationKind kind, Rank peer) noexcept {
+    OpenCommunication& communication = communications_[ticket];
+    communication.kind = kind;
+    communication.hold = network_.hold();
+    communication.peer = peer;
+    return communication;
   }
 
   /// The communication can complete, and does so in one of the next polls.
-  static void tell(const Waiting& waiting) noexcept {
+  static void tell(const Waiter& waiting) noexcept {
     if (waiting.endpoint == nullptr) return;
     SimulatedEndpoint& own = *waiting.endpoint;
-    own.operations_[waiting.ticket].next = none;
-    own.append(own.due_[(own.polls_ + 1 + own.operations_[waiting.ticket].hold) % own.due_.size()],
+    own.communications_[waiting.ticket].next = none;
+    own.append(own.due_[(own.polls_ + 1 + own.communications_[waiting.ticket].hold) % own.due_.size()],
                {waiting.ticket, waiting.ticket});
   }
 
-  void append(Queue& queue, Queue more) noexcept {
+  void append(DueQueue& queue, DueQueue more) noexcept {
     if (more.first == none) return;
-    (queue.first == none ? queue.first : operations_[queue.last].next) = more.first;
+    (queue.first == none ? queue.first : communications_[queue.last].next) = more.first;
     queue.last = more.last;
   }
 
   /// Nothing of it is told any more. Its message stays under way; its release does not.
-  void give_up(Operation& operation) noexcept {
-    Transfer& transfer = *operation.transfer;
-    (operation.kind == Kind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
-    if (operation.kind == Kind::put)
+  void give_up(OpenCommunication& communication) noexcept {
+    Transfer& transfer = *communication.transfer;
+    (communication.kind == CommunicationKind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
+    if (communication.kind == CommunicationKind::put)
       copy_bytes_of(transfer);
     else
-      network_.withdraw({tag_, operation.peer, rank_}, operation.transfer);
+      network_.withdraw({tag_, communication.peer, rank_}, communication.transfer);
   }
 
   Completion ended(Ticket ticket) noexcept {
-    Operation& operation = operations_[ticket];
+    OpenCommunication& communication = communications_[ticket];
     Completion completion{.ticket = ticket};
-    completion.failed = !operation.transfer && !operation.total;  // it was not connected
+    completion.failed = !communication.transfer && !communication.total;  // it was not connected
     if (completion.failed) return completion;
-    switch (operation.kind) {
-      case Kind::put: copy_bytes_of(*operation.transfer); break;
-      case Kind::release: land(*operation.transfer, completion); break;
-      case Kind::sum: completion.failed = !take_total(operation); break;
+    switch (communication.kind) {
+      case CommunicationKind::put: copy_bytes_of(*communication.transfer); break;
+      case CommunicationKind::release: land(*communication.transfer, completion); break;
+      case CommunicationKind::sum: completion.failed = !take_total(communication); break;
     }
-    operation.transfer.reset();
-    operation.total.reset();
+    communication.transfer.reset();
+    communication.total.reset();
     return completion;
   }
 
@@ -384,9 +386,9 @@ class SimulatedEndpoint final : public Endpoint {
     completion.data = transfer.memory.data();
   }
 
-  static bool take_total(Operation& operation) noexcept {
-    if (operation.total->sizes_differ) return false;
-    std::ranges::transform(operation.total->words, operation.words.begin(),
+  static bool take_total(OpenCommunication& communication) noexcept {
+    if (communication.total->sizes_differ) return false;
+    std::ranges::transform(communication.total->words, communication.words.begin(),
                            [](std::uint64_t word) { return static_cast<std::int64_t>(word); });
     return true;
   }
@@ -399,10 +401,10 @@ class SimulatedEndpoint final : public Endpoint {
   std::uint32_t sums_ = 0;
   LandingSlots slots_;
   std::vector<Lease> leases_;  // by slot
-  std::vector<Operation> operations_;
+  std::vector<OpenCommunication> communications_;
   std::uint64_t polls_ = 0;
-  std::array<Queue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number
-  Queue ready_;                                         // was due
+  std::array<DueQueue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number
+  DueQueue ready_;                                         // was due
   Traffic traffic_;
 };
 
@@ -418,44 +420,44 @@ std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<co
 }
 
 void RankTransport::connect(bool is_prepared) {
-  Meeting& meeting = network_->connections[connections_++];
-  meeting.joined += 1;
-  meeting.all_prepared = meeting.all_prepared && is_prepared;
+  Rendezvous& rendezvous = network_->connections[connections_++];
+  rendezvous.joined += 1;
+  rendezvous.all_prepared = rendezvous.all_prepared && is_prepared;
   hold_ = network_->hold();
 }
 
 Connection RankTransport::connected() {
   const auto found = network_->connections.find(connections_ended_);
-  Meeting& meeting = found->second;
-  if (meeting.joined < network_->ranks.size()) return Connection::pending;
+  Rendezvous& rendezvous = found->second;
+  if (rendezvous.joined < network_->ranks.size()) return Connection::pending;
   if (hold_ > 0) {
     --hold_;
     return Connection::pending;
   }
-  const bool all_prepared = meeting.all_prepared;
-  if (++meeting.left == network_->ranks.size()) network_->connections.erase(found);
+  const bool all_prepared = rendezvous.all_prepared;
+  if (++rendezvous.left == network_->ranks.size()) network_->connections.erase(found);
   ++connections_ended_;
   return all_prepared ? Connection::connected : Connection::failed;
 }
 
 void RankTransport::gather(std::span<const std::byte> bytes) {
-  Meeting& meeting = network_->gathers[gathers_++];
-  meeting.brought.resize(network_->ranks.size());
-  meeting.brought[static_cast<std::size_t>(rank_)] = bytes;
-  if (++meeting.joined == network_->ranks.size()) meeting.join_bytes();
+  Rendezvous& rendezvous = network_->gathers[gathers_++];
+  rendezvous.brought.resize(network_->ranks.size());
+  rendezvous.brought[static_cast<std::size_t>(rank_)] = bytes;
+  if (++rendezvous.joined == network_->ranks.size()) rendezvous.join_bytes();
   gather_hold_ = network_->hold();
 }
 
 std::optional<Transport::Gathered> RankTransport::gathered() {
   const auto found = network_->gathers.find(gathers_ - 1);
-  Meeting& meeting = found->second;
-  if (meeting.joined < network_->ranks.size()) return std::nullopt;
+  Rendezvous& rendezvous = found->second;
+  if (rendezvous.joined < network_->ranks.size()) return std::nullopt;
   if (gather_hold_ > 0) {
     --gather_hold_;
     return std::nullopt;
   }
-  const bool is_last = ++meeting.left == network_->ranks.size();
-  Gathered all = is_last ? std::move(meeting.gathered) : meeting.gathered;
+  const bool is_last = ++rendezvous.left == network_->ranks.size();
+  Gathered all = is_last ? std::move(rendezvous.gathered) : rendezvous.gathered;
   if (is_last) network_->gathers.erase(found);
   return all;
 }

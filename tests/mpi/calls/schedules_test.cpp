@@ -78,7 +78,7 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {
         const auto serves = [&](Collective collective) {
-          return test::says_it_serves(row, collective, 0, test::tree_merging, schedule::Operator::ordered);
+          return test::says_it_serves(row, collective, 0, test::tree_merging, schedule::OperatorKind::ordered);
         };
         const Options options{.method = tree()};
         if (serves(Collective::allreduce) && is_due()) ++found, expect_wanted(name, options);

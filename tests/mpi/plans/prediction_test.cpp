@@ -70,7 +70,7 @@ int expect_prediction(const std::string& schedule, agreement::Method method, ord
   const schedule::Row& row = *schedule::parse(schedule).row;
   const auto asked = agreement::reduction_to(root);
   if (row.messages == nullptr ||
-      schedule::refusal(row, asked, std::max(root, 0), row_of(method).merging, schedule::Operator::commutative)) {
+      schedule::refusal(row, asked, std::max(root, 0), row_of(method).merging, schedule::OperatorKind::commutative)) {
     return 0;
   }
   sf::Options options{.method = method == agreement::Method::tree ? sf::tree() : sf::plain()};
