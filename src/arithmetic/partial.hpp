@@ -48,7 +48,7 @@ struct Block {
 /// What a builder offers whose kind wants a first sweep over all rows.
 class Surveyor {
  public:
-  /// Looks at rows that will be pushed.
+  /// Looks at rows that will be pushed. The builder's `clear` forgets what was seen of others.
   virtual void survey(const Block& block) = 0;
   /// Writes what was found out about them, and forgets it.
   virtual void write_survey(std::span<std::byte> out) = 0;

@@ -85,12 +85,13 @@ Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::
 void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out) {
   threads = divide(rows, team, threads);
   if (threads <= 1) {
-    prepare();
+    builder().clear();
     survey_rows(*intake_, rows, 0, to_the_end);
     return builder().surveyor()->write_survey(out);
   }
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
+    mine.intake->builder().clear();  // of what was surveyed before memory ran out
     survey_rows(*mine.intake, rows, mine.first, mine.last);
     mine.intake->builder().surveyor()->write_survey(mine.partial);
   });

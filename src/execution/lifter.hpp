@@ -1,6 +1,6 @@
 // Turns one rank's rows into one partial, on one thread or several: each pushes a run of rows into a builder of its
 // own, and the partials are merged in the order of memory. Rank order: kept. Cost: the builders' and a merge for each
-// further thread; a second round of the same shape allocates nothing.
+// further thread; a third round of the same shape allocates nothing: two tiles take turns.
 #pragma once
 
 #include <optional>

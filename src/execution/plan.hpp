@@ -1,5 +1,6 @@
 // A reduction agreed on once and run often: the agreed schedule over a transport, on one rank.
-// Rank order and cost: the schedule's; a run allocates nothing. Source: [S4] for start, test and wait.
+// Rank order and cost: the schedule's; a run allocates nothing once its first rows were copied. Source: [S4] for start,
+// test and wait.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <new>
 
 namespace steadfold::execution {
 
@@ -76,6 +75,7 @@ void RowsPayload::take(const Data& data, bool stays) noexcept {
   missing_ = missing(agreed_->description, local_rows_, data_, gets_result_);
   if (!gets_result_) data_.result = nullptr;
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
+  caught_.reset();
   operator_failed_ = label_failed_ = false;
   if (!may_stand_apart_) return;
   const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail && strides_.are_touching();
@@ -103,24 +103,25 @@ void RowsPayload::refuse() noexcept {
   data_ = {};
   status_ = Status::invalid_argument;
   missing_ = Missing::nothing;
+  caught_.reset();
   operator_failed_ = label_failed_ = lends_rows_ = takes_results_ = false;
 }
 
 std::optional<Failure> RowsPayload::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
-  if (status_ == Status::internal) return Failure(status_, agreement::text_of(std::bad_alloc()));
+  if (caught_) return caught_;
   if (operator_failed_) return agreement::operator_failure();
   if (label_failed_) return agreement::label_failure(strides_, operands_of(agreed_->description, data_), local_rows_);
   return std::nullopt;
 }
 
-/// Does what may take memory. Where there is none the run fails, on all ranks: they wait for this rank's messages.
+/// Does what may take memory. Where there is none the run fails, on all ranks that wait for what this one has not sent.
 template <class Body>
 void RowsPayload::attempt(const Body& body) noexcept {
   try {
     body();
-  } catch (const std::exception&) {
-    status_ = Status::internal;
+  } catch (...) {
+    caught_ = agreement::caught_failure(status_);
   }
 }
 
@@ -142,7 +143,8 @@ void RowsPayload::write_survey(std::span<std::byte> out) {
     Width& width = width_of(i);
     const Bytes bytes = width.kind->survey_bytes();
     const auto own = out.first(bytes);
-    if (bytes > 0) attempt([&] { width.lifter.survey(placed(i, all_rows), *team_, threads_, own); });
+    if (bytes > 0 && status_ == Status::ok)
+      attempt([&] { width.lifter.survey(placed(i, all_rows), *team_, threads_, own); });
     out = out.subspan(bytes);
   }
 }

@@ -155,10 +155,11 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   arithmetic::Pieces whole_{.most = ~Count{0}};  // of a step whose operator wants to be called later
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
-  bool operator_failed_ = false;  // on this rank
-  bool label_failed_ = false;     // one of this rank's names no group
-  bool lends_rows_ = false;       // the caller's rows may be sent from where they are in this run
-  bool takes_results_ = false;    // and results be written before its end
+  std::optional<Failure> caught_;  // what was thrown while rows were lifted on this rank
+  bool operator_failed_ = false;   // on this rank
+  bool label_failed_ = false;      // one of this rank's names no group
+  bool lends_rows_ = false;        // the caller's rows may be sent from where they are in this run
+  bool takes_results_ = false;     // and results be written before its end
 };
 
 }  // namespace steadfold::execution

@@ -7,16 +7,15 @@ namespace steadfold::execution {
 void ThreadTeam::resize(unsigned size) {
   if (size == this->size()) return;
   dismiss();
-  helpers_.reserve(size - 1);  // helpers are referred to by their places
-  while (this->size() < size) {
-    const unsigned member = this->size();
-    helpers_.emplace_back();
-    try {
-      helpers_.back().thread = std::thread([this, member] { serve(member); });
-    } catch (const std::exception&) {  // the system has no more; fewer threads give the same bits
-      helpers_.pop_back();
-      return;
+  try {
+    helpers_.reserve(size - 1);  // helpers are referred to by their places
+    while (this->size() < size) {
+      const unsigned member = this->size();
+      std::thread& thread = helpers_.emplace_back().thread;
+      thread = std::thread([this, member] { serve(member); });
     }
+  } catch (const std::exception&) {  // there are no more threads, or no memory; fewer threads give the same bits
+    if (!helpers_.empty() && !helpers_.back().thread.joinable()) helpers_.pop_back();
   }
 }
 

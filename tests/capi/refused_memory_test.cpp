@@ -23,24 +23,31 @@ namespace steadfold::test::refused_memory_test {
 namespace {
 
 constexpr std::size_t rows = 60, columns = 1500;
+constexpr std::size_t most_rows = 2500;  // more than a tile of rows that are copied has
 constexpr int ranks = 3;
 
 using Results = std::array<double, columns>;
 
 /// What a rank brings: there before memory runs out.
 struct Input {
-  explicit Input(const Team::Member& member)
-      : x(hostile(rows, 1 + static_cast<unsigned>(member.worker()))),
+  explicit Input(const Team::Member& member, double scale = 1)
+      : x(scaled(hostile(rows, 1 + static_cast<unsigned>(member.worker())), scale)),
+        many(scaled(hostile(2 * most_rows, 9), scale)),
         in_order{.method = sf::tree(), .layout = Layout::intervals({{begin(member), begin(member) + rows}})} {
     accumulator.add(x);
   }
+  static std::vector<double> scaled(std::vector<double> values, double scale) {
+    for (double& value : values) value *= scale;
+    return values;
+  }
   static std::uint64_t begin(const Team::Member& member) { return rows * static_cast<std::uint64_t>(member.worker()); }
 
-  std::vector<double> x, wide = hostile(columns, 7);
-  std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(rows / 2, 1);
+  std::vector<double> x, many, wide = hostile(columns, 7);
+  std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(most_rows, 1);
   std::vector<std::int32_t> labels = std::vector<std::int32_t>(rows, 1);
-  sf::Array<double> x_by_4{x.data(), {rows / 4, 4}}, every_second{x.data(), {rows / 2}, {2}};
-  Axes masked{.where = sf::Array<std::uint8_t>(mask.data(), {rows / 2})};
+  sf::Array<double> x_by_4{x.data(), {rows / 4, 4}}, spread_by_4{x.data(), {rows / 8, 4}, {64, 16}},
+      every_second{many.data(), {most_rows}, {16}};
+  Axes masked{.where = sf::Array<std::uint8_t>(mask.data(), {most_rows})};
   Vectors<double> vectors{x, x};
   Axes kept{.keep = {1}};
   Options in_order, binned_by_messages{.method = sf::binned(), .schedule = "recursive_doubling"},
@@ -102,7 +109,7 @@ constexpr Case cases[] = {
      [](const auto& member, const Input& in, Results& out) { take(sf::sum(in.x_by_4, in.kept, member), out); }},
     {"an array by messages",
      [](const auto& member, const Input& in, Results& out) {
-       take(sf::sum(in.x_by_4, in.kept, member, in.exact_by_messages), out);
+       take(sf::sum(in.spread_by_4, in.kept, member, in.exact_by_messages), out);
      }},
     {"a masked array by messages",
      [](const auto& member, const Input& in, Results& out) {
@@ -114,12 +121,19 @@ constexpr Case cases[] = {
      }},
     {"threads by messages",
      [](const auto& member, const Input& in, Results& out) { out[0] = sf::sum(in.x, member, in.threads_by_messages); }},
+    {"threads where there was one",
+     [](const auto& member, const Input& in, Results& out) {
+       out[0] = sf::sum(in.x, member, {.schedule = "ring"});
+       out[1] = sf::sum(in.x, member, in.threads_by_messages);
+     }},
     {"a masked array in two sweeps",
      [](const auto& member, const Input& in, Results& out) {
        take(sf::sum(in.every_second, in.masked, member, in.in_two_sweeps), out);
      }},
-    {"columns in two sweeps", [](const auto& member, const Input& in,
-                                 Results& out) { take(sf::sum(in.x_by_4, in.kept, member, in.in_two_sweeps), out); }},
+    {"columns in two sweeps",
+     [](const auto& member, const Input& in, Results& out) {
+       take(sf::sum(in.spread_by_4, in.kept, member, in.in_two_sweeps), out);
+     }},
     {"a plan of an array together",
      [](const auto& member, const Input& in, Results& out) {
        ArrayPlan<double> plan(sf::plus, in.every_second, in.masked, member);
@@ -175,6 +189,7 @@ struct Outcome {
   std::string wrong;  // what was thrown; empty: nothing
   bool was_refused = false;
   Results results{};
+  Results next{};  // of the next call, on smaller numbers
 };
 
 Outcome outcome_of(const Case& tried, const Team::Member& member, const Input& input, std::int64_t after) {
@@ -206,8 +221,11 @@ AllOutcomes outcomes(const Case& tried, bool is_first, int culprit, std::int64_t
     const int rank = member.worker();
     const Input input(member);
     if (!is_first) sf::barrier(member);
-    all[static_cast<std::size_t>(rank)] = outcome_of(tried, member, input, rank == culprit ? after : -1);
+    Outcome& own = all[static_cast<std::size_t>(rank)];
+    own = outcome_of(tried, member, input, rank == culprit ? after : -1);
+    const Input smaller(member, 0x1p-200);  // nothing of larger ones may be left in what is kept
     try {
+      tried.call(member, smaller, own.next);
       EXPECT_EQ(sf::sum(std::array{1.0, 2.0}, member), 3.0 * ranks);
     } catch (const std::exception& error) {
       ADD_FAILURE() << tried.name << ", allocation " << after << ": the call behind it fails: " << error.what();
@@ -218,7 +236,12 @@ AllOutcomes outcomes(const Case& tried, bool is_first, int culprit, std::int64_t
 
 /// Texts of a rank without memory, and of an array call whose results find no room.
 bool says_why(const std::string& text) {
-  const char* const reasons[] = {"memory", "bad_alloc", "no room for ", "an axis is kept that is not there"};
+  const char* const reasons[] = {"memory",
+                                 "bad_alloc",
+                                 "no room for 1 result",
+                                 "no room for 3 results",
+                                 "no room for 4 results",
+                                 "an axis is kept that is not there"};
   return std::ranges::any_of(reasons, [&](const char* each) { return text.find(each) != std::string::npos; });
 }
 
@@ -242,6 +265,7 @@ class RefusedMemory : public testing::TestWithParam<Case> {
           EXPECT_TRUE(are_equal(found[rank].results, due[rank].results)) << where << "wrong results";
         else
           EXPECT_TRUE(says_why(found[rank].wrong)) << where << found[rank].wrong;
+        EXPECT_TRUE(are_equal(found[rank].next, due[rank].next)) << where << "the next call has wrong results";
       }
       if (!found[static_cast<std::size_t>(culprit)].was_refused || HasFailure()) return after;
     }

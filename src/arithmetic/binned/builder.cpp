@@ -74,6 +74,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     columns_.clear(expected_, shape_.lowest_top());
     is_untouched_ = columns_.size() == 1 && columns_.single().bins.top == shape_.lowest_top();
     few_.clear();
+    std::ranges::fill(surveyed_, lowest_top());
     rows_ = 0;
     status_ = Status::ok;
   }

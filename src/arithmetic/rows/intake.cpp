@@ -224,12 +224,12 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
     const Operands here = data.at(done, 0);
     const order::Interval taken{here.row, here.row + some};
     const order::Interval all{here.column, here.column + columns};
-    tile.first.resize(columns * apart);
+    make_room(tile.first, columns * apart);
     gather(strides, Operand::first, data.first, taken, all, size, tile.first.data(), {size, apart});
     Block block{.rows = some, .row_stride = size, .has_common = has_common};
     const bool turns_factors = shape_.has_factors && !is_common(strides, Operand::second);
     if (turns_factors) {
-      tile.second.resize(columns * apart);
+      make_room(tile.second, columns * apart);
       gather(strides, Operand::second, data.second, taken, all, size, tile.second.data(), {size, apart});
     } else if (shape_.has_factors) {
       block.second = side_by_side({Operand::second, here, some, 1, size}, strides, tile.second);
@@ -330,8 +330,8 @@ void Intake::survey_by_column(const Operands& data, Count rows, const Strides& s
     for_each_column(data, rows, strides, survey);
 }
 
-/// An operand's rows one after the other: where they are, if they stand so, else copied to `to`, which grows to what
-/// they take and no further: a schedule may have an intake per column.
+/// An operand's rows one after the other: where they are, if they stand so, else copied to `to`, which gets room for
+/// the rows that are there: whole tiles for the one row of each of many ranks took gigabytes.
 const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const {
   const auto& [operand, data, rows, columns, size] = wanted;
   const std::byte* const place = strides.place(data, operand);

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "transport/backoff.hpp"
 #include "transport/landing.hpp"
-#include "transport/patience.hpp"
 
 namespace steadfold::transport {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/backoff.hpp"
 #include "transport/mpi/endpoint.hpp"
-#include "transport/patience.hpp"
 
 namespace steadfold::transport {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "transport/backoff.hpp"
 #include "transport/forwarding.hpp"
-#include "transport/patience.hpp"
 
 namespace steadfold::transport {
 

@@ -2,7 +2,7 @@
 // Cost: that of Backoff; if the memory is shared by processes, a call of the MPI library now and then.
 #pragma once
 
-#include "transport/patience.hpp"
+#include "transport/backoff.hpp"
 #include "transport/shared/common_memory.hpp"
 
 namespace steadfold::transport {
