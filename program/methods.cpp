@@ -47,9 +47,8 @@ std::vector<std::string> built_methods() {
 const agreement::MethodRow& row_named(const std::string& name) {
   if (const auto* const row = agreement::find_method(family_of(name))) return *row;
   const std::vector<std::string> known = built_methods();
-  std::string names = known.front();
-  for (std::size_t i = 1; i < known.size(); ++i) names += (i + 1 < known.size() ? ", " : " and ") + known[i];
-  throw Failure("unknown method '" + name + "' (known are " + names + "), choose one of these");
+  throw Failure(
+      schedule::unknown_name("method", family_of(name), std::vector<std::string_view>(known.begin(), known.end())));
 }
 
 bool promises_the_same_bits(const std::string& method) { return row_named(method).merging.is_associative; }

@@ -21,8 +21,8 @@
 namespace steadfold::command {
 namespace {
 
-constexpr const char* benchmarks[] = {"local",     "prefetch",   "arrays", "shared", "teams",
-                                      "allreduce", "splitphase", "bundle", "fields", "reduce"};
+constexpr std::string_view benchmarks[] = {"local",     "prefetch",   "arrays", "shared", "teams",
+                                           "allreduce", "splitphase", "bundle", "fields", "reduce"};
 
 /// "local, prefetch, ... or reduce".
 std::string all_benchmarks() {
@@ -259,7 +259,7 @@ bool is_of_one_process(const std::string& name) { return name == "local" || name
 void check(const Asked& asked, const Job& job) {
   const std::string& name = asked.options.name;
   if (std::ranges::find(benchmarks, name) == std::end(benchmarks))
-    throw Failure("unknown benchmark '" + name + "' (no such benchmark), take " + all_benchmarks());
+    throw Failure(schedule::unknown_name("benchmark", name, benchmarks));
   const bool is_local = is_of_one_process(name);
   if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");

@@ -21,12 +21,12 @@ std::string own_collective(const std::string& schedule) {
 }
 
 schedule::Collective collective_named(const std::string& name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const schedule::Collective each : schedule::every_collective) {
     if (name_of(each) == name) return each;
-    known.append(known.empty() ? "" : ", ").append(name_of(each));
+    known.push_back(name_of(each));
   }
-  throw Failure("unknown collective '" + name + "' (known are " + known + "), choose one of these");
+  throw Failure(schedule::unknown_name("collective", name, known));
 }
 
 bool is_policy(const std::string& schedule) { return std::ranges::count(schedule::policies, schedule) > 0; }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "command.hpp"
+#include "schedule/registry.hpp"
 #include "steadfold/steadfold.h"
 
 namespace steadfold::command {
@@ -37,15 +38,26 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string names_of(const CLI::App& app) {
-  std::string names;
+std::string unknown_subcommand(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
   for (const CLI::App* const each : app.get_subcommands([](const CLI::App* of) { return !of->get_group().empty(); }))
-    names += (names.empty() ? "" : ", ") + each->get_name();
-  return names;
+    names.push_back(each->get_name());
+  return schedule::unknown_name("subcommand", name, std::vector<std::string_view>(names.begin(), names.end()));
 }
+
+constexpr const char* what_most_people_want = R"(Reductions with the same bits, every time. What most people want:
+
+  steadfold sum FILE                         the sum of a file's numbers, and its bits
+  steadfold verify FILE --ranks 1,2,3,5,8    whether the bits are the same on these numbers of ranks
+  steadfold bench local                      what sums cost on this machine
+  steadfold info                             what is installed, and what bits and speed may depend on here
+
+steadfold --help lists all subcommands, steadfold SUBCOMMAND --help the options of one.
+)";
 
 /// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
 std::optional<std::string> parse(int argc, char** argv, Action& action) {
+  if (argc == 1) return what_most_people_want;
   CLI::App app("Folds distributed data to the same bits, every time.", "steadfold");
   app.set_version_flag("--version", std::string("steadfold ") + sf_version());
   app.set_help_all_flag("--help-all", "Print the help of all subcommands and exit");
@@ -71,9 +83,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
     return text.str();
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
-    if (chosen.empty() && argc > 1 && *argv[1] != '-')
-      throw Failure("there is no subcommand '" + std::string(argv[1]) + "' (there are " + names_of(app) +
-                    "), choose one of these");
+    if (chosen.empty() && argc > 1 && *argv[1] != '-') throw Failure(unknown_subcommand(app, argv[1]));
     throw Failure(std::string("the command line cannot be understood (") + error.what() + "), see steadfold " +
                   (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help");
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "request.hpp"
+#include "schedule/registry.hpp"
 #include "studies/study.hpp"
 #include "table.hpp"
 #include "worker.hpp"
@@ -28,18 +29,12 @@ struct StudyOptions {
 };
 
 template <class Rows>
-std::string names_of(const Rows& rows) {
-  std::string text;
-  for (const auto& row : rows) text.append(text.empty() ? "" : ", ").append(row.name);
-  return text;
-}
-
-template <class Rows>
 const auto& named(const Rows& rows, const std::string& name, const std::string& what) {
   const auto found = std::ranges::find_if(rows, [&](const auto& row) { return row.name == name; });
-  if (found == std::end(rows))
-    throw Failure(fmt::format("unknown {} '{}' (there are {}), choose one of these", what, name, names_of(rows)));
-  return *found;
+  if (found != std::end(rows)) return *found;
+  std::vector<std::string_view> known;
+  for (const auto& row : rows) known.push_back(row.name);
+  throw Failure(schedule::unknown_name(what, name, known));
 }
 
 std::vector<Part> parts_of(const Study& study, const std::string& asked) {

@@ -27,6 +27,8 @@ inline constexpr Collective scans = Collective::scan | Collective::exscan;
 std::string_view name_of(Collective collective) noexcept;  // of one collective
 std::string names_of(Collective collectives);              // of several, with commas
 std::string quoted(std::string_view text);                 // a name in a message
+/// "unknown WHAT 'NAME' (the nearest name is 'X'), take one of ...", or that none is like it.
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
 
 /// All of them, in the order in which they are shown.
 inline constexpr std::array every_collective = {Collective::reduce, Collective::allreduce, Collective::reduce_scatter,

@@ -14,18 +14,6 @@ std::string quoted(std::string_view text) { return std::string("'").append(text)
 
 namespace {
 
-[[noreturn]] void fail(const std::string& problem, const std::string& why, const std::string& suggestion) {
-  throw std::invalid_argument(problem + " (" + why + "), " + suggestion);
-}
-
-// The names that may stand for a schedule; in brackets only rows.
-std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
-  std::vector<std::string_view> names;
-  if (!in_brackets) names.assign(policies.begin(), policies.end());
-  for (const Row& row : rows) names.push_back(row.name);
-  return names;
-}
-
 // How many letters to add, leave out or change to turn one into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> distances(to.size() + 1);
@@ -41,15 +29,31 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return distances.back();
 }
 
-[[noreturn]] void fail_unknown(std::string_view name, std::span<const std::string_view> known) {
+}  // namespace
+
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
   const auto distance = [&](std::string_view each) { return edit_distance(name, each); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
   const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // more would name something else
+  std::string text = std::string("unknown ").append(what).append(" ").append(quoted(name));
+  text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (none has a name like that";
   std::string names;
   for (const std::string_view each : known) names.append(names.empty() ? "" : ", ").append(each);
-  fail("unknown schedule " + quoted(name),
-       distance(nearest) <= most ? "the nearest name is " + quoted(nearest) : "none has a name like that",
-       "take one of " + names);
+  return text + "), take one of " + names;
+}
+
+namespace {
+
+[[noreturn]] void fail(const std::string& problem, const std::string& why, const std::string& suggestion) {
+  throw std::invalid_argument(problem + " (" + why + "), " + suggestion);
+}
+
+// The names that may stand for a schedule; in brackets only rows.
+std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
+  std::vector<std::string_view> names;
+  if (!in_brackets) names.assign(policies.begin(), policies.end());
+  for (const Row& row : rows) names.push_back(row.name);
+  return names;
 }
 
 // Cuts `text` at the first `mark`: returns what stands before it and leaves what follows, mark excluded.
@@ -76,7 +80,7 @@ std::string_view cut_brackets(std::string_view& text) {
 const Row& row_named(std::string_view name, Rows rows, bool in_brackets) {
   if (name.empty()) fail("no schedule name", "the text is empty or begins with ':'", "write a name first");
   const Row* row = find(name, rows);
-  if (!row) fail_unknown(name, known_names(rows, in_brackets));
+  if (!row) throw std::invalid_argument(unknown_name("schedule", name, known_names(rows, in_brackets)));
   return *row;
 }
 

@@ -1,5 +1,6 @@
 """`steadfold schedules`, `check-schedules` and `info`."""
 
+import re
 import unittest
 
 from support import CommandTest, run
@@ -39,6 +40,15 @@ class Catalogue(CommandTest):
         found = self.object_from(run("check-schedules", "--max-ranks", "9", "--json"))
         self.assertGreater(found["passed"], 0)
         self.assertEqual((found["failed"], found["failures"]), (0, []))
+
+    def test_alone(self):
+        """What most people want, and no error; each of it is a command that is there."""
+        ran = run()
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        told = re.findall(r"^  steadfold (\w+)", ran.stdout, re.MULTILINE)
+        self.assertEqual(told, ["sum", "verify", "bench", "info"])
+        for name in told:
+            self.assertEqual(run(name, "--help").returncode, 0, name)
 
     def test_info(self):
         for ranks in (None, 2):

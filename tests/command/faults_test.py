@@ -142,13 +142,23 @@ class Options(FaultTest):
 
     def test_command_lines(self):
         for arguments in (
-            [], ["sum"], ["fly"], ["sum", self.path, "--frob"], ["sum", self.path, self.path], ["--json"],
+            ["sum"], ["fly"], ["sum", self.path, "--frob"], ["sum", self.path, self.path], ["--json"],
             ["sum", self.path, "--method"], ["sum", self.path, "--method", "tree", "--method", "exact"],
             ["sum", self.path, "--json=maybe"], ["schedules", "extra"], ["check-schedules", "--max-ranks", "x"],
             ["check-schedules", "--max-ranks", "0"], ["sum", ""], ["sum", self.path, "--schedule", ""],
         ):  # fmt: skip
             self.note(arguments)
         self.note(["sum"], "FILE", ranks=3)
+
+    def test_the_nearest_name_is_told(self):
+        for arguments, nearest in (
+            (["smu", self.path], "sum"), (["sum", self.path, "--method", "exat"], "exact"), (["study", "theses"], "thesis"),
+            (["sum", self.path, "--method", "bined:bins=3"], "binned"), (["bench", "locl"], "local"),
+            (["sum", self.path, "--schedule", "rign"], "ring"), (["sum", self.path, "--collective", "reduc"], "reduce"),
+            (["study", "thesis", "--part", "node"], "nodes"),
+        ):  # fmt: skip
+            self.note(arguments, f"the nearest name is '{nearest}'")
+        self.note(["fly"], "none has a name like that")
 
     def test_a_full_disk(self):
         with open("/dev/full", "w") as full:
