@@ -54,6 +54,7 @@ need_to_build() {
   need header CLI/CLI.hpp -- libcli11-dev "options of the command"
   need header nlohmann/json.hpp -- nlohmann-json3-dev "JSON of the command"
   need header hwy/highway.h -- libhwy-dev "vector kernels (without them the scalar reference runs)"
+  need have pkg-config -- pkgconf "tells compilers what programs that use the library need"
   need header hwloc.h -- libhwloc-dev "packages, NUMA domains and caches (without it, cores alone)"
 }
 
@@ -63,7 +64,6 @@ need_to_test() {
     need mpi_compiles mpicc.mpich -- libmpich-dev "its headers"
   }
   need header gtest/gtest.h -- libgtest-dev "unit tests"
-  need have pkg-config -- pkgconf "builds clients of the installed tree"
   need header mpfr.h -- libmpfr-dev "an exact oracle for sums, beside our own arithmetic"
   need python3 -c 'import unittest, xml.etree' -- python3 "tests of the command and of the source tree"
   # Those two take 83 packages, 55 MB to load and 230 MB on disk, half a minute; hypre alone nine packages, 5 MB.

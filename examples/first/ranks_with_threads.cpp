@@ -1,4 +1,5 @@
 // mpicxx ranks_with_threads.cpp -o ranks_with_threads $(pkg-config --cflags --libs steadfold-openmpi-static) -fopenmp
+// mpirun -n 2 ./ranks_with_threads
 #include <omp.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 ! mpifort $(pkg-config --variable=source steadfold_fortran) sum.f90 -o sum $(pkg-config --libs steadfold_fortran steadfold-openmpi) -Wl,-rpath,$(pkg-config --variable=libdir steadfold)
+! mpirun -n 4 ./sum
 program first_sum
   use mpi_f08
   use steadfold
