@@ -75,7 +75,6 @@ void RowsPayload::take(const Data& data, bool stays) noexcept {
   missing_ = missing(agreed_->description, local_rows_, data_, gets_result_);
   if (!gets_result_) data_.result = nullptr;
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
-  caught_.reset();
   operator_failed_ = label_failed_ = false;
   if (!may_stand_apart_) return;
   const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail && strides_.are_touching();
@@ -103,13 +102,12 @@ void RowsPayload::refuse() noexcept {
   data_ = {};
   status_ = Status::invalid_argument;
   missing_ = Missing::nothing;
-  caught_.reset();
   operator_failed_ = label_failed_ = lends_rows_ = takes_results_ = false;
 }
 
 std::optional<Failure> RowsPayload::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
-  if (caught_) return caught_;
+  if (caught_ && caught_->status() == status_) return caught_;  // else it is an earlier run's
   if (operator_failed_) return agreement::operator_failure();
   if (label_failed_) return agreement::label_failure(strides_, operands_of(agreed_->description, data_), local_rows_);
   return std::nullopt;
@@ -117,11 +115,13 @@ std::optional<Failure> RowsPayload::failure() const {
 
 /// Does what may take memory. Where there is none the run fails, on all ranks that wait for what this one has not sent.
 template <class Body>
-void RowsPayload::attempt(const Body& body) noexcept {
+bool RowsPayload::attempt(const Body& body) noexcept {
   try {
     body();
+    return true;
   } catch (...) {
     caught_ = agreement::caught_failure(status_);
+    return false;
   }
 }
 
@@ -218,8 +218,8 @@ Partial RowsPayload::lift(std::uint32_t segment, const Covers& covers, std::span
   if (lone_row_ && strides_.are_direct() && is_whole) return lift_lone_row(segment, out);
   const Placed rows = placed(segment, covers.is_part() ? part_of(covers) : all_rows);
   Bytes size = 0;
-  attempt([&] { size = width_of(segment).lifter.lift(rows, *team_, threads_, out); });
-  if (status_ != Status::ok) return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
+  if (!attempt([&] { size = width_of(segment).lifter.lift(rows, *team_, threads_, out); }))
+    return arithmetic::failed({out}, {.digest = agreed_->digest}, status_);
   const auto whole = out.first(size);
   Header header = arithmetic::header_of(whole);
   header.digest = agreed_->digest;

@@ -127,7 +127,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Partial finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status);
   Count row_count(const Covers& covers) const noexcept;
   template <class Body>
-  void attempt(const Body& body) noexcept;
+  bool attempt(const Body& body) noexcept;
   void note(Status after, Status before) noexcept;
   order::IntervalSet rows_like(const Covers& covers, std::uint32_t segment) const;
   Placed placed(std::uint32_t segment, const order::Interval& part) const;
@@ -155,7 +155,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   arithmetic::Pieces whole_{.most = ~Count{0}};  // of a step whose operator wants to be called later
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
-  std::optional<Failure> caught_;  // what was thrown while rows were lifted on this rank
+  std::optional<Failure> caught_;  // what was thrown while rows were lifted on this rank, in this run or an earlier one
   bool operator_failed_ = false;   // on this rank
   bool label_failed_ = false;      // one of this rank's names no group
   bool lends_rows_ = false;        // the caller's rows may be sent from where they are in this run

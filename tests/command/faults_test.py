@@ -154,7 +154,8 @@ class Options(FaultTest):
         for arguments, nearest in (
             (["smu", self.path], "sum"), (["sum", self.path, "--method", "exat"], "exact"), (["study", "theses"], "thesis"),
             (["sum", self.path, "--method", "bined:bins=3"], "binned"), (["bench", "locl"], "local"),
-            (["sum", self.path, "--schedule", "rign"], "ring"), (["sum", self.path, "--collective", "reduc"], "reduce"),
+            (["sum", self.path, "--schedule", "rign"], "ring"),
+            (["simulate", "--ranks", "4", "--elements", "9", "--schedule", "ring", "--collective", "reduc"], "reduce"),
             (["study", "thesis", "--part", "node"], "nodes"),
         ):  # fmt: skip
             self.note(arguments, f"the nearest name is '{nearest}'")
