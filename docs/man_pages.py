@@ -114,8 +114,6 @@ def pages_of(header, text):
         elif is_silent and "function" in kinds:  # of what was said before
             pages[-1].parts[-1].items += block[0].items
             pages[-1].parts += block[1:]
-        elif block[0].comment.startswith("The same"):
-            pages[-1].parts += block
         else:
             block[0].items[:0], waiting = waiting, []
             pages.append(Page(header, block))

@@ -129,7 +129,7 @@ class Installed(unittest.TestCase):
         self.assertGreater(len(pages), 100)
         self.assertIn(f'"Steadfold {self.version}"', pages["sf_plan_run.3"])
         self.assertIn("Reduces the rows", pages["sf_plan_run.3"])
-        self.assertEqual(pages["sf_plan_wait.3"], ".so man3/sf_plan_run.3\n")
+        self.assertEqual(pages["sf_plan_wait.3"], ".so man3/sf_plan_start.3\n")
 
     def test_commands(self):
         numbers = self.room / "numbers.raw"
