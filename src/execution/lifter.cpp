@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "arithmetic/rows/room.hpp"
+
 namespace steadfold::execution {
 namespace {
 
+using arithmetic::make_room;
 using order::Index;
 using order::Interval;
 
@@ -61,10 +64,6 @@ Count cut_near(const Placed& placed, Count about, Count share) {
   Count cut = about;
   visit_rows(placed, about, about + 1, [&](Interval row, Count) { cut -= std::min(about, row.begin % grain); });
   return cut;
-}
-
-void make_room(std::vector<std::byte>& bytes, Bytes size) {
-  if (bytes.size() < size) bytes.resize(size);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "arithmetic/rows/room.hpp"
 #include "kernels/turn.hpp"
 
 namespace steadfold::arithmetic {
@@ -139,10 +140,6 @@ Count next_rows(const Strides& strides, Count row, Count rows, Count most, Count
   rows = std::min(rows, most);
   const bool has_long_runs = strides.rows().size() > 1 && strides.rows().back().extent >= long_run;
   return has_long_runs ? rows_in_run(strides, row, rows) : rows;
-}
-
-void make_room(std::vector<std::byte>& memory, Bytes size) {
-  if (memory.size() < size) memory.resize(size);
 }
 
 /// Makes a byte of every element of a mask: not zero where one of its bytes is not.
