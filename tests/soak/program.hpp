@@ -15,16 +15,18 @@ namespace steadfold::soak {
 
 struct Program {
   std::uint64_t seed = 0;
-  std::uint64_t cases = 0;  // where not one of them is asked for
-  bool adds_words = true;   // the group's transport does
+  std::uint64_t cases = 0;        // where not one of them is asked for
+  std::uint64_t segments = 10000;  // that schedules may ask for
+  bool adds_words = true;         // the group's transport does
 };
 
 /// Runs it on this rank. Plans that cases left behind end after `then`.
 template <class Then>
 void run_cases(const Program& program, sf_group* group, const Options& options, Tally& tally, const Then& then) {
   const auto ranks = static_cast<std::size_t>(sf_group_size(group));
-  Preparation preparation(program.seed, ranks, 1,
-                          {.elements = 3000, .adds_words = program.adds_words, .merges_accumulators = true});
+  Preparation preparation(
+      program.seed, ranks, 1,
+      {.elements = 3000, .segments = program.segments, .adds_words = program.adds_words, .merges_accumulators = true});
   GroupLibrary library(group);
   Runner runner(library, preparation, static_cast<std::size_t>(sf_group_rank(group)), tally);
   const std::uint64_t first = options.only.value_or(0);

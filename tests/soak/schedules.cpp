@@ -36,14 +36,15 @@ schedule::OperatorKind kind_of(const Member& m) {
 }
 
 /// The row with parameters of its own or without, now and then its examples.
-std::string text_of(Random& random, const schedule::Row& row) {
+std::string text_of(Random& random, const schedule::Row& row, std::uint64_t smallest_block) {
   const std::vector<std::string> named = schedule::names_of(row);
   const std::string name(row.name);
-  if (random.one_in(3)) return named[random.below(named.size())];
+  if (smallest_block == 1 && random.one_in(3)) return named[random.below(named.size())];
   std::string text = name;
   for (const std::string_view parameter : row.parameters) {
     std::string value;
-    if (parameter == "block") value = std::to_string(random.one_of({1, 2, 3, 7, 64, 500, 1024}));
+    if (parameter == "block")
+      value = std::to_string(std::max(random.one_of<std::uint64_t>({1, 2, 3, 7, 64, 500, 1024}), smallest_block));
     if (parameter == "tree") value = random.one_of({"binary", "binomial", "chain", "flat", "kary"});
     if (parameter == "k") value = std::to_string(random.from_to(2, 9));
     if (parameter == "size") value = std::to_string(random.from_to(1, 9));
@@ -64,9 +65,11 @@ bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
 std::string some_schedule(Random& random, const std::vector<Member>& members, const Limits& limits) {
   if (random.one_in(3)) return "";
   if (random.one_in(6)) return random.one_in(2) ? "auto" : "mpich";
+  std::uint64_t columns = 0;
+  for (const Member& m : members) columns = std::max(columns, m.columns);
   const auto rows = schedule::registry();
   for (int tries = 0; tries < 20; ++tries) {
-    const std::string text = text_of(random, rows[random.below(rows.size())]);
+    const std::string text = text_of(random, rows[random.below(rows.size())], columns / limits.segments + 1);
     std::optional<schedule::Spec> spec;
     try {
       spec = schedule::parse(text);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -24,8 +26,38 @@ std::string text_of(int code) {
 }
 
 /// Open MPI 4.1 has no windows between machines for programs of several threads that call MPI.
-[[noreturn]] void refuse(const std::string& why) {
-  throw std::runtime_error("no transport rma (" + why + "), set STEADFOLD_TRANSPORT=mpi");
+[[noreturn]] void refuse(const std::string& why, const std::string& remedy = "STEADFOLD_TRANSPORT=mpi") {
+  throw std::runtime_error("no transport rma (" + why + "), set " + remedy);
+}
+
+/// Whether `comm` has several processes, but not all of the job that this one was started with.
+bool is_part_of_job(MPI_Comm comm) {
+  MPI_Group of_job = MPI_GROUP_NULL;
+  MPI_Group members = MPI_GROUP_NULL;
+  MPI_Group others = MPI_GROUP_NULL;
+  int count = 0;
+  PMPI_Comm_size(comm, &count);
+  if (count == 1) return false;
+  PMPI_Comm_group(MPI_COMM_WORLD, &of_job);
+  PMPI_Comm_group(comm, &members);
+  PMPI_Group_difference(of_job, members, &others);
+  PMPI_Group_size(others, &count);
+  for (MPI_Group* each : {&of_job, &members, &others})
+    if (*each != MPI_GROUP_EMPTY) PMPI_Group_free(each);
+  return count > 0;
+}
+
+/// Open MPI before 5.0, unless told not to by OMPI_MCA_osc, puts a window's memory into a file that it names by the
+/// communicator's number. Communicators that share no process may have one number: their windows would be one memory.
+/// Source: https://github.com/open-mpi/ompi/issues/9492.
+bool names_windows_by_number() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  int major = 0;
+  const char* const components = std::getenv("OMPI_MCA_osc");
+  const bool excludes = components != nullptr && components[0] == '^' && std::strstr(components, "rdma") != nullptr;
+  return std::sscanf(text, "Open MPI v%d.", &major) == 1 && major < 5 && !excludes;
 }
 
 }  // namespace
@@ -35,6 +67,11 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &rank_count_);
+  if (!all(!names_windows_by_number() || !is_part_of_job(comm_))) {
+    PMPI_Comm_free(&comm_);
+    refuse("Open MPI before 5.0 may give windows of two parts of a job one memory",
+           "OMPI_MCA_osc=^rdma, or STEADFOLD_TRANSPORT=mpi");
+  }
   int error = PMPI_Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(Word), MPI_INFO_NULL, comm_, &words_, &window_);
   if (error == MPI_SUCCESS) {
     PMPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
