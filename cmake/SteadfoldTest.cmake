@@ -53,7 +53,8 @@ endfunction()
 # Where tests find their files.
 add_library(steadfold_tests_directory OBJECT ${PROJECT_SOURCE_DIR}/tests/support/directory.cpp)
 target_compile_definitions(steadfold_tests_directory PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-target_include_directories(steadfold_tests_directory PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+target_include_directories(steadfold_tests_directory PRIVATE ${PROJECT_SOURCE_DIR}/tests
+  INTERFACE ${PROJECT_SOURCE_DIR}) # program/doctor/golden.hpp
 target_link_libraries(steadfold_tests_directory PRIVATE steadfold_options)
 
 # Tests take longer to compile than to run: the library alone is optimised as users get it.

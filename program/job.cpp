@@ -8,6 +8,7 @@
 
 #include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
+#include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::command {
 namespace {
@@ -92,6 +93,14 @@ void Job::together(const std::function<void()>& work) const {
   if (mpi_) MPI_Comm_size(MPI_COMM_WORLD, &known);
   if (known > 1) outcome = agree(std::move(outcome), rank_, known);
   if (outcome.status != all_well) throw Failure(outcome.text, static_cast<ExitStatus>(outcome.status));
+}
+
+sf_group* Job::group() const {
+  sf_group* group = nullptr;
+  together([&] {
+    if (mpi_ && sf_group_of(MPI_COMM_WORLD, &group) != SF_OK) throw Failure(sf_error_text());
+  });
+  return group;
 }
 
 }  // namespace steadfold::command

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "steadfold/steadfold_group.h"
+
 namespace steadfold::command {
 
 enum ExitStatus : int { all_well = 0, check_failed = 1, bad_input = 2 };
@@ -41,6 +43,9 @@ class Job {
   /// Does the work on every rank, then asks whether it went well everywhere. If not, every rank throws the Failure of
   /// the lowest failing rank, so that no rank waits for one that gave up. Collective.
   void together(const std::function<void()>& work) const;
+
+  /// The group of all ranks, the library's; null where MPI was not started. Collective. Throws Failure.
+  sf_group* group() const;
 
  private:
   bool mpi_;

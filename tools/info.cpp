@@ -1,13 +1,14 @@
 // `steadfold info`: versions, the properties of this machine on which bits may depend, and those on which speed does.
 #include <CLI/CLI.hpp>
 #include <cfenv>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "agreement/methods.hpp"
-#include "command.hpp"
+#include "info.hpp"
 #include "kernels/target.hpp"
 #include "program/mpi_library.hpp"
 #include "steadfold/steadfold.h"
@@ -67,7 +68,9 @@ Json machine() {
           {"cores", cores.size()}};
 }
 
-Json found() {
+}  // namespace
+
+Json installation() {
   Json json;
   json["version"] = sf_version();
   for (const agreement::MethodRow& method : agreement::methods()) {
@@ -101,14 +104,12 @@ std::string table_of(const Json& json) {
   return table(rows);
 }
 
-}  // namespace
-
 void add_info(CLI::App& app, Action& action) {
   CLI::App& info = *app.add_subcommand("info", "Tell versions, instruction sets and the rounding environment");
   const auto as_json = std::make_shared<bool>(false);
   info.add_flag("--json", *as_json, "Print one JSON object");
   info.callback([as_json, &action] {
-    action = [as_json](const Job&) { return Result{*as_json ? line_of(found()) : table_of(found())}; };
+    action = [as_json](const Job&) { return Result{*as_json ? line_of(installation()) : table_of(installation())}; };
   });
 }
 

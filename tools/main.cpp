@@ -50,7 +50,7 @@ constexpr const char* what_most_people_want = R"(Reductions with the same bits, 
   steadfold sum FILE                         the sum of a file's numbers, and its bits
   steadfold verify FILE --ranks 1,2,3,5,8    whether the bits are the same on these numbers of ranks
   steadfold bench local                      what sums cost on this machine
-  steadfold info                             what is installed, and what bits and speed may depend on here
+  steadfold doctor                           what is installed, and whether its results have the right bits
 
 steadfold --help lists all subcommands, steadfold SUBCOMMAND --help the options of one.
 )";
@@ -68,6 +68,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_check_schedules(app, action);
   add_simulate(app, action);
   add_info(app, action);
+  add_doctor(app, action);
   add_bench(app, action);
   add_bench_worker(app, action);
   add_bench_launch(app, action);

@@ -2,9 +2,11 @@
 // call.
 #define STEADFOLD_IMPORTS_NUMPY
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include "accumulators.hpp"
 #include "call.hpp"
+#include "program/doctor/examination.hpp"
 #include "runs.hpp"
 
 namespace steadfold::python {
@@ -78,6 +80,26 @@ void add_names(nb::module_& module) {
   module.def("version", &sf_version);
 }
 
+void add_examination(nb::module_& module) {
+  module.def(
+      "examine",
+      [](nb::handle comm) {
+        sf_group* const group = group_of(comm);
+        Examination found;
+        {
+          const nb::gil_scoped_release release;
+          found = examine(group);
+        }
+        nb::dict result;
+        result["cases"] = found.cases;
+        result["checked"] = found.checked;
+        result["wrong"] = found.wrong;
+        result["digest"] = found.digest;
+        return result;
+      },
+      nb::arg("comm").none());
+}
+
 /// False: Python has set an exception.
 bool import_numpy() { return PyArray_ImportNumPyAPI() == 0; }
 
@@ -90,6 +112,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // of plans that stand in a module, with a callable that refers to it
   add_layouts(module);
   add_names(module);
+  add_examination(module);
   add_groups(module);
   add_runs(module);
   add_accumulators(module);

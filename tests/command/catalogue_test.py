@@ -46,7 +46,7 @@ class Catalogue(CommandTest):
         ran = run()
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         told = re.findall(r"^  steadfold (\w+)", ran.stdout, re.MULTILINE)
-        self.assertEqual(told, ["sum", "verify", "bench", "info"])
+        self.assertEqual(told, ["sum", "verify", "bench", "doctor"])
         for name in told:
             self.assertEqual(run(name, "--help").returncode, 0, name)
 

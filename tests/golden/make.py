@@ -20,13 +20,15 @@ accumulators.txt: an accumulator's terms, type, family, rows added and rows subt
 its bytes for a file; accumulators.py has what they are.
 
 tree_expressions.txt: N, then the tree over elements 0..N-1 as a bracketed expression.
+
+program/doctor/golden_cases.inc: the records that `steadfold doctor` runs, as a string of C++.
 """
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 from accumulators import accumulator_records  # noqa: E402
-from cases import FILES  # noqa: E402
+from cases import COLUMNS, EXTENDED, FILES  # noqa: E402
 from methods import tree  # noqa: E402
 
 EXPRESSION_SIZES = [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 16, 21, 33, 47, 48]
@@ -35,6 +37,23 @@ EXPRESSION_SIZES = [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 16, 21, 33, 47, 48]
 def expressions():
     for n in EXPRESSION_SIZES:
         yield f"{n} {tree([str(i) for i in range(n)], lambda a, b: f'({a} {b})')}"
+
+
+def doctors(lines):
+    """Of every operation and type that all machines have, one record of a column or three that is not zero: the one whose
+    methods differ most, and where several do, another family each time."""
+    of_pair = {}
+    for line in lines:
+        operation, type, result, _, size, *values = line.split()
+        rows, columns = map(int, size.split("x"))
+        if not {type, result} & set(EXTENDED) and 8 <= rows <= 500 and columns <= COLUMNS and values[0].split("=")[1].strip("0,"):
+            of_pair.setdefault((operation, type), []).append((len(values), line))
+    yield 'R"('
+    for number, records in enumerate(of_pair.values()):
+        most = max(differing for differing, _ in records)
+        best = [line for differing, line in records if differing == most]
+        yield best[number % len(best)]
+    yield ')"'
 
 
 def first_difference(name, wanted, found):
@@ -49,10 +68,17 @@ def first_difference(name, wanted, found):
 def main(check):
     here = Path(__file__).parent
     recorded = {path.name for path in here.glob("*.txt")}
-    others = {"accumulators.txt": accumulator_records, "tree_expressions.txt": expressions}
+    all_lines = []
+    others = {
+        "accumulators.txt": accumulator_records,
+        "tree_expressions.txt": expressions,
+        "../../program/doctor/golden_cases.inc": lambda: doctors(all_lines),
+    }
     for name, lines in {**FILES, **others}.items():
         wanted = list(lines())
         recorded.discard(name)
+        if name in FILES:
+            all_lines += wanted
         if not check:
             (here / name).write_text("".join(line + "\n" for line in wanted))
             continue

@@ -181,7 +181,7 @@ class Package(unittest.TestCase):
         with tarfile.open(self.sources) as sources:
             found = {member.name.partition("/")[2] for member in sources if member.isfile()}
         alone = {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "PKG-INFO"}
-        self.assertEqual(found, files_of("cmake", "include", "src", "python") | alone)
+        self.assertEqual(found, files_of("cmake", "include", "src", "python", "program/doctor") | alone)
         self.assertLess(self.sources.stat().st_size, 2_000_000)
 
     def test_run_paths(self):

@@ -1,0 +1,48 @@
+"""`python -m steadfold doctor`: the digest of the README, alone and over mpi4py, and status 1 for one wrong bit."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import libraries, on_ranks
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+DIGEST = re.search(r"digest of results: ([0-9A-F]{16})", README.read_text())[1]
+FLIPPED = Path(os.environ["STEADFOLD_BUILD"]) / "tests" / "libsteadfold_flipped_bit.so"
+
+
+def doctor(*options, **environment):
+    command = [sys.executable, "-B", "-m", "steadfold", "doctor", *options]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+
+
+class Doctor(unittest.TestCase):
+    def test_alone(self):
+        ran = doctor("--json")
+        found = json.loads(ran.stdout)
+        self.assertEqual((ran.returncode, found["digest"], found["wrong"]), (0, DIGEST, []), ran.stderr)
+        self.assertRegex(doctor().stdout, rf"(?m)^digest: +{DIGEST}$")
+
+    def test_on_ranks(self):
+        program = "import sys, steadfold.__main__ as main; sys.exit(main.doctor(True, True))"
+        for library in libraries():
+            for ranks in (3,) if library == "mpich" else (1, 3, 5):
+                with self.subTest(library=library, ranks=ranks):
+                    found = json.loads(on_ranks(library, ranks, "-c", program))
+                    self.assertEqual((found["digest"], found["wrong"], found["ranks"]), (DIGEST, [], ranks))
+
+    def test_one_wrong_bit(self):
+        for call in ("1", "300"):
+            ran = doctor("--json", LD_PRELOAD=str(FLIPPED), STEADFOLD_TEST_FLIP=call)
+            found = json.loads(ran.stdout)
+            self.assertEqual((ran.returncode, len(found["wrong"])), (1, 1), ran.stderr)
+            self.assertNotEqual(found["digest"], DIGEST)
+            self.assertIn("wrong bits: ", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

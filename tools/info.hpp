@@ -1,0 +1,14 @@
+// What is installed, for `info` and `doctor`.
+#pragma once
+
+#include "command.hpp"
+
+namespace steadfold::command {
+
+/// Versions, the MPI library, instruction sets, the rounding environment, the machine.
+Json installation();
+
+/// A line for each value, objects within it included.
+std::string table_of(const Json& json);
+
+}  // namespace steadfold::command
