@@ -99,27 +99,27 @@ void Group::build(Contribution& own, const Data& data, HandshakePlace& place) {
 }
 
 /// Checks the call, and finds ways in which it can go on.
-void Group::prepare(Contribution& own, StartedOperation& operation, HandshakePlace& place) {
+void Group::prepare(Contribution& own, StartedCall& started, HandshakePlace& place) {
   if (own.failure) throw Failure(*own.failure);
   validate(own.call, rank_count());
-  require_data(own, operation.data_);
+  require_data(own, started.data_);
   if (own.call.columns > 0) own.shape = shapes_.of(own.call, own.description);
   own.header.digest = own.shape ? own.shape->digest : digest_of(own.description);
   if (!own.shape) return;
   if (own.call.operation == arithmetic::Operation::user) own.shape->op = own.call.user;
   own.shape->stand_as(own.call);
-  own.ways = plans_.offer(own.description, own.call, operation.offered_);
+  own.ways = plans_.offer(own.description, own.call, started.offered_);
   if (own.ways != no_way || !may_use_handshake(own)) return;
   own.ways = in_the_handshake;
-  build(own, operation.data_, place);  // of a layout's fault `diagnose` says more
+  build(own, started.data_, place);  // of a layout's fault `diagnose` says more
 }
 
-Group::Contribution Group::contribution_of(StartedOperation& operation, HandshakePlace& place) {
-  Contribution own{.failure = operation.failure_};
+Group::Contribution Group::contribution_of(StartedCall& started, HandshakePlace& place) {
+  Contribution own{.failure = started.failure_};
   try {
-    own.call = placed(operation.calls_.front(), place.defaults);
+    own.call = placed(started.calls_.front(), place.defaults);
     own.description = describe(own.call);
-    prepare(own, operation, place);
+    prepare(own, started, place);
   } catch (...) {
     own.failure = agreement::caught_failure(own.header.status);
   }
@@ -153,20 +153,20 @@ void Group::deliver(const Contribution& own, const HandshakePlace& place, const 
   std::memcpy(data.result, place.values.data() + columns.begin * column_bytes, columns.size() * column_bytes);
 }
 
-Task<> Group::carry_out_reduction(Flow& flow, StartedOperation& operation) {
-  if (!is_set_up_) co_await set_up_before(flow, operation);
-  HandshakePlace& place = place_of(operation);
-  while (place.next != operation.number_) co_await GiveWay{};
+Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
+  if (!is_set_up_) co_await set_up_before(flow, started);
+  HandshakePlace& place = place_of(started);
+  while (place.next != started.number_) co_await GiveWay{};
   const PlaceInUse taken(place);
-  Contribution own = contribution_of(operation, place);
+  Contribution own = contribution_of(started, place);
   const Call& call = own.call;
-  const Data& data = operation.data_;
+  const Data& data = started.data_;
   const bool is_users = own.shape && call.operation == arithmetic::Operation::user;
 
   place.handshake.take(own.header, own.ways, coverage_of(call), own.shape ? own.shape->kind.get() : nullptr,
                        own.partial_bytes, is_users && call.user.may_postpone);
   place.meeting.begin();
-  const bool is_alone = is_alone_with(operation);
+  const bool is_alone = is_alone_with(started);
   while (!place.meeting.advance()) {
     if (is_alone) continue;
     co_await GiveWay{};
@@ -191,19 +191,19 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedOperation& operation) {
   // all go by a plan, nobody merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
   if (own.shape && own.description.may_fail && may_differ) {
-    co_await turn_of(flow, operation);
+    co_await turn_of(flow, started);
     status = co_await agreed_status(flow, status);
   }
-  if (status != Status::ok) co_await diagnose(flow, operation, &call, status, own.failure);
+  if (status != Status::ok) co_await diagnose(flow, started, &call, status, own.failure);
   if (call.columns == 0) co_return;
   if (!is_here)
-    co_await run_plan(flow, operation, own, ways);
+    co_await run_plan(flow, started, own, ways);
   else if (gets_result(own.description, call.blocks, rank()))
     deliver(own, place, data);
 }
 
-Task<> Group::run_plan(Flow& flow, StartedOperation& operation, const Contribution& own, Ways ways) {
-  co_await turn_of(flow, operation);
+Task<> Group::run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways) {
+  co_await turn_of(flow, started);
   const Call& call = own.call;
   std::shared_ptr<CachedPlan> made;
   if (ways == no_way) {
@@ -213,24 +213,24 @@ Task<> Group::run_plan(Flow& flow, StartedOperation& operation, const Contributi
     made->plan = std::move(plan);
     plans_.keep(made);
   }
-  Plan& plan = made != nullptr ? *made->plan : PlanCache::taken(ways, operation.offered_);
+  Plan& plan = made != nullptr ? *made->plan : PlanCache::taken(ways, started.offered_);
   if (call.operation == arithmetic::Operation::user) plan.use_operator(call.user);
   plan.use_threads(call.threads);
   if (call.array != nullptr) plan.use_array(*call.array);
-  plan.start(std::span(&operation.data_, 1), operation.caller_stays_);
-  const bool is_alone = is_alone_with(operation);
+  plan.start(std::span(&started.data_, 1), started.caller_stays_);
+  const bool is_alone = is_alone_with(started);
   while (!plan.test())
     if (!is_alone) co_await GiveWay{};
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
 /// The handshake of a call that is no reduction: whether all ranks make it, and bring the same digest.
-Task<Status> Group::meet(Flow& flow, StartedOperation& operation, Header mine) {
-  if (!is_set_up_) co_await set_up_before(flow, operation);
-  HandshakePlace& place = place_of(operation);
-  while (place.next != operation.number_) co_await GiveWay{};
+Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
+  if (!is_set_up_) co_await set_up_before(flow, started);
+  HandshakePlace& place = place_of(started);
+  while (place.next != started.number_) co_await GiveWay{};
   const PlaceInUse taken(place);
-  mine.digest ^= digest_of(operation.asked_);
+  mine.digest ^= digest_of(started.asked_);
   place.handshake.take(mine, no_way, {}, nullptr, 0);
   place.meeting.begin();
   while (!place.meeting.advance()) co_await GiveWay{};
@@ -266,35 +266,35 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
   return descriptions;
 }
 
-Task<> Group::carry_out_bind(Flow& flow, StartedOperation& operation) {
-  if (!is_set_up_) co_await set_up_before(flow, operation);
+Task<> Group::carry_out_bind(Flow& flow, StartedCall& started) {
+  if (!is_set_up_) co_await set_up_before(flow, started);
   std::vector<DefaultArguments> defaults;
   std::vector<Call> calls;
   Header mine;
   std::optional<Failure> failure;
   try {
-    defaults.resize(operation.calls_.size());
-    for (std::size_t i = 0; i < defaults.size(); ++i) calls.push_back(placed(operation.calls_[i], defaults[i]));
+    defaults.resize(started.calls_.size());
+    for (std::size_t i = 0; i < defaults.size(); ++i) calls.push_back(placed(started.calls_[i], defaults[i]));
     mine.digest = digest_of(usable(calls));
   } catch (...) {
     failure = agreement::caught_failure(mine.status);
   }
-  const Status met = co_await meet(flow, operation, mine);
-  co_await turn_of(flow, operation);
+  const Status met = co_await meet(flow, started, mine);
+  co_await turn_of(flow, started);
   if (met != Status::ok) {
     co_await agree(flow, Asked::bind, calls, failure ? &*failure : nullptr);
     throw Failure(met, agreement::text_of(met));
   }
   Agreement agreed = co_await settle(flow, Asked::bind, calls);
   const std::shared_ptr<transport::Transport> transport = co_await transport_of(flow, agreed);
-  operation.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport);
+  started.plan_ = co_await make_plan(flow, std::move(agreed), calls, transport);
 }
 
-Task<> Group::carry_out_rank_order(Flow& flow, StartedOperation& operation) {
-  const Status met = co_await meet(flow, operation, {});
-  if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
-  co_await turn_of(flow, operation);
-  const std::vector<std::byte> mine = told_by([&] { return std::span(&operation.rows_, 1); });
+Task<> Group::carry_out_rank_order(Flow& flow, StartedCall& started) {
+  const Status met = co_await meet(flow, started, {});
+  if (met != Status::ok) co_await diagnose(flow, started, nullptr, met, std::nullopt);
+  co_await turn_of(flow, started);
+  const std::vector<std::byte> mine = told_by([&] { return std::span(&started.rows_, 1); });
   const auto gathered = co_await gather(flow, mine);
   const auto all = parts_of(gathered);
   RankOrder found{};
@@ -304,12 +304,12 @@ Task<> Group::carry_out_rank_order(Flow& flow, StartedOperation& operation) {
     if (i == rank()) found.mine = {found.element_count, found.element_count + count};
     found.element_count = agreement::sum_of_rows(found.element_count, count);
   }
-  operation.rank_order_ = found;
+  started.rank_order_ = found;
 }
 
-Task<> Group::carry_out_barrier(Flow& flow, StartedOperation& operation) {
-  const Status met = co_await meet(flow, operation, {});
-  if (met != Status::ok) co_await diagnose(flow, operation, nullptr, met, std::nullopt);
+Task<> Group::carry_out_barrier(Flow& flow, StartedCall& started) {
+  const Status met = co_await meet(flow, started, {});
+  if (met != Status::ok) co_await diagnose(flow, started, nullptr, met, std::nullopt);
 }
 
 }  // namespace steadfold::session

@@ -17,7 +17,7 @@ using order::Index;
 
 namespace {
 
-constexpr std::size_t most_idle = 64;  // operations kept to be used again
+constexpr std::size_t most_idle = 64;  // calls kept to be used again
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -86,9 +86,9 @@ void Group::set_up() {
 }
 
 /// The first of the calls sets the group up, and those behind it wait; if that fails, the next one tries again.
-Task<> Group::set_up_before(Flow& flow, const StartedOperation& operation) {
-  while (!is_set_up_ && first_ != &operation) co_await GiveWay{};
-  if (!is_set_up_) co_await make_places(flow, operation.number_);
+Task<> Group::set_up_before(Flow& flow, const StartedCall& started) {
+  while (!is_set_up_ && first_ != &started) co_await GiveWay{};
+  if (!is_set_up_) co_await make_places(flow, started.number_);
 }
 
 /// Places for the calls from number `first` on.
@@ -132,84 +132,83 @@ Task<> Group::take_what_ranks_tell(Flow& flow) {
 }
 
 Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
-  Started operation;
+  Started started;
   if (idle_.empty()) {
-    operation = std::make_shared<StartedOperation>();
+    started = std::make_shared<StartedCall>();
   } else {
-    operation = std::move(idle_.back());
+    started = std::move(idle_.back());
     idle_.pop_back();
   }
-  operation->begin(asked, calls);
-  return operation;
+  started->begin(asked, calls);
+  return started;
 }
 
 /// A call that its caller does not stay for keeps itself.
-Group::Started Group::started(Started operation) {
-  operation->hold();
-  operation->self_ = operation;
-  begin_work(*operation);
-  return operation;
+Group::Started Group::begun(Started started) {
+  started->hold();
+  started->self_ = started;
+  begin_work(*started);
+  return started;
 }
 
 /// Takes its place behind those under way, and goes as far as it can.
-void Group::begin_work(StartedOperation& operation) {
-  operation.work_.emplace(work_of(operation));
-  operation.work_->start();
-  operation.number_ = next_number_++;
-  enqueue(operation);
-  move(operation);
+void Group::begin_work(StartedCall& started) {
+  started.work_.emplace(work_of(started));
+  started.work_->start();
+  started.number_ = next_number_++;
+  enqueue(started);
+  move(started);
 }
 
-void Group::enqueue(StartedOperation& operation) noexcept {
-  operation.before_ = first_ == nullptr ? nullptr : last_;
-  operation.next_ = nullptr;
-  (first_ == nullptr ? first_ : last_->next_) = &operation;
-  last_ = &operation;
+void Group::enqueue(StartedCall& started) noexcept {
+  started.before_ = first_ == nullptr ? nullptr : last_;
+  started.next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = &started;
+  last_ = &started;
 }
 
-void Group::dequeue(StartedOperation& operation) noexcept {
-  (operation.before_ == nullptr ? first_ : operation.before_->next_) = operation.next_;
-  (operation.next_ == nullptr ? last_ : operation.next_->before_) = operation.before_;
+void Group::dequeue(StartedCall& started) noexcept {
+  (started.before_ == nullptr ? first_ : started.before_->next_) = started.next_;
+  (started.next_ == nullptr ? last_ : started.next_->before_) = started.before_;
 }
 
-Task<> Group::work_of(StartedOperation& operation) {
-  switch (operation.asked_) {
-    case Asked::bind: return carry_out_bind(operation.flow_, operation);
-    case Asked::rank_order: return carry_out_rank_order(operation.flow_, operation);
-    case Asked::barrier: return carry_out_barrier(operation.flow_, operation);
-    default: return carry_out_reduction(operation.flow_, operation);
+Task<> Group::work_of(StartedCall& started) {
+  switch (started.asked_) {
+    case Asked::bind: return carry_out_bind(started.flow_, started);
+    case Asked::rank_order: return carry_out_rank_order(started.flow_, started);
+    case Asked::barrier: return carry_out_barrier(started.flow_, started);
+    default: return carry_out_reduction(started.flow_, started);
   }
 }
 
-void Group::move(StartedOperation& operation) {
-  operation.flow_.resume();
-  if (!operation.work_->done()) return;
+void Group::move(StartedCall& started) {
+  started.flow_.resume();
+  if (!started.work_->done()) return;
   try {
-    operation.work_->result();
+    started.work_->result();
   } catch (...) {
-    operation.thrown_ = std::current_exception();
+    started.thrown_ = std::current_exception();
   }
-  operation.work_.reset();
-  operation.is_done_ = true;
-  dequeue(operation);
-  if (operation.self_ != nullptr) take_back(std::move(operation.self_));
+  started.work_.reset();
+  started.is_done_ = true;
+  dequeue(started);
+  if (started.self_ != nullptr) take_back(std::move(started.self_));
 }
 
-void Group::take_back(Started operation) {
-  if (operation->is_done_ && operation.use_count() == 1 && idle_.size() < most_idle)
-    idle_.push_back(std::move(operation));
+void Group::take_back(Started started) {
+  if (started->is_done_ && started.use_count() == 1 && idle_.size() < most_idle) idle_.push_back(std::move(started));
 }
 
-bool Group::advance(StartedOperation& operation) {
-  if (operation.is_done_) return true;
-  move(operation);
-  if (!operation.is_done_ && first_->next_ != nullptr) advance_another();
-  return operation.is_done_;
+bool Group::advance(StartedCall& started) {
+  if (started.is_done_) return true;
+  move(started);
+  if (!started.is_done_ && first_->next_ != nullptr) advance_another();
+  return started.is_done_;
 }
 
 /// Those that wait for a place of the ring have nothing to move.
 void Group::advance_another() {
-  StartedOperation* chosen = first_;
+  StartedCall* chosen = first_;
   if (chosen == nullptr) return;
   cursor_ = (cursor_ + 1) % ring;
   for (std::size_t i = 0; i < cursor_ && chosen->next_ != nullptr; ++i) chosen = chosen->next_;
@@ -232,27 +231,27 @@ void Group::require_threads() const {
   }
 }
 
-void Group::wait_for(StartedOperation& operation) {
+void Group::wait_for(StartedCall& started) {
   Wait wait(watched_);
-  while (!advance(operation)) {
+  while (!advance(started)) {
     if (others_.is_any != nullptr && others_.is_any()) others_.move();
     wait.look();
   }
 }
 
 bool Group::conflicts(const agreement::Footprint& other) const noexcept {
-  for (const StartedOperation* each = first_; each != nullptr; each = each->next_)
+  for (const StartedCall* each = first_; each != nullptr; each = each->next_)
     if (each->footprint_.conflicts(other)) return true;
   return false;
 }
 
 /// The data of a reduction, unless another call under way uses their memory, or none holds them.
-void Group::bring(StartedOperation& operation, const Data& given) try {
-  const Call& call = operation.calls_.front();
-  operation.data_ = call.array == nullptr ? given : located(given, call.array->data);
-  const Data& data = operation.data_;
+void Group::bring(StartedCall& started, const Data& given) try {
+  const Call& call = started.calls_.front();
+  started.data_ = call.array == nullptr ? given : located(given, call.array->data);
+  const Data& data = started.data_;
   const bool is_alone = is_idle() && (others_.is_any == nullptr || !others_.is_any());
-  if (is_alone && operation.caller_stays_) return;
+  if (is_alone && started.caller_stays_) return;
   require_size(call);
   const Description description = describe(call);
   const auto ranks = static_cast<std::size_t>(rank_count());
@@ -265,79 +264,79 @@ void Group::bring(StartedOperation& operation, const Data& given) try {
   const agreement::Footprint memory =
       footprint_of(description, strides_of(description, call.array), call.rows, results, data);
   if (conflicts(memory) || (others_.is_any != nullptr && others_.is_any() && others_.use(memory)))
-    operation.failure_ = agreement::conflict();
+    started.failure_ = agreement::conflict();
   else
-    operation.footprint_ = memory;
+    started.footprint_ = memory;
 } catch (const Failure& wrong) {
-  operation.failure_ = wrong;
+  started.failure_ = wrong;
 }
 
 Group::Started Group::start_reduce(const Call& call, const Data& data) {
-  Started operation = begin(Asked::reduction, {&call, 1});
-  bring(*operation, data);
-  return started(std::move(operation));
+  Started started = begin(Asked::reduction, {&call, 1});
+  bring(*started, data);
+  return begun(std::move(started));
 }
 
-Group::Started Group::start_bind(std::span<const Call> calls) { return started(begin(Asked::bind, calls)); }
+Group::Started Group::start_bind(std::span<const Call> calls) { return begun(begin(Asked::bind, calls)); }
 
 Group::Started Group::start_refusal(Failure why) {
   static constexpr Call no_call;
-  Started operation = begin(Asked::reduction, {&no_call, 1});
-  operation->failure_ = std::move(why);
-  return started(std::move(operation));
+  Started started = begin(Asked::reduction, {&no_call, 1});
+  started->failure_ = std::move(why);
+  return begun(std::move(started));
 }
 
 Group::Started Group::start_rank_order(Count rows) {
-  Started operation = begin(Asked::rank_order, {});
-  operation->rows_ = rows;
-  return started(std::move(operation));
+  Started started = begin(Asked::rank_order, {});
+  started->rows_ = rows;
+  return begun(std::move(started));
 }
 
-Group::Started Group::start_barrier() { return started(begin(Asked::barrier, {})); }
+Group::Started Group::start_barrier() { return begun(begin(Asked::barrier, {})); }
 
 void Group::reduce(const Call& call, const Data& data) {
-  Started operation = begin(Asked::reduction, {&call, 1});
-  operation->caller_stays_ = true;
-  bring(*operation, data);
-  carry_out(std::move(operation));
+  Started started = begin(Asked::reduction, {&call, 1});
+  started->caller_stays_ = true;
+  bring(*started, data);
+  carry_out(std::move(started));
 }
 
 /// The whole of a call, to be used again.
-void Group::carry_out(Started operation) {
-  if (watched_.is_on()) operation->self_ = operation;  // the wait may end before it
-  begin_work(*operation);
-  wait_for(*operation);
-  const std::exception_ptr thrown = std::move(operation->thrown_);
-  take_back(std::move(operation));
+void Group::carry_out(Started started) {
+  if (watched_.is_on()) started->self_ = started;  // the wait may end before it
+  begin_work(*started);
+  wait_for(*started);
+  const std::exception_ptr thrown = std::move(started->thrown_);
+  take_back(std::move(started));
   if (thrown) std::rethrow_exception(thrown);
 }
 
 void Group::refuse(Failure why) {
-  const Started operation = start_refusal(std::move(why));
-  wait_for(*operation);
-  operation->require_success();
+  const Started started = start_refusal(std::move(why));
+  wait_for(*started);
+  started->require_success();
   throw Failure(Status::internal, "a refusal that no rank has heard of (a fault of the library), please report it");
 }
 
 std::unique_ptr<Plan> Group::bind(std::span<const Call> calls) {
-  const Started operation = start_bind(calls);
-  wait_for(*operation);
-  operation->require_success();
-  return operation->take_plan();
+  const Started started = start_bind(calls);
+  wait_for(*started);
+  started->require_success();
+  return started->take_plan();
 }
 
 RankOrder Group::rank_order(Count rows) {
-  const Started operation = start_rank_order(rows);
-  wait_for(*operation);
-  operation->require_success();
-  return operation->rank_order();
+  const Started started = start_rank_order(rows);
+  wait_for(*started);
+  started->require_success();
+  return started->rank_order();
 }
 
 void Group::barrier() { carry_out(begin(Asked::barrier, {})); }
 
 /// Until all calls before this one are done.
-Task<> Group::turn_of(Flow& /*flow*/, const StartedOperation& operation) {
-  while (first_ != &operation) co_await GiveWay{};
+Task<> Group::turn_of(Flow& /*flow*/, const StartedCall& started) {
+  while (first_ != &started) co_await GiveWay{};
 }
 
 Task<transport::Transport::Gathered> Group::gather(Flow& /*flow*/, std::span<const std::byte> bytes) {
@@ -455,11 +454,10 @@ Task<Agreement> Group::settle(Flow& flow, Asked asked, std::span<const Call> cal
 }
 
 /// All ranks know that something failed; together they find out what to say.
-Task<> Group::diagnose(Flow& flow, StartedOperation& operation, const Call* call, Status status,
-                       std::optional<Failure> mine) {
-  co_await turn_of(flow, operation);
+Task<> Group::diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine) {
+  co_await turn_of(flow, started);
   const std::span<const Call> calls = call == nullptr ? std::span<const Call>() : std::span(call, 1);
-  co_await agree(flow, operation.asked_, calls, mine ? &*mine : nullptr);
+  co_await agree(flow, started.asked_, calls, mine ? &*mine : nullptr);
   throw Failure(status, agreement::text_of(status));
 }
 

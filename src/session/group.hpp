@@ -20,8 +20,8 @@
 #include "execution/plan.hpp"
 #include "order/nodes.hpp"
 #include "session/known_shapes.hpp"
-#include "session/operation.hpp"
 #include "session/plan_cache.hpp"
+#include "session/started_call.hpp"
 #include "session/watch.hpp"
 
 namespace steadfold::session {
@@ -58,7 +58,7 @@ class Group {
   Rank rank_count() const noexcept { return transport_->rank_count(); }
   const char* transport_name() const noexcept { return transport_->name(); }
 
-  using Started = std::shared_ptr<StartedOperation>;
+  using Started = std::shared_ptr<StartedCall>;
   /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
   /// until it is done; all else is copied.
   Started start_reduce(const Call& call, const Data& data);
@@ -73,7 +73,7 @@ class Group {
   Started start_refusal(Failure why);
 
   /// Moves the call on, and another one that is under way; says whether it is done. Never waits.
-  bool advance(StartedOperation& operation);
+  bool advance(StartedCall& started);
   /// Moves one of the calls under way on, in turn.
   void advance_another();
   /// Throws Failure, with the reason, if the transport can send nothing any more, or this rank has left out a call.
@@ -87,7 +87,7 @@ class Group {
   /// function of the C interface leads here.
   void let_ranks_differ() noexcept { means_.may_differ = true; }
   /// Takes back what nobody asks for any more, to use it again.
-  void take_back(Started operation);
+  void take_back(Started started);
 
   // Blocking forms of the calls above. A barrier, and a reduction of a shape made before, allocates nothing.
   void reduce(const Call& call, const Data& data);
@@ -160,33 +160,32 @@ class Group {
   }
 
   Started begin(Asked asked, std::span<const Call> calls);
-  Started started(Started operation);
-  void begin_work(StartedOperation& operation);
+  Started begun(Started started);
+  void begin_work(StartedCall& started);
   Task<> make_places(Flow& flow, std::uint64_t first);
-  Task<> set_up_before(Flow& flow, const StartedOperation& operation);
+  Task<> set_up_before(Flow& flow, const StartedCall& started);
   Task<> take_what_ranks_tell(Flow& flow);
-  void bring(StartedOperation& operation, const Data& data);
-  void wait_for(StartedOperation& operation);
-  void carry_out(Started operation);
+  void bring(StartedCall& started, const Data& data);
+  void wait_for(StartedCall& started);
+  void carry_out(Started started);
   /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
-  bool is_alone_with(const StartedOperation& operation) const noexcept {
-    return operation.caller_stays_ && first_ == &operation && operation.next_ == nullptr &&
+  bool is_alone_with(const StartedCall& started) const noexcept {
+    return started.caller_stays_ && first_ == &started && started.next_ == nullptr &&
            (others_.is_any == nullptr || !others_.is_any()) && !watched_.is_on();
   }
-  void move(StartedOperation& operation);
-  Task<> work_of(StartedOperation& operation);
-  void enqueue(StartedOperation& operation) noexcept;
-  void dequeue(StartedOperation& operation) noexcept;
-  Task<> carry_out_reduction(Flow& flow, StartedOperation& operation);
-  Task<> carry_out_bind(Flow& flow, StartedOperation& operation);
-  Task<> carry_out_rank_order(Flow& flow, StartedOperation& operation);
-  Task<> carry_out_barrier(Flow& flow, StartedOperation& operation);
+  void move(StartedCall& started);
+  Task<> work_of(StartedCall& started);
+  void enqueue(StartedCall& started) noexcept;
+  void dequeue(StartedCall& started) noexcept;
+  Task<> carry_out_reduction(Flow& flow, StartedCall& started);
+  Task<> carry_out_bind(Flow& flow, StartedCall& started);
+  Task<> carry_out_rank_order(Flow& flow, StartedCall& started);
+  Task<> carry_out_barrier(Flow& flow, StartedCall& started);
 
-  Task<Status> meet(Flow& flow, StartedOperation& operation, Header mine);
-  Task<> turn_of(Flow& flow, const StartedOperation& operation);
-  Task<> diagnose(Flow& flow, StartedOperation& operation, const Call* call, Status status,
-                  std::optional<Failure> mine);
-  Task<> run_plan(Flow& flow, StartedOperation& operation, const Contribution& own, Ways ways);
+  Task<Status> meet(Flow& flow, StartedCall& started, Header mine);
+  Task<> turn_of(Flow& flow, const StartedCall& started);
+  Task<> diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine);
+  Task<> run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways);
   Task<Status> agreed_status(Flow& flow, Status mine);
   Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
   Task<Agreement> settle(Flow& flow, Asked asked, std::span<const Call> calls);
@@ -198,12 +197,12 @@ class Group {
   Task<> connect(Flow& flow, std::string wrong);
   Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
 
-  HandshakePlace& place_of(const StartedOperation& operation) noexcept { return *places_[operation.number_ % ring]; }
+  HandshakePlace& place_of(const StartedCall& started) noexcept { return *places_[started.number_ % ring]; }
   Call placed(const Call& call, DefaultArguments& defaults) const;
   void require_data(const Contribution& own, const Data& data) const;
   std::vector<Description> usable(std::span<const Call> calls) const;
-  Contribution contribution_of(StartedOperation& operation, HandshakePlace& place);
-  void prepare(Contribution& own, StartedOperation& operation, HandshakePlace& place);
+  Contribution contribution_of(StartedCall& started, HandshakePlace& place);
+  void prepare(Contribution& own, StartedCall& started, HandshakePlace& place);
   bool may_use_handshake(const Contribution& own) const;
   void build(Contribution& own, const Data& data, HandshakePlace& place);
   Status finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial) const;
@@ -225,8 +224,8 @@ class Group {
 
   std::uint64_t next_number_ = 0;
   bool has_left_out_ = false;  // a call, for want of memory: this rank's numbers are not those of the others any more
-  StartedOperation* first_ = nullptr;  // of those under way, in the order of their starts
-  StartedOperation* last_ = nullptr;
+  StartedCall* first_ = nullptr;  // of those under way, in the order of their starts
+  StartedCall* last_ = nullptr;
   std::size_t cursor_ = 0;     // among those that may have a place
   std::vector<Started> idle_;  // to be used again
 };

@@ -27,11 +27,11 @@ struct RankOrder {
 };
 
 /// Made by a Group, which carries it out.
-class StartedOperation {
+class StartedCall {
  public:
-  StartedOperation() = default;
-  StartedOperation(const StartedOperation&) = delete;
-  StartedOperation& operator=(const StartedOperation&) = delete;
+  StartedCall() = default;
+  StartedCall(const StartedCall&) = delete;
+  StartedCall& operator=(const StartedCall&) = delete;
 
   bool done() const noexcept { return is_done_; }
   /// Throws what the call failed by, once it is done.
@@ -61,7 +61,7 @@ class StartedOperation {
   };
 
   Asked asked_ = Asked::reduction;
-  std::uint64_t number_ = 0;     // of the group's operations
+  std::uint64_t number_ = 0;     // of the group's calls
   std::span<const Call> calls_;  // a reduction has one; the caller's if that stays, else those of
   std::vector<Call> held_calls_;
   std::vector<Held> held_;
@@ -77,9 +77,9 @@ class StartedOperation {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  StartedOperation* before_ = nullptr;  // among those under way, in the order of the starts
-  StartedOperation* next_ = nullptr;
-  std::shared_ptr<StartedOperation> self_;  // while it is under way, unless its caller stays
+  StartedCall* before_ = nullptr;  // among those under way, in the order of the starts
+  StartedCall* next_ = nullptr;
+  std::shared_ptr<StartedCall> self_;  // while it is under way, unless its caller stays
   Flow flow_;
   std::optional<Task<>> work_;  // ends before the flow
 };

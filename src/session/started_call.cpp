@@ -1,8 +1,8 @@
-#include "session/operation.hpp"
+#include "session/started_call.hpp"
 
 namespace steadfold::session {
 
-void StartedOperation::hold() {
+void StartedCall::hold() {
   held_calls_.assign(calls_.begin(), calls_.end());
   held_.resize(std::max(held_.size(), calls_.size()));
   for (std::size_t i = 0; i < calls_.size(); ++i) {
@@ -22,7 +22,7 @@ void StartedOperation::hold() {
   calls_ = held_calls_;
 }
 
-void StartedOperation::begin(Asked asked, std::span<const Call> calls) {
+void StartedCall::begin(Asked asked, std::span<const Call> calls) {
   asked_ = asked;
   calls_ = calls;
   data_ = {};
