@@ -1,76 +1,15 @@
 #include "session/group.hpp"
 
-#include "schedule/checker/checker.hpp"
-#include "session/telling.hpp"
-#include "transport/forwarding.hpp"
-#include "transport/hardware.hpp"
-
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <numeric>
-
 namespace steadfold::session {
-
-using agreement::LayoutKind;
-using order::Index;
 
 namespace {
 
 constexpr std::size_t most_idle = 64;  // calls kept to be used again
 
-std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
-transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
-  if (transport.rank_count() == 1 || !transport.node_labels().empty()) return {};
-  try {
-    return transport::Hardware::own().of(transport::usable_processors());
-  } catch (...) {  // out of memory: the others must not wait
-    return {};
-  }
-}
-
-std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
-                                             std::span<const std::span<const std::byte>> told) {
-  using order::Nodes;
-  const std::span<const Rank> labels = transport.node_labels();
-  if (!labels.empty()) {
-    const bool are_processes = transport.nodes_are_far();
-    return std::make_shared<const Nodes>(labels, are_processes ? Nodes::Between::processes : Nodes::Between::network);
-  }
-  std::vector<transport::Whereabouts> ranks(static_cast<std::size_t>(transport.rank_count()));
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    std::memcpy(&ranks[rank], told[rank].data(), sizeof ranks[rank]);
-  const std::vector<Rank> parts = transport::parts_of(ranks);
-  return parts.empty() ? nullptr : std::make_shared<const Nodes>(parts, Nodes::Between::packages);
-}
-
-/// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
-class Preparing final : public transport::ForwardingTransport {
- public:
-  Preparing(std::shared_ptr<transport::Transport> inner, transport::WordOrder order)
-      : ForwardingTransport(std::move(inner)), order_(order) {}
-  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
-                                               transport::Ticket tickets, transport::WordOrder /*order*/) override {
-    return inner().prepare(tag, capacities, tickets, order_);
-  }
-
- private:
-  transport::WordOrder order_;
-};
-
 }  // namespace
 
 Group::Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows, Surroundings others, Watched watched)
-    : transport_(std::move(transport)),
-      in_turn_(std::make_shared<Preparing>(transport_, transport::WordOrder::in_turn)),
-      apart_(std::make_shared<Preparing>(transport_, transport::WordOrder::apart)),
-      others_(others),
-      watched_(std::move(watched)),
-      means_{.rows = rows} {
+    : coordinator_(std::move(transport), rows), others_(others), watched_(std::move(watched)) {
   idle_.reserve(most_idle);
 }
 
@@ -95,40 +34,23 @@ Task<> Group::set_up_before(Flow& flow, const StartedCall& started) {
 Task<> Group::make_places(Flow& flow, std::uint64_t first) {
   std::string wrong;
   try {
-    co_await take_what_ranks_tell(flow);
+    co_await coordinator_.take_what_ranks_tell(flow);
   } catch (const std::exception& error) {
     wrong = agreement::text_of(error);
   }
-  std::optional<std::uint32_t> tag = transport_->new_tags(ring + 1);
-  while (!tag) {
-    co_await GiveWay{};
-    tag = transport_->new_tags(ring + 1);
-  }
+  std::uint32_t tag = co_await coordinator_.new_tags(flow, ring + 1);
   if (wrong.empty()) try {
       for (std::uint64_t number = first; number < first + ring; ++number) {
         auto& place = places_[number % ring];
-        place = std::make_unique<HandshakePlace>(*transport_, (*tag)++, means_.nodes.get());
+        place = std::make_unique<HandshakePlace>(coordinator_.transport(), tag++, coordinator_.means().nodes.get());
         place->next = number;
       }
-      status_meeting_.emplace(status_exchange_, *transport_, *tag, means_.nodes.get());
+      coordinator_.prepare_status_exchange(tag);
     } catch (const std::exception& error) {
       wrong = agreement::text_of(error);
     }
-  co_await connect(flow, std::move(wrong));
+  co_await coordinator_.connect(flow, std::move(wrong));
   is_set_up_ = true;
-}
-
-Task<> Group::take_what_ranks_tell(Flow& flow) {
-  const std::vector<std::byte> mine = told_by([this] {
-    const transport::Whereabouts where = own_whereabouts(*transport_);
-    const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
-    std::string told(reinterpret_cast<const char*>(&where), sizeof where);
-    return told.append(asked == nullptr ? "" : asked);
-  });
-  const auto gathered = co_await gather(flow, mine);
-  const auto all = parts_of(gathered);
-  means_.forced_schedule = text_of(all[0].subspan(sizeof(transport::Whereabouts)));
-  means_.nodes = nodes_of(*transport_, all);
 }
 
 Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
@@ -144,7 +66,7 @@ Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
 }
 
 /// A call that its caller does not stay for keeps itself.
-Group::Started Group::begun(Started started) {
+Group::Started Group::kept(Started started) {
   started->hold();
   started->self_ = started;
   begin_work(*started);
@@ -220,12 +142,12 @@ void Group::require_usable() const {
     throw Failure(Status::transport_failed,
                   "the group's ranks count their calls differently (memory ran out when this one made a call, and the "
                   "others may wait for it), use another group");
-  execution::require_usable(*transport_);
+  execution::require_usable(coordinator_.transport());
 }
 
 void Group::require_threads() const {
   try {
-    transport_->require_threads();
+    coordinator_.transport().require_threads();
   } catch (const std::runtime_error& refused) {
     throw Failure(Status::unsupported, refused.what());
   }
@@ -274,25 +196,25 @@ void Group::bring(StartedCall& started, const Data& given) try {
 Group::Started Group::start_reduce(const Call& call, const Data& data) {
   Started started = begin(Asked::reduction, {&call, 1});
   bring(*started, data);
-  return begun(std::move(started));
+  return kept(std::move(started));
 }
 
-Group::Started Group::start_bind(std::span<const Call> calls) { return begun(begin(Asked::bind, calls)); }
+Group::Started Group::start_bind(std::span<const Call> calls) { return kept(begin(Asked::bind, calls)); }
 
 Group::Started Group::start_refusal(Failure why) {
   static constexpr Call no_call;
   Started started = begin(Asked::reduction, {&no_call, 1});
   started->failure_ = std::move(why);
-  return begun(std::move(started));
+  return kept(std::move(started));
 }
 
 Group::Started Group::start_rank_order(Count rows) {
   Started started = begin(Asked::rank_order, {});
   started->rows_ = rows;
-  return begun(std::move(started));
+  return kept(std::move(started));
 }
 
-Group::Started Group::start_barrier() { return begun(begin(Asked::barrier, {})); }
+Group::Started Group::start_barrier() { return kept(begin(Asked::barrier, {})); }
 
 void Group::reduce(const Call& call, const Data& data) {
   Started started = begin(Asked::reduction, {&call, 1});
@@ -339,125 +261,11 @@ Task<> Group::turn_of(Flow& /*flow*/, const StartedCall& started) {
   while (first_ != &started) co_await GiveWay{};
 }
 
-Task<transport::Transport::Gathered> Group::gather(Flow& /*flow*/, std::span<const std::byte> bytes) {
-  transport_->gather(bytes);
-  for (;;) {
-    std::optional<transport::Transport::Gathered> all = transport_->gathered();
-    if (all) co_return std::move(*all);
-    co_await GiveWay{};
-  }
-}
-
-/// The worst status of all ranks.
-Task<Status> Group::agreed_status(Flow& /*flow*/, Status mine) {
-  status_exchange_.take({.status = mine});
-  status_meeting_->begin();
-  while (!status_meeting_->advance()) co_await GiveWay{};
-  co_return status_meeting_->status();
-}
-
-/// Rank 0 proves a schedule that no sweep of proofs has, and tells the others of a fault.
-Task<> Group::require_proof(Flow& flow, const Agreement& agreed) {
-  if (!agreed.needs_proof) co_return;
-  std::string fault;
-  try {
-    if (rank() == 0) fault = execution::fault_of_schedule(agreed);
-  } catch (const std::exception& error) {
-    fault = error.what();
-  }
-  const std::vector<std::byte> mine = told_by([&] { return std::string_view(fault); });
-  const auto gathered = co_await gather(flow, mine);
-  const std::string found = text_of(parts_of(gathered)[0]);
-  if (found.empty()) co_return;
-  throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
-                                         found + "), take another and report this one");
-}
-
-/// What a bound plan runs over. Words that are added after a first sweep come when that is done on this rank, in no
-/// order that all ranks have in common.
-Task<std::shared_ptr<transport::Transport>> Group::transport_of(Flow& /*flow*/, const Agreement& agreed) {
-  if (!agreed.schedule.row->adds_words || !agreed.has_first_sweep()) co_return transport_;
-  transport_->open_apart();
-  while (!transport_->opened_apart()) co_await GiveWay{};
-  co_return apart_;
-}
-
-/// Makes the plan on all ranks or on none: memory may run out on one of them. `cached`: what it will be kept in.
-Task<std::unique_ptr<Plan>> Group::make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
-                                             const std::shared_ptr<transport::Transport>& transport,
-                                             std::shared_ptr<CachedPlan>* cached) {
-  co_await require_proof(flow, agreed);
-  std::optional<std::uint32_t> tag = transport_->new_tags(Plan::tags_of(agreed));
-  while (!tag) {
-    co_await GiveWay{};
-    tag = transport_->new_tags(Plan::tags_of(agreed));
-  }
-  std::unique_ptr<Plan> plan;
-  std::string wrong;
-  try {
-    if (cached != nullptr) *cached = PlanCache::made_for(calls.front());
-    plan = std::make_unique<Plan>(std::move(agreed), calls, transport, *tag);
-  } catch (const std::exception& error) {
-    wrong = agreement::text_of(error);
-  }
-  co_await connect(flow, std::move(wrong));
-  co_return plan;
-}
-
-/// Connects what all ranks have prepared. Throws on all of them where one could not, with what was wrong there.
-Task<> Group::connect(Flow& flow, std::string wrong) {
-  transport_->connect(wrong.empty());
-  transport::Connection state = transport_->connected();
-  while (state == transport::Connection::pending) {
-    co_await GiveWay{};
-    state = transport_->connected();
-  }
-  if (state == transport::Connection::connected) co_return;
-  const std::vector<std::byte> mine = told_by([&] { return std::string_view(wrong); });
-  const auto gathered = co_await gather(flow, mine);
-  const auto told = parts_of(gathered);
-  for (std::size_t i = 0; i < told.size(); ++i)
-    if (!told[i].empty()) throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text_of(told[i]));
-}
-
-Task<Agreement> Group::agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine) {
-  const std::vector<std::byte> proposal = told_by([&] { return propose(calls, rank(), mine, asked); });
-  const auto gathered = co_await gather(flow, proposal);
-  co_return agreement::conclude(parts_of(gathered), means_);
-}
-
-/// Agrees on calls that the handshake has found equal on all ranks. Ranks exchange only their rows, or nothing; if
-/// interval lists are not whole, `agree` finds out why.
-Task<Agreement> Group::settle(Flow& flow, Asked asked, std::span<const Call> calls) {
-  std::optional<Agreement> agreed;
-  std::optional<Failure> failure;
-  Status mine = Status::ok;
-  try {
-    transport::Transport::Gathered gathered;
-    if (agreement::need_to_tell(calls)) {
-      const std::vector<std::byte> told = told_by([&] { return agreement::tell(calls); });
-      gathered = co_await gather(flow, told);
-    }
-    agreed = agreement::settle(calls, parts_of(gathered), rank_count(), means_);
-  } catch (...) {
-    failure = agreement::caught_failure(mine);
-  }
-  const Status worst = co_await agreed_status(flow, mine);  // all ranks have the same, unless one has no memory
-  if (failure) throw Failure(*failure);
-  if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
-  if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
-  if (agreed->schedule.row->adds_words && !transport_->adds_words())
-    throw Failure(Status::unsupported, "no schedule " + agreed->schedule_text +
-                                           " (the MPI library adds what ranks have, and these are their threads), take "
-                                           "another one");
-  co_return std::move(*agreed);
-}
-
 /// All ranks know that something failed; together they find out what to say.
 Task<> Group::diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine) {
   co_await turn_of(flow, started);
   const std::span<const Call> calls = call == nullptr ? std::span<const Call>() : std::span(call, 1);
-  co_await agree(flow, started.asked_, calls, mine ? &*mine : nullptr);
+  co_await coordinator_.agree(flow, started.asked_, calls, mine ? &*mine : nullptr);
   throw Failure(status, agreement::text_of(status));
 }
 

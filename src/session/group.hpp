@@ -8,19 +8,15 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agreement/failure.hpp"
-#include "execution/handshake.hpp"
-#include "execution/meeting.hpp"
 #include "execution/plan.hpp"
-#include "order/nodes.hpp"
-#include "session/known_shapes.hpp"
-#include "session/plan_cache.hpp"
+#include "session/contribution.hpp"
+#include "session/coordinator.hpp"
 #include "session/started_call.hpp"
 #include "session/watch.hpp"
 
@@ -29,10 +25,7 @@ namespace steadfold::session {
 using agreement::Agreement;
 using agreement::Failure;
 using execution::Handshake;
-using execution::Meeting;
 using execution::Plan;
-using execution::StatusExchange;
-using execution::ThreadTeam;
 
 /// What else is under way in this process; null: nothing ever is.
 struct Surroundings {
@@ -54,9 +47,9 @@ class Group {
   /// environment variables count for all.
   void set_up();
 
-  Rank rank() const noexcept { return transport_->rank(); }
-  Rank rank_count() const noexcept { return transport_->rank_count(); }
-  const char* transport_name() const noexcept { return transport_->name(); }
+  Rank rank() const noexcept { return coordinator_.transport().rank(); }
+  Rank rank_count() const noexcept { return coordinator_.transport().rank_count(); }
+  const char* transport_name() const noexcept { return coordinator_.transport().name(); }
 
   using Started = std::shared_ptr<StartedCall>;
   /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
@@ -85,7 +78,7 @@ class Group {
   bool is_idle() const noexcept { return first_ == nullptr; }
   /// From now on plans may be bound whose ranks get different bits in an allreduce. For measurements, on all ranks; no
   /// function of the C interface leads here.
-  void let_ranks_differ() noexcept { means_.may_differ = true; }
+  void let_ranks_differ() noexcept { coordinator_.let_ranks_differ(); }
   /// Takes back what nobody asks for any more, to use it again.
   void take_back(Started started);
 
@@ -109,37 +102,7 @@ class Group {
   }
 
  private:
-  static constexpr std::size_t ring = 8;
-
-  /// What a call points to where it leaves it to the library.
-  struct DefaultArguments {
-    std::vector<Count> equal_blocks;
-    std::vector<order::Interval> mine;  // the rows of a call that lists no intervals
-    order::Grid grid;                   // with its ranks
-  };
-  /// Where one call at a time has its handshake.
-  struct HandshakePlace {
-    HandshakePlace(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
-        : meeting(handshake, transport, tag, nodes) {}
-
-    Handshake handshake;
-    Meeting meeting;
-    std::vector<std::byte> values;                 // a result, and as much again to finish in
-    arithmetic::Pieces finish{.most = ~Count{0}};  // if its operator wants to be called later
-    DefaultArguments defaults;
-    std::uint64_t next = 0;  // the number of the call that has it, or may take it next
-  };
-  class PlaceInUse;
-  /// What a rank brings to a handshake.
-  struct Contribution {
-    Call call;
-    Description description;
-    ShapeInUse shape;
-    Header header;
-    Ways ways = execution::no_way;
-    Bytes partial_bytes = 0;
-    std::optional<Failure> failure;
-  };
+  static constexpr std::size_t ring = HandshakePlace::ring;
 
   template <class Body, class Refuse>
   auto answered(const Body& body, const Refuse& refuse) -> decltype(body()) {
@@ -160,11 +123,10 @@ class Group {
   }
 
   Started begin(Asked asked, std::span<const Call> calls);
-  Started begun(Started started);
+  Started kept(Started started);
   void begin_work(StartedCall& started);
   Task<> make_places(Flow& flow, std::uint64_t first);
   Task<> set_up_before(Flow& flow, const StartedCall& started);
-  Task<> take_what_ranks_tell(Flow& flow);
   void bring(StartedCall& started, const Data& data);
   void wait_for(StartedCall& started);
   void carry_out(Started started);
@@ -186,41 +148,17 @@ class Group {
   Task<> turn_of(Flow& flow, const StartedCall& started);
   Task<> diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine);
   Task<> run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways);
-  Task<Status> agreed_status(Flow& flow, Status mine);
-  Task<Agreement> agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine);
-  Task<Agreement> settle(Flow& flow, Asked asked, std::span<const Call> calls);
-  Task<std::shared_ptr<transport::Transport>> transport_of(Flow& flow, const Agreement& agreed);
-  Task<std::unique_ptr<Plan>> make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
-                                        const std::shared_ptr<transport::Transport>& transport,
-                                        std::shared_ptr<CachedPlan>* cached = nullptr);
-  Task<> require_proof(Flow& flow, const Agreement& agreed);
-  Task<> connect(Flow& flow, std::string wrong);
-  Task<transport::Transport::Gathered> gather(Flow& flow, std::span<const std::byte> bytes);
 
   HandshakePlace& place_of(const StartedCall& started) noexcept { return *places_[started.number_ % ring]; }
-  Call placed(const Call& call, DefaultArguments& defaults) const;
-  void require_data(const Contribution& own, const Data& data) const;
   std::vector<Description> usable(std::span<const Call> calls) const;
-  Contribution contribution_of(StartedCall& started, HandshakePlace& place);
-  void prepare(Contribution& own, StartedCall& started, HandshakePlace& place);
-  bool may_use_handshake(const Contribution& own) const;
-  void build(Contribution& own, const Data& data, HandshakePlace& place);
-  Status finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial) const;
-  void deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const;
 
-  std::shared_ptr<transport::Transport> transport_;
-  std::shared_ptr<transport::Transport> in_turn_;  // the same for cached plans, which run in the order of the calls
-  std::shared_ptr<transport::Transport> apart_;    // and for plans that add words when their first sweep is done
+  Coordinator coordinator_;
+  Contributor contributor_{coordinator_.transport().rank(), coordinator_.transport().rank_count(),
+                           coordinator_.means()};
   Surroundings others_;
   Watched watched_;
   bool is_set_up_ = false;
-  agreement::Means means_;  // nodes may be parts of one
   std::array<std::unique_ptr<HandshakePlace>, ring> places_;
-  StatusExchange status_exchange_;
-  std::optional<Meeting> status_meeting_;
-  KnownShapes shapes_;
-  PlanCache plans_;
-  ThreadTeam team_;  // for partials in the handshake; plans have their own
 
   std::uint64_t next_number_ = 0;
   bool has_left_out_ = false;  // a call, for want of memory: this rank's numbers are not those of the others any more

@@ -1,0 +1,131 @@
+#include "session/contribution.hpp"
+
+#include <cstring>
+#include <numeric>
+
+namespace steadfold::session {
+
+using agreement::Collective;
+using agreement::Failure;
+using agreement::LayoutKind;
+using agreement::Missing;
+using execution::in_the_handshake;
+using execution::no_way;
+using order::Index;
+
+namespace {
+
+/// Whether no agreement on a layout is needed: this rank knows the indices of its rows, or they do not matter.
+bool knows_its_rows(const Call& call, const Description& description) {
+  const bool is_found_out = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
+  return !needs_indices(description) || !is_found_out;
+}
+
+}  // namespace
+
+Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_count) {
+  Call call = given;
+  const auto ranks = static_cast<Count>(rank_count);
+  if (call.collective == Collective::reduce_scatter && call.blocks.empty() && call.columns % ranks == 0) {
+    defaults.equal_blocks.assign(ranks, call.columns / ranks);
+    call.blocks = defaults.equal_blocks;
+  }
+  if (call.layout == LayoutKind::intervals) return call;
+  defaults.mine.assign(1, {0, call.rows});
+  if (call.layout == LayoutKind::row_per_rank) {
+    defaults.mine.front() = {static_cast<Index>(rank), static_cast<Index>(rank) + 1};
+    call.element_count = ranks;
+  }
+  if (call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(rank_count)) {
+    defaults.grid = call.grid->resolved(rank_count);
+    call.grid = &defaults.grid;
+    if (call.element_count == arithmetic::unknown_count) call.element_count = defaults.grid.element_count();
+    const Count count = defaults.grid.count(rank);
+    if (count == call.rows && needs_indices(describe(call)))
+      defaults.grid.list(rank, defaults.mine);
+    else  // what a wrong number of rows would list may fill the memory
+      defaults.mine.front() = {0, count};
+  }
+  call.intervals = defaults.mine;
+  return call;
+}
+
+void Contributor::require_data(const Contribution& own, const Data& data) const {
+  const Call& call = own.call;
+  const bool is_due = gets_result(own.description, call.blocks, rank_);
+  const Missing lacked = missing(own.description, call.rows, data, is_due);
+  if (lacked != Missing::nothing) throw failure_of(lacked, call.operation, call.rows);
+}
+
+bool Contributor::may_use_handshake(const Contribution& own) const {
+  if (own.shape->kind->survey_bytes() > 0) return false;  // two reductions, one after the other
+  if (is_scan(own.call.collective)) return false;
+  if (!means_.forced_schedule.empty() || !asked_schedule(own.call).empty()) return false;
+  return knows_its_rows(own.call, own.description) && own.shape->fits_handshake(own.call.intervals);
+}
+
+void Contributor::build(Contribution& own, const Data& data, HandshakePlace& place) {
+  const Call& call = own.call;
+  if (call.threads > team_.size()) team_.resize(call.threads);
+  place.values.resize(2 * own.shape->kind->value_bytes());  // now, while other ranks can be told that there is no room
+  own.partial_bytes =
+      own.shape->lifter.lift(own.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
+  own.header.status = arithmetic::header_of(place.handshake.partial()).status;
+  if (own.header.status == Status::operator_failed) own.failure = agreement::operator_failure();
+  if (own.header.status == Status::invalid_argument && own.description.deals_rows())
+    own.failure = agreement::label_failure(own.shape->strides, operands_of(own.description, data), call.rows);
+}
+
+void Contributor::prepare(Contribution& own, const Data& data, OfferedPlans& offered, HandshakePlace& place) {
+  if (own.failure) throw Failure(*own.failure);
+  validate(own.call, rank_count_);
+  require_data(own, data);
+  if (own.call.columns > 0) own.shape = shapes_.of(own.call, own.description);
+  own.header.digest = own.shape ? own.shape->digest : digest_of(own.description);
+  if (!own.shape) return;
+  if (own.call.operation == arithmetic::Operation::user) own.shape->op = own.call.user;
+  own.shape->stand_as(own.call);
+  own.ways = plans_.offer(own.description, own.call, offered);
+  if (own.ways != no_way || !may_use_handshake(own)) return;
+  own.ways = in_the_handshake;
+  build(own, data, place);  // of a layout's fault `diagnose` says more
+}
+
+Contribution Contributor::contribution_of(const Call& given, const Data& data, const std::optional<Failure>& failure,
+                                          OfferedPlans& offered, HandshakePlace& place) {
+  Contribution own{.failure = failure};
+  try {
+    own.call = placed(given, place.defaults, rank_, rank_count_);
+    own.description = describe(own.call);
+    prepare(own, data, offered, place);
+  } catch (...) {
+    own.failure = agreement::caught_failure(own.header.status);
+  }
+  if (own.failure) own.header = {.status = own.failure->status(), .digest = digest_of(own.description)};
+  if (own.header.status != Status::ok) own.ways = no_way;
+  return own;
+}
+
+Status Contributor::finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial) {
+  const Bytes value_bytes = own.shape->kind->value_bytes();
+  std::byte* const values = place.values.data();
+  std::byte* const spare = values + value_bytes;
+  if (own.shape->op.may_postpone)
+    return own.shape->kind->in_pieces()->finish_piece(partial, own.call.element_count, values, spare,
+                                                      place.finish.begun());
+  return own.shape->kind->finish(partial, own.call.element_count, values, spare);
+}
+
+void Contributor::deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const {
+  const Call& call = own.call;
+  const Bytes column_bytes = own.shape->kind->value_bytes() / call.columns;
+  order::Interval columns{0, call.columns};
+  if (call.collective == Collective::reduce_scatter) {
+    const auto before = call.blocks.first(static_cast<std::size_t>(rank_));
+    columns.begin = std::accumulate(before.begin(), before.end(), Count{0});
+    columns.end = columns.begin + call.blocks[before.size()];
+  }
+  std::memcpy(data.result, place.values.data() + columns.begin * column_bytes, columns.size() * column_bytes);
+}
+
+}  // namespace steadfold::session

@@ -1,0 +1,197 @@
+#include "session/coordinator.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "session/telling.hpp"
+#include "transport/forwarding.hpp"
+#include "transport/hardware.hpp"
+
+namespace steadfold::session {
+
+using agreement::Failure;
+using execution::Plan;
+
+namespace {
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
+transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
+  if (transport.rank_count() == 1 || !transport.node_labels().empty()) return {};
+  try {
+    return transport::Hardware::own().of(transport::usable_processors());
+  } catch (...) {  // out of memory: the others must not wait
+    return {};
+  }
+}
+
+std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
+                                             std::span<const std::span<const std::byte>> told) {
+  using order::Nodes;
+  const std::span<const Rank> labels = transport.node_labels();
+  if (!labels.empty()) {
+    const bool are_processes = transport.nodes_are_far();
+    return std::make_shared<const Nodes>(labels, are_processes ? Nodes::Between::processes : Nodes::Between::network);
+  }
+  std::vector<transport::Whereabouts> ranks(static_cast<std::size_t>(transport.rank_count()));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    std::memcpy(&ranks[rank], told[rank].data(), sizeof ranks[rank]);
+  const std::vector<Rank> parts = transport::parts_of(ranks);
+  return parts.empty() ? nullptr : std::make_shared<const Nodes>(parts, Nodes::Between::packages);
+}
+
+/// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
+class Preparing final : public transport::ForwardingTransport {
+ public:
+  Preparing(std::shared_ptr<transport::Transport> inner, transport::WordOrder order)
+      : ForwardingTransport(std::move(inner)), order_(order) {}
+  std::unique_ptr<transport::Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities,
+                                               transport::Ticket tickets, transport::WordOrder /*order*/) override {
+    return inner().prepare(tag, capacities, tickets, order_);
+  }
+
+ private:
+  transport::WordOrder order_;
+};
+
+}  // namespace
+
+Coordinator::Coordinator(std::shared_ptr<transport::Transport> transport, schedule::Rows rows)
+    : transport_(std::move(transport)),
+      in_turn_(std::make_shared<Preparing>(transport_, transport::WordOrder::in_turn)),
+      apart_(std::make_shared<Preparing>(transport_, transport::WordOrder::apart)),
+      means_{.rows = rows} {}
+
+Task<std::uint32_t> Coordinator::new_tags(Flow& /*flow*/, std::uint32_t count) {
+  std::optional<std::uint32_t> first = transport_->new_tags(count);
+  while (!first) {
+    co_await GiveWay{};
+    first = transport_->new_tags(count);
+  }
+  co_return *first;
+}
+
+Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
+  const std::vector<std::byte> mine = told_by([this] {
+    const transport::Whereabouts where = own_whereabouts(*transport_);
+    const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
+    std::string told(reinterpret_cast<const char*>(&where), sizeof where);
+    return told.append(asked == nullptr ? "" : asked);
+  });
+  const auto gathered = co_await gather(flow, mine);
+  const auto all = parts_of(gathered);
+  means_.forced_schedule = text_of(all[0].subspan(sizeof(transport::Whereabouts)));
+  means_.nodes = nodes_of(*transport_, all);
+}
+
+Task<transport::Transport::Gathered> Coordinator::gather(Flow& /*flow*/, std::span<const std::byte> bytes) {
+  transport_->gather(bytes);
+  for (;;) {
+    std::optional<transport::Transport::Gathered> all = transport_->gathered();
+    if (all) co_return std::move(*all);
+    co_await GiveWay{};
+  }
+}
+
+Task<Status> Coordinator::agreed_status(Flow& /*flow*/, Status mine) {
+  status_exchange_.take({.status = mine});
+  status_meeting_->begin();
+  while (!status_meeting_->advance()) co_await GiveWay{};
+  co_return status_meeting_->status();
+}
+
+/// Rank 0 proves a schedule that no sweep of proofs has, and tells the others of a fault.
+Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
+  if (!agreed.needs_proof) co_return;
+  std::string fault;
+  try {
+    if (transport_->rank() == 0) fault = execution::fault_of_schedule(agreed);
+  } catch (const std::exception& error) {
+    fault = error.what();
+  }
+  const std::vector<std::byte> mine = told_by([&] { return std::string_view(fault); });
+  const auto gathered = co_await gather(flow, mine);
+  const std::string found = text_of(parts_of(gathered)[0]);
+  if (found.empty()) co_return;
+  throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
+                                         found + "), take another and report this one");
+}
+
+Task<Coordinator::TransportInUse> Coordinator::transport_of(Flow& /*flow*/, const Agreement& agreed) {
+  if (!agreed.schedule.row->adds_words || !agreed.has_first_sweep()) co_return transport_;
+  transport_->open_apart();
+  while (!transport_->opened_apart()) co_await GiveWay{};
+  co_return apart_;
+}
+
+Task<std::unique_ptr<Plan>> Coordinator::make_plan(Flow& flow, Agreement agreed, std::span<const Call> calls,
+                                                   const TransportInUse& transport,
+                                                   std::shared_ptr<CachedPlan>* cached) {
+  co_await require_proof(flow, agreed);
+  const std::uint32_t tag = co_await new_tags(flow, Plan::tags_of(agreed));
+  std::unique_ptr<Plan> plan;
+  std::string wrong;
+  try {
+    if (cached != nullptr) *cached = PlanCache::made_for(calls.front());
+    plan = std::make_unique<Plan>(std::move(agreed), calls, transport, tag);
+  } catch (const std::exception& error) {
+    wrong = agreement::text_of(error);
+  }
+  co_await connect(flow, std::move(wrong));
+  co_return plan;
+}
+
+void Coordinator::prepare_status_exchange(std::uint32_t tag) {
+  status_meeting_.emplace(status_exchange_, *transport_, tag, means_.nodes.get());
+}
+
+Task<> Coordinator::connect(Flow& flow, std::string wrong) {
+  transport_->connect(wrong.empty());
+  transport::Connection state = transport_->connected();
+  while (state == transport::Connection::pending) {
+    co_await GiveWay{};
+    state = transport_->connected();
+  }
+  if (state == transport::Connection::connected) co_return;
+  const std::vector<std::byte> mine = told_by([&] { return std::string_view(wrong); });
+  const auto gathered = co_await gather(flow, mine);
+  const auto told = parts_of(gathered);
+  for (std::size_t i = 0; i < told.size(); ++i)
+    if (!told[i].empty()) throw Failure(Status::internal, "rank " + std::to_string(i) + ": " + text_of(told[i]));
+}
+
+Task<Agreement> Coordinator::agree(Flow& flow, Asked asked, std::span<const Call> calls, const Failure* mine) {
+  const std::vector<std::byte> proposal = told_by([&] { return propose(calls, transport_->rank(), mine, asked); });
+  const auto gathered = co_await gather(flow, proposal);
+  co_return agreement::conclude(parts_of(gathered), means_);
+}
+
+Task<Agreement> Coordinator::settle(Flow& flow, Asked asked, std::span<const Call> calls) {
+  std::optional<Agreement> agreed;
+  std::optional<Failure> failure;
+  Status mine = Status::ok;
+  try {
+    transport::Transport::Gathered gathered;
+    if (agreement::need_to_tell(calls)) {
+      const std::vector<std::byte> told = told_by([&] { return agreement::tell(calls); });
+      gathered = co_await gather(flow, told);
+    }
+    agreed = agreement::settle(calls, parts_of(gathered), transport_->rank_count(), means_);
+  } catch (...) {
+    failure = agreement::caught_failure(mine);
+  }
+  const Status worst = co_await agreed_status(flow, mine);  // all ranks have the same, unless one has no memory
+  if (failure) throw Failure(*failure);
+  if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
+  if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
+  if (agreed->schedule.row->adds_words && !transport_->adds_words())
+    throw Failure(Status::unsupported, "no schedule " + agreed->schedule_text +
+                                           " (the MPI library adds what ranks have, and these are their threads), take "
+                                           "another one");
+  co_return std::move(*agreed);
+}
+
+}  // namespace steadfold::session
