@@ -12,7 +12,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "capi/boundary.hpp"
 #include "program/job.hpp"
 #include "program/methods.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/failure.hpp"
 #include "agreement/kinds.hpp"
 #include "schedule/registry.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "transport/simulated/topology.hpp"
 
 namespace steadfold::agreement {

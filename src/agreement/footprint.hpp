@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "arithmetic/exact/statistics.hpp"
 
 namespace steadfold::agreement {

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 
 namespace steadfold::agreement {
 namespace {

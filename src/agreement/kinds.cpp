@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "arithmetic/converted.hpp"
 #include "arithmetic/exact/kept_rows.hpp"
 #include "arithmetic/location/location.hpp"

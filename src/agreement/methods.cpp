@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "arithmetic/binned/binned.hpp"
 #include "arithmetic/exact/exact.hpp"
 #include "arithmetic/exact/statistics.hpp"

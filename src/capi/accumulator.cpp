@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agreement/validation.hpp"
 #include "arithmetic/exact/state_bytes.hpp"
 #include "arithmetic/exact/state_rows.hpp"
 #include "arithmetic/operator.hpp"

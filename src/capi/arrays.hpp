@@ -2,7 +2,7 @@
 // Cost: some 10 ns per axis. Broadcasting is NumPy's.
 #pragma once
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "steadfold/steadfold.h"
 
 namespace steadfold::capi {

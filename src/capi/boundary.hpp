@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/failure.hpp"
 #include "arithmetic/environment.hpp"
 #include "steadfold/steadfold.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/rows/intake.hpp"
 #include "execution/thread_team.hpp"

@@ -10,6 +10,7 @@
 #include "agreement/agreement.hpp"
 #include "agreement/footprint.hpp"
 #include "agreement/segmentation.hpp"
+#include "agreement/validation.hpp"
 #include "execution/executor.hpp"
 #include "execution/lifter.hpp"
 

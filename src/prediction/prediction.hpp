@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/segmentation.hpp"
 #include "order/pe_intersecting.hpp"
 #include "transport/simulated/topology.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/kinds.hpp"
 #include "agreement/segmentation.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/validation.hpp"
 #include "execution/handshake.hpp"
 #include "execution/meeting.hpp"
 #include "session/known_shapes.hpp"

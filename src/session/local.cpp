@@ -6,6 +6,7 @@
 #include "agreement/agreement.hpp"
 #include "agreement/choice.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/validation.hpp"
 #include "session/shape.hpp"
 
 namespace steadfold::session {

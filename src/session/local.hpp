@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 
 namespace steadfold::session {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/kinds.hpp"
 #include "execution/lifter.hpp"
 

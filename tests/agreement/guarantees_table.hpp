@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "support/directory.hpp"
 
 namespace steadfold::test {

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/kinds.hpp"
 #include "schedule/registry.hpp"
 

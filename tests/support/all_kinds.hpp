@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "agreement/failure.hpp"
 #include "agreement/kinds.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agreement/call.hpp"
+#include "agreement/description.hpp"
 #include "order/starts.hpp"
 #include "transport/simulated/simulated.hpp"
 

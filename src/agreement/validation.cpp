@@ -1,0 +1,150 @@
+#include "agreement/validation.hpp"
+
+#include "agreement/guarantees.hpp"
+#include "arithmetic/binned/bins.hpp"
+#include "kernels/target.hpp"
+
+namespace steadfold::agreement {
+
+using arithmetic::Operation;
+using arithmetic::Type;
+
+namespace {
+
+bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins; }
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
+
+/// What the environment asks for in vain is an error, never a silent fallback.
+void require_target() {
+  if (!kernels::forced_prefetch_is_known())
+    refuse("unknown prefetch '" + std::string(kernels::forced_prefetch()) +
+           "' (STEADFOLD_PREFETCH says where kernels ask for memory ahead), take off, near or far, or leave it unset");
+  if (kernels::forced_is_available()) return;
+  std::string names;
+  for (const kernels::Target target : kernels::available())
+    names += (names.empty() ? "" : ", ") + std::string(kernels::name_of(target));
+  refuse("unknown target '" + std::string(kernels::forced()) +
+         "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), take one of " +
+         names + ", or leave it unset");
+}
+
+/// Checks which part of the result ranks get, and its blocks.
+void validate_share(const Call& call, Rank rank_count) {
+  if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
+    refuse("root " + text_of_root(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
+           "), give one of them, or none for all");
+  const std::string name(name_of(call.collective));
+  if (call.root != all_ranks && call.collective != Collective::reduce)
+    refuse("root " + std::to_string(call.root) + " of " + name +
+           " (every rank gets a result of its own), leave it out");
+  if (is_scan(call.collective) && has_bins(call) && call.sweep == Sweep::double_sweep)
+    refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
+           "single sweep");
+  if (call.collective != Collective::reduce_scatter) return;
+  if (call.blocks.empty())
+    refuse(name + " without blocks (they say how many columns each of the " + std::to_string(rank_count) +
+           " ranks gets), give as many numbers");
+  Count sum = 0;
+  for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
+  if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
+    refuse(std::string("blocks of ") + (sum > call.columns ? "more than " : "") +
+           std::to_string(std::min(sum, call.columns)) + " columns for " + std::to_string(call.blocks.size()) +
+           " ranks (rows have " + std::to_string(call.columns) + " columns and there are " +
+           std::to_string(rank_count) + " ranks), deal every column to one rank");
+}
+
+}  // namespace
+
+void require_size(const Call& call) {
+  const Bytes element_bytes =
+      call.operation == Operation::user ? call.user.element_bytes : arithmetic::size_of(call.type);
+  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / std::max(call.columns, Count{1}))
+    refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
+           " bytes (no memory holds as much), check columns and element_bytes");
+  if (call.rows > most_rows(std::max(call.columns, Count{1}) * element_bytes))
+    refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
+           " bytes (no memory holds as much), check rows, columns and element_bytes");
+}
+
+void validate(const Call& call, Rank rank_count) {
+  require_target();
+  const bool is_user = call.operation == Operation::user;
+  if (call.operation > arithmetic::last_operation)
+    refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
+           " is unknown (it is no sf_operation), give one of those");
+  if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
+    refuse("0 columns (a row has at least one element), give the length of a row");
+  if (is_user != (call.type == Type::bytes))
+    refuse("operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), give " +
+           std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
+  if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
+  if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
+  require_size(call);
+  validate_share(call, rank_count);
+  if (call.layout == LayoutKind::row_per_rank && call.rows != 1)
+    refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  if (call.threads < 1 || call.threads > most_threads)
+    refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
+           std::to_string(most_threads));
+  if (has_bins(call) && call.bin_count != 0 &&
+      (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
+    refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
+  require_kept(call);
+  const bool has_grid = call.layout == LayoutKind::grid;
+  if (has_grid && call.grid == nullptr) refuse("no grid (the layout is one, and its address is null), give its axes");
+  if (has_grid)
+    if (const auto fault = call.grid->fault(rank_count)) refuse(*fault);
+  if (call.layout != LayoutKind::intervals && !has_grid) return;
+  Count listed = 0;
+  for (const auto interval : call.intervals) {
+    if (interval.begin > interval.end)
+      refuse("interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) +
+             ") ends before it begins (they are half-open), give begin <= end");
+    if (interval.size() > most_rows(1) - listed)
+      refuse("intervals of " + std::to_string(most_rows(1)) +
+             " rows or more (no rank has as many), check begin and end");
+    listed += interval.size();
+  }
+  if (listed != call.rows && has_grid)
+    refuse(std::to_string(call.rows) + " rows where a grid of " + call.grid->text() + " has " + std::to_string(listed) +
+           " for this rank (its layout and data differ in size), make them equal");
+  if (listed != call.rows)
+    refuse(std::to_string(call.rows) + " rows for intervals of " + std::to_string(listed) +
+           " (this rank's layout and data differ in size), make them equal");
+}
+
+Missing missing(const Description& description, Count rows, const Data& data, bool is_due) noexcept {
+  const bool is_read = rows > 0 && description.columns > 0;
+  if (is_read && data.first == nullptr) return Missing::first;
+  for (Count i = 0; is_read && description.is_listed() && i < description.columns; ++i)
+    if (arithmetic::Strides::listed(data.first, i) == nullptr) return Missing::first;
+  if (is_read && arithmetic::has_second(description.operation) && data.second == nullptr) return Missing::second;
+  const bool is_array = description.array != ArrayForm::none;
+  if (is_array && description.has_mask() && is_read && data.mask == nullptr) return Missing::mask;
+  if (description.deals_rows() && is_read && data.label == nullptr) return Missing::label;
+  return is_due && data.result == nullptr ? Missing::result : Missing::nothing;
+}
+
+Failure failure_of(Missing missing, Operation operation, Count rows) {
+  const std::string to_be_read = std::to_string(rows) + (rows == 1 ? " row is" : " rows are") + " to be read";
+  const auto null = [](const std::string& text) { return Failure(Status::invalid_argument, text); };
+  if (missing == Missing::result)
+    return null(
+        "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of its block), "
+        "give an address");
+  if (missing == Missing::mask)
+    return null("the mask is null (" + to_be_read + "), give an element for every row, or none of the call");
+  if (missing == Missing::label)
+    return null("the labels are null (" + to_be_read + "), give one for every row, or none of the call");
+  if (arithmetic::has_factors(operation))
+    return null(std::string("the ") + (missing == Missing::first ? "first" : "second") + " factor of a " +
+                std::string(arithmetic::is_dot(operation) ? "dot product" : name_of(operation)) +
+                " is null (it is missing or of another size; " + to_be_read + "), give two vectors of the same size");
+  if (missing == Missing::second)
+    return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +
+                "), give a byte for every row");
+  return null("the data are null (" + to_be_read + "), give their address");
+}
+
+}  // namespace steadfold::agreement
