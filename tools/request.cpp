@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 
 #include "catalogue.hpp"
@@ -78,6 +79,18 @@ std::vector<std::string> split(const std::string& text, const std::string& optio
 void check_time(const char* option, double seconds) {
   if (!std::isfinite(seconds) || seconds < 0)
     throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
+}
+
+std::string in_digits(std::string& text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return "";
+  double number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  constexpr double most = 9007199254740992.0;  // up to there every count is a double
+  const bool is_count = failed == std::errc() && end == text.data() + text.size() && number >= 0 && number <= most &&
+                        number == std::floor(number);
+  if (!is_count) return "'" + text + "' is no count of elements: 0 or more, in digits or as 1e6";
+  text = fmt::format("{:.0f}", number);
+  return "";
 }
 
 }  // namespace steadfold::command

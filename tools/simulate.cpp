@@ -3,8 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -23,19 +21,6 @@
 
 namespace steadfold::command {
 namespace {
-
-/// Writes a count such as 1e6 in digits; returns what is wrong with the text, or nothing.
-std::string in_digits(std::string& text) {
-  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return "";
-  double number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  constexpr double most = 9007199254740992.0;  // up to there every count is a double
-  const bool is_count = failed == std::errc() && end == text.data() + text.size() && number >= 0 && number <= most &&
-                        number == std::floor(number);
-  if (!is_count) return "'" + text + "' is no count of elements: 0 or more, in digits or as 1e6";
-  text = fmt::format("{:.0f}", number);
-  return "";
-}
 
 using order::Count;
 using prediction::PredictedBy;

@@ -1,0 +1,219 @@
+// `steadfold draw schedule|tree|layout`: pictures as SVG.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "catalogue.hpp"
+#include "command.hpp"
+#include "output.hpp"
+#include "pictures/pictures.hpp"
+#include "request.hpp"
+#include "schedule/checker/checker.hpp"
+#include "spread.hpp"
+
+namespace steadfold::command {
+namespace {
+
+using order::Count;
+using order::Rank;
+
+struct DrawOptions {
+  std::string picture;
+  std::string schedule;
+  Rank ranks = 0;
+  std::optional<Rank> root;
+  std::string collective;  // empty: the schedule's own
+  std::optional<std::uint32_t> segments;
+  std::optional<Count> elements;
+  std::optional<std::string> distribution;
+  std::string output;
+
+  std::string rule() const { return distribution.value_or("upper"); }
+};
+
+/// Throws Failure if an option is given that the picture has no use for.
+void refuse_option(bool is_given, const char* option, const std::string& picture, const char* why) {
+  if (!is_given) return;
+  throw Failure(fmt::format("{} cannot be used with draw {} ({}), leave it out", option, picture, why));
+}
+
+/// The segments in which a picture shows best what a schedule does with several.
+std::uint32_t usual_segments(const schedule::Context& context) {
+  const schedule::Row& row = *context.spec->row;
+  if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
+  constexpr std::uint32_t shown_of_a_pipeline = 3;
+  const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
+  if (row.segments == schedule::Segments::one_per_rank) return unit;
+  return (shown_of_a_pipeline + unit - 1) / unit * unit;
+}
+
+std::uint32_t segments_of(const DrawOptions& options, const schedule::Context& context) {
+  if (!options.segments) return usual_segments(context);
+  const std::uint32_t asked = *options.segments;
+  const schedule::Row& row = *context.spec->row;
+  constexpr std::uint32_t most = 64;
+  const char* const rule = "take another number, or leave --segments out";
+  if (asked < 1 || asked > most)
+    throw Failure(fmt::format("--segments cannot be used ({} is not from 1 to {}), {}", asked, most, rule));
+  if (asked > 1 && row.segments == schedule::Segments::one)
+    throw Failure(fmt::format("--segments cannot be used ({} takes all columns in one), leave it out", row.name));
+  if (asked != 1 && asked % row.unit_of(context) != 0)
+    throw Failure(fmt::format("--segments cannot be used ({} takes 1 or multiples of {} on {} ranks), {}", row.name,
+                              row.unit_of(context), context.rank_count, rule));
+  return asked;
+}
+
+/// What the registry asks about a call whose bits nobody will see: any operator that fits the schedule will do.
+constexpr schedule::Merging of_anything = {
+    .method = "exact", .is_associative = true, .may_overlap = true, .offers_words = true};
+
+void check_schedule(const schedule::Spec& spec, const schedule::Context& context) {
+  const auto kind = schedule::OperatorKind::idempotent;
+  if (const auto reason = refusal(spec, context.collective, context.root, of_anything, kind)) throw Failure(*reason);
+  if (const auto reason = refusal(spec, context.rank_count)) throw Failure(*reason);
+  if (spec.row->adds_words)
+    throw Failure(fmt::format(
+        "schedule '{}' cannot be drawn (the MPI library alone knows which messages it sends), draw another one",
+        spec.name));
+}
+
+/// Throws Failure if there are too many messages for a picture. Formulas answer before any step is made.
+void check_size(const schedule::Row& row, const schedule::Context& context) {
+  const Count messages = row.messages == nullptr ? 0 : row.messages(context);
+  if (messages > pictures::most_messages)
+    throw Failure(
+        fmt::format("the schedule cannot be drawn ({} messages, of which a picture has at most {}), take "
+                    "fewer ranks or segments",
+                    messages, pictures::most_messages));
+}
+
+/// What a context points to.
+struct Ground {
+  std::optional<order::Layout> layout;
+  std::vector<std::uint32_t> blocks;
+};
+
+/// Elements matter only to schedules that follow them.
+void place_elements(const DrawOptions& options, schedule::Context& context, Ground& ground) {
+  if (context.spec->row->layouts == schedule::Layouts::rank_order) {
+    const Count elements = options.elements.value_or(context.ranks());
+    ground.layout = order::Layout::contiguous(spread(options.rule(), elements, options.ranks));
+    context.layout = &*ground.layout;
+    return;
+  }
+  const char* const why = "this schedule's messages do not depend on who holds what";
+  refuse_option(options.elements.has_value(), "--elements", "schedule", why);
+  refuse_option(options.distribution.has_value(), "--distribution", "schedule", why);
+}
+
+/// In reduce_scatter every rank has a block of one segment.
+void cut_columns(const DrawOptions& options, schedule::Context& context, Ground& ground) {
+  if (!context.scatters()) {
+    context.segments = segments_of(options, context);
+    return;
+  }
+  refuse_option(options.segments.has_value(), "--segments", "schedule", "in reduce_scatter there is one per rank");
+  context.segments = static_cast<std::uint32_t>(context.rank_count);
+  for (std::uint32_t block = 0; block <= context.segments; ++block) ground.blocks.push_back(block);
+  context.blocks = ground.blocks;
+}
+
+std::string drawn_schedule(const DrawOptions& options) {
+  const schedule::Spec spec = schedule::parse(options.schedule);
+  schedule::Context context{.rank_count = options.ranks, .root = options.root.value_or(0), .spec = &spec};
+  context.collective =
+      collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
+  refuse_option(options.root && !context.rooted(), "--root", "schedule",
+                "only reduce has one, and the schedule was asked for another collective");
+  check_schedule(spec, context);
+  Ground ground;
+  place_elements(options, context, ground);
+  cut_columns(options, context, ground);
+  check_size(*spec.row, context);
+  if (const auto fault = schedule::check(*spec.row, context))
+    throw Failure("the schedule cannot be drawn (" + *fault + "), report this fault");
+  return pictures::schedule_picture(spec, context);
+}
+
+std::string drawn_elements(const DrawOptions& options) {
+  const bool is_tree = options.picture == "tree";
+  const Count elements = options.elements.value_or(0);
+  if (!options.elements)
+    throw Failure(fmt::format("--elements is missing (draw {} shows elements), give their number", options.picture));
+  if (is_tree && (elements < 1 || elements > pictures::most_elements_of_a_tree))
+    throw Failure(
+        fmt::format("the tree cannot be drawn (it would have {} elements, and a picture has 1 to {}), take {}",
+                    elements, pictures::most_elements_of_a_tree, elements < 1 ? "more" : "fewer"));
+  const std::vector<Count> counts = spread(options.rule(), elements, options.ranks);
+  return is_tree ? pictures::tree_picture(counts, options.rule()) : pictures::layout_picture(counts, options.rule());
+}
+
+void check_numbers(const DrawOptions& options) {
+  constexpr Count most_elements = Count{1} << 62;  // as in simulate
+  if (options.ranks < 1 || options.ranks > pictures::most_ranks)
+    throw Failure(
+        fmt::format("--ranks cannot be used ({} is not from 1 to {}, which a picture can show), choose another "
+                    "number",
+                    options.ranks, pictures::most_ranks));
+  if (options.elements.value_or(0) > most_elements)
+    throw Failure(
+        fmt::format("--elements cannot be used ({} is more than {}), take fewer", *options.elements, most_elements));
+  if (options.root && (*options.root < 0 || *options.root >= options.ranks))
+    throw Failure(fmt::format("--root cannot be used ({} is none of the ranks 0 to {}), choose one of them",
+                              *options.root, options.ranks - 1));
+}
+
+void check_name(const std::string& schedule) {
+  if (schedule.empty()) throw Failure("no schedule is named (draw schedule takes a name), see steadfold schedules");
+  if (!is_policy(schedule)) return;
+  throw Failure("'" + schedule + "' cannot be drawn (it stands for one schedule or another, by the call), " +
+                "name one of steadfold schedules");
+}
+
+void check(const DrawOptions& options) {
+  constexpr std::array<std::string_view, 3> known = {"schedule", "tree", "layout"};
+  if (std::ranges::find(known, options.picture) == known.end())
+    throw Failure(schedule::unknown_name("picture", options.picture, known));
+  check_numbers(options);
+  if (options.picture == "schedule") return check_name(options.schedule);
+  const char* const why = "it shows elements, not a schedule";
+  refuse_option(!options.schedule.empty(), "a name", options.picture, why);
+  refuse_option(options.root.has_value(), "--root", options.picture, why);
+  refuse_option(!options.collective.empty(), "--collective", options.picture, why);
+  refuse_option(options.segments.has_value(), "--segments", options.picture, why);
+}
+
+}  // namespace
+
+void add_draw(CLI::App& app, Action& action) {
+  CLI::App& draw = *app.add_subcommand("draw", "Draw a schedule, the tree over elements, or a layout, as SVG");
+  const auto o = std::make_shared<DrawOptions>();
+  draw.add_option("PICTURE", o->picture, "schedule, tree or layout")->required();
+  draw.add_option("NAME", o->schedule, "Of the schedule, as `steadfold schedules` has it, with its parameters");
+  draw.add_option("--ranks", o->ranks, "How many ranks, at most 64")->required();
+  draw.add_option("--root", o->root, "The rank that gets the result of a reduce; default: 0");
+  draw.add_option("--collective", o->collective, std::string(collective_help) + "; reduce_scatter, scan or exscan");
+  draw.add_option("--segments", o->segments,
+                  "Into how many segments the columns are cut; default: one per rank, or three of a pipeline");
+  draw.add_option("--elements", o->elements,
+                  "How many elements, over all ranks, as 1000000 or 1e6: for tree, layout, and the schedule owner "
+                  "(default there: one per rank)")
+      ->transform(CLI::Validator(in_digits, "COUNT"));
+  draw.add_option("--distribution", o->distribution,
+                  "Who holds what, as for simulate: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
+                  "with one count per rank; default: upper");
+  draw.add_option("--output", o->output, "The file to write; default: standard output");
+  draw.callback([o, &action] {
+    check(*o);
+    action = [o](const Job& job) {
+      if (job.rank() != 0) return Result{};
+      return delivered(o->picture == "schedule" ? drawn_schedule(*o) : drawn_elements(*o), o->output);
+    };
+  });
+}
+
+}  // namespace steadfold::command

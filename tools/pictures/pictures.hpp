@@ -1,0 +1,42 @@
+// The pictures that `steadfold draw` makes, each a whole SVG document.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "order/index.hpp"
+#include "schedule/registry.hpp"
+#include "svg.hpp"
+
+namespace steadfold::command::pictures {
+
+/// More than this, and nobody can read them.
+inline constexpr order::Rank most_ranks = 64;
+inline constexpr order::Count most_messages = 2048;
+inline constexpr order::Count most_elements_of_a_tree = 128;
+
+/// A schedule's messages, ranks below each other and rounds side by side. The case must be one that the checker has
+/// proved.
+std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context);
+
+/// The binary tree over the elements, of which there is at least one; rank i holds counts[i] of them, in rank order.
+/// `distribution` is what the caller calls the counts.
+std::string tree_picture(std::span<const order::Count> counts, const std::string& distribution);
+
+/// Which ranks hold which elements, as bars.
+std::string layout_picture(std::span<const order::Count> counts, const std::string& distribution);
+
+/// Lines of at most that width, broken at blanks, one below the other. Returns where the next one would stand.
+double add_paragraph(Drawing& drawing, Point place, const std::string& text, double width, const char* classes);
+
+/// "0-3", or "0" for a single one.
+std::string text_of_run(order::Index first, order::Count count);
+/// "1 message", "2 messages".
+std::string counted(order::Count count, const std::string& what);
+
+/// What all pictures have in their style sheets. Nothing is told by colour alone.
+inline constexpr const char* common_style =
+    "text{font-family:sans-serif;font-size:11px;fill:#111}.title{font-size:15px;font-weight:bold}"
+    ".strong{font-size:12px;font-weight:bold}";
+
+}  // namespace steadfold::command::pictures

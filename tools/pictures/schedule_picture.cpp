@@ -1,0 +1,322 @@
+// Ranks are horizontal lines, and a round is a column with two zones: arrows run in the left one, and what arrives is
+// named in the right one, below the line of the rank that gets it. So no arrow crosses a text.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "pictures/pictures.hpp"
+#include "pictures/timeline.hpp"
+
+namespace steadfold::command::pictures {
+namespace {
+
+constexpr double font_size = 11;
+constexpr double line_height = 13;
+constexpr double margin = 16;
+
+enum class Use : std::uint8_t { merged, kept, value };
+
+/// The class of its arrows, their heads, and what the legend says.
+struct Look {
+  const char* name;
+  Head head;
+  const char* meaning;
+};
+constexpr std::array<Look, 3> looks = {
+    {{"merged", Head::filled, "a partial that its receiver merges: + what comes = what it has then"},
+     {"kept", Head::open, "a partial that its receiver takes as it is"},
+     {"value", Head::open, "finished values"}}};
+const Look& look_of(Use use) { return looks[static_cast<std::size_t>(use)]; }
+
+Use use_of(const Message& message) {
+  if (std::ranges::any_of(message.parts, [](const Part& part) { return part.merged.has_value(); })) return Use::merged;
+  return std::ranges::all_of(message.parts, &Part::is_value) ? Use::value : Use::kept;
+}
+
+/// The numbers, which ascend, with runs of them joined: "0-2,4".
+std::string text_of_numbers(const std::vector<std::uint32_t>& numbers) {
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+    for (end = begin + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
+    text += (text.empty() ? "" : ",") + text_of_run(numbers[begin], end - begin);
+  }
+  return text;
+}
+
+/// What slots hold, in words.
+class Words {
+ public:
+  explicit Words(const schedule::Context& context) : context_(context) {}
+
+  bool names_rows() const { return context_.layout != nullptr; }
+
+  /// A line for each different content, with the segments that have it.
+  std::vector<std::string> lines(const std::vector<Part>& parts) const {
+    std::vector<std::pair<std::string, std::vector<std::uint32_t>>> contents;
+    for (const Part& part : parts) {
+      const std::string content = content_of(part);
+      if (contents.empty() || contents.back().first != content) contents.push_back({content, {}});
+      contents.back().second.push_back(part.segment);
+    }
+    std::vector<std::string> lines;
+    for (auto& [content, segments] : contents) {
+      std::ranges::sort(segments);
+      lines.push_back(context_.segments == 1 ? content : fmt::format("{} [{}]", content, text_of_numbers(segments)));
+    }
+    return lines;
+  }
+
+ private:
+  std::string content_of(const Part& part) const {
+    const std::string rows = text_of(part.covers);
+    if (part.is_value) return part.covers.ranks.count == 0 && !part.covers.is_part() ? "result" : "result " + rows;
+    return part.merged ? fmt::format("+ {} = {}", rows, text_of(*part.merged)) : rows;
+  }
+
+  std::string text_of(const schedule::Covers& covers) const {
+    if (names_rows()) return text_of_rows(covers.rows(*context_.layout));
+    const std::string apart = text_of(covers.apart);
+    return text_of(covers.ranks) + (apart.empty() ? "" : "," + apart);
+  }
+
+  std::string text_of(schedule::RankRange run) const {
+    if (run.count == 0) return "";
+    if (run.count == context_.rank_count && run.count > 1) return "all";
+    const auto first = static_cast<order::Index>(run.first);
+    const auto count = static_cast<Count>(run.count);
+    const Count before_the_end = std::min(count, context_.ranks() - first);
+    const std::string text = text_of_run(first, before_the_end);
+    return before_the_end == count ? text : text + "," + text_of_run(0, count - before_the_end);
+  }
+
+  std::string text_of_rows(const order::IntervalSet& rows) const {
+    if (rows.empty()) return "none";
+    if (rows.size() == context_.layout->element_count() && rows.size() > 1) return "all";
+    std::string text;
+    for (const order::Interval& each : rows.intervals())
+      text += (text.empty() ? "" : ",") + text_of_run(each.begin, each.size());
+    return text;
+  }
+
+  const schedule::Context& context_;
+};
+
+/// How much the receiver has when it has merged the message: merges of one round stand in their order.
+Count size_after_merging(const Message& message) {
+  Count size = 0;
+  for (const Part& part : message.parts) {
+    if (!part.merged) continue;
+    const schedule::Covers& merged = *part.merged;
+    const auto ranks = static_cast<Count>(merged.ranks.count) + static_cast<Count>(merged.apart.count);
+    size = std::max(size, merged.is_part() ? merged.part.size() : ranks);
+  }
+  return size;
+}
+
+/// A message as it is drawn.
+struct Arrow {
+  const Message* message;
+  Use use;
+  std::vector<std::string> lines;
+};
+
+struct Column {
+  double begin = 0;
+  double arrows_end = 0;
+  double labels_width = 0;
+};
+
+double widest(const std::vector<std::string>& lines) {
+  double width = 0;
+  for (const std::string& line : lines) width = std::max(width, text_width(line, font_size));
+  return width;
+}
+
+class SchedulePicture {
+ public:
+  SchedulePicture(const schedule::Spec& spec, const schedule::Context& context)
+      : spec_(spec), context_(context), words_(context), timeline_(timeline_of(*spec.row, context)) {
+    for (const Message& message : timeline_.messages) arrows_.push_back({&message, use_of(message), lines_of(message)});
+    std::ranges::stable_sort(arrows_, {}, [](const Arrow& arrow) {
+      return std::tuple(arrow.message->received, arrow.message->target, size_after_merging(*arrow.message));
+    });
+    for (const auto& parts : timeline_.results) results_.push_back(words_.lines(parts));
+    place_rows();
+    place_columns();
+  }
+
+  std::string document() {
+    add_heading();
+    add_grid();
+    for (const Arrow& arrow : arrows_) add_arrow(arrow);
+    for (std::size_t rank = 0; rank < results_.size(); ++rank) add_lines(results_[rank], {end_ + 6, y_[rank] + 4});
+    const double height = add_legend();
+    const std::string attributes = fmt::format("data-messages=\"{}\" data-rounds=\"{}\" data-segments=\"{}\"",
+                                               arrows_.size(), timeline_.rounds, context_.segments);
+    return svg({.title = title(),
+                .sentence = summary(),
+                .attributes = attributes,
+                .style = std::string(common_style) + style,
+                .width = width_,
+                .height = height + margin},
+               drawing_);
+  }
+
+ private:
+  static constexpr const char* style =
+      ".rank{stroke:#999}.round{stroke:#ddd}"
+      ".merged{stroke:#0b3d75;stroke-width:1.6}path.merged{fill:#0b3d75}"
+      ".kept{stroke:#444;stroke-width:1.2}path.kept{fill:#fff}"
+      ".value{stroke:#8a3800;stroke-width:1.6;stroke-dasharray:5 3}path.value{fill:#fff;stroke-dasharray:none}";
+
+  static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
+  Column& column_of(const Message& message) { return columns_[message.received - 1]; }
+
+  std::string title() const {
+    const std::string root = context_.rooted() ? fmt::format(" to rank {}", context_.root) : "";
+    return fmt::format("{}: {}{} on {}", text_of(spec_), name_of(context_.collective), root,
+                       counted(context_.ranks(), "rank"));
+  }
+  std::string summary() const {
+    std::string sentence(spec_.row->sentence);
+    sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+    return sentence +
+           fmt::format(". {} in {}.", counted(arrows_.size(), "message"), counted(timeline_.rounds, "round"));
+  }
+
+  std::vector<std::string> lines_of(const Message& message) const {
+    std::vector<std::string> lines = words_.lines(message.parts);
+    if (message.sent < message.received) lines.back() += fmt::format(" (sent in {})", message.sent);
+    return lines;
+  }
+
+  /// A rank's line has room for the texts that arrive in one round.
+  void place_rows() {
+    std::vector<std::vector<std::size_t>> lines(at(context_.rank_count), std::vector<std::size_t>(timeline_.rounds, 0));
+    for (const Arrow& arrow : arrows_)
+      lines[at(arrow.message->target)][arrow.message->received - 1] += arrow.lines.size();
+    double y = 0;
+    for (std::size_t rank = 0; rank < lines.size(); ++rank) {
+      std::size_t most = results_[rank].empty() ? 0 : results_[rank].size() - 1;
+      for (const std::size_t each : lines[rank]) most = std::max(most, each);
+      y_.push_back(y);
+      y += 22 + line_height * static_cast<double>(most);
+    }
+    below_ = y;
+  }
+
+  /// The farther arrows reach, the wider their zone, or they would stand upright.
+  void place_columns() {
+    columns_.resize(timeline_.rounds);
+    for (Column& column : columns_) column.arrows_end = 40;
+    for (const Arrow& arrow : arrows_) {
+      Column& column = column_of(*arrow.message);
+      const double distance = std::abs(y_[at(arrow.message->target)] - y_[at(arrow.message->source)]);
+      column.arrows_end = std::clamp(0.25 * distance, column.arrows_end, 160.0);
+      column.labels_width = std::max({column.labels_width, widest(arrow.lines), 20.0});
+    }
+    double x = margin + text_width(fmt::format("rank {}", context_.rank_count - 1), 12) + 8;
+    begin_ = x;
+    for (Column& column : columns_) {
+      column.begin = x;
+      column.arrows_end += x;
+      x = column.arrows_end + column.labels_width + 12;
+    }
+    end_ = x;
+    double results_width = 0;
+    for (const auto& lines : results_) results_width = std::max(results_width, widest(lines));
+    width_ = std::max({end_ + 6 + results_width + margin, 2 * margin + text_width(title(), 15), 520.0});
+  }
+
+  void add_heading() {
+    drawing_.text({margin, margin + 12}, title(), "title");
+    const double y = add_paragraph(drawing_, {margin, margin + 32}, summary(), width_ - 2 * margin, "");
+    top_ = y + 10;
+    for (double& each : y_) each += top_ + 18;
+    below_ += top_ + 18;
+  }
+
+  void add_grid() {
+    for (std::size_t round = 0; round < columns_.size(); ++round) {
+      const Column& column = columns_[round];
+      drawing_.line({column.begin, top_ - 8}, {column.begin, below_}, "round");
+      drawing_.text({column.begin + 4, top_},
+                    columns_.size() > 40 ? fmt::format("{}", round + 1) : fmt::format("round {}", round + 1), "strong");
+    }
+    for (std::size_t rank = 0; rank < y_.size(); ++rank) {
+      drawing_.text({margin, y_[rank] + 4}, fmt::format("rank {}", rank), "strong");
+      drawing_.line({begin_, y_[rank]}, {end_, y_[rank]}, "rank");
+    }
+  }
+
+  void add_arrow(const Arrow& arrow) {
+    const Message& message = *arrow.message;
+    const Column& column = column_of(message);
+    std::string content;
+    for (const std::string& line : arrow.lines) content += (content.empty() ? "" : "; ") + line;
+    drawing_.open("message", fmt::format("round {}, rank {} to rank {}: {}", message.received, message.source,
+                                         message.target, content));
+    const Look& look = look_of(arrow.use);
+    drawing_.arrow({column.begin + 3, y_[at(message.source)]}, {column.arrows_end, y_[at(message.target)]}, look.head,
+                   look.name);
+    // Where a rank has several ports, what came in the same round before stands above.
+    std::size_t& taken = taken_[{message.target, message.received}];
+    const double y = y_[at(message.target)] + line_height * static_cast<double>(taken + 1);
+    taken += arrow.lines.size();
+    add_lines(arrow.lines, {column.arrows_end + 4, y});
+    drawing_.close();
+  }
+
+  void add_lines(const std::vector<std::string>& lines, Point place) {
+    for (const std::string& line : lines) {
+      drawing_.text(place, line, "");
+      place.y += line_height;
+    }
+  }
+
+  /// Only what the picture has. Returns where it ends.
+  double add_legend() {
+    double y = below_ + 14;
+    for (const Use use : {Use::merged, Use::kept, Use::value}) {
+      if (std::ranges::none_of(arrows_, [&](const Arrow& arrow) { return arrow.use == use; })) continue;
+      drawing_.arrow({margin, y - 4}, {margin + 40, y - 4}, look_of(use).head, look_of(use).name);
+      y = add_paragraph(drawing_, {margin + 50, y}, look_of(use).meaning, width_ - 2 * margin - 50, "");
+    }
+    std::string notes = words_.names_rows() ? "Numbers are the elements that a partial stands for."
+                                            : "Numbers are the ranks whose elements a partial stands for.";
+    if (context_.segments > 1)
+      notes += fmt::format(" In brackets: blocks of columns, of which there are {}.", context_.segments);
+    if (std::ranges::any_of(timeline_.messages, [](const Message& each) { return each.sent < each.received; }))
+      notes += " A message stands in the round in which it is received; (sent in 1): it left in round 1.";
+    return add_paragraph(drawing_, {margin, y + 4}, notes, width_ - 2 * margin, "");
+  }
+
+  const schedule::Spec& spec_;
+  const schedule::Context& context_;
+  const Words words_;
+  const Timeline timeline_;
+  Drawing drawing_;
+  std::vector<Arrow> arrows_;
+  std::vector<std::vector<std::string>> results_;        // by rank
+  std::vector<double> y_;                                // of the ranks' lines
+  std::vector<Column> columns_;                          // by round
+  std::map<std::pair<Rank, Count>, std::size_t> taken_;  // lines of text that stand there already
+  double begin_ = 0;
+  double end_ = 0;
+  double top_ = 0;
+  double below_ = 0;
+  double width_ = 0;
+};
+
+}  // namespace
+
+std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context) {
+  return SchedulePicture(spec, context).document();
+}
+
+}  // namespace steadfold::command::pictures
