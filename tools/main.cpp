@@ -68,6 +68,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_check_schedules(app, action);
   add_simulate(app, action);
   add_draw(app, action);
+  add_report(app, action);
   add_info(app, action);
   add_doctor(app, action);
   add_bench(app, action);

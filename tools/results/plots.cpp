@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "results/results.hpp"
+#include "results/series.hpp"
+#include "svg.hpp"
+
+namespace steadfold::command::results {
+namespace {
+
+constexpr double left = 64;
+constexpr double plot_width = 520;
+constexpr double top = 34;
+constexpr double label_height = 14;
+constexpr std::size_t most_plots = 24;  // of rows with the same fields
+constexpr std::size_t most_letters = 48;
+
+/// Where values stand on an axis, and which of them are written beside it.
+class Axis {
+ public:
+  Axis(double low, double high) {
+    is_logarithmic_ = low > 0 && high / low >= 8;
+    if (!is_logarithmic_ && low > 0) low = 0;
+    if (low == high) high = low + 1;
+    low_ = is_logarithmic_ ? std::log10(low) : low;
+    high_ = is_logarithmic_ ? std::log10(high) : high;
+    const double room = 0.04 * (high_ - low_);
+    if (is_logarithmic_ || low_ < 0) low_ -= room;
+    high_ += room;
+  }
+
+  /// From 0 to 1.
+  double place(double value) const { return ((is_logarithmic_ ? std::log10(value) : value) - low_) / (high_ - low_); }
+
+  std::vector<double> ticks() const { return is_logarithmic_ ? logarithmic_ticks() : even_ticks(); }
+
+ private:
+  std::vector<double> logarithmic_ticks() const {
+    std::vector<double> found;
+    const bool is_short = high_ - low_ < 2;
+    const double step = std::max(1.0, std::ceil((high_ - low_) / 9));
+    for (double decade = std::floor(low_); decade <= high_; decade += step) {
+      for (const double digit : {1.0, 2.0, 5.0}) {
+        if (digit > 1 && !is_short) break;
+        const double log = decade + std::log10(digit);
+        if (log >= low_ && log <= high_) found.push_back(std::pow(10, decade) * digit);
+      }
+    }
+    return found;
+  }
+  std::vector<double> even_ticks() const {
+    const double rough = (high_ - low_) / 6;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
+    std::vector<double> found;
+    for (double i = std::ceil(low_ / step); i * step <= high_; ++i) found.push_back(i * step + 0.0);
+    return found;
+  }
+
+  bool is_logarithmic_ = false;
+  double low_ = 0;
+  double high_ = 1;
+};
+
+template <class Low, class High>
+Axis axis_over(const Plot& plot, Low low_of, High high_of) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const Series& series : plot.series) {
+    for (const Sample& sample : series.samples) {
+      low = std::min(low, low_of(sample));
+      high = std::max(high, high_of(sample));
+    }
+  }
+  return {low, high};
+}
+
+/// At most so many letters: a name may be as long as somebody likes. Never ends inside a letter of several bytes.
+std::string shortened(const std::string& text) {
+  if (text.size() <= most_letters) return text;
+  std::size_t end = most_letters - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// Lines are told apart by their marks and by the names at their ends; colours come on top.
+struct Style {
+  std::string classes;
+  bool is_square = false;
+  bool is_open = false;
+};
+Style style_of(Role role, std::size_t number) {
+  if (role == Role::rival) return {"rival", number % 2 == 1, true};
+  if (role == Role::limit) return {"limit", false, true};
+  return {fmt::format("own own{}", number % 6), number % 2 == 1, number / 2 % 2 == 1};
+}
+
+class PlotPicture {
+ public:
+  explicit PlotPicture(const Plot& plot)
+      : plot_(plot),
+        x_(axis_over(
+            plot, [](const Sample& s) { return s.x; }, [](const Sample& s) { return s.x; })),
+        y_(axis_over(
+            plot, [](const Sample& s) { return std::min(s.y, s.low); },
+            [](const Sample& s) { return std::max(s.y, s.high); })),
+        height_(std::max(240.0, label_height * static_cast<double>(plot.series.size()))) {
+    double names = 0;
+    for (const Series& series : plot.series) names = std::max(names, text_width(name_of(series), 11));
+    width_ = left + plot_width + 24 + names + 8;
+  }
+
+  std::string document() {
+    drawing_.text({left, 16}, heading(), "heading");
+    add_axes();
+    std::size_t own = 0;
+    std::size_t rivals = 0;
+    for (const Series& series : plot_.series)
+      add_series(series, style_of(series.role, series.role == Role::own ? own++ : rivals++));
+    add_names();
+    return svg({.title = heading(),
+                .sentence = fmt::format("{} lines; the table below has the numbers.", plot_.series.size()),
+                .attributes =
+                    fmt::format("data-series=\"{}\" font-family=\"sans-serif\" font-size=\"11\"", plot_.series.size()),
+                .style = "",
+                .width = width_,
+                .height = bottom() + 40},
+               drawing_);
+  }
+
+ private:
+  double bottom() const { return top + height_; }
+  double at_x(double x) const { return left + plot_width * x_.place(x); }
+  double at_y(double y) const { return bottom() - height_ * y_.place(y); }
+  Point at(const Sample& sample) const { return {at_x(sample.x), at_y(sample.y)}; }
+
+  std::string heading() const {
+    const std::string what = fmt::format("{} by {}", plot_.y_name, plot_.x_name);
+    return plot_.title.empty() ? what : what + ": " + plot_.title;
+  }
+  static std::string name_of(const Series& series) {
+    return (series.role == Role::rival ? "beside: " : "") + shortened(series.name);
+  }
+
+  void add_axes() {
+    for (const double tick : x_.ticks()) {
+      drawing_.line({at_x(tick), top}, {at_x(tick), bottom()}, "grid");
+      drawing_.text({at_x(tick), bottom() + 15}, fmt::format("{:g}", tick), "", Anchor::middle);
+    }
+    for (const double tick : y_.ticks()) {
+      drawing_.line({left, at_y(tick)}, {left + plot_width, at_y(tick)}, "grid");
+      drawing_.text({left - 6, at_y(tick) + 4}, fmt::format("{:g}", tick), "", Anchor::end);
+    }
+    drawing_.line({left, bottom()}, {left + plot_width, bottom()}, "axis");
+    drawing_.line({left, top}, {left, bottom()}, "axis");
+    drawing_.text({left + plot_width / 2, bottom() + 32}, plot_.x_name, "", Anchor::middle);
+    drawing_.text({left - 6, 28}, plot_.y_name.size() > 9 ? "" : plot_.y_name, "", Anchor::end);
+  }
+
+  void add_series(const Series& series, const Style& style) {
+    drawing_.open("series", name_of(series));
+    for (std::size_t i = 1; i < series.samples.size(); ++i)
+      drawing_.line(at(series.samples[i - 1]), at(series.samples[i]), style.classes);
+    for (const Sample& sample : series.samples) {
+      if (sample.low < sample.high) add_interval(sample, style);
+      if (series.role != Role::limit) add_mark(at(sample), style);
+    }
+    drawing_.close();
+  }
+
+  void add_interval(const Sample& sample, const Style& style) {
+    const double x = at_x(sample.x);
+    const std::string classes = style.classes + " interval";
+    drawing_.line({x, at_y(sample.low)}, {x, at_y(sample.high)}, classes);
+    for (const double end : {sample.low, sample.high}) drawing_.line({x - 3, at_y(end)}, {x + 3, at_y(end)}, classes);
+  }
+
+  void add_mark(Point place, const Style& style) {
+    const std::string classes = style.classes + (style.is_open ? " mark open" : " mark");
+    if (style.is_square) return drawing_.box({place.x - 3, place.y - 3}, 6, 6, classes);
+    drawing_.circle(place, 3.2, classes);
+  }
+
+  /// At the ends of the lines, moved apart, with a thin line to where each ends.
+  void add_names() {
+    std::vector<std::pair<double, const Series*>> names;
+    for (const Series& series : plot_.series) names.emplace_back(at_y(series.samples.back().y), &series);
+    std::ranges::stable_sort(names, {}, [](const auto& each) { return each.first; });
+    double lowest = bottom() - label_height * static_cast<double>(names.size() - 1);
+    double free = top;
+    for (const auto& [wanted, series] : names) {
+      const double y = std::min(std::max(wanted, free), std::max(lowest, free));
+      free = y + label_height;
+      lowest += label_height;
+      drawing_.line({at_x(series->samples.back().x) + 5, wanted}, {left + plot_width + 20, y}, "lead");
+      drawing_.text({left + plot_width + 24, y + 4}, name_of(*series), "");
+    }
+  }
+
+  const Plot& plot_;
+  Axis x_;
+  Axis y_;
+  double height_;
+  double width_ = 0;
+  Drawing drawing_;
+};
+
+}  // namespace
+
+std::string plots_of(const std::vector<const Json*>& rows) {
+  const std::vector<Plot> plots = plots_in(rows);
+  std::string text;
+  for (const Plot& plot : plots) {
+    if (&plot - plots.data() == static_cast<std::ptrdiff_t>(most_plots)) break;
+    text += "<figure class=\"wide\">" + PlotPicture(plot).document() + "</figure>\n";
+  }
+  if (plots.size() > most_plots)
+    text += fmt::format("<p>{} more plots are left out; the table has all rows.</p>\n", plots.size() - most_plots);
+  return text;
+}
+
+}  // namespace steadfold::command::results

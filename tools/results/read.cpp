@@ -1,0 +1,113 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "results/results.hpp"
+
+namespace steadfold::command::results {
+namespace {
+
+constexpr const char* what_is_known = "give what steadfold bench, study or verify print with --json";
+
+std::string text_in(const std::string& path) {
+  const auto unreadable = [&](const char* why) {
+    return Failure(fmt::format("{} cannot be read ({}), name a file with results", path, why));
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw unreadable("it is a directory");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw unreadable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) throw unreadable("reading fails");
+  return text;
+}
+
+/// `first_line`: the line of the file on which the text begins.
+Json parsed(const std::string& text, const std::string& path, std::size_t first_line) {
+  constexpr int deepest = 32;  // what shows values calls itself for every level
+  const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > deepest)
+      throw Failure(
+          fmt::format("{} cannot be shown (its values nest deeper than {}), {}", path, deepest, what_is_known));
+    return true;
+  };
+  try {
+    return Json::parse(text, not_too_deep);
+  } catch (const Json::parse_error& error) {
+    const std::size_t end = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw Failure(fmt::format("{} cannot be read (line {} is no JSON), {}", path,
+                              first_line + static_cast<std::size_t>(line), what_is_known));
+  } catch (const Json::out_of_range&) {
+    throw Failure(fmt::format("{} cannot be read (a number in it is larger than any double), {}", path, what_is_known));
+  }
+}
+
+bool has(const Json& object, const char* field, bool (*is_right)(const Json&)) {
+  const auto found = object.find(field);
+  return found != object.end() && is_right(*found);
+}
+
+/// Throws Failure if none of the commands prints such an object.
+std::string kind_of(const Json& object, const std::string& place) {
+  const auto is_of_objects = [](const Json& rows) {
+    return rows.is_array() && std::ranges::all_of(rows, [](const Json& row) { return row.is_object(); });
+  };
+  const auto unknown = [&](const char* why) {
+    return Failure(fmt::format("{} cannot be shown ({}), {}", place, why, what_is_known));
+  };
+  if (!object.is_object()) throw unknown("it is no JSON object");
+  if (!has(object, "rows", is_of_objects)) throw unknown("it has no \"rows\", an array of objects");
+  if (has(object, "identical", [](const Json& each) { return each.is_boolean(); })) return "verify";
+  if (has(object, "study", [](const Json& each) { return each.is_string() || each.is_null(); })) return "study";
+  if (has(object, "environment", [](const Json& each) { return each.is_object(); })) return "bench";
+  throw unknown("beside its \"rows\" is neither the \"environment\" of bench, \"study\", nor \"identical\" of verify");
+}
+
+struct Line {
+  std::size_t number;
+  std::string text;
+};
+
+std::vector<Line> lines_with_text(const std::string& text) {
+  std::vector<Line> lines;
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    ++number;
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back({number, std::move(line)});
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<Results> read(const std::string& path) {
+  const std::string text = text_in(path);
+  const std::vector<Line> lines = lines_with_text(text);
+  if (lines.empty()) throw Failure(fmt::format("{} cannot be read (it is empty), {}", path, what_is_known));
+  std::vector<Results> all;
+  const auto add = [&](Json object, const std::string& place) {
+    std::string kind = kind_of(object, place);
+    all.push_back({.place = place, .kind = std::move(kind), .object = std::move(object)});
+  };
+  // An object over several lines does not end on the first of them.
+  if (lines.size() == 1 || !Json::accept(lines.front().text)) {
+    add(parsed(text, path, 1), path);
+    return all;
+  }
+  for (const Line& line : lines)
+    add(parsed(line.text, path, line.number), fmt::format("{}, line {}", path, line.number));
+  return all;
+}
+
+}  // namespace steadfold::command::results

@@ -1,0 +1,32 @@
+// Results of `bench`, `study` and `verify`, as --json prints them, and how a page shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace steadfold::command::results {
+
+/// One JSON object of a file.
+struct Results {
+  std::string place;  // the file, and the line if it has several objects
+  std::string kind;   // bench, study or verify
+  Json object;        // has "rows", an array of objects
+};
+
+/// The objects of a file: one, or one per line. Throws Failure if the file cannot be read, is no JSON, or has objects
+/// that none of the three commands prints.
+std::vector<Results> read(const std::string& path);
+
+/// An object's fields as an HTML table of two columns.
+std::string table_of_fields(const Json& object);
+/// Rows as an HTML table. What is the same in all of several rows stands above it, once; intervals stand behind what
+/// they belong to.
+std::string table_of_rows(const std::vector<const Json*>& rows);
+
+/// Plots of the rows' times or ratios over their sizes, as SVG inside a page: one per combination of what else differs,
+/// with rivals and limits. Empty if the rows have no two sizes.
+std::string plots_of(const std::vector<const Json*>& rows);
+
+}  // namespace steadfold::command::results
