@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
-#include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "schedule/checker/row_set.hpp"
 #include "schedule/program.hpp"
@@ -38,33 +38,64 @@ bool kinds_allowed(const Step& step) {
   return false;
 }
 
-using Key = std::tuple<SlotKind, std::uint16_t, std::uint32_t>;
+// A slot as a number.
+using Key = std::uint64_t;
 
-Key key_of(Slot slot) { return {slot.kind, slot.number, slot.segment}; }
+constexpr Key key_of(Slot slot) noexcept {
+  return Key{slot.number} << 40 | Key{static_cast<std::uint8_t>(slot.kind)} << 32 | slot.segment;
+}
+
+constexpr bool is_before(const Step& a, const Step& b) noexcept { return key_of(a.target) < key_of(b.target); }
+
+// The first step whose target an earlier one has; null if none has.
+const Step* named_twice(std::span<const Step> message) {
+  if (std::ranges::adjacent_find(message, std::not_fn(is_before)) == message.end()) return nullptr;  // most are
+  std::vector<const Step*> sorted;
+  for (const Step& step : message) sorted.push_back(&step);
+  std::ranges::stable_sort(sorted, {}, [](const Step* step) { return key_of(step->target); });
+  const Step* found = nullptr;
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i]->target == sorted[i - 1]->target && (found == nullptr || sorted[i] < found)) found = sorted[i];
+  return found;
+}
 
 std::string fault_of_message(std::span<const Step> message) {
   if (message.size() == 1) return {};
   const Step& last = message.back();
-  std::set<Key> slots;
   for (const Step& step : message) {
     const bool alike = step.kind == last.kind && step.peer == last.peer;
     if (!alike || (step.kind != StepKind::send && step.kind != StepKind::receive))
       return "a message of several kinds of steps or peers";
-    if (!slots.insert(key_of(step.target)).second) return "a message that names " + text_of(step.target) + " twice";
   }
-  return {};
+  const Step* const again = named_twice(message);
+  return again == nullptr ? "" : "a message that names " + text_of(again->target) + " twice";
 }
 
-// For each landing slot: the last slot of its message and how many slots the message has.
-using Companies = std::map<Key, std::pair<Key, std::size_t>>;
+// A slot that a message brings: with it, the last slot of the message and how many slots the message has.
+struct Companion {
+  Key slot;
+  Key last;
+  std::size_t count;
+  const Step* step;
 
-std::string fault_of_company(std::span<const Step> message, Companies& companies) {
-  const std::pair company(key_of(message.back().target), message.size());
-  for (const Step& step : message) {
-    if (companies.try_emplace(key_of(step.target), company).first->second != company)
-      return text_of(step.target) + " comes in several companies, which share its memory";
+  bool is_of(const Companion& other) const noexcept { return last == other.last && count == other.count; }
+};
+
+void add_companions(std::span<const Step> message, std::vector<Companion>& companions) {
+  const Key last = key_of(message.back().target);
+  for (const Step& step : message) companions.push_back({key_of(step.target), last, message.size(), &step});
+}
+
+// Whether each slot always comes with the same others.
+std::string fault_of_companies(std::vector<Companion>& companions) {
+  std::ranges::sort(companions, {}, [](const Companion& each) { return std::pair(each.slot, each.step); });
+  const Step* found = nullptr;
+  for (std::size_t i = 1, first = 0; i < companions.size(); ++i) {
+    if (companions[i].slot != companions[first].slot) first = i;
+    if (!companions[i].is_of(companions[first]) && (found == nullptr || companions[i].step < found))
+      found = companions[i].step;
   }
-  return {};
+  return found == nullptr ? "" : text_of(found->target) + " comes in several companies, which share its memory";
 }
 
 constexpr bool is_in_wave(const Step& step, StepKind kind) { return step.any_order && step.kind == kind; }
@@ -97,6 +128,16 @@ std::string fault_of_receives(std::span<const Step> receives) {
   return {};
 }
 
+void insert(std::vector<Key>& slots, Key slot) {
+  const auto place = std::ranges::lower_bound(slots, slot);
+  if (place == slots.end() || *place != slot) slots.insert(place, slot);
+}
+void erase(std::vector<Key>& slots, Key slot) {
+  const auto place = std::ranges::lower_bound(slots, slot);
+  if (place != slots.end() && *place == slot) slots.erase(place);
+}
+bool holds(const std::vector<Key>& slots, Slot slot) { return std::ranges::binary_search(slots, key_of(slot)); }
+
 bool one_segment(const Step& step, std::uint32_t segments) {
   const std::uint32_t segment = step.target.segment;
   return segment < segments && (step.left.kind == SlotKind::none || step.left.segment == segment) &&
@@ -120,24 +161,25 @@ std::string fault_of_form(const Step& step, const Context& context) {
   const auto run_of = [](RankRange ranks) -> RowSet {
     return RowRun{static_cast<Index>(ranks.first), static_cast<Count>(ranks.count)};
   };
-  if (Circle(context.ranks()).overlap(run_of(step.covers.ranks), run_of(step.covers.apart)))
+  if (step.covers.apart.count > 0 &&
+      Circle(context.ranks()).overlap(run_of(step.covers.ranks), run_of(step.covers.apart)))
     return "covers a rank in two runs";
   return {};
 }
 
 std::string fault_of_messages(std::span<const Step> steps) {
   if (std::ranges::none_of(steps, &Step::more)) return {};
-  Companies companies;
+  std::vector<Companion> companions;
   while (!steps.empty()) {
     const auto last = std::ranges::find(steps, false, &Step::more);
     if (last == steps.end()) return "a message without an end";
     const auto message = steps.first(static_cast<std::size_t>(last - steps.begin()) + 1);
     std::string fault = fault_of_message(message);
-    if (fault.empty() && message.back().kind == StepKind::receive) fault = fault_of_company(message, companies);
     if (!fault.empty()) return fault;
+    if (message.back().kind == StepKind::receive) add_companions(message, companions);
     steps = steps.subspan(message.size());
   }
-  return {};
+  return fault_of_companies(companions);
 }
 
 std::string fault_of_waves(std::span<const Step> steps) {
@@ -146,22 +188,22 @@ std::string fault_of_waves(std::span<const Step> steps) {
   };
   if (std::ranges::none_of(steps, &Step::any_order)) return {};
   std::span<const Step> receives;  // of the wave that is not merged yet
-  std::set<Key> slots;             // of waves
+  std::vector<Key> slots;          // of waves, in order
   for (auto at = steps.begin(); at != steps.end();) {
     const auto end = std::max(at + 1, end_of(at, at->kind));
     const std::span<const Step> row(at, end);
     std::string fault;
     if (is_in_wave(*at, StepKind::receive)) {
       fault = receives.empty() ? fault_of_receives(row) : "a wave before the one before it is merged";
-      for (const Step& step : receives = row) slots.insert(key_of(step.target));
+      for (const Step& step : receives = row) insert(slots, key_of(step.target));
     } else if (is_in_wave(*at, StepKind::merge)) {
       fault = fault_of_merges(std::exchange(receives, {}), row);
     } else if (at->any_order) {
       fault = "a " + text_of(at->kind) + " of a wave";
-    } else if (slots.contains(key_of(at->left)) || slots.contains(key_of(at->right))) {
+    } else if (holds(slots, at->left) || holds(slots, at->right)) {
       fault = "a " + text_of(at->kind) + " that reads a slot of a wave";
     } else if (at->kind == StepKind::receive) {
-      slots.erase(key_of(at->target));
+      erase(slots, key_of(at->target));
     }
     if (!fault.empty()) return fault;
     at = end;

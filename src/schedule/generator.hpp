@@ -8,19 +8,20 @@
 
 namespace steadfold::schedule {
 
-/// Move-only. `next` returns the next element, or null at the end. Elements must be trivially copyable.
+/// Move-only. `next` returns the next element, which is there until it is called again, or null at the end.
 template <class T>
 class Generator {
  public:
   struct promise_type {
-    T current{};
+    const T* current = nullptr;
     std::exception_ptr thrown;
 
     Generator get_return_object() { return Generator(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
+    /// What is yielded stays where it is, in the coroutine, until it is resumed.
     std::suspend_always yield_value(const T& element) noexcept {
-      current = element;
+      current = &element;
       return {};
     }
     void return_void() noexcept {}
@@ -44,7 +45,7 @@ class Generator {
     if (handle_.done()) return nullptr;
     handle_.resume();
     promise_type& promise = handle_.promise();
-    if (!handle_.done()) return &promise.current;
+    if (!handle_.done()) return promise.current;
     if (promise.thrown) std::rethrow_exception(std::exchange(promise.thrown, nullptr));
     return nullptr;
   }

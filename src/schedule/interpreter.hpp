@@ -17,6 +17,11 @@ class Tickets {
   /// Numbers below `count`; that number itself is never complete.
   explicit Tickets(std::uint32_t count) : completed_in_(std::size_t{count} + 1, 0) {}
 
+  /// From now on numbers below `count`, of which none is started.
+  void reset(std::uint32_t count) {
+    if (completed_in_.size() <= count) completed_in_.resize(std::size_t{count} + 1, 0);
+    reset();
+  }
   void reset() noexcept {
     ++run_;
     open_ = started_ = 0;
@@ -65,6 +70,13 @@ class Interpreter {
     tickets_.reset();
     next_ = program_->steps().data();
     wait_ = program_->waits().data();
+  }
+
+  /// Begins a run of another program.
+  void reset(const Program& program) {
+    program_ = &program;
+    tickets_.reset(program.ticket_count());
+    reset();
   }
 
   /// Does what can be done now. True when every step is done and every communication complete; further calls then do

@@ -26,7 +26,7 @@ constexpr std::uint32_t landing_number(Slot slot, std::uint32_t segments) noexce
   return (slot.number * segments + slot.segment) * 2 + (slot.kind == SlotKind::landing_value ? 1 : 0);
 }
 
-/// One rank's schedule, ready to be run any number of times. Immutable.
+/// One rank's schedule, ready to be run any number of times. Immutable, unless a Compiler makes it anew.
 class Program {
  public:
   static constexpr std::uint32_t no_place = ~std::uint32_t{0};
@@ -39,6 +39,8 @@ class Program {
     std::uint32_t right = no_place;
   };
 
+  /// No program, until a Compiler makes one of it.
+  Program() = default;
   /// Takes all steps out of the generator. `segments` is that of the context they were made for. Throws
   /// std::length_error if they have more landing slots than there are numbers for.
   Program(Steps steps, std::uint32_t segments);
@@ -85,7 +87,7 @@ class Program {
   std::span<const TicketWait> waits() const noexcept { return waits_; }
 
  private:
-  class Compiler;
+  friend class Compiler;
   struct StepRange {  // step indices
     std::uint32_t first;
     std::uint32_t last;

@@ -15,17 +15,28 @@ class SlotTable {
 
   /// The slot's place; a slot not seen before gets a new one, which `size` then counts.
   std::uint32_t place_of(Slot slot) {
-    const std::size_t key =
-        (std::size_t{slot.number} * segments_ + slot.segment) * kinds + static_cast<std::size_t>(slot.kind) - 1;
+    const std::size_t key = key_of(slot);
     if (key >= places_.size()) places_.resize(key + 1, none);
     if (places_[key] == none) places_[key] = size_++;
     return places_[key];
   }
   std::uint32_t size() const noexcept { return size_; }
 
+  /// Forgets the slots, which must be all that it has seen, and keeps its memory.
+  template <class Slots>
+  void reset(const Slots& all, std::uint32_t segments) noexcept {
+    for (const Slot slot : all) places_[key_of(slot)] = none;
+    size_ = 0;
+    segments_ = segments;
+  }
+
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::size_t kinds = static_cast<std::size_t>(SlotKind::landing_value);
+
+  std::size_t key_of(Slot slot) const noexcept {
+    return (std::size_t{slot.number} * segments_ + slot.segment) * kinds + static_cast<std::size_t>(slot.kind) - 1;
+  }
 
   std::vector<std::uint32_t> places_;  // by number, segment and kind
   std::uint32_t segments_;

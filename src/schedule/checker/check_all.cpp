@@ -64,13 +64,20 @@ std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   return all;
 }
 
-void check_case(const Row& row, const Context& context, SweepResult& sweep) {
-  if (std::optional<std::string> failure = check(row, context)) {
-    sweep.failures.push_back(*std::move(failure));
-  } else {
-    ++sweep.passed;
+// The cases of one part of a sweep, and what came of them.
+struct Cases {
+  const Row& row;
+  Prover& prover;
+  SweepResult sweep;
+
+  void check(const Context& context) {
+    if (std::optional<std::string> failure = prover.check(row, context)) {
+      sweep.failures.push_back(*std::move(failure));
+    } else {
+      ++sweep.passed;
+    }
   }
-}
+};
 
 // Where each rank's segments begin, and the end: one each, two each, none to two, all to the last rank.
 std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
@@ -89,25 +96,25 @@ std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
   return all;
 }
 
-void check_blocks(const Row& row, Context context, SweepResult& sweep) {
+void check_blocks(Cases& cases, Context context) {
   context.collective = Collective::reduce_scatter;
   for (const std::vector<std::uint32_t>& blocks : blocks_of(context.rank_count)) {
     context.blocks = blocks;
     context.segments = blocks.back();
-    check_case(row, context, sweep);
+    cases.check(context);
   }
 }
 
-void check_collectives(const Row& row, Context context, SweepResult& sweep) {
+void check_collectives(Cases& cases, Context context) {
   for (const Collective each : {Collective::allreduce, Collective::scan, Collective::exscan}) {
     context.collective = each;
-    if (offers(row.collectives, each)) check_case(row, context, sweep);
+    if (offers(cases.row.collectives, each)) cases.check(context);
   }
-  if (!offers(row.collectives, Collective::reduce)) return;
+  if (!offers(cases.row.collectives, Collective::reduce)) return;
   context.collective = Collective::reduce;
   for (const Rank root : roots_of(context.rank_count, context.segments)) {
     context.root = root;
-    check_case(row, context, sweep);
+    cases.check(context);
   }
 }
 
@@ -144,36 +151,46 @@ std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& sp
   return all;
 }
 
-void check_job(const Row& row, const Context& job, SweepResult& sweep) {
-  if (offers(row.collectives, Collective::reduce_scatter)) check_blocks(row, job, sweep);
-  for (const auto& layout : layouts_of(row, job.rank_count)) {
-    for (const std::uint32_t segments : segments_of(row, job)) {
+void check_job(Cases& cases, const Context& job) {
+  if (offers(cases.row.collectives, Collective::reduce_scatter)) check_blocks(cases, job);
+  for (const auto& layout : layouts_of(cases.row, job.rank_count)) {
+    for (const std::uint32_t segments : segments_of(cases.row, job)) {
       Context context = job;
       context.segments = segments;
       context.layout = layout ? &*layout : nullptr;
-      check_collectives(row, context, sweep);
+      check_collectives(cases, context);
     }
   }
 }
 
-void check_rank_count(const Row& row, const Spec& spec, Rank rank_count, SweepResult& sweep) {
-  for (const auto& nodes : nodes_of(row, spec, rank_count))
-    check_job(row, {.rank_count = rank_count, .spec = &spec, .nodes = nodes ? &*nodes : nullptr}, sweep);
-}
-
 }  // namespace
 
-SweepResult check_all(Rank first, Rank last, Rows rows) {
-  SweepResult sweep;
+std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows) {
+  std::vector<SweepPart> parts;
   for (const Row& row : rows) {
     for (const std::string& name : names_to_check(row)) {
       const Spec spec = parse(name, rows);
       for (Rank rank_count = first; rank_count <= last; ++rank_count) {
         if (is_huge(rank_count) && has(name, ":open=")) break;  // all slots are used again there anyway
-        check_rank_count(row, spec, rank_count, sweep);
+        parts.push_back({spec, rank_count});
       }
     }
   }
+  return parts;
+}
+
+SweepResult check_part(const SweepPart& part, Prover& prover) {
+  const Row& row = *part.spec.row;
+  Cases cases{row, prover, {}};
+  for (const auto& nodes : nodes_of(row, part.spec, part.rank_count))
+    check_job(cases, {.rank_count = part.rank_count, .spec = &part.spec, .nodes = nodes ? &*nodes : nullptr});
+  return std::move(cases.sweep);
+}
+
+SweepResult check_all(Rank first, Rank last, Rows rows) {
+  SweepResult sweep;
+  Prover prover;
+  for (const SweepPart& part : parts_of_sweep(first, last, rows)) sweep.add(check_part(part, prover));
   return sweep;
 }
 

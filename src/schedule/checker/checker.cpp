@@ -9,30 +9,23 @@
 #include "schedule/algorithms/blocks.hpp"
 #include "schedule/checker/checker_cell.hpp"
 #include "schedule/checker/matching.hpp"
+#include "schedule/compiler.hpp"
 #include "schedule/form.hpp"
 #include "schedule/interpreter.hpp"
 #include "schedule/ports.hpp"
 
 namespace steadfold::schedule {
-namespace {
-
-// The proof of one case. It is the Machine of all ranks in turn: `rank_` is the current one.
-class Proof : private Machine {
+// The proof of one case, then of the next. It is the Machine of all ranks in turn: `rank_` is the current one. Vectors
+// stay from case to case: what they need of memory is found once.
+class Prover::Proof final : public Machine {
  public:
-  Proof(const Row& row, Context context)
-      : row_(row),
-        context_(context),
-        row_per_rank_(order::Layout::contiguous(std::vector<Count>(at(context.rank_count), 1))),
-        layout_(context.layout ? *context.layout : row_per_rank_),
-        circle_(layout_.element_count()) {}
-
   // What is wrong; empty when proved.
-  std::string run() {
+  std::string run(const Row& row, const Context& context) {
+    begin(row, context);
     compile();
     if (failure_.empty()) {
-      Matching matching(programs_);
-      fail(matching.fault());
-      matching_ = &matching;
+      matching_.match(programs());
+      fail(matching_.fault());
       if (failure_.empty()) drive();
       if (failure_.empty()) judge_values();
       if (failure_.empty()) judge_cost();
@@ -41,42 +34,25 @@ class Proof : private Machine {
   }
 
  private:
-  struct CommunicationState {
-    bool yes = false;
-    bool arrived = false;  // the message of a receive that has not ended
-    Count round = 0;       // in which a send starts
-  };
-  struct Addition {
-    std::vector<std::uint32_t> started;  // by their numbers
-    std::uint32_t segment = 0;
-  };
-  struct Ports {
-    std::vector<Count> send;  // the first round in which each is free
-    std::vector<Count> receive;
-    std::uint32_t first_receive = 0;  // all tickets before it are no receives, or ended
-  };
-  struct Carried {
-    Count partials = 0;
-    Count values = 0;
-  };
-
+  friend class Interpreter;  // asks without virtual calls
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
   Rank rank_count() const { return context_.rank_count; }
+  std::span<const Program> programs() const { return std::span(programs_).first(at(rank_count())); }
   const Program& program(Rank rank) const { return programs_[at(rank)]; }
   Cell& cell(Rank rank, std::uint32_t place) { return cells_[first_cell_[at(rank)] + place]; }
   Cell& target_cell(Rank rank, const Step& step) { return cell(rank, program(rank).places(step).target); }
 
-  Count row_count() const { return layout_.element_count(); }
+  Count row_count() const { return starts_.back(); }
   RowSet rows_of(const Covers& covers) const {
     if (covers.is_part()) return RowRun{covers.part.begin, covers.part.size()};
     return *circle_.joined(run_of(covers.ranks), run_of(covers.apart));
   }
   RowRun run_of(RankRange ranks) const {
-    const Index begin = layout_.start(ranks.first);
+    const Index begin = starts_[at(ranks.first)];
     const Rank end = ranks.first + ranks.count;
-    const Index first = begin % std::max(row_count(), Count{1});
-    if (end <= rank_count()) return {first, layout_.start(end) - begin};
-    return {first, row_count() - begin + layout_.start(end - rank_count())};
+    const Index first = begin < row_count() ? begin : 0;
+    if (end <= rank_count()) return {first, starts_[at(end)] - begin};
+    return {first, row_count() - begin + starts_[at(end - rank_count())]};
   }
   RowRun own_rows() const { return run_of({context_.nodes ? context_.nodes->place_of(rank_) : rank_, 1}); }
   std::string words(RowRun rows) const {
@@ -98,18 +74,36 @@ class Proof : private Machine {
     fail(rank, "step " + std::to_string(program(rank).index_of(step)) + " (" + text_of(step.kind) + "): " + what);
   }
 
+  void begin(const Row& row, const Context& context) {
+    row_ = &row;
+    context_ = context;
+    failure_.clear();
+    starts_.clear();
+    for (Rank rank = 0; rank <= rank_count(); ++rank)
+      starts_.push_back(context.layout ? context.layout->start(rank) : static_cast<Index>(rank));
+    circle_ = Circle(row_count());
+    counts_once_ = counts_of(row, context_.spec) == Counts::once;
+    keeps_order_ = row.keeps_rank_order != KeepsRankOrder::never;
+    queue_.clear();
+    rank_ = 0;
+    moved_ = false;
+    ports_in_order_ = true;
+    rounds_ = 0;
+  }
+
   void compile() {
-    programs_.reserve(at(rank_count()));
+    first_cell_.clear();
     std::size_t cells = 0;
     for (Rank rank = 0; rank < rank_count(); ++rank) {
       Context own = context_;
       own.rank = rank;
-      programs_.emplace_back(row_.steps(own), context_.segments);
+      if (at(rank) == programs_.size()) programs_.emplace_back();
+      compiler_.compile(row_->steps(own), context_.segments, programs_[at(rank)]);
       first_cell_.push_back(cells);
       cells += program(rank).slots().size();
       for (const std::string& fault : {fault_of_messages(program(rank).steps()), fault_of_waves(program(rank).steps())})
         if (!fault.empty()) fail(rank, "has " + fault);
-      if (!program(rank).waves().empty() && !merges_on_arrival(row_, context_.spec))
+      if (!program(rank).waves().empty() && !merges_on_arrival(*row_, context_.spec))
         fail(rank, "merges in the order of arrival, which the row does not say");
       for (const Step& step : program(rank).steps()) {
         const std::string form = fault_of_form(step, own);
@@ -117,20 +111,26 @@ class Proof : private Machine {
         if (step.covers.part.end > row_count()) fail(rank, step, "covers rows that are not there");
       }
     }
-    cells_.resize(cells);
+    cells_.assign(cells, {});
   }
 
   // Lets every rank that may be able to go on do so, until all are done or none can.
   void drive() {
-    std::vector<Interpreter> interpreters(programs_.begin(), programs_.end());
-    started_.resize(matching_->size());
-    additions_.resize(matching_->addition_count());
-    carried_.resize(context_.segments);
-    const std::vector<Count> free(row_.port_count(context_), 0);
-    ports_.assign(programs_.size(), {.send = free, .receive = free});
-    ended_.resize(programs_.size());
-    done_.assign(programs_.size(), 0);
-    is_queued_.assign(programs_.size(), 0);
+    for (Rank rank = 0; rank < rank_count(); ++rank) {
+      if (at(rank) < interpreters_.size()) interpreters_[at(rank)].reset(program(rank));
+      if (at(rank) == interpreters_.size()) interpreters_.emplace_back(program(rank));
+    }
+    started_.assign(matching_.size(), {});
+    additions_.assign(matching_.addition_count(), {});
+    carried_.assign(context_.segments, {});
+    port_count_ = row_->port_count(context_);
+    send_ports_.assign(at(rank_count()) * port_count_, 0);
+    receive_ports_.assign(at(rank_count()) * port_count_, 0);
+    first_receive_.assign(at(rank_count()), 0);
+    ended_.resize(std::max(ended_.size(), at(rank_count())));
+    for (std::vector<std::uint32_t>& each : ended_) each.clear();
+    done_.assign(at(rank_count()), 0);
+    is_queued_.assign(at(rank_count()), 0);
     wake_all();
     while (failure_.empty()) {
       if (queue_.empty() && (all_done() || !relax_ports())) break;
@@ -138,11 +138,11 @@ class Proof : private Machine {
       queue_.pop_front();
       is_queued_[at(rank_)] = 0;
       moved_ = false;
-      done_[at(rank_)] = interpreters[at(rank_)].advance<Machine>(*this) ? 1 : 0;
+      done_[at(rank_)] = interpreters_[at(rank_)].advance<Proof>(*this) ? 1 : 0;
       if (moved_) wake(rank_);
     }
     if (!failure_.empty()) return;
-    if (!all_done()) fail_deadlock(interpreters);
+    if (!all_done()) fail_deadlock();
     if (!ports_in_order_)
       fail("rounds are undefined: a rank's receives stand in an order that its own sends contradict");
   }
@@ -165,12 +165,12 @@ class Proof : private Machine {
     return true;
   }
 
-  void fail_deadlock(const std::vector<Interpreter>& interpreters) {
+  void fail_deadlock() {
     std::string text = "deadlock: waiting are";
     for (Rank rank = 0, named = 0; rank < rank_count() && named < 4; ++rank) {
       if (done_[at(rank)]) continue;
       const auto steps = program(rank).steps();
-      const std::uint32_t next = interpreters[at(rank)].next_step();
+      const std::uint32_t next = interpreters_[at(rank)].next_step();
       const bool ended = next == steps.size();
       text += (named++ ? ", rank " : " rank ") + std::to_string(rank) +
               (ended ? " at its end" : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
@@ -243,12 +243,10 @@ class Proof : private Machine {
       fail(rank_, step, "merges " + how + " " + words(left.rows) + " with " + words(right.rows));
     };
     const std::optional<RowSet> rows = circle_.joined(left.rows, right.rows);
-    const bool counts_once = counts_of(row_, context_.spec) == Counts::once;
-    const bool keeps_order = row_.keeps_rank_order != KeepsRankOrder::never;
-    const bool may_be_two = !keeps_order && step.covers.apart.count > 0;
-    if (counts_once && circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
+    const bool may_be_two = !keeps_order_ && step.covers.apart.count > 0;
+    if (counts_once_ && circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
     if (!rows || (rows->apart.count > 0 && !may_be_two)) fail_merge("what is not adjacent,");
-    if (keeps_order && !circle_.follows(left.rows, right.rows)) fail_merge("out of order");
+    if (keeps_order_ && !circle_.follows(left.rows, right.rows)) fail_merge("out of order");
     Cell result = left;
     result.rows = rows.value_or(left.rows);
     result.tree = joined_tree(left.tree, right.tree);
@@ -256,10 +254,14 @@ class Proof : private Machine {
     return result;
   }
 
+  std::span<Count> ports_of(std::vector<Count>& all) const {
+    return std::span(all).subspan(at(rank_) * port_count_, port_count_);
+  }
+
   void start(const Step& step, std::uint32_t ticket) override {
     moved_ = true;
     if (!failure_.empty()) return;
-    const std::uint32_t own = matching_->number(rank_, ticket);
+    const std::uint32_t own = matching_.number(rank_, ticket);
     started_[own].yes = true;
     switch (step.kind) {
       case StepKind::send: return start_send(own);
@@ -270,7 +272,7 @@ class Proof : private Machine {
 
   void start_send(std::uint32_t own) {
     Count ready = 0;
-    for (const Step& step : matching_->message(own)) {
+    for (const Step& step : matching_.message(own)) {
       Cell* content = read(step, program(rank_).places(step).left);
       if (!content) return;
       ++content->being_sent;
@@ -278,29 +280,29 @@ class Proof : private Machine {
       ++(holds_partial(step.left) ? carried.partials : carried.values);
       ready = std::max(ready, content->ready);
     }
-    started_[own].round = serve(std::span(ports_[at(rank_)].send), ready, Count{1});
-    if (started_[(*matching_)[own].partner].yes) deliver(own);
+    started_[own].round = serve(ports_of(send_ports_), ready, Count{1});
+    if (started_[matching_[own].partner].yes) deliver(own);
   }
 
   void start_receive(std::uint32_t own) {
-    for (const Step& step : matching_->message(own)) {
+    for (const Step& step : matching_.message(own)) {
       Cell& target = target_cell(rank_, step);
       if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
       if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", which nothing has read");
       target.in_flight = true;
     }
-    const std::uint32_t send = (*matching_)[own].partner;
+    const std::uint32_t send = matching_[own].partner;
     if (started_[send].yes) deliver(send);
   }
 
   // Both sides have started: moves the bytes as they are now and wakes both ranks.
   void deliver(std::uint32_t send) {
-    const std::uint32_t receive = (*matching_)[send].partner;
-    const Rank source = (*matching_)[send].rank;
-    const Rank target = (*matching_)[receive].rank;
-    for (std::size_t i = 0; i < matching_->message(send).size(); ++i) {
-      const Step& receiving = matching_->message(receive)[i];
-      Cell content = cell(source, program(source).places(matching_->message(send)[i]).left);
+    const std::uint32_t receive = matching_[send].partner;
+    const Rank source = matching_[send].rank;
+    const Rank target = matching_[receive].rank;
+    for (std::size_t i = 0; i < matching_.message(send).size(); ++i) {
+      const Step& receiving = matching_.message(receive)[i];
+      Cell content = cell(source, program(source).places(matching_.message(send)[i]).left);
       if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
         fail(target, receiving,
              "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as it says");
@@ -320,7 +322,7 @@ class Proof : private Machine {
     if (!content) return;
     ++content->being_sent;
     if (!same_rows(content->rows, own_rows())) fail(rank_, step, "adds " + words(content->rows) + ", not its own rows");
-    Addition& addition = additions_[(*matching_)[own].partner];
+    Addition& addition = additions_[matching_[own].partner];
     if (!addition.started.empty() && addition.segment != step.target.segment) {
       fail(rank_, step, "adds another segment than the ranks before it");
     }
@@ -328,7 +330,7 @@ class Proof : private Machine {
     addition.started.push_back(own);
     target_cell(rank_, step).in_flight = true;
     if (addition.started.size() < at(rank_count())) return;
-    for (const std::uint32_t each : addition.started) ended_[at((*matching_)[each].rank)].push_back(each);
+    for (const std::uint32_t each : addition.started) ended_[at(matching_[each].rank)].push_back(each);
     wake_all();
   }
 
@@ -341,10 +343,10 @@ class Proof : private Machine {
 
   // Receives end in the order of the steps, unless it was that order by which all ranks were stuck.
   void end_receives(Tickets& tickets) {
-    std::uint32_t& first = ports_[at(rank_)].first_receive;
+    std::uint32_t& first = first_receive_[at(rank_)];
     for (std::uint32_t ticket = first; ticket < program(rank_).ticket_count(); ++ticket) {
-      const std::uint32_t own = matching_->number(rank_, ticket);
-      const bool is_receive = matching_->step(own).kind == StepKind::receive;
+      const std::uint32_t own = matching_.number(rank_, ticket);
+      const bool is_receive = matching_.step(own).kind == StepKind::receive;
       if (is_receive && !started_[own].arrived && ports_in_order_) return;
       if (is_receive && started_[own].arrived) end(own, tickets);
       if (ports_in_order_) first = ticket + 1;
@@ -353,21 +355,21 @@ class Proof : private Machine {
   }
 
   void end(std::uint32_t own, Tickets& tickets) {
-    const Step& step = matching_->step(own);
+    const Step& step = matching_.step(own);
     if (step.kind == StepKind::receive)
       end_receive(own);
     else if (step.kind == StepKind::add_words)
       write(step, {.rows = RowRun{0, row_count()}, .filled = true});
-    for (const Step& each : matching_->message(own))
+    for (const Step& each : matching_.message(own))
       if (step.kind != StepKind::receive) --cell(rank_, program(rank_).places(each).left).being_sent;
-    tickets.complete(matching_->ticket(own));
+    tickets.complete(matching_.ticket(own));
     moved_ = true;
   }
 
   void end_receive(std::uint32_t own) {
-    const Count sent = started_[(*matching_)[own].partner].round;
-    const Count ready = serve(std::span(ports_[at(rank_)].receive), sent, Count{1}) + 1;
-    for (const Step& step : matching_->message(own)) {
+    const Count sent = started_[matching_[own].partner].round;
+    const Count ready = serve(ports_of(receive_ports_), sent, Count{1}) + 1;
+    for (const Step& step : matching_.message(own)) {
       Cell& landed = target_cell(rank_, step);
       landed.in_flight = false;
       landed.ready = ready;
@@ -414,11 +416,11 @@ class Proof : private Machine {
     const Rank root = context_.rooted() ? context_.root : 0;
     if (!same_rows(own.rows, due_rows(rank)))
       fail(rank, "has the value of " + words(own.rows) + ", not of " + words(due_rows(rank)));
-    if (row_.keeps_order(root) && own.rows.run.first != 0) {
+    if (row_->keeps_order(root) && own.rows.run.first != 0) {
       fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
                      std::to_string(own.rows.run.first) + " round, not in rank order");
     }
-    if (context_.collective != Collective::allreduce || !same_on_all_ranks(row_, context_.spec)) return;
+    if (context_.collective != Collective::allreduce || !same_on_all_ranks(*row_, context_.spec)) return;
     if (rank == 0) trees_[segment] = own.tree;
     if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
   }
@@ -428,18 +430,18 @@ class Proof : private Machine {
       if (found == formula) return;
       fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula));
     };
-    const bool is_uneven = row_.uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
+    const bool is_uneven = row_->uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
     Count partials = 0;
     for (const Carried& carried : carried_) partials += carried.partials;
-    if (is_uneven && row_.partial_messages) judge("partials", partials, row_.partial_messages(context_));
+    if (is_uneven && row_->partial_messages) judge("partials", partials, row_->partial_messages(context_));
     if (!has_even_blocks()) return;
-    if (row_.messages) judge("messages", matching_->message_count(), row_.messages(context_));
+    if (row_->messages) judge("messages", matching_.message_count(), row_->messages(context_));
     for (const Carried& carried : carried_) {
-      if (!row_.messages || !row_.partial_messages || is_uneven) break;
-      judge("partials of a segment", carried.partials, bytes_of(row_, context_, {.partials = 1}));
-      judge("values of a segment", carried.values, bytes_of(row_, context_, {.values = 1}));
+      if (!row_->messages || !row_->partial_messages || is_uneven) break;
+      judge("partials of a segment", carried.partials, bytes_of(*row_, context_, {.partials = 1}));
+      judge("values of a segment", carried.values, bytes_of(*row_, context_, {.values = 1}));
     }
-    if (!row_.allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_.rounds(context_));
+    if (!row_->allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_->rounds(context_));
   }
 
   // Whether all blocks have equally many segments. The formulas of messages and rounds hold only then.
@@ -450,20 +452,26 @@ class Proof : private Machine {
     return true;
   }
 
-  const Row& row_;
-  const Context context_;
-  const order::Layout row_per_rank_;
-  const order::Layout& layout_;
-  const Circle circle_;
-  const Matching* matching_ = nullptr;
+  const Row* row_ = nullptr;
+  Context context_;
+  std::vector<Index> starts_;  // of the rows of every rank, and the end
+  Circle circle_{0};
+  bool counts_once_ = true;
+  bool keeps_order_ = true;
   std::string failure_;
 
-  std::vector<Program> programs_;  // by rank
-  std::vector<Cell> cells_;        // rank by rank, in the order of Program::slots
+  Compiler compiler_;
+  std::vector<Program> programs_;  // by rank; there may be more than ranks
+  std::vector<Interpreter> interpreters_;
+  Matching matching_;
+  std::vector<Cell> cells_;  // rank by rank, in the order of Program::slots
   std::vector<std::size_t> first_cell_;
-  std::vector<CommunicationState> started_;  // by number in Matching
+  std::vector<Started> started_;  // by number in Matching
   std::vector<Addition> additions_;
-  std::vector<Ports> ports_;                       // by rank
+  std::size_t port_count_ = 1;
+  std::vector<Count> send_ports_;  // rank by rank, the first round in which each is free
+  std::vector<Count> receive_ports_;
+  std::vector<std::uint32_t> first_receive_;       // by rank; all tickets before it are no receives, or ended
   std::vector<Carried> carried_;                   // by segment
   std::vector<std::vector<std::uint32_t>> ended_;  // by rank, what its interpreter is to be told; not the receives
   std::vector<std::uint64_t> trees_;               // rank 0's, by segment
@@ -477,12 +485,15 @@ class Proof : private Machine {
   Count rounds_ = 0;
 };
 
-}  // namespace
+Prover::Prover() : proof_(std::make_unique<Proof>()) {}
+Prover::~Prover() = default;
 
-std::optional<std::string> check(const Row& row, Context context) {
-  std::string failure = Proof(row, context).run();
+std::optional<std::string> Prover::check(const Row& row, const Context& context) {
+  const std::string failure = proof_->run(row, context);
   if (failure.empty()) return std::nullopt;
   return (context.spec ? text_of(*context.spec) : std::string(row.name)) + text_of(context) + ": " + failure;
 }
+
+std::optional<std::string> check(const Row& row, const Context& context) { return Prover().check(row, context); }
 
 }  // namespace steadfold::schedule

@@ -23,6 +23,9 @@
 // on its rows.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,12 +42,35 @@ namespace steadfold::schedule {
 /// rank order, equal merge trees on all ranks if the row says so, sends and receives that name the same slots, segments
 /// apart, no landing slot written while unread, no deadlock; and messages, what they carry, and rounds against the
 /// row's formulas.
-std::optional<std::string> check(const Row& row, Context context);
+std::optional<std::string> check(const Row& row, const Context& context);
+
+/// Checks one case after the other, as `check` does, and keeps the memory for the next. One thread at a time.
+class Prover {
+ public:
+  Prover();
+  ~Prover();
+  std::optional<std::string> check(const Row& row, const Context& context);
+
+ private:
+  class Proof;
+  std::unique_ptr<Proof> proof_;
+};
 
 /// What a sweep found: how many cases were proved, and one line for each of the others.
 struct SweepResult {
   Count passed = 0;
   std::vector<std::string> failures;
+
+  void add(SweepResult more) {
+    passed += more.passed;
+    std::ranges::move(more.failures, std::back_inserter(failures));
+  }
+};
+
+/// What a sweep does in one piece: a schedule, with its parameters, at one rank count.
+struct SweepPart {
+  Spec spec;
+  Rank rank_count;
 };
 
 /// Checks every row, alone and with its examples of parameters, for each of its collectives, at every rank count from
@@ -54,6 +80,12 @@ struct SweepResult {
 /// a sample of layouts: few and many elements, by every distribution, with empty ranks; one whose groups are nodes on a
 /// sample of nodes: ranks dealt in turn and at random, nodes of many sizes.
 SweepResult check_all(Rank first, Rank last, Rows rows = registry());
+
+/// The parts of such a sweep in the order of its failures: by schedule, then by rank count. They can be checked in any
+/// order and by several threads, each with a prover of its own.
+std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows = registry());
+/// Checks the cases of one part.
+SweepResult check_part(const SweepPart& part, Prover& prover);
 
 /// Whether `check_all` covers this schedule: a row alone or with one of its examples, whatever its `block=`.
 bool is_swept(const Spec& spec);

@@ -1,8 +1,9 @@
-// What the checker's slots hold in place of bytes.
+// What the checker's slots hold in place of bytes, and what it keeps of communications.
 // Rank order: a tree of merges names its operands from left to right.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "schedule/checker/row_set.hpp"
 
@@ -18,6 +19,25 @@ struct Cell {
   int being_sent = 0;      // communications under way that read it
   std::uint64_t tree = 0;
   Count ready = 0;
+};
+
+/// Whether a communication has started, and what became of it.
+struct Started {
+  bool yes = false;
+  bool arrived = false;  // the message of a receive that has not ended
+  Count round = 0;       // in which a send starts
+};
+
+/// One add_words of all ranks.
+struct Addition {
+  std::vector<std::uint32_t> started;  // by their numbers
+  std::uint32_t segment = 0;
+};
+
+/// How many messages of a segment carry what.
+struct Carried {
+  Count partials = 0;
+  Count values = 0;
 };
 
 /// The tree of two.
