@@ -164,14 +164,18 @@ Contest of_statistics(std::size_t points, int rounds) {
 
 }  // namespace
 
-Measurement arrays(const ArraysOptions& options) {
+Measurement arrays(const ArraysOptions& options, const Told& told) {
   Measurement measurement{.environment = environment(), .contests = {}};
+  const auto add = [&](Contest contest) {
+    constexpr std::size_t of_each = 5;
+    measurement.contests.push_back(std::move(contest));
+    told(measurement, of_each * options.points.size());
+  };
   for (const std::size_t points : options.points) {
-    measurement.contests.push_back(of_fields(points, options.rounds));
-    measurement.contests.push_back(of_rows(points, options.rounds));
-    for (const std::uint64_t groups : {30, 10'000})
-      measurement.contests.push_back(of_groups(points, groups, options.rounds));
-    measurement.contests.push_back(of_statistics(points, options.rounds));
+    add(of_fields(points, options.rounds));
+    add(of_rows(points, options.rounds));
+    for (const std::uint64_t groups : {30, 10'000}) add(of_groups(points, groups, options.rounds));
+    add(of_statistics(points, options.rounds));
   }
   return measurement;
 }

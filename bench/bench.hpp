@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct Measurement;
 /// Machine, compiler, MPI library and date, without which a figure means nothing.
 nlohmann::ordered_json environment();
 
+/// Is told after every contest of a process by itself: what is measured so far, and how many contests there will be.
+using Told = std::function<void(const Measurement& so_far, std::size_t contests)>;
+
 struct LocalOptions {
   std::vector<std::size_t> sizes = {1000, 100000, 10000000};
   std::vector<std::string> types = {"f64"};
@@ -26,7 +30,7 @@ struct LocalOptions {
 };
 /// One process: builders beside plain loops over the same memory; `by_prefetch`: each wherever kernels can ask for
 /// memory ahead.
-Measurement local(const LocalOptions& options);
+Measurement local(const LocalOptions& options, const Told& told);
 
 struct ArraysOptions {
   std::vector<std::size_t> points = {1000, 100000};
@@ -34,7 +38,7 @@ struct ArraysOptions {
 };
 /// One process: sums of thirty fields of so many points, with a halo, masked and weighted or not, and of as many rows
 /// of thirty columns, beside plain loops.
-Measurement arrays(const ArraysOptions& options);
+Measurement arrays(const ArraysOptions& options, const Told& told);
 
 struct AllreduceOptions {
   std::vector<std::size_t> counts = {1, 100, 10000};
@@ -68,7 +72,7 @@ struct SharedOptions {
 };
 /// Pinned threads of this process: allreduces by one-shot calls and plans of a team against a bare exchange of cache
 /// lines, an OpenMP reduction, and atomics with a barrier. Throws Failure if a result is wrong.
-Measurement shared(const SharedOptions& options);
+Measurement shared(const SharedOptions& options, const Told& told);
 
 /// All ranks of MPI_COMM_WORLD, each with so many pinned threads: teams of the threads of all ranks against barriers of
 /// the threads around an MPI_Allreduce by one of them. Throws Failure if a result is wrong.

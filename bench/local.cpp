@@ -155,13 +155,16 @@ Contest contest_of(const std::string& type, std::size_t size, unsigned threads, 
 
 }  // namespace
 
-Measurement local(const LocalOptions& options) {
+Measurement local(const LocalOptions& options, const Told& told) {
+  const std::size_t contests = options.threads.size() * options.types.size() * options.sizes.size();
   Measurement measurement{.environment = environment(), .contests = {}};
   for (const unsigned threads : options.threads) {
     for (const std::string& type : options.types) {
       const auto contest = type == "f32" ? contest_of<float> : contest_of<double>;
-      for (const std::size_t size : options.sizes)
+      for (const std::size_t size : options.sizes) {
         measurement.contests.push_back(contest(type, size, threads, options));
+        told(measurement, contests);
+      }
     }
   }
   return measurement;

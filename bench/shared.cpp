@@ -30,10 +30,14 @@ Contest contest_of(unsigned threads, std::size_t count, const SharedOptions& opt
 
 }  // namespace
 
-Measurement shared(const SharedOptions& options) {
+Measurement shared(const SharedOptions& options, const Told& told) {
   Measurement measurement{.environment = environment(), .contests = {}};
-  for (const unsigned threads : options.threads)
-    for (const std::size_t count : options.counts) measurement.contests.push_back(contest_of(threads, count, options));
+  for (const unsigned threads : options.threads) {
+    for (const std::size_t count : options.counts) {
+      measurement.contests.push_back(contest_of(threads, count, options));
+      told(measurement, options.threads.size() * options.counts.size());
+    }
+  }
   return measurement;
 }
 

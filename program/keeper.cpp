@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <map>
+#include <mutex>
 
 #include "program/job.hpp"
 
@@ -24,7 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int cannot_start = 127;
-constexpr auto until_killed = std::chrono::seconds(2);
+constexpr auto until_killed = std::chrono::milliseconds(2000);
+constexpr auto until_killed_soon = std::chrono::milliseconds(600);  // where somebody waits at a terminal
 constexpr auto until_given_up = std::chrono::seconds(20);  // for processes that no signal ends, waiting in the kernel
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
@@ -112,29 +115,34 @@ bool all_gone_before(Clock::time_point deadline, const sigset_t& signals, Signal
   return true;
 }
 
-void end_all(const sigset_t& signals) {
+void end_all(const sigset_t& signals, std::chrono::milliseconds patience) {
   if (!any_left()) return;
   // A launcher that gets SIGTERM ends its ranks and removes its files.
   const auto children = children_of_all();
   const auto [first, last] = children.equal_range(::getpid());
   for (auto each = first; each != last; ++each) ::kill(each->second, SIGTERM);
   const auto now = Clock::now();
-  if (all_gone_before(now + until_killed, signals, [] {})) return;
+  if (all_gone_before(now + patience, signals, [] {})) return;
   all_gone_before(now + until_given_up, signals, [] {
     for (const pid_t process : descendants()) ::kill(process, SIGKILL);
   });
 }
 
-/// Waits for the program, or for a signal that ends the keeper; returns the exit status.
-int wait_for(pid_t program, const sigset_t& signals) {
+/// How the program ended, as a shell would say it, or the signal that ends the keeper.
+struct Ended {
+  int status = 0;
+  bool was_asked = false;
+};
+
+Ended wait_for(pid_t program, const sigset_t& signals) {
   for (;;) {
     int status = 0;
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
-      if (ended == program) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      if (ended == program) return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
     }
     const int signal = ::sigwaitinfo(&signals, nullptr);
-    if (signal > 0 && signal != SIGCHLD) return 128 + signal;
+    if (signal > 0 && signal != SIGCHLD) return {.status = 128 + signal, .was_asked = true};
   }
 }
 
@@ -155,9 +163,27 @@ int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string
     ::dprintf(err, "%s\n", std::strerror(errno));
     return cannot_start;
   }
-  const int status = wait_for(program, signals);
-  end_all(signals);
-  return status;
+  const Ended ended = wait_for(program, signals);
+  end_all(signals, ended.was_asked ? until_killed_soon : until_killed);
+  return ended.status;
+}
+
+/// The keeper that this process waits for, if it has one.
+struct Kept {
+  std::mutex mutex;
+  std::condition_variable is_gone;
+  pid_t keeper = 0;
+  bool is_ending = false;
+};
+
+Kept& kept() {
+  static Kept all;
+  return all;
+}
+
+/// Does not return once the process is ending itself: whoever called would go on to the next.
+void stay_if_ending(std::unique_lock<std::mutex>& lock) {
+  while (kept().is_ending) kept().is_gone.wait(lock);
 }
 
 /// Lets signals end this process again if a library catches them (UCX, below MPICH, catches SIGHUP). A signal that the
@@ -173,12 +199,30 @@ void do_not_catch(int signal) {
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) do_not_catch(signal);
   const pid_t self = ::getpid();
+  std::unique_lock lock(kept().mutex);
+  stay_if_ending(lock);
   const pid_t keeper = ::fork();
   if (keeper < 0) throw Failure("cannot start " + words[0] + " (the system has no more processes), end some");
   if (keeper == 0) ::_exit(keep(self, words, environment, out, err));
+  kept().keeper = keeper;
+  lock.unlock();
+  siginfo_t ended = {};
+  while (::waitid(P_PID, static_cast<id_t>(keeper), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+  lock.lock();
   int status = 0;
-  while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) continue;
+  ::waitpid(keeper, &status, 0);
+  kept().keeper = 0;
+  kept().is_gone.notify_all();
+  stay_if_ending(lock);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void end_kept(std::chrono::milliseconds most_wait) {
+  std::unique_lock lock(kept().mutex);
+  kept().is_ending = true;
+  if (kept().keeper == 0) return;
+  ::kill(kept().keeper, SIGTERM);
+  kept().is_gone.wait_for(lock, most_wait, [] { return kept().keeper == 0; });
 }
 
 }  // namespace steadfold::command

@@ -14,6 +14,7 @@
 #include "bench_table.hpp"
 #include "command.hpp"
 #include "kernels/target.hpp"
+#include "long_work.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
 #include "worker.hpp"
@@ -104,7 +105,25 @@ std::vector<std::string> BenchOptions::arguments() const {
   return words;
 }
 
-bench::Measurement local(const BenchOptions& options) {
+/// Shows how far measurements of this process are, and keeps the tables of what is measured.
+using TableOf = std::string (*)(const bench::Measurement&);
+
+bench::Told tell(LongWork& work, TableOf table_of) {
+  work.show("measuring", 0);
+  return [&work, table_of](const bench::Measurement& so_far, std::size_t contests) {
+    const std::size_t done = so_far.contests.size();
+    work.show(fmt::format("{} of {} comparisons measured", done, contests),
+              static_cast<double>(done) / static_cast<double>(contests));
+    work.keep([so_far, table_of] { return table_of(so_far); });
+  };
+}
+
+std::string local_table(const bench::Measurement& measurement) { return table_of_local(rows_of_local(measurement)); }
+std::string ranks_table(const bench::Measurement& measurement) {
+  return table_over_ranks(rows_over_ranks(measurement));
+}
+
+bench::Measurement local(const BenchOptions& options, LongWork& work) {
   bench::LocalOptions local{.rounds = options.rounds, .by_prefetch = options.name == "prefetch"};
   if (local.by_prefetch) local.sizes = {10000, 100000, 1000000, 10000000};
   if (!options.sizes.empty()) local.sizes = options.sizes;
@@ -115,15 +134,15 @@ bench::Measurement local(const BenchOptions& options) {
       throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");
   for (const auto size : local.sizes)
     if (size == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of elements from 1 on");
-  return bench::local(local);
+  return bench::local(local, tell(work, local_table));
 }
 
-bench::Measurement arrays(const BenchOptions& options) {
+bench::Measurement arrays(const BenchOptions& options, LongWork& work) {
   bench::ArraysOptions arrays{.rounds = options.rounds};
   if (!options.sizes.empty()) arrays.points = options.sizes;
   for (const auto points : arrays.points)
     if (points == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of points from 1 on");
-  return bench::arrays(arrays);
+  return bench::arrays(arrays, tell(work, local_table));
 }
 
 const bench::SharedOptions teams_options = {.threads = {1, 2}};  // unless others are asked for
@@ -206,45 +225,53 @@ void append(bench::Measurement& all, const bench::Measurement& more) {
   if (names.find(name) == std::string::npos) names += "; " + name;
 }
 
+/// Of `first` and the others, those that have been made.
+bench::Measurement all_of(bench::Measurement first, const std::vector<bench::Measurement>& others) {
+  for (const bench::Measurement& each : others) {
+    if (each.contests.empty()) continue;
+    first.contests.empty() ? void(first = each) : append(first, each);
+  }
+  return first;
+}
+
 std::vector<int> counts_of(const Asked& asked) { return rank_counts(asked.ranks.empty() ? "2" : asked.ranks); }
 
 /// Measures over ranks started for it. Launches of one job are far apart in time: all rank counts and libraries are
 /// measured once, then all again.
-bench::Measurement by_launches(const Asked& asked) {
+bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::Measurement& before = {}) {
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
   std::vector<std::pair<std::string, int>> jobs;
   for (const int count : counts_of(asked))
     for (const std::string& library : libraries) jobs.emplace_back(library, count);
   std::vector<bench::Measurement> measurements(jobs.size());
-  Progress progress;
-  const int launches = std::max(asked.launches, 1);
-  for (int launch = 0; launch < launches; ++launch) {
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const auto& [library, count] = jobs[i];
-      progress.show(fmt::format("launch {} of {} on {} ranks {}...", launch + 1, launches, count,
-                                library.empty() ? "" : "of " + library + " "));
-      bench::Measurement measured = launched(asked.options, library, count);
-      launch == 0 ? void(measurements[i] = std::move(measured)) : bench::pool(measurements[i], measured);
-    }
+  const std::size_t launches = static_cast<std::size_t>(std::max(asked.launches, 1));
+  for (std::size_t done = 0; done < launches * jobs.size(); ++done) {
+    const std::size_t i = done % jobs.size();
+    const auto& [library, count] = jobs[i];
+    work.show(fmt::format("launch {} of {}: {} on {} ranks{}", done + 1, launches * jobs.size(), asked.options.name,
+                          count, library.empty() ? "" : " of " + library),
+              static_cast<double>(done) / static_cast<double>(launches * jobs.size()));
+    bench::Measurement measured = launched(asked.options, library, count);
+    const bool is_first = done < jobs.size();
+    is_first ? void(measurements[i] = std::move(measured)) : bench::pool(measurements[i], measured);
+    work.keep([before, measurements] { return ranks_table(all_of(before, measurements)); });
   }
-  for (std::size_t i = 1; i < jobs.size(); ++i) append(measurements.front(), measurements[i]);
-  return std::move(measurements.front());
+  return all_of(before, measurements);
 }
 
 /// Threads of this process; then ranks that are started, by themselves and with as many threads each.
-bench::Measurement threads_and_ranks(const Asked& asked) {
+bench::Measurement threads_and_ranks(const Asked& asked, LongWork& work) {
   const bench::SharedOptions threads = asked_in_place_of(bench::SharedOptions{}, asked.options);
-  bench::Measurement all = bench::shared(threads);
+  const bench::Measurement of_threads = bench::shared(threads, tell(work, ranks_table));
   Asked ranks = asked;
   ranks.options.name = "allreduce";
   ranks.options.counts = threads.counts;
   ranks.options.methods = threads.methods;
   ranks.options.schedules = threads.schedules;
-  append(all, by_launches(ranks));
+  const bench::Measurement with_ranks = by_launches(ranks, work, of_threads);
   ranks.options.name = "teams";
-  append(all, by_launches(ranks));
-  return all;
+  return by_launches(ranks, work, with_ranks);
 }
 
 /// Whether to start ranks: if asked for, or if there is no job to measure in.
@@ -274,11 +301,22 @@ void check(const Asked& asked, const Job& job) {
   agree_to_many(counts_of(asked), asked.yes);
 }
 
+/// One launch of all schedules takes half a minute by default.
+bool takes_minutes(const Asked& asked) {
+  if (is_of_one_process(asked.options.name) || !asked.options.schedules.empty()) return false;
+  const int launches = std::max(asked.launches, 1) * static_cast<int>(counts_of(asked).size());
+  return asked.options.name == "shared" || launches * asked.options.rounds > 3 * BenchOptions().rounds;
+}
+
 bench::Measurement measured(const Asked& asked, const Job& job) {
-  if (asked.options.name == "local" || asked.options.name == "prefetch") return local(asked.options);
-  if (asked.options.name == "arrays") return arrays(asked.options);
-  if (asked.options.name == "shared") return threads_and_ranks(asked);
-  return starts_ranks(asked) ? by_launches(asked) : over_ranks(asked.options, job);
+  if (takes_minutes(asked)) announce_minutes("measuring " + asked.options.name);
+  LongWork work(asked.json ? LongWork::Output::json : LongWork::Output::for_people);
+  if (asked.options.name == "local" || asked.options.name == "prefetch") return local(asked.options, work);
+  if (asked.options.name == "arrays") return arrays(asked.options, work);
+  if (asked.options.name == "shared") return threads_and_ranks(asked, work);
+  if (starts_ranks(asked)) return by_launches(asked, work);
+  work.show("measuring " + asked.options.name, 0);
+  return over_ranks(asked.options, job);
 }
 
 Result run(const Asked& asked, const Job& job) {

@@ -12,6 +12,7 @@
 #include "agreement/segmentation.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
+#include "long_work.hpp"
 #include "order/distribution.hpp"
 #include "prediction/prediction.hpp"
 #include "program/methods.hpp"
@@ -157,6 +158,8 @@ std::string table_of(const Json& json) {
 
 Result run(const Job& job, const SimulateOptions& options) {
   if (job.rank() != 0) return {};
+  LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
+  work.show(fmt::format("predicting {} ranks", options.ranks), 0);
   const Json json = predicted(options);
   return {options.json ? line_of(json) : table_of(json)};
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "long_work.hpp"
 #include "request.hpp"
 #include "schedule/registry.hpp"
 #include "studies/study.hpp"
@@ -100,12 +101,20 @@ Result run(const StudyOptions& options) {
   Json rows = Json::array();
   Json left_out = Json::array();
   std::string text = fmt::format("{} [{}]: {}\n", study.name, study.source, study.sentence);
-  for (const Part& part : parts_of(study, options.parts)) {
+  const std::vector<Part> parts = parts_of(study, options.parts);
+  if (parts.size() == study.parts.size() && study.takes_minutes)
+    announce_minutes(fmt::format("all {} parts of {}", parts.size(), study.name));
+  LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    work.show(fmt::format("part {} of {}: {}", i + 1, parts.size(), part.name),
+              static_cast<double>(i) / static_cast<double>(parts.size()));
     const studies::Findings found = part.run(options.asked);
     text += fmt::format("\n{}: {}\n{}", part.name, part.sentence, table_of_rows(found.rows));
     for (const std::string& each : found.left_out) text += "left out: " + each + "\n";
     rows.insert(rows.end(), found.rows.begin(), found.rows.end());
     for (const std::string& each : found.left_out) left_out.push_back(each);
+    work.keep([text] { return text; });
   }
   if (!options.json) return {text};
   return {line_of({{"study", study.name}, {"source", study.source}, {"rows", rows}, {"left_out", left_out}})};

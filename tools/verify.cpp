@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "catalogue.hpp"
 #include "command.hpp"
+#include "long_work.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
 #include "table.hpp"
@@ -54,17 +56,40 @@ std::vector<Case> cases_of(const VerifyOptions& options) {
   return cases;
 }
 
-Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
+std::vector<std::string> arguments_for(const VerifyOptions& options, const std::vector<Case>& cases) {
   std::vector<std::string> arguments;
   for (const Case& each : cases) arguments.push_back("--case=" + text_of(each));
   const std::vector<std::string> request = options.request.arguments();
   arguments.insert(arguments.end(), request.begin(), request.end());
+  return arguments;
+}
+
+std::string table_of(const Json& rows) {
+  std::vector<std::vector<std::string>> lines = {{"ranks", "method", "schedule", "bits"}};
+  for (const Json& row : rows) {
+    std::string schedule = row["schedule"];
+    if (is_policy(schedule)) schedule += ": " + row["ran"].get<std::string>();
+    lines.push_back({std::to_string(row["ranks"].get<int>()), row["method"], schedule, row["bits"]});
+    if (!row["same_on_all_ranks"].get<bool>()) lines.back().push_back("ranks differ");
+  }
+  return table(lines) + "\n";
+}
+
+Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
+  const std::vector<std::string> arguments = arguments_for(options, cases);
+  const std::vector<int> counts = rank_counts(options.ranks);
+  const double all_ranks = std::accumulate(counts.begin(), counts.end(), 0.0);
   Json rows = Json::array();
-  Progress progress;
-  for (const int count : rank_counts(options.ranks)) {
-    progress.show(fmt::format("{} combinations on {} ranks ...", cases.size(), count));
-    const Json answer = ask("verify-worker", arguments, count, Placement::anywhere, "try it with steadfold sum");
+  LongWork work(options.request.json ? LongWork::Output::json : LongWork::Output::for_people);
+  double ranks_before = 0;
+  for (std::size_t job = 0; job < counts.size(); ++job) {
+    work.show(
+        fmt::format("job {} of {}: {} combinations on {} ranks", job + 1, counts.size(), cases.size(), counts[job]),
+        ranks_before / all_ranks);
+    const Json answer = ask("verify-worker", arguments, counts[job], Placement::anywhere, "try it with steadfold sum");
     for (const Json& row : answer.at("rows")) rows.push_back(row);
+    work.keep([rows] { return table_of(rows); });
+    ranks_before += counts[job];
   }
   return rows;
 }
@@ -81,14 +106,7 @@ std::map<std::string, std::set<std::string>> results_of(const Json& rows) {
 }
 
 std::string text_for_people(const Json& rows, bool identical) {
-  std::vector<std::vector<std::string>> lines = {{"ranks", "method", "schedule", "bits"}};
-  for (const Json& row : rows) {
-    std::string schedule = row["schedule"];
-    if (is_policy(schedule)) schedule += ": " + row["ran"].get<std::string>();
-    lines.push_back({std::to_string(row["ranks"].get<int>()), row["method"], schedule, row["bits"]});
-    if (!row["same_on_all_ranks"].get<bool>()) lines.back().push_back("ranks differ");
-  }
-  std::string text = table(lines) + "\n";
+  std::string text = table_of(rows);
   for (const auto& [method, found] : results_of(rows)) {
     const bool promised = promises_the_same_bits(method);
     const std::string what = found.size() == 1 ? "the same bits everywhere, " + *found.begin()

@@ -84,14 +84,4 @@ void agree_to_many(const std::vector<int>& rank_counts, bool yes) {
     throw Failure(fmt::format("nothing was started ({} were not agreed to), ask for {} ranks or fewer", what, few));
 }
 
-void Progress::show(const std::string& text) {
-  if (::isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}", text);
-  shown_ = true;
-}
-
-Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
-}
-
 }  // namespace steadfold::command

@@ -30,14 +30,4 @@ std::vector<int> rank_counts(const std::string& text);
 void agree_to_many(const std::vector<int>& rank_counts, bool yes);
 inline constexpr const char* yes_help = "Start more than 64 ranks without asking";
 
-/// Shows on a terminal what is being done, in place of the previous text; does nothing without a terminal.
-class Progress {
- public:
-  ~Progress();
-  void show(const std::string& text);
-
- private:
-  bool shown_ = false;
-};
-
 }  // namespace steadfold::command

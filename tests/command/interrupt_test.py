@@ -1,16 +1,21 @@
-"""Commands that start ranks leave none behind, however they end; and ask before they start very many."""
+"""Commands that are ended say what is finished and leave no ranks behind; and they ask before they start very many."""
 
 import contextlib
+import fcntl
 import os
 import pty
+import re
 import signal
 import subprocess
+import termios
 import time
 import unittest
 import uuid
 from pathlib import Path
 
-from support import COMMAND, ENVIRONMENT, TIMEOUT, CommandTest, binpsllh, run
+from support import COMMAND, ENVIRONMENT, LAUNCHER, TIMEOUT, CommandTest, binpsllh, run
+
+SOON = 8  # seconds: one is promised, other programs may keep the machine busy
 
 # A launcher whose children hear no signal that can be ignored, in sessions of their own and one generation further down.
 STUBBORN = """#!/usr/bin/env python3
@@ -43,7 +48,25 @@ def marked(mark):
     return found
 
 
-class LeftBehind(CommandTest):
+def hear_signals():
+    """In a child: whoever started the tests may have had SIGINT ignored, as shells do for what runs behind."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def has_terminal():
+    """In a child whose standard error is a terminal: Ctrl-C there is for it."""
+    hear_signals()
+    os.setsid()
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+
+
+def waits_for_signals(process):
+    """Whether the command has got so far that a signal ends it in order: it blocks SIGINT, and has a thread for it."""
+    found = re.search(r"SigBlk:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+    return int(found[1], 16) >> (signal.SIGINT - 1) & 1 == 1
+
+
+class Ended(CommandTest):
     def setUp(self):
         super().setUp()
         self.mark = f"mark-{uuid.uuid4()}"
@@ -60,11 +83,13 @@ class LeftBehind(CommandTest):
         path.chmod(0o755)
         return {"STEADFOLD_MPIRUN": str(path)}
 
-    def start(self, *arguments, **environment):
+    def start(self, *arguments, stderr=subprocess.PIPE, prepare=hear_signals, **environment):
         environment = {**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": str(self.folder), "MARK": self.mark, **environment}
         words = [COMMAND, *map(str, arguments)]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen(words, env=environment, **quiet)
+        started = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=stderr, preexec_fn=prepare)  # fmt: skip
+        self.addCleanup(started.__exit__, None, None, None)
+        return started
 
     def wait_until(self, condition, what):
         end = time.monotonic() + TIMEOUT
@@ -81,6 +106,8 @@ class LeftBehind(CommandTest):
     def expect_none(self):
         self.wait_until(lambda: not marked(self.mark), "left behind")
 
+
+class LeftBehind(Ended):
     def test_ranks(self):
         """While they are being started, and while they work; by Ctrl-C, which only the command hears."""
         for arguments, ranks in (
@@ -92,7 +119,7 @@ class LeftBehind(CommandTest):
                 started = self.start(*arguments)
                 self.wait_for(ranks, "-worker")
                 started.send_signal(signal.SIGINT)
-                self.assertEqual(started.wait(TIMEOUT), -signal.SIGINT)
+                self.assertEqual(started.wait(SOON), 128 + signal.SIGINT)
                 self.expect_none()
 
     def test_every_signal(self):
@@ -102,7 +129,8 @@ class LeftBehind(CommandTest):
         self.wait_for(7 * len(numbers), "waiting")
         for number, each in zip(numbers, started):
             each.send_signal(number)
-            self.assertEqual(each.wait(TIMEOUT), -number)
+            caught = number in (signal.SIGINT, signal.SIGTERM)
+            self.assertEqual(each.wait(SOON), 128 + number if caught else -number)
         self.expect_none()
         self.assertEqual((self.folder / "waiting.asked").read_text(), "x" * len(numbers))
 
@@ -117,6 +145,102 @@ class LeftBehind(CommandTest):
         os.kill(min(process for process, line in marked(self.mark).items() if "waiting" in line), signal.SIGKILL)
         self.assertEqual(started.wait(TIMEOUT), 2)
         self.assertEqual(marked(self.mark), {})
+
+
+class Finished(Ended):
+    def one_rank_only(self):
+        """A launcher that starts one rank, and for more of them says that it was asked and starts nothing."""
+        words = " ".join(f"'{word}'" for word in LAUNCHER)
+        stuck = self.folder / "stuck"
+        script = f"""#!/bin/sh
+case "$*" in *"-n 1 "*) exec {words} "$@" ;; esac
+touch '{stuck}'
+exec sleep 1000
+"""
+        path = self.write("one", script)
+        path.chmod(0o755)
+        return stuck, {"STEADFOLD_MPIRUN": str(path)}
+
+    def interrupt(self, started, number=signal.SIGINT):
+        """Standard output and error of a command that a signal ends."""
+        begin = time.monotonic()
+        started.send_signal(number)
+        output, told = (stream.decode() for stream in started.communicate(timeout=TIMEOUT))
+        self.assertLess(time.monotonic() - begin, SOON)
+        self.assertEqual(started.returncode, 128 + number, output + told)
+        word = "interrupted" if number == signal.SIGINT else "terminated"
+        self.assertRegex(told, rf"^{word} after \d+ s \(.+\)\n$")
+        self.expect_none()
+        return output, told
+
+    def test_proofs(self):
+        for number, arguments in ((signal.SIGINT, []), (signal.SIGTERM, []), (signal.SIGINT, ["--json"])):
+            with self.subTest(number=number, arguments=arguments):
+                started = self.start("check-schedules", "--max-ranks", "500", *arguments)
+                self.wait_until(lambda: waits_for_signals(started), "the command begins")
+                time.sleep(0.5)
+                output, told = self.interrupt(started, number)
+                self.assertRegex(told, r"\(proving at \d+ of 500 ranks, \d+ passed, 0 failed\)")
+                whole = r"[1-9]\d* passed, 0 failed; every schedule is checked for up to \d+ ranks\n"
+                self.assertRegex(output, "^$" if arguments else f"^{whole}$")
+
+    def test_a_prediction(self):
+        started = self.start("simulate", "--ranks", "2000000", "--elements", "1e9", "--schedule", "linear")
+        self.wait_until(lambda: waits_for_signals(started), "the command begins")
+        output, told = self.interrupt(started)
+        self.assertEqual(output, "")
+        self.assertIn("(predicting 2000000 ranks)", told)
+
+    def test_rows(self):
+        """Of the jobs that ended. The last one hangs."""
+        verify = ["verify", self.path, "--ranks", "1,2", "--schedules", "flat", "--methods", "exact"]
+        for words, expected in (
+            (verify, r"^ranks +method .*\n *1 +exact +flat +[0-9A-F]{16}\n\n$"),
+            ([*verify, "--json"], "^$"),
+            (["bench", "bundle", "--ranks", "1,2", "--rounds", "3", "--counts", "1"], r"^.* on 1 ranks, .*\n[\s\S]* bundle "),
+            (["study", "thesis", "--part", "nodes,time", "--largest", "1000", "--ranks", "2"],
+             r"^thesis \[S0\]: .*\n\nnodes: [\s\S]*\n$"),
+        ):  # fmt: skip
+            with self.subTest(words=words):
+                stuck, launcher = self.one_rank_only()
+                stuck.unlink(missing_ok=True)
+                started = self.start(*words, **launcher)
+                self.wait_until(stuck.exists, "one job ends, the next one begins")
+                output, told = self.interrupt(started)
+                self.assertRegex(output, expected)
+                self.assertNotIn("identical", output)
+                self.assertNotIn("\ntime:", output)
+                self.assertRegex(told, r"\((job 2 of 2|launch 2 of 2|part 2 of 2): ")
+
+    def test_at_a_terminal(self):
+        """Says first that it takes minutes, then how far it is. Ctrl-C erases that and prints what is finished."""
+        ours, terminal = pty.openpty()
+        self.addCleanup(os.close, ours)
+        started = self.start("check-schedules", "--max-ranks", "500", stderr=terminal, prepare=has_terminal)
+        os.close(terminal)
+        told = ""
+        while " left" not in told:
+            told += os.read(ours, 10000).decode()
+        self.assertRegex(told, r"^proving .* to 500: this takes minutes; .*\r\n\r\033\[Kproving at \d+ of 500 ranks, ")
+        os.write(ours, b"\x03")
+        output = started.communicate(timeout=TIMEOUT)[0].decode()
+        self.assertEqual(started.returncode, 128 + signal.SIGINT)
+        self.assertRegex(output, r"^\d+ passed, 0 failed; every schedule is checked for up to [1-9]\d* ranks\n$")
+        told = ""
+        with contextlib.suppress(OSError):
+            while chunk := os.read(ours, 10000):
+                told += chunk.decode()
+        self.assertRegex(told, r"(^|left)(\^C)?\r\033\[Kinterrupted after \d+ s \(proving at .*\)\r\n$")
+
+    def test_ignored(self):
+        """As by nohup, or by a shell that starts what runs behind: then nothing ends it."""
+        def ignore():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+        started = self.start("check-schedules", "--max-ranks", "20", "--json", prepare=ignore)
+        time.sleep(0.2)
+        started.send_signal(signal.SIGINT)
+        self.assertEqual(started.wait(TIMEOUT), 0)
 
 
 class Many(CommandTest):

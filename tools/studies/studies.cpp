@@ -13,12 +13,12 @@ namespace {
 
 const std::array studies = {
     Study{"thesis", "S0", "Core-count independent reproducible reduce: messages, run times, reproducibility",
-          thesis::parts},
+          thesis::parts, true},
     Study{"pipelines", "S1", "Pipelined allreduce: run times and blocks over the length of the vector",
           pipelines::parts},
     Study{"node", "S2",
           "Bitwise reproducible sum: reductions between the threads of a node, and sums by double and single sweep",
-          node::parts},
+          node::parts, true},
     Study{"topology", "S3",
           "On the reproducibility of MPI reduction operations: what groups of ranks do to bits and time",
           topology::parts},

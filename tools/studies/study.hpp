@@ -46,6 +46,7 @@ struct Study {
   std::string_view source;
   std::string_view sentence;
   std::span<const Part> parts;
+  bool takes_minutes = false;  // all parts together, by default
 };
 
 /// All studies, in the order in which they are shown.
