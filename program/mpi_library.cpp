@@ -16,6 +16,9 @@ const MpiLibrary& mpi_library() {
                              {"OMPI_MCA_mpi_yield_when_idle", "1"},
                              {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
                              {"PRTE_MCA_hwloc_default_binding_policy", "none"},
+                             // Seconds between a signal to ranks and their end; until then the launcher's files stay.
+                             {"OMPI_MCA_odls_base_sigkill_timeout", "0"},
+                             {"PRTE_MCA_odls_base_sigkill_timeout", "0"},
                              {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                              {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
     .binding = {"--bind-to", "core:overload-allowed", "--map-by", "core"},
