@@ -35,7 +35,9 @@ std::vector<Program> programs_of(const schedule::Row& row, schedule::Context con
 /// All ranks' messages under way.
 class Network {
  public:
-  explicit Network(std::span<const Program> programs) : matching(programs), message_of(matching.size(), none) {
+  explicit Network(std::span<const Program> programs) {
+    matching.match(programs);
+    message_of.assign(matching.size(), none);
     if (!matching.fault().empty()) throw std::logic_error(matching.fault());
   }
 
