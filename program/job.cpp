@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <new>
+#include <numeric>
 
 #include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
@@ -93,6 +94,21 @@ void Job::together(const std::function<void()>& work) const {
   if (mpi_) MPI_Comm_size(MPI_COMM_WORLD, &known);
   if (known > 1) outcome = agree(std::move(outcome), rank_, known);
   if (outcome.status != all_well) throw Failure(outcome.text, static_cast<ExitStatus>(outcome.status));
+}
+
+std::vector<std::string> Job::gather(const std::string& told) const {
+  if (rank_count_ == 1) return {told};
+  const auto mine = static_cast<int>(told.size());
+  std::vector<int> sizes(static_cast<std::size_t>(rank_count_));
+  MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  std::vector<int> begins(sizes.size());
+  std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
+  std::string all(static_cast<std::size_t>(begins.back() + sizes.back()), '\0');
+  MPI_Allgatherv(told.data(), mine, MPI_CHAR, all.data(), sizes.data(), begins.data(), MPI_CHAR, MPI_COMM_WORLD);
+  std::vector<std::string> parts;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank)
+    parts.push_back(all.substr(static_cast<std::size_t>(begins[rank]), static_cast<std::size_t>(sizes[rank])));
+  return parts;
 }
 
 sf_group* Job::group() const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "steadfold/steadfold_group.h"
 
@@ -43,6 +44,9 @@ class Job {
   /// Does the work on every rank, then asks whether it went well everywhere. If not, every rank throws the Failure of
   /// the lowest failing rank, so that no rank waits for one that gave up. Collective.
   void together(const std::function<void()>& work) const;
+
+  /// What every rank told, by rank, on all of them. Collective.
+  std::vector<std::string> gather(const std::string& told) const;
 
   /// The group of all ranks, the library's; null where MPI was not started. Collective. Throws Failure.
   sf_group* group() const;

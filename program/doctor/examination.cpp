@@ -1,7 +1,11 @@
 // Runs the golden cases, and makes the digest: FNV-1a, 64 bits, over the lines "CASE METHOD=BITS".
 #include "program/doctor/examination.hpp"
 
+#include <initializer_list>
 #include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "program/doctor/golden.hpp"
 
@@ -32,7 +36,7 @@ Rows rows_of(const golden::Record& record, std::vector<sf_interval> intervals) {
   return rows;
 }
 
-/// By this process where the group is null. The result's bits, or why there is none.
+/// By this process where the group is null. The result's bits.
 std::string result_of(const golden::Record& record, const Rows& rows, sf_call call, sf_group* group) {
   call.layout = SF_INTERVALS;
   call.intervals = rows.intervals.data();
@@ -42,41 +46,26 @@ std::string result_of(const golden::Record& record, const Rows& rows, sf_call ca
   const void* const second = record.has_second() ? rows.second.data() : nullptr;
   const sf_status status = group == nullptr ? sf_reduce_local(&call, rows.first.data(), second, result.data())
                                             : sf_group_reduce(&call, rows.first.data(), second, result.data(), group);
-  if (status != SF_OK) return sf_error_text();
+  if (status != SF_OK) throw std::runtime_error(sf_error_text());
   return golden::text_of(record, result);
 }
 
+/// Counts results, compares them, and makes the digest.
 class Examiner {
  public:
-  explicit Examiner(sf_group* group) : group_(group) {}
+  void begin_case() { found_.cases += 1; }
 
-  void examine(const std::string& line) {
-    const golden::Record record = golden::record_of(line);
-    const std::string key = line.substr(0, line.rfind(' ', line.find('=')) + 1);
-    const std::uint64_t middle = record.rows / 2;
-    const Rows in_order = rows_of(record, {{0, record.rows}});
-    const Rows out_of_order = rows_of(record, {{middle, record.rows}, {0, middle}});
-    Rows share;
-    if (group_ != nullptr) {
-      const auto rank = static_cast<std::uint64_t>(sf_group_rank(group_));
-      const auto ranks = static_cast<std::uint64_t>(sf_group_size(group_));
-      share = rows_of(record, {{rank * record.rows / ranks, (rank + 1) * record.rows / ranks}});
+  /// `name`: case and method. Of several ways to the same result, the digest has the first that is wrong, if one is.
+  void take(const std::string& name, const std::string& wanted,
+            std::initializer_list<std::pair<std::string_view, std::string>> ways) {
+    const std::string* bits = &wanted;
+    for (const auto& [way, found] : ways) {
+      if (found == wanted) continue;
+      found_.wrong.push_back(name + " " + std::string(way) + ": found " + found + ", recorded " + wanted);
+      if (bits == &wanted) bits = &found;
     }
-    found_.cases += 1;
-    for (const auto& [method, wanted] : record.values) {
-      sf_call call = golden::call_of(record, method);
-      name_ = key + method.name;
-      std::string bits = wanted;
-      compare(result_of(record, in_order, call, nullptr), wanted, "by one thread", bits);
-      if (group_ != nullptr)
-        compare(result_of(record, share, call, group_), wanted,
-                "by " + std::to_string(sf_group_size(group_)) + " ranks", bits);
-      call.threads = 3;
-      if (method.method == SF_BINNED) call.sweep = SF_DOUBLE_SWEEP;
-      compare(result_of(record, out_of_order, call, nullptr), wanted, "by three threads, rows out of order", bits);
-      add_to_digest(name_ + "=" + bits + "\n");
-      found_.checked += 1;
-    }
+    add_to_digest(name + "=" + *bits + "\n");
+    found_.checked += 1;
   }
 
   Examination result() {
@@ -86,30 +75,55 @@ class Examiner {
   }
 
  private:
-  void compare(const std::string& found, const std::string& wanted, const std::string& way, std::string& bits) {
-    if (found == wanted) return;
-    bits = found;
-    found_.wrong.push_back(name_ + " " + way + ": found " + found + ", recorded " + wanted);
-  }
-
   void add_to_digest(const std::string& text) {
     for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * 0x100000001B3;
   }
 
-  sf_group* group_;
   Examination found_;
-  std::string name_;  // of what is compared
   std::uint64_t digest_ = 0xCBF29CE484222325;
 };
 
+/// Every case: `take_case(examiner, record, name)`, of which a result's name is that and its method.
+template <class TakeCase>
+Examination examined(const TakeCase& take_case) {
+  Examiner examiner;
+  std::istringstream lines(golden_cases);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    examiner.begin_case();
+    take_case(examiner, golden::record_of(line), line.substr(0, line.rfind(' ', line.find('=')) + 1));
+  }
+  return examiner.result();
+}
+
 }  // namespace
 
-Examination examine(sf_group* group) {
-  Examiner examiner(group);
-  std::istringstream lines(golden_cases);
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) examiner.examine(line);
-  return examiner.result();
+Examination examine_alone() {
+  return examined([](Examiner& examiner, const golden::Record& record, const std::string& name) {
+    const std::uint64_t middle = record.rows / 2;
+    const Rows in_order = rows_of(record, {{0, record.rows}});
+    const Rows out_of_order = rows_of(record, {{middle, record.rows}, {0, middle}});
+    for (const auto& [method, wanted] : record.values) {
+      const sf_call call = golden::call_of(record, method);
+      sf_call other = call;
+      other.threads = 3;
+      if (method.method == SF_BINNED) other.sweep = SF_DOUBLE_SWEEP;
+      examiner.take(name + method.name, wanted,
+                    {{"by one thread", result_of(record, in_order, call, nullptr)},
+                     {"by three threads, rows out of order", result_of(record, out_of_order, other, nullptr)}});
+    }
+  });
+}
+
+Examination examine_over(sf_group& group) {
+  const auto rank = static_cast<std::uint64_t>(sf_group_rank(&group));
+  const auto ranks = static_cast<std::uint64_t>(sf_group_size(&group));
+  return examined([&](Examiner& examiner, const golden::Record& record, const std::string& name) {
+    const Rows share = rows_of(record, {{rank * record.rows / ranks, (rank + 1) * record.rows / ranks}});
+    for (const auto& [method, wanted] : record.values)
+      examiner.take(name + method.name, wanted,
+                    {{"by all ranks", result_of(record, share, golden::call_of(record, method), &group)}});
+  });
 }
 
 }  // namespace steadfold

@@ -17,8 +17,10 @@ struct Examination {
   std::vector<std::string> wrong;  // a line for each result that is not what was recorded
 };
 
-/// Each result by one thread, by three with the rows out of order, and by all ranks of the group with a part of the
-/// rows each. Collective; without a group, by this process alone. Throws std::bad_alloc.
-Examination examine(sf_group* group);
+/// By this process: each result by one thread, and by three with the rows out of order. Throws std::runtime_error with
+/// the library's reason where a call is refused, as by a wrong setting in the environment.
+Examination examine_alone();
+/// By all ranks of the group, each with a part of the rows. Collective; throws on all ranks as above.
+Examination examine_over(sf_group& group);
 
 }  // namespace steadfold

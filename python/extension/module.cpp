@@ -80,24 +80,24 @@ void add_names(nb::module_& module) {
   module.def("version", &sf_version);
 }
 
-void add_examination(nb::module_& module) {
-  module.def(
-      "examine",
-      [](nb::handle comm) {
-        sf_group* const group = group_of(comm);
-        Examination found;
-        {
-          const nb::gil_scoped_release release;
-          found = examine(group);
-        }
-        nb::dict result;
-        result["cases"] = found.cases;
-        result["checked"] = found.checked;
-        result["wrong"] = found.wrong;
-        result["digest"] = found.digest;
-        return result;
-      },
-      nb::arg("comm").none());
+nb::dict dictionary_of(const Examination& found) {
+  nb::dict result;
+  result["cases"] = found.cases;
+  result["checked"] = found.checked;
+  result["wrong"] = found.wrong;
+  result["digest"] = found.digest;
+  return result;
+}
+
+/// Without a communicator, by this process alone.
+nb::dict examine(nb::handle comm) {
+  sf_group* const group = group_of(comm);
+  Examination found;
+  {
+    const nb::gil_scoped_release release;
+    found = group == nullptr ? examine_alone() : examine_over(*group);
+  }
+  return dictionary_of(found);
 }
 
 /// False: Python has set an exception.
@@ -112,7 +112,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // of plans that stand in a module, with a callable that refers to it
   add_layouts(module);
   add_names(module);
-  add_examination(module);
+  module.def("examine", &examine, nb::arg("comm").none());
   add_groups(module);
   add_runs(module);
   add_accumulators(module);

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 from . import _core, show_config
 from ._config import config
@@ -14,24 +15,46 @@ _MOST_SHOWN = 20
 
 
 def doctor(as_json: bool, over_mpi: bool) -> int:
-    """The exit status: 1 where a result of this rank has other bits."""
+    """The exit status: 1 where a result has other bits, 2 where none can be computed."""
     comm = None
     if over_mpi:
         from mpi4py import MPI
 
         comm = MPI.COMM_WORLD
-    found = _core.examine(comm)
-    wrong = found["wrong"]
+    try:
+        found = _core.examine(None)
+        refused = None
+    except RuntimeError as why:
+        refused = str(why)
+    refusals = [refused] if comm is None else comm.allgather(refused)  # before any rank waits for another
+    try:
+        for why in filter(None, refusals):
+            raise RuntimeError(why)
+        alone, over = found["wrong"], None if comm is None else _core.examine(comm)
+    except RuntimeError as why:
+        if comm is None or comm.rank == 0:
+            print(why, file=sys.stderr)
+        return 2
+    wrong = alone + (over["wrong"] if over else [])
+    if over and not alone:
+        found["digest"] = over["digest"]
+    every = [(wrong, found["digest"])] if comm is None else comm.allgather((wrong, found["digest"]))
+    found["wrong"] = [line if comm is None else f"rank {rank}: {line}" for rank, (lines, _) in enumerate(every) for line in lines]
+    found["digest"] = next((digest for lines, digest in every if lines), every[0][1])
     if comm is None or comm.rank == 0:
-        if as_json:
-            print(json.dumps({**config(), "ranks": 1 if comm is None else comm.size, **found}))
-        else:
-            show_config()
-            print(f"{'checked:':<14}{found['checked']} results of {found['cases']} cases, {len(wrong)} wrong")
-            print(f"{'digest:':<14}{found['digest']}")
-    for line in wrong[:_MOST_SHOWN]:
-        print(f"wrong bits: {line}", file=sys.stderr)
-    return 1 if wrong else 0
+        _tell(found, 1 if comm is None else comm.size, as_json)
+    return 1 if found["wrong"] else 0
+
+
+def _tell(found: dict[str, Any], ranks: int, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**config(), "ranks": ranks, **found}))
+        return
+    show_config()
+    print(f"{'checked:':<14}{found['checked']} results of {found['cases']} cases, {len(found['wrong'])} wrong")
+    print(f"{'digest:':<14}{found['digest']}")
+    for line in found["wrong"][:_MOST_SHOWN]:
+        print(f"  {line}")
 
 
 def main() -> int:

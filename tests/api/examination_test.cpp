@@ -12,7 +12,7 @@ namespace steadfold::tests::examination_test {
 namespace {
 
 TEST(GoldenExamination, HasTheDigestOfTheReadme) {
-  const Examination found = examine(nullptr);
+  const Examination found = examine_alone();
   EXPECT_EQ(found.wrong, std::vector<std::string>());
   EXPECT_GE(found.cases, 100u);
   EXPECT_GE(found.checked, 250u);

@@ -1,6 +1,7 @@
 """`steadfold doctor`: the digest is that of the recorded bits, on any number of ranks and every instruction set, and one
 bit of one result gives another one."""
 
+import json
 import os
 import re
 import subprocess
@@ -60,27 +61,42 @@ class Doctor(CommandTest):
         self.assertRegex(ran.stdout, rf"(?m)^digest +{digest(recorded())}$")
         self.assertTrue(ran.stdout.endswith("\nAll results have the bits that they have everywhere.\n"))
 
-    def test_one_wrong_bit(self):
-        """The command with one bit of a call's result flipped."""
+    def flipped(self, call, *words, ranks=None, **settings):
+        """What the command says with one bit of this call's result flipped."""
         command = os.environ.get("STEADFOLD_FLIPPED")
         if not command:
-            self.skipTest("no command with a wrong bit (STEADFOLD_FLIPPED is not set, or a build with sanitizers)")
+            self.skipTest("no command with a wrong bit (STEADFOLD_FLIPPED is not set), as in a build with sanitizers")
+        launch = [] if ranks is None else [*LAUNCHER, "-n", str(ranks)]
+        environment = {**ENVIRONMENT, "STEADFOLD_TEST_FLIP": str(call), **settings}
+        return subprocess.run([*launch, command, "doctor", *words], capture_output=True, text=True, env=environment, timeout=60)
+
+    def test_one_wrong_bit(self):
         for call in (1, 2, 137, 550):
             with self.subTest(call=call):
-                environment = {**ENVIRONMENT, "STEADFOLD_TEST_FLIP": str(call)}
-                ran = subprocess.run([command, "doctor"], capture_output=True, text=True, env=environment, timeout=60)
+                ran = self.flipped(call)
                 self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
                 self.assertRegex(ran.stdout, r"(?m)^digest +[0-9A-F]{16}$")
                 self.assertNotIn(digest(recorded()), ran.stdout)
                 self.assertEqual(len(re.findall(r"(?m)^  .*: found .*, recorded ", ran.stdout)), 1)
-        environment = {**ENVIRONMENT, "STEADFOLD_TEST_FLIP": "551"}  # there is no such call
-        ran = subprocess.run([command, "doctor"], capture_output=True, text=True, env=environment, timeout=60)
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        environment["STEADFOLD_TEST_FLIP"] = "7"
-        words = [*LAUNCHER, "-n", "3", command, "doctor", "--json"]
-        ran = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60)
-        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("wrong bits on rank 1 (", ran.stderr)
+        self.assertEqual(self.flipped(551).returncode, 0)  # there is no such call
+
+    def test_a_wrong_bit_of_a_rank(self):
+        """Calls 551 to 825 are those of all ranks together."""
+        for call, rank in ((7, 1), (600, 2), (825, 0)):
+            with self.subTest(call=call, rank=rank):
+                ran = self.flipped(call, "--json", ranks=3, STEADFOLD_TEST_RANK=str(rank))
+                found = json.loads(ran.stdout)
+                self.assertEqual((ran.returncode, len(found["wrong"])), (1, 1), found["wrong"])
+                self.assertTrue(found["wrong"][0].startswith(f"rank {rank}: "), found["wrong"])
+                self.assertEqual("by all ranks" in found["wrong"][0], call > 550)
+                self.assertNotEqual(found["digest"], digest(recorded()))
+        self.assertEqual(len(json.loads(self.flipped(600, "--json", ranks=3).stdout)["wrong"]), 3)
+
+    def test_settings_are_no_wrong_bits(self):
+        for ranks, name in ((None, "STEADFOLD_TARGET"), (3, "STEADFOLD_TARGET"), (3, "STEADFOLD_SCHEDULE")):
+            ran = run("doctor", ranks=ranks, environment={name: "abacus"})
+            self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
+            self.assertIn("'abacus'", ran.stderr)
 
 
 if __name__ == "__main__":

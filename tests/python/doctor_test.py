@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from support import libraries, on_ranks
@@ -41,7 +42,22 @@ class Doctor(unittest.TestCase):
             found = json.loads(ran.stdout)
             self.assertEqual((ran.returncode, len(found["wrong"])), (1, 1), ran.stderr)
             self.assertNotEqual(found["digest"], DIGEST)
-            self.assertIn("wrong bits: ", ran.stderr)
+
+    def test_a_wrong_bit_of_a_rank(self):
+        program = "import steadfold.__main__ as main; main.doctor(True, True)"
+        preloaded = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(FLIPPED)]))
+        for library in libraries():
+            for call, rank in (("5", "1"), ("600", "2")):
+                settings = {"LD_PRELOAD": preloaded, "STEADFOLD_TEST_FLIP": call, "STEADFOLD_TEST_RANK": rank}
+                with self.subTest(library=library, call=call), unittest.mock.patch.dict(os.environ, settings):
+                    found = json.loads(on_ranks(library, 3, "-c", program))
+                    self.assertEqual([line.split(":")[0] for line in found["wrong"]], [f"rank {rank}"])
+                    self.assertNotEqual(found["digest"], DIGEST)
+
+    def test_a_setting_is_no_wrong_bit(self):
+        ran = doctor("--json", STEADFOLD_TARGET="abacus")
+        self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
+        self.assertIn("'abacus'", ran.stderr)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "transport/mpi/endpoint.hpp"
 
@@ -55,8 +56,9 @@ bool names_windows_by_number() {
   int length = 0;
   PMPI_Get_library_version(text, &length);
   int major = 0;
-  const char* const components = std::getenv("OMPI_MCA_osc");
-  const bool excludes = components != nullptr && components[0] == '^' && std::strstr(components, "rdma") != nullptr;
+  const std::string_view components = std::getenv("OMPI_MCA_osc") != nullptr ? std::getenv("OMPI_MCA_osc") : "";
+  const bool lists_rdma = components.find("rdma") != std::string_view::npos;
+  const bool excludes = !components.empty() && lists_rdma == components.starts_with('^');
   return std::sscanf(text, "Open MPI v%d.", &major) == 1 && major < 5 && !excludes;
 }
 
