@@ -71,31 +71,25 @@ std::string fault_of_message(std::span<const Step> message) {
   return again == nullptr ? "" : "a message that names " + text_of(again->target) + " twice";
 }
 
-// A slot that a message brings: with it, the last slot of the message and how many slots the message has.
-struct Companion {
-  Key slot;
-  Key last;
-  std::size_t count;
-  const Step* step;
+// With whom a slot comes: the place of its message's last slot, and how many slots the message has.
+struct Company {
+  std::uint32_t last = Program::no_place;
+  std::size_t count = 0;
 
-  bool is_of(const Companion& other) const noexcept { return last == other.last && count == other.count; }
+  friend bool operator==(const Company&, const Company&) = default;
 };
 
-void add_companions(std::span<const Step> message, std::vector<Companion>& companions) {
-  const Key last = key_of(message.back().target);
-  for (const Step& step : message) companions.push_back({key_of(step.target), last, message.size(), &step});
-}
-
-// Whether each slot always comes with the same others.
-std::string fault_of_companies(std::vector<Companion>& companions) {
-  std::ranges::sort(companions, {}, [](const Companion& each) { return std::pair(each.slot, each.step); });
-  const Step* found = nullptr;
-  for (std::size_t i = 1, first = 0; i < companions.size(); ++i) {
-    if (companions[i].slot != companions[first].slot) first = i;
-    if (!companions[i].is_of(companions[first]) && (found == nullptr || companions[i].step < found))
-      found = companions[i].step;
+// Whether each slot of a message that is received came with the same others before; `companies` are those, by place.
+std::string fault_of_company(const Program& program, std::span<const Step> message, std::vector<Company>& companies) {
+  const Company own{program.places(message.back()).target, message.size()};
+  for (const Step& step : message) {
+    const std::uint32_t place = program.places(step).target;
+    if (place == Program::no_place) return {};  // which fault_of_form reports
+    Company& known = companies[place];
+    if (known.count == 0) known = own;
+    if (known != own) return text_of(step.target) + " comes in several companies, which share its memory";
   }
-  return found == nullptr ? "" : text_of(found->target) + " comes in several companies, which share its memory";
+  return {};
 }
 
 constexpr bool is_in_wave(const Step& step, StepKind kind) { return step.any_order && step.kind == kind; }
@@ -167,19 +161,21 @@ std::string fault_of_form(const Step& step, const Context& context) {
   return {};
 }
 
-std::string fault_of_messages(std::span<const Step> steps) {
+std::string fault_of_messages(const Program& program) {
+  std::span<const Step> steps = program.steps();
   if (std::ranges::none_of(steps, &Step::more)) return {};
-  std::vector<Companion> companions;
+  std::vector<Company> companies(program.slots().size());
   while (!steps.empty()) {
     const auto last = std::ranges::find(steps, false, &Step::more);
     if (last == steps.end()) return "a message without an end";
     const auto message = steps.first(static_cast<std::size_t>(last - steps.begin()) + 1);
     std::string fault = fault_of_message(message);
+    if (fault.empty() && message.back().kind == StepKind::receive)
+      fault = fault_of_company(program, message, companies);
     if (!fault.empty()) return fault;
-    if (message.back().kind == StepKind::receive) add_companions(message, companions);
     steps = steps.subspan(message.size());
   }
-  return fault_of_companies(companions);
+  return {};
 }
 
 std::string fault_of_waves(std::span<const Step> steps) {

@@ -9,6 +9,8 @@
 
 namespace steadfold::schedule {
 
+class Program;
+
 constexpr bool holds_partial(Slot slot) noexcept {
   return slot.kind == SlotKind::partial || slot.kind == SlotKind::landing;
 }
@@ -20,8 +22,8 @@ constexpr bool holds_value(Slot slot) noexcept {
 /// covered ranks that do not exist. Empty if nothing is.
 std::string fault_of_form(const Step& step, const Context& context);
 
-/// What is wrong with the messages of several steps of one rank; empty if nothing is.
-std::string fault_of_messages(std::span<const Step> steps);
+/// What is wrong with the messages of one rank; empty if nothing is.
+std::string fault_of_messages(const Program& program);
 
 /// What is wrong with the waves of one rank's steps; empty if nothing is. Then a run in the order of the steps stands
 /// for all others: whichever slot a message fills, one merge takes it, into the same partial.

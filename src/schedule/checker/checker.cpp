@@ -101,7 +101,7 @@ class Prover::Proof final : public Machine {
       compiler_.compile(row_->steps(own), context_.segments, programs_[at(rank)]);
       first_cell_.push_back(cells);
       cells += program(rank).slots().size();
-      for (const std::string& fault : {fault_of_messages(program(rank).steps()), fault_of_waves(program(rank).steps())})
+      for (const std::string& fault : {fault_of_messages(program(rank)), fault_of_waves(program(rank).steps())})
         if (!fault.empty()) fail(rank, "has " + fault);
       if (!program(rank).waves().empty() && !merges_on_arrival(*row_, context_.spec))
         fail(rank, "merges in the order of arrival, which the row does not say");
@@ -137,6 +137,7 @@ class Prover::Proof final : public Machine {
       rank_ = queue_.front();
       queue_.pop_front();
       is_queued_[at(rank_)] = 0;
+      if (queue_.size() > 1) interpreters_[at(queue_[1])].fetch_ahead();
       moved_ = false;
       done_[at(rank_)] = interpreters_[at(rank_)].advance<Proof>(*this) ? 1 : 0;
       if (moved_) wake(rank_);
