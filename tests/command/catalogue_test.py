@@ -37,9 +37,13 @@ class Catalogue(CommandTest):
         self.assertRegex(ran.stdout, r"(?m)^recursive_doubling +allreduce ")
 
     def test_check_schedules(self):
-        found = self.object_from(run("check-schedules", "--max-ranks", "9", "--json"))
-        self.assertGreater(found["passed"], 0)
-        self.assertEqual((found["failed"], found["failures"]), (0, []))
+        passed = set()
+        for threads in (["--threads", "1"], ["--threads", "3"], []):
+            found = self.object_from(run("check-schedules", "--max-ranks", "9", "--json", *threads))
+            self.assertEqual((found["failed"], found["failures"]), (0, []))
+            self.assertGreater(found["passed"], 0)
+            passed.add(found["passed"])
+        self.assertEqual(len(passed), 1, "as many cases, whoever proves them")
 
     def test_alone(self):
         """What most people want, and no error; each of it is a command that is there."""
