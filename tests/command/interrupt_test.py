@@ -11,6 +11,7 @@ import termios
 import time
 import unittest
 import uuid
+from functools import partial
 from pathlib import Path
 
 from support import COMMAND, ENVIRONMENT, LAUNCHER, TIMEOUT, CommandTest, binpsllh, run
@@ -87,7 +88,7 @@ class Ended(CommandTest):
         environment = {**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": str(self.folder), "MARK": self.mark, **environment}
         words = [COMMAND, *map(str, arguments)]
         started = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=stderr, preexec_fn=prepare)  # fmt: skip
+                                   stderr=stderr, preexec_fn=prepare)  # fmt: skip  # noqa: PLW1509 (there are no threads)
         self.addCleanup(started.__exit__, None, None, None)
         return started
 
@@ -177,7 +178,7 @@ exec sleep 1000
         for number, arguments in ((signal.SIGINT, []), (signal.SIGTERM, []), (signal.SIGINT, ["--json"])):
             with self.subTest(number=number, arguments=arguments):
                 started = self.start("check-schedules", "--max-ranks", "500", *arguments)
-                self.wait_until(lambda: waits_for_signals(started), "the command begins")
+                self.wait_until(partial(waits_for_signals, started), "the command begins")
                 time.sleep(0.5)
                 output, told = self.interrupt(started, number)
                 self.assertRegex(told, r"\(proving at \d+ of 500 ranks, \d+ passed, 0 failed\)")
@@ -186,7 +187,7 @@ exec sleep 1000
 
     def test_a_prediction(self):
         started = self.start("simulate", "--ranks", "2000000", "--elements", "1e9", "--schedule", "linear")
-        self.wait_until(lambda: waits_for_signals(started), "the command begins")
+        self.wait_until(partial(waits_for_signals, started), "the command begins")
         output, told = self.interrupt(started)
         self.assertEqual(output, "")
         self.assertIn("(predicting 2000000 ranks)", told)
@@ -234,6 +235,7 @@ exec sleep 1000
 
     def test_ignored(self):
         """As by nohup, or by a shell that starts what runs behind: then nothing ends it."""
+
         def ignore():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -66,7 +66,7 @@ class Progress(CommandTest):
                 self.assertGreater(told.count(ERASE), 2, told)
 
     def test_not_of_what_is_quick(self):
-        (status, output, told), = self.on_terminals([["check-schedules", "--max-ranks", "3"]], dict(ENVIRONMENT))
+        ((status, output, told),) = self.on_terminals([["check-schedules", "--max-ranks", "3"]], dict(ENVIRONMENT))
         self.assertEqual((status, told), (0, ""), output)
 
     def test_not_elsewhere(self):
