@@ -8,13 +8,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "program/keeper.hpp"
 #include "program/launcher.hpp"
