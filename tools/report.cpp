@@ -3,8 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "command.hpp"
 #include "output.hpp"
@@ -42,24 +45,32 @@ svg text{font:11px sans-serif;fill:var(--ink)}svg .heading{font-size:13px;font-w
 .interval,.mark{stroke-dasharray:none;stroke-width:1.2}.open{fill:var(--ground)}
 )";
 
-/// Rows with the same fields, of one part of a study.
+// Fields that `bench` adds to some rows of a contest only; those rows still stand beside the others.
+constexpr std::array<std::string_view, 5> optional_fields = {"chosen", "same_on_all_ranks", "wire_bytes", "tests",
+                                                             "hidden"};
+
+/// Rows with the same fields but for the optional ones, of one part of a study.
 struct Group {
   std::string part;
-  std::vector<std::string> fields;
   std::vector<const Json*> rows;
 };
 
+std::vector<std::string> needed_fields_of(const Json& row) {
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : row.items())
+    if (std::ranges::find(optional_fields, name) == optional_fields.end()) fields.push_back(name);
+  return fields;
+}
+
 std::vector<Group> groups_of(const Json& rows) {
   std::vector<Group> groups;
+  std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> places;
   for (const Json& row : rows) {
-    Group group{.part = row.contains("part") && row["part"].is_string() ? row["part"].get<std::string>() : "",
-                .fields = {},
-                .rows = {}};
-    for (const auto& [name, value] : row.items()) group.fields.push_back(name);
-    auto place = std::ranges::find_if(
-        groups, [&](const Group& each) { return each.part == group.part && each.fields == group.fields; });
-    if (place == groups.end()) place = groups.insert(groups.end(), std::move(group));
-    place->rows.push_back(&row);
+    const auto found = row.find("part");
+    const std::string part = found != row.end() && found->is_string() ? found->get<std::string>() : "";
+    const auto [place, is_new] = places.try_emplace({part, needed_fields_of(row)}, groups.size());
+    if (is_new) groups.push_back({.part = part, .rows = {}});
+    groups[place->second].rows.push_back(&row);
   }
   return groups;
 }

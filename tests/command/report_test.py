@@ -39,15 +39,26 @@ class Page(HTMLParser):
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
         elif tag == "svg":
-            self.plots.append({"marks": 0, "lines": [], "texts": [], "groups": [], **attributes})
-        elif "svg" in self.open and tag == "g":
-            self.plots[-1]["groups"].append(attributes.get("class"))
-        elif "svg" in self.open and tag == "line":
-            self.plots[-1]["lines"].append(attributes["class"])
-        elif "svg" in self.open and tag in ("circle", "rect"):
-            self.plots[-1]["marks"] += 1
-            for name in ("cx", "cy", "x", "y"):
-                assert math.isfinite(float(attributes.get(name, 0))), attributes
+            self.plots.append({"marks": 0, "lines": [], "texts": [], "series": [], **attributes})
+        elif "svg" in self.open:
+            self.handle_picture(tag, attributes)
+
+    def handle_picture(self, tag, attributes):
+        plot = self.plots[-1]
+        if tag == "g":
+            plot["series"].append({"name": "", "segments": 0, "marks": 0})
+        series = plot["series"][-1] if "g" in self.open else {}
+        if tag == "line":
+            plot["lines"].append(attributes["class"])
+            if series and "interval" not in attributes["class"]:
+                series["segments"] += 1
+        elif tag in ("circle", "rect"):
+            plot["marks"] += 1
+            if series:
+                series["marks"] += 1
+        for name in ("cx", "cy", "r", "x", "y", "x1", "y1", "x2", "y2", "width", "height"):
+            assert math.isfinite(float(attributes.get(name, 0))), attributes
+        assert not re.search("nan|inf", attributes.get("d", "")), attributes
 
     def handle_startendtag(self, tag, attributes):
         self.handle_starttag(tag, attributes)
@@ -61,11 +72,18 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] == "style":
             self.style += data
+        elif "g" in self.open and self.open[-1] == "title":
+            self.plots[-1]["series"][-1]["name"] += data
         elif "svg" in self.open:
             self.plots[-1]["texts"] += [data] if data.strip() else []
         elif "td" in self.open or "th" in self.open:
             self.tables[-1][-1][-1] += data
         self.texts.append(data)
+
+
+def lines_of(plot):
+    """The segments of every line, by its name."""
+    return {each["name"]: each["segments"] for each in plot["series"]}
 
 
 def shown(value):
@@ -184,6 +202,79 @@ class Reports(ReportTest):
         [plot] = self.report({**RANKS, "rows": rows}).plots
         self.assertIn("beside: MPI_Allreduce", plot["texts"])
 
+    def over_ranks_and(self, rows):
+        return self.report({"environment": {}, "rows": [dict(zip(("method", "ranks", "count", "seconds", "rival", "rival_seconds"), row))
+                                                        for row in rows]})  # fmt: skip
+
+    def test_a_rival_has_a_line_for_every_number_of_ranks(self):
+        times = {(2, 1): 2.0, (2, 100): 4.0, (4, 1): 40.0, (4, 100): 80.0}
+        [plot] = self.over_ranks_and([("tree", p, n, 1.0, "MPI", time) for (p, n), time in times.items()]).plots
+        self.assertEqual(lines_of(plot), {"ranks 2": 1, "ranks 4": 1, "beside: MPI, ranks 2": 1, "beside: MPI, ranks 4": 1})
+        # Two of our methods stand beside the same rival, whatever the second row says of it.
+        rows = [(method, p, n, 1.0, "MPI", 2.0 + (method == "b")) for method in "ab" for p in (2,) for n in (1, 100)]
+        self.assertEqual(lines_of(self.over_ranks_and(rows).plots[0]), {"a": 1, "b": 1, "beside: MPI": 1})
+        # Measured at other counts for either number of ranks.
+        rows = [("tree", p, n, 1.0, "MPI", 2.0 * n) for p, n in ((2, 1), (2, 10), (4, 100), (4, 1000))]
+        self.assertEqual(lines_of(self.over_ranks_and(rows).plots[0]),
+                         {"ranks 2": 1, "ranks 4": 1, "beside: MPI, ranks 2": 1, "beside: MPI, ranks 4": 1})  # fmt: skip
+        # The same whatever the ranks are: one line.
+        rows = [("tree", p, n, 1.0, "MPI", 2.0 * n) for p in (2, 4) for n in (1, 10)]
+        self.assertEqual(lines_of(self.over_ranks_and(rows).plots[0]), {"ranks 2": 1, "ranks 4": 1, "beside: MPI": 1})
+
+    def test_a_limit_has_a_line_for_every_number_of_threads(self):
+        rows = [row(threads=t, elements=n, ns_per_element=8.0 * n, ratio_to_read=2.0 * t) for t in (1, 2) for n in (1, 100)]
+        [plot] = self.report({"environment": {}, "rows": rows}).plots
+        self.assertEqual(lines_of(plot), {"threads 1": 1, "threads 2": 1, "limit: read, threads 1": 1, "limit: read, threads 2": 1})
+        for each in rows:
+            each["ratio_to_read"] = 2.0
+        self.assertIn("limit: read", lines_of(self.report({"environment": {}, "rows": rows}).plots[0]))
+
+    def test_times_in_microseconds(self):
+        rows = [{"part": "time", "schedule": "bruck", "ranks": p, "ports": ports, "rounds": 7, "us": 1.5 * p / ports}
+                for p in (2, 4, 8) for ports in (1, 2)]  # fmt: skip
+        [plot] = self.report({"study": "butterfly", "rows": rows}).plots
+        self.assertIn("us by ranks", plot["texts"])
+        self.assertEqual(lines_of(plot), {"ports 1": 2, "ports 2": 2})
+        rows = [{"ranks": p, "bruck_us": 1.0 * p, "tree_us": 2.0 * p, "rounds": 7} for p in (2, 4)]
+        [plot] = self.report({"study": "butterfly", "rows": rows}).plots
+        self.assertIn("us by ranks", plot["texts"])
+        self.assertEqual(lines_of(plot), {"bruck_us": 1, "tree_us": 1})
+
+    def test_points_that_something_unknown_tells_apart_are_not_joined(self):
+        rows = [{"elements": n, "depth": depth, "seconds": 1.0 * n * depth} for n in (1, 2) for depth in (1, 2)]
+        [plot] = self.report({"study": "s", "rows": rows}).plots
+        self.assertEqual([(each["segments"], each["marks"]) for each in plot["series"]], [(0, 4)])
+
+    def test_a_name_that_the_first_row_does_not_have(self):
+        rows = [{"kernel": kernel, "elements": n, "seconds": 1.0 * n} for kernel in (None, "b") for n in (1, 2)]
+        [plot] = self.report({"study": "s", "rows": rows}).plots
+        self.assertEqual(lines_of(plot), {"kernel -": 1, "b": 1})
+
+    def test_what_only_some_rows_say_leaves_them_in_one_table(self):
+        rows = [{"schedule": schedule, **({"chosen": "ring"} if schedule == "auto" else {}), "count": n, "seconds": 1.0 * n}
+                for schedule in ("ring", "auto") for n in (1, 2)]  # fmt: skip
+        page = self.report({"environment": {}, "rows": rows})
+        [plot] = page.plots
+        self.assertEqual(lines_of(plot), {"ring": 1, "auto": 1})
+        self.assertEqual([line["chosen"] for line in self.table_with(page, {"schedule", "seconds"})], ["", "", "ring", "ring"])
+
+    def test_two_intervals_of_one_field(self):
+        rows = [row(ns_per_element=1.0 + i, ns_interval=[0.25, 2.0 + i], ns_per_element_interval=[0.5, 4.0 + i]) for i in range(2)]
+        page = self.report({"environment": {}, "rows": rows})
+        [table] = [table for table in page.tables if table and "ns_per_element_interval" in table[0]]
+        self.assertEqual(table[0], ["ns_per_element [interval]", "ns_per_element_interval"])
+        self.assertEqual(table[2], ["2 [0.25, 3]", "[0.5, 5]"])
+
+    def test_four_times_the_rows_take_about_four_times_as_long(self):
+        def seconds(count):
+            rows = [{"kernel": kernel, "elements": n, "seconds": 1.0} for kernel in "ab" for n in range(count // 2)]
+            path = self.write("x.json", json.dumps({"environment": {}, "rows": rows}))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            self.assertEqual(run("report", path).returncode, 0)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+        self.assertLess(seconds(100000), 9 * min(seconds(25000) for _ in range(2)))
+
     def test_ratios_have_a_line_for_the_rival(self):
         rows = [{"method": "tree", "count": 10**k, "ratio": 0.5 * 2**k, "ratio_interval": [0.5, 9.0]} for k in range(3)]
         [plot] = self.report({"environment": {}, "rows": rows}).plots
@@ -239,6 +330,13 @@ class Reports(ReportTest):
             page = self.report({"environment": {}, "rows": some})
             found = self.table_with(page, {"elements"})
             self.assertEqual([line["elements"] for line in found], [str(each["elements"]) for each in some])
+
+    def test_numbers_that_lie_close_together(self):
+        for values in ((-1e17, -1e17), (1e17, 1e17), (-5.0, -5.0 + 1e-15), (0.0, 5e-324), (-5e-324, -5e-324), (-1e289, -1e289)):
+            rows = [{"count": k, "seconds": value} for k, value in enumerate(values)]
+            self.assertEqual(len(self.report({"environment": {}, "rows": rows}).plots), 1)
+        rows = [{"count": -100000000000000000, "seconds": 1}, {"count": -99999999999999984, "seconds": 2}]
+        self.assertEqual(len(self.report({"environment": {}, "rows": rows}).plots), 1)
 
     def test_hostile_text(self):
         clean = HOSTILE.replace("\x01", " ")
@@ -307,6 +405,33 @@ class Faults(ReportTest):
         self.fault('{"environment": 1, "rows": []}', '"environment"')
         self.fault(json.dumps({"environment": {}, "contests": []}), 'no "rows"')  # as --raw writes
         self.fault(json.dumps(VERIFY) + "\n{}\n", "line 2")
+
+    def test_what_stands_in_the_place_of_the_output(self):
+        path, output = self.write("x.json", json.dumps(VERIFY)), self.folder / "out.html"
+        page = run("report", path).stdout
+        output.write_text("old")
+        output.chmod(0o600)
+        self.assertEqual(run("report", path, "--output", output).returncode, 0)
+        self.assertEqual((output.read_text(), output.stat().st_mode & 0o777), (page, 0o600))
+        link, target, named = self.folder / "link", self.folder / "target", self.folder / (250 * "n")
+        link.symlink_to("target")  # not there yet
+        for place, written in ((link, target), (named, named)):
+            self.assertEqual(run("report", path, "--output", place).returncode, 0)
+            self.assertEqual(written.read_text(), page)
+            self.assertEqual(written.stat().st_mode & 0o777, path.stat().st_mode & 0o777)
+        self.assertTrue(link.is_symlink())
+        circle = self.folder / "circle"
+        circle.symlink_to("circle")
+        self.expect_fault(run("report", path, "--output", circle), "cannot write")
+        self.assertTrue(circle.is_symlink())
+
+    def test_what_the_shell_has_open_is_added_to(self):
+        path, log = self.write("x.json", json.dumps(VERIFY)), self.folder / "log"
+        page = run("report", path).stdout
+        for redirection, place in ((">>", "/dev/stdout"), ("3>>", "/dev/fd/3"), ("1>>", "/proc/self/fd/1")):
+            log.write_text("old\n")
+            subprocess.run(["sh", "-c", f'"$1" report "$2" --output {place} {redirection}"$3"', "sh", COMMAND, path, log], check=True)
+            self.assertEqual(log.read_text(), "old\n" + page)
 
     def test_output(self):
         path, output = self.write("x.json", json.dumps(VERIFY)), self.folder / "out.html"

@@ -44,7 +44,6 @@ class Network {
   static constexpr std::size_t none = ~std::size_t{0};
   schedule::Matching matching;
   std::vector<std::size_t> message_of;  // by the number of the send; none: it has not been sent
-  std::vector<Count> ready_of;          // by message: the round in which it starts, from 0
   Timeline timeline;
 };
 

@@ -18,6 +18,7 @@ constexpr double top = 34;
 constexpr double label_height = 14;
 constexpr std::size_t most_plots = 24;  // of rows with the same fields
 constexpr std::size_t most_letters = 48;
+constexpr int most_ticks = 16;
 
 /// Where values stand on an axis, and which of them are written beside it.
 class Axis {
@@ -25,7 +26,7 @@ class Axis {
   Axis(double low, double high) {
     is_logarithmic_ = low > 0 && high / low >= 8;
     if (!is_logarithmic_ && low > 0) low = 0;
-    if (low == high) high = low + 1;
+    widen(low, high);
     low_ = is_logarithmic_ ? std::log10(low) : low;
     high_ = is_logarithmic_ ? std::log10(high) : high;
     const double room = 0.04 * (high_ - low_);
@@ -39,6 +40,13 @@ class Axis {
   std::vector<double> ticks() const { return is_logarithmic_ ? logarithmic_ticks() : even_ticks(); }
 
  private:
+  /// So far apart that doubles between the ends, and ticks among them, differ.
+  static void widen(double& low, double& high) {
+    const double magnitude = std::max(std::abs(low), std::abs(high));
+    if (high - low < 1e-9 * magnitude) low -= 0.05 * magnitude, high += 0.05 * magnitude;
+    if (high - low < 1e-290) high = low + 1;
+  }
+
   std::vector<double> logarithmic_ticks() const {
     std::vector<double> found;
     const bool is_short = high_ - low_ < 2;
@@ -57,7 +65,8 @@ class Axis {
     const double power = std::pow(10, std::floor(std::log10(rough)));
     const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
     std::vector<double> found;
-    for (double i = std::ceil(low_ / step); i * step <= high_; ++i) found.push_back(i * step + 0.0);
+    const double first = std::ceil(low_ / step);
+    for (int i = 0; i < most_ticks && (first + i) * step <= high_; ++i) found.push_back((first + i) * step + 0.0);
     return found;
   }
 
@@ -163,7 +172,7 @@ class PlotPicture {
 
   void add_series(const Series& series, const Style& style) {
     drawing_.open("series", name_of(series));
-    for (std::size_t i = 1; i < series.samples.size(); ++i)
+    for (std::size_t i = 1; series.is_line && i < series.samples.size(); ++i)
       drawing_.line(at(series.samples[i - 1]), at(series.samples[i]), style.classes);
     for (const Sample& sample : series.samples) {
       if (sample.low < sample.high) add_interval(sample, style);
@@ -188,6 +197,7 @@ class PlotPicture {
   /// At the ends of the lines, moved apart, with a thin line to where each ends.
   void add_names() {
     std::vector<std::pair<double, const Series*>> names;
+    names.reserve(plot_.series.size());
     for (const Series& series : plot_.series) names.emplace_back(at_y(series.samples.back().y), &series);
     std::ranges::stable_sort(names, {}, [](const auto& each) { return each.first; });
     double lowest = bottom() - label_height * static_cast<double>(names.size() - 1);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 
 namespace steadfold::command::results {
 namespace {
@@ -19,18 +21,21 @@ using Names = std::vector<std::string>;
 constexpr std::array<std::string_view, 11> sizes = {"elements", "count",    "points", "columns", "width", "bytes",
                                                     "block",    "summands", "ranks",  "threads", "n"};
 // Numbers that tell rows apart beside the size.
-constexpr std::array<std::string_view, 5> numbers_that_divide = {"ranks", "threads", "rows", "n", "columns"};
+constexpr std::array<std::string_view, 6> numbers_that_divide = {"ranks", "threads", "rows", "n", "columns", "ports"};
 // What stands in one plot, line beside line, and what never does.
 constexpr std::array<std::string_view, 6> compared = {"kernel", "variant", "method", "schedule", "call", "tree"};
 constexpr std::array<std::string_view, 5> kept_apart = {"type", "operator", "library", "transport", "part"};
 // Texts that tell nothing, or are told otherwise.
 constexpr std::array<std::string_view, 4> ignored = {"rival", "chosen", "target", "status"};
+// Fields with such a name, or one that ends with it, are times: "seconds", "tree_us".
+constexpr std::array<std::string_view, 2> units_of_time = {"seconds", "us"};
 // Results, if there is no time.
 constexpr std::array<std::string_view, 6> results_but_times = {"ratio",  "relative_error", "error",
                                                                "rounds", "messages",       "nodes"};
 constexpr std::array<std::string_view, 3> compared_apart = {"method", "call", "tree"};
 constexpr std::size_t most_series = 10;
 constexpr std::size_t far_too_many = 24;
+constexpr std::size_t most_labels = 32;  // nobody could read what rows with more mean
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -47,16 +52,24 @@ std::optional<double> number_in(const Json& row, const std::string& field) {
   return can_be_drawn(number) ? std::optional(number) : std::nullopt;
 }
 
-std::string text_in(const Json& row, const std::string& field) {
-  const auto found = row.find(field);
-  if (found == row.end() || found->is_null()) return "-";
-  return found->is_string() ? found->get<std::string>() : found->dump();
+std::string text_of(const Json& value) {
+  if (value.is_null()) return "-";
+  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+std::string text_in(const Json& row, const std::string& field) {
+  const auto found = row.find(field);
+  return found == row.end() ? "-" : text_of(*found);
+}
+
+/// The lengths keep the texts of two fields apart.
 std::string key_of(const Json& row, const Names& fields) {
-  Json key = Json::array();
-  for (const std::string& field : fields) key.push_back(text_in(row, field));
-  return key.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string key;
+  for (const std::string& field : fields) {
+    const std::string text = text_in(row, field);
+    key += std::to_string(text.size()) + ":" + text;
+  }
+  return key;
 }
 
 std::size_t different(const Rows& rows, const Names& fields) {
@@ -81,13 +94,43 @@ Names without_repeated(const Rows& rows, Names labels) {
   return labels;
 }
 
+/// What rows have under one name.
+struct Field {
+  std::string name;
+  std::string text;  // of the first row that has the field
+  std::size_t rows = 0;
+  bool has_text = false;
+  bool has_number = false;
+  bool is_mixed = false;
+};
+
+/// One pass over the rows: a search for every field would take long in rows of thousands of fields.
+std::vector<Field> fields_among(const Rows& rows) {
+  std::vector<Field> fields;
+  std::unordered_map<std::string, std::size_t> places;
+  for (const Json* const row : rows) {
+    for (const auto& [name, value] : row->items()) {
+      const auto [place, is_new] = places.try_emplace(name, fields.size());
+      if (is_new) fields.push_back({.name = name, .text = value.is_structured() ? "" : text_of(value)});
+      Field& field = fields[place->second];
+      ++field.rows;
+      field.has_text = field.has_text || value.is_string();
+      field.has_number = field.has_number || (value.is_number() && can_be_drawn(value.get<double>()));
+      field.is_mixed = field.is_mixed || (!value.is_structured() && field.text != text_of(value));
+    }
+  }
+  for (Field& field : fields) field.is_mixed = field.is_mixed || field.rows < rows.size();
+  return fields;
+}
+
 /// The fields that tell rows apart, whatever is on the x axis.
-Names labels_of(const Rows& rows) {
+Names labels_of(const std::vector<Field>& fields) {
+  const bool has_kernel = std::ranges::find(fields, "kernel", &Field::name) != fields.end();
   Names labels;
-  for (const auto& [name, value] : rows.front()->items()) {
-    const bool may_be = value.is_string() ? !is_one_of(ignored, name) : is_one_of(numbers_that_divide, name);
-    const bool is_repeated = name == "variant" && rows.front()->contains("kernel");
-    if (may_be && !is_repeated && different(rows, {name}) > 1) labels.push_back(name);
+  for (const Field& field : fields) {
+    const bool may_be = field.has_text ? !is_one_of(ignored, field.name) : is_one_of(numbers_that_divide, field.name);
+    const bool is_repeated = field.name == "variant" && has_kernel;
+    if (may_be && !is_repeated && field.is_mixed) labels.push_back(field.name);
   }
   return labels;
 }
@@ -109,19 +152,22 @@ std::string x_of(const Rows& rows, const Names& labels) {
 }
 
 /// The fields on the y axis, which all have one unit.
-Names ys_of(const Rows& rows) {
-  const auto has = [&](const std::string& field) {
-    return std::ranges::any_of(rows, [&](const Json* row) { return number_in(*row, field).has_value(); });
+Names ys_of(const std::vector<Field>& fields) {
+  const auto has = [&](std::string_view field) {
+    const auto found = std::ranges::find(fields, field, &Field::name);
+    return found != fields.end() && found->has_number;
   };
   if (has("ns_per_element")) return {"ns_per_element"};
-  Names times;
-  for (const auto& [name, value] : rows.front()->items()) {
-    const bool is_time = name == "seconds" || name.ends_with("_seconds");
-    if (is_time && !name.starts_with("rival_") && has(name)) times.push_back(name);
+  for (const std::string_view unit : units_of_time) {
+    Names times;
+    for (const Field& field : fields) {
+      const bool is_time = field.name == unit || field.name.ends_with("_" + std::string(unit));
+      if (is_time && !field.name.starts_with("rival_") && field.has_number) times.push_back(field.name);
+    }
+    if (!times.empty()) return times;
   }
-  if (!times.empty()) return times;
   for (const std::string_view name : results_but_times)
-    if (has(std::string(name))) return {std::string(name)};
+    if (has(name)) return {std::string(name)};
   return {};
 }
 
@@ -200,95 +246,202 @@ Sample sample_of(const Json& row, double x, const std::string& field, double y) 
   return {x, y, (*found)[0].get<double>(), (*found)[1].get<double>()};
 }
 
+/// Rows beside the same rival repeat its time, or what follows from it.
+bool is_nearly(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
+
+/// What stands beside a row's own point: a point of its rival's line, or of what bounds it.
+struct Reference {
+  const Json* row;
+  Role role;
+  std::string name;
+  Sample sample;
+};
+
+std::vector<Reference> references_of(const Json& row, double x, const std::string& field, double y) {
+  std::vector<Reference> found;
+  const auto add = [&](Role role, const std::string& name, const Sample& sample) {
+    if (can_be_drawn(sample.y)) found.push_back({&row, role, name, sample});
+  };
+  const auto add_limit = [&](const std::string& name, double limit) {
+    add(Role::limit, name, {x, limit, limit, limit});
+  };
+  if (field == "ns_per_element") {
+    if (const auto to_limit = number_in(row, "ratio_to_read"); to_limit && *to_limit > 0)
+      add_limit("limit: read", y / *to_limit);
+  }
+  if (field == "seconds") {
+    if (const auto of_rival = number_in(row, "rival_seconds"))
+      add(Role::rival, name_of_rival(row), sample_of(row, x, "rival_seconds", *of_rival));
+  }
+  if (field == "ratio") add_limit("rival", 1);
+  if (field == "relative_error") {
+    if (const auto bound = number_in(row, "bound")) add_limit("bound", *bound);
+  }
+  return found;
+}
+
+/// Whether points whose rows have these fields in common make one line. If `all` tells some of them apart, they must
+/// meet and have the same value where they do, or have one value everywhere.
+bool make_one_line(const std::vector<Reference>& points, const Names& fields, const Names& all) {
+  std::map<std::pair<double, std::string>, double> values_of_all;
+  std::map<std::pair<double, std::string>, double> values;
+  std::set<std::string> keys_of_all;
+  std::set<std::string> keys;
+  bool have_met = false;
+  bool are_equal = true;
+  for (const Reference& point : points) {
+    const std::string key_of_all = key_of(*point.row, all);
+    const std::string key = key_of(*point.row, fields);
+    keys_of_all.insert(key_of_all);
+    keys.insert(key);
+    const auto [of_all, is_new] = values_of_all.try_emplace({point.sample.x, key_of_all}, point.sample.y);
+    const auto [value, is_first] = values.try_emplace({point.sample.x, key}, of_all->second);
+    if (!is_nearly(value->second, of_all->second)) return false;
+    have_met = have_met || (is_new && !is_first);
+    are_equal = are_equal && is_nearly(point.sample.y, points.front().sample.y);
+  }
+  return have_met || are_equal || keys.size() == keys_of_all.size();
+}
+
+/// A plot whose lines are added point by point.
+class PlotInWork {
+ public:
+  explicit PlotInWork(Plot& plot) : plot_(plot) {}
+
+  void add_own(const std::string& name, const Sample& sample) {
+    if (can_be_drawn(sample.y)) plot_.series[place_of(Role::own, name)].samples.push_back(sample);
+  }
+
+  /// Rows beside the same rival repeat its time: the first counts.
+  void add_reference(const Reference& point, const std::string& name) {
+    const std::size_t place = place_of(point.role, name);
+    if (known_.insert({place, point.sample.x}).second) plot_.series[place].samples.push_back(point.sample);
+  }
+
+ private:
+  std::size_t place_of(Role role, const std::string& name) {
+    const auto [place, is_new] = places_.try_emplace({role, name}, plot_.series.size());
+    if (is_new) plot_.series.push_back({.name = name, .role = role});
+    return place->second;
+  }
+
+  Plot& plot_;
+  std::map<std::pair<Role, std::string>, std::size_t> places_;
+  std::set<std::pair<std::size_t, double>> known_;
+};
+
 class PlotMaker {
  public:
   PlotMaker(const Rows& rows, std::string x, Names ys, const Names& labels) : x_(std::move(x)), ys_(std::move(ys)) {
-    const Names others = without_repeated(rows, without(labels, x_));
+    const auto is_shared = [&](const std::string& label) { return std::ranges::find(shared_, label) != shared_.end(); };
+    const Names but_x = without(labels, x_);
+    const Names others = without_repeated(rows, but_x);
     shared_ = shared_in_a_plot(rows, others, ys_.size());
-    for (const std::string& label : others)
-      if (std::ranges::find(shared_, label) == shared_.end()) told_by_line_.push_back(label);
+    std::ranges::remove_copy_if(others, std::back_inserter(told_by_line_), is_shared);
+    std::ranges::remove_copy_if(but_x, std::back_inserter(told_by_reference_), [&](const std::string& label) {
+      return is_shared(label) || is_one_of(compared, label);
+    });
   }
 
   std::vector<Plot> plots(const Rows& rows) const {
-    std::vector<std::pair<std::string, Plot>> found;
+    std::vector<Rows> parts;
+    std::unordered_map<std::string, std::size_t> places;
     for (const Json* const row : rows) {
-      const std::string key = key_of(*row, shared_);
-      auto place = std::ranges::find(found, key, [](const auto& each) { return each.first; });
-      if (place == found.end()) {
-        found.emplace_back(key, Plot{.title = joined(*row, shared_, true), .x_name = x_, .y_name = y_name()});
-        place = std::prev(found.end());
-      }
-      add(place->second, *row);
+      const auto [place, is_new] = places.try_emplace(key_of(*row, shared_), parts.size());
+      if (is_new) parts.emplace_back();
+      parts[place->second].push_back(row);
     }
     std::vector<Plot> plots;
-    for (auto& [key, plot] : found) {
+    for (const Rows& part : parts) {
+      Plot plot = plot_of(part);
       if (finished(plot)) plots.push_back(std::move(plot));
     }
     return plots;
   }
 
  private:
-  std::string y_name() const { return ys_.size() == 1 ? ys_.front() : "seconds"; }
-
-  static void add(Plot& plot, const std::string& name, Role role, const Sample& sample) {
-    if (!can_be_drawn(sample.y)) return;
-    auto place =
-        std::ranges::find_if(plot.series, [&](const Series& each) { return each.name == name && each.role == role; });
-    if (place == plot.series.end()) {
-      plot.series.push_back({.name = name, .role = role});
-      place = std::prev(plot.series.end());
+  Plot plot_of(const Rows& rows) const {
+    Plot plot{.title = joined(*rows.front(), shared_, true), .x_name = x_, .y_name = y_name()};
+    PlotInWork in_work(plot);
+    std::map<std::pair<Role, std::string>, std::vector<Reference>> references;
+    for (const Json* const row : rows) {
+      add_own(in_work, *row);
+      for (Reference& point : references_in(*row)) references[{point.role, point.name}].push_back(std::move(point));
     }
-    // Rows beside the same rival repeat its time.
-    const bool is_known = std::ranges::any_of(place->samples, [&](const Sample& each) { return each.x == sample.x; });
-    if (role == Role::own || !is_known) place->samples.push_back(sample);
+    for (const auto& [key, points] : references) {
+      const Names told = told_by(points);
+      for (const Reference& point : points) {
+        const std::string apart = joined(*point.row, told, false);
+        in_work.add_reference(point, point.name + (apart.empty() ? "" : ", ") + apart);
+      }
+    }
+    return plot;
   }
 
-  void add(Plot& plot, const Json& row) const {
+  /// Several fields on the y axis are times of one unit.
+  std::string y_name() const { return ys_.size() == 1 ? ys_.front() : ys_.front().substr(ys_.front().rfind('_') + 1); }
+
+  void add_own(PlotInWork& plot, const Json& row) const {
     const double x = *number_in(row, x_);
     const std::string name = joined(row, told_by_line_, false);
     for (const std::string& field : ys_) {
       const std::optional<double> y = number_in(row, field);
-      if (!y) continue;
-      const std::string of_field = ys_.size() == 1 ? "" : (name.empty() ? "" : ", ") + field;
       // A reading loop is its own limit.
-      const std::optional<double> to_limit = field == "ns_per_element" ? number_in(row, "ratio_to_read") : std::nullopt;
-      if (to_limit && *to_limit > 0)
-        add(plot, "limit: read", Role::limit, {x, *y / *to_limit, *y / *to_limit, *y / *to_limit});
-      if (!to_limit || *to_limit != 1) {
-        const std::string known_as = name + of_field;
-        add(plot, known_as.empty() ? field : known_as, Role::own, sample_of(row, x, field, *y));
-      }
-      if (const std::optional<double> of_rival = number_in(row, "rival_seconds"); of_rival && field == "seconds")
-        add(plot, name_of_rival(row), Role::rival, sample_of(row, x, "rival_seconds", *of_rival));
-      if (field == "ratio") add(plot, "rival", Role::limit, {x, 1, 1, 1});
-      if (const std::optional<double> bound = number_in(row, "bound"); bound && field == "relative_error")
-        add(plot, "bound", Role::limit, {x, *bound, *bound, *bound});
+      if (!y || (field == "ns_per_element" && number_in(row, "ratio_to_read") == 1)) continue;
+      const std::string of_field = ys_.size() == 1 ? "" : (name.empty() ? "" : ", ") + field;
+      const std::string known_as = name + of_field;
+      plot.add_own(known_as.empty() ? field : known_as, sample_of(row, x, field, *y));
     }
+  }
+
+  std::vector<Reference> references_in(const Json& row) const {
+    std::vector<Reference> all;
+    for (const std::string& field : ys_) {
+      const std::optional<double> y = number_in(row, field);
+      if (!y) continue;
+      for (Reference& each : references_of(row, *number_in(row, x_), field, *y)) all.push_back(std::move(each));
+    }
+    return all;
+  }
+
+  /// The fewest fields that tell the lines of one rival or limit apart.
+  Names told_by(const std::vector<Reference>& points) const {
+    Names told = told_by_reference_;
+    for (std::size_t i = told.size(); i-- > 0;) {
+      const Names fewer = without(told, told[i]);
+      if (make_one_line(points, fewer, told_by_reference_)) told = fewer;
+    }
+    return told;
   }
 
   /// Whether some line has two points.
   static bool finished(Plot& plot) {
     bool has_line = false;
     for (Series& series : plot.series) {
-      std::ranges::stable_sort(series.samples, {}, &Sample::x);
-      has_line = has_line || (!series.samples.empty() && series.samples.front().x < series.samples.back().x);
+      std::vector<Sample>& samples = series.samples;
+      std::ranges::stable_sort(samples, {}, &Sample::x);
+      has_line = has_line || samples.front().x < samples.back().x;
+      series.is_line = std::ranges::adjacent_find(samples, {}, &Sample::x) == samples.end();
     }
     return has_line;
   }
 
   std::string x_;
   Names ys_;
-  Names shared_;        // the labels that rows of one plot have in common
-  Names told_by_line_;  // the others, which name its lines
+  Names shared_;             // the labels that rows of one plot have in common
+  Names told_by_line_;       // the others, which name its lines
+  Names told_by_reference_;  // what may tell one line of a rival from another: those that are not compared with it
 };
 
 }  // namespace
 
 std::vector<Plot> plots_in(const Rows& rows) {
   if (rows.empty()) return {};
-  const Names labels = labels_of(rows);
+  const std::vector<Field> fields = fields_among(rows);
+  const Names labels = labels_of(fields);
+  if (labels.size() > most_labels) return {};
   const std::string x = x_of(rows, labels);
-  const Names ys = ys_of(rows);
+  const Names ys = ys_of(fields);
   if (x.empty() || ys.empty()) return {};
   return PlotMaker(rows, x, ys, labels).plots(rows);
 }

@@ -24,6 +24,7 @@ struct Series {
   std::string name;
   Role role = Role::own;
   std::vector<Sample> samples = {};  // x ascends
+  bool is_line = true;               // false if an x comes twice: something untold tells the points apart
 };
 
 struct Plot {
