@@ -4,19 +4,16 @@
 //   example_solver --compare                     starts the jobs itself, on several rank and thread counts
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
-#include <exception>
 
-#include "common/launch.hpp"
-#include "common/run.hpp"
+#include "common/program.hpp"
 #include "compare.hpp"
 #include "job.hpp"
 #include "table.hpp"
 
 namespace {
+
+using example::between;
 
 struct Arguments {
   solver::Task task;
@@ -24,20 +21,8 @@ struct Arguments {
   std::string algorithm = "cg";
   std::vector<std::string> dots;
   std::vector<unsigned> threads;
-  std::vector<int> rank_counts = {1, 2, 3, 4, 5};
-  bool json = false, compare = false;
+  example::Options options = {.rank_counts = {1, 2, 3, 4, 5}};
 };
-
-/// A range that a NaN is not in.
-CLI::Validator between(double low, double high) {
-  const auto complain = [=](const std::string& text) {
-    double value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value >= low && value <= high ? std::string()
-                                         : fmt::format("Value {} not in range {} to {}", text, low, high);
-  };
-  return {complain, fmt::format("in [{} - {}]", low, high)};
-}
 
 /// What is solved, and how.
 void declare_task(CLI::App& app, Arguments& arguments) {
@@ -67,15 +52,8 @@ void declare_task(CLI::App& app, Arguments& arguments) {
 
 void declare(CLI::App& app, Arguments& arguments) {
   declare_task(app, arguments);
-  auto* json = app.add_flag("--json", arguments.json, "print one JSON object instead of a table");
-  auto* compare = app.add_flag("--compare", arguments.compare,
-                               "start jobs of several rank and thread counts and compare their bits");
-  compare->excludes(json);
-  app.add_option("--ranks", arguments.rank_counts, "rank counts to compare")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
-      ->needs(compare)
-      ->capture_default_str();
+  auto* compare =
+      example::declare(app, arguments.options, "start jobs of several rank and thread counts and compare their bits");
   app.add_option("--threads", arguments.threads, "threads per rank; several with --compare")
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
@@ -97,8 +75,8 @@ std::string complete(Arguments& arguments) {
     return fmt::format("no box ({} and {} points along its edges), give --points one number or three", points[0],
                        points[1]);
   for (std::size_t axis = 0; axis < 3; ++axis) task.problem.points[axis] = points[points.size() == 1 ? 0 : axis];
-  if (arguments.threads.empty()) arguments.threads = arguments.compare ? std::vector{1U, 2U} : std::vector{1U};
-  if (!arguments.compare && arguments.threads.size() > 1)
+  if (arguments.threads.empty()) arguments.threads = arguments.options.compare ? std::vector{1U, 2U} : std::vector{1U};
+  if (!arguments.options.compare && arguments.threads.size() > 1)
     return fmt::format("one job has one number of threads (these are {}), give one or add --compare",
                        arguments.threads.size());
   task.threads = arguments.threads.front();
@@ -122,34 +100,20 @@ std::string words_of(const solver::Task& task) {
   return words;
 }
 
-/// What every rank does. `complaint` is about the command line, the same on all ranks.
-int run(const Arguments& arguments, const std::string& complaint) {
-  return example::run_on_ranks(complaint, "try fewer --points", [&](const example::Ranks& ranks) {
-    const solver::Record record = solver::run_job(arguments.task, ranks);
-    if (example::is_first(ranks)) fmt::print("{}", arguments.json ? record.dump() + "\n" : solver::describe(record));
-  });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Solves -div(k grad u) = f by conjugate gradients over any number of ranks");
   Arguments arguments;
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-    std::string complaint = complete(arguments);
-    if (!arguments.compare || !complaint.empty()) return run(arguments, complaint);
-    if (const int ranks = example::ranks_of_outer_job(); ranks > 1)
-      return run(arguments,
-                 fmt::format("--compare starts ranks itself (these are {} already), leave out mpirun", ranks));
-    return solver::compare(words_of(arguments.task), arguments.rank_counts, arguments.threads);
-  } catch (const CLI::Success& request) {
-    return app.exit(request);
-  } catch (const CLI::ParseError& error) {
-    return run(arguments, fmt::format("cannot use the command line ({}), see --help", error.what()));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return example::usage_error;
-  }
+  return example::run_program(
+      app, argc, argv, arguments.options,
+      {.complete = [&] { return complete(arguments); },
+       .advice = "try fewer --points",
+       .job = [&](const example::Ranks& ranks) { return solver::run_job(arguments.task, ranks); },
+       .describe = solver::describe,
+       .compare =
+           [&] {
+             return solver::compare(words_of(arguments.task), arguments.options.rank_counts, arguments.threads);
+           }});
 }

@@ -1,36 +1,22 @@
 // The command line; see library.hpp.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
-#include <exception>
 #include <limits>
-#include <stdexcept>
 
 #include "adapters/common/job.hpp"
+#include "common/program.hpp"
 
 namespace adapters {
 namespace {
 
+using example::between;
+
 struct Arguments {
   Task task;
   std::vector<std::uint64_t> points = {24};
-  std::vector<int> rank_counts = {1, 2, 3, 4, 5};
-  bool json = false, compare = false;
+  example::Options options = {.rank_counts = {1, 2, 3, 4, 5}};
 };
-
-/// A range that a NaN is not in.
-CLI::Validator between(double low, double high) {
-  const auto complain = [=](const std::string& text) {
-    double value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool fits = fault == std::errc() && end == text.data() + text.size() && value >= low && value <= high;
-    return fits ? std::string() : fmt::format("Value {} not in range {} to {}", text, low, high);
-  };
-  return {complain, fmt::format("in [{} - {}]", low, high)};
-}
 
 void declare(CLI::App& app, Arguments& arguments) {
   Task& task = arguments.task;
@@ -65,14 +51,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_flag("--values", task.values, "the JSON object has the bits of the solution, too");
-  auto* json = app.add_flag("--json", arguments.json, "print one JSON object instead of a table");
-  auto* compare = app.add_flag("--compare", arguments.compare, "start jobs on several numbers of ranks and compare");
-  compare->excludes(json);
-  app.add_option("--ranks", arguments.rank_counts, "numbers of ranks to compare")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
-      ->needs(compare)
-      ->capture_default_str();
+  example::declare(app, arguments.options, "start jobs on several numbers of ranks and compare");
 }
 
 /// Completes the task. Returns a complaint, if there is one.
@@ -110,29 +89,19 @@ int run_program(int argc, char** argv, const Library& library, const std::functi
   CLI::App app(fmt::format("Solves -div(k grad u) = f with {} and reproducible dot products", library.version));
   Arguments arguments;
   declare(app, arguments);
-  const auto run = [&](const std::string& complaint) {
-    return example::run_on_ranks(complaint, "try fewer --points", [&](const example::Ranks& ranks) {
-      begin();
-      const example::Record record = run_job(library, arguments.task, ranks);
-      if (ranks.rank == 0) fmt::print("{}", arguments.json ? record.dump() + "\n" : describe(record));
-      end();
-    });
-  };
-  try {
-    app.parse(argc, argv);
-    std::string complaint = complete(arguments);
-    if (!arguments.compare || !complaint.empty()) return run(complaint);
-    if (const int ranks = example::ranks_of_outer_job(); ranks > 1)
-      return run(fmt::format("--compare starts ranks itself (these are {} already), leave out mpirun", ranks));
-    return compare(words_of(arguments.task), arguments.rank_counts);
-  } catch (const CLI::Success& request) {
-    return app.exit(request);
-  } catch (const CLI::ParseError& error) {
-    return run(fmt::format("cannot use the command line ({}), see --help", error.what()));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return example::usage_error;
-  }
+  return example::run_program(
+      app, argc, argv, arguments.options,
+      {.complete = [&] { return complete(arguments); },
+       .advice = "try fewer --points",
+       .job =
+           [&](const example::Ranks& ranks) {
+             begin();
+             example::Record record = run_job(library, arguments.task, ranks);
+             end();
+             return record;
+           },
+       .describe = describe,
+       .compare = [&] { return compare(words_of(arguments.task), arguments.options.rank_counts); }});
 }
 
 }  // namespace adapters
