@@ -28,8 +28,8 @@ def doctor(as_json: bool, over_mpi: bool) -> int:
         refused = str(why)
     refusals = [refused] if comm is None else comm.allgather(refused)  # before any rank waits for another
     try:
-        for why in filter(None, refusals):
-            raise RuntimeError(why)
+        for refusal in filter(None, refusals):
+            raise RuntimeError(refusal)
         alone, over = found["wrong"], None if comm is None else _core.examine(comm)
     except RuntimeError as why:
         if comm is None or comm.rank == 0:

@@ -142,9 +142,9 @@ struct Case {
 };
 
 struct Limits {
-  std::uint64_t elements = 6000;  // of one member
+  std::uint64_t elements = 6000;   // of one member
   std::uint64_t segments = 10000;  // that schedules may ask for: each is a message, or several
-  bool adds_words = true;         // schedules may ask for that
+  bool adds_words = true;          // schedules may ask for that
   bool merges_accumulators = false;
 };
 

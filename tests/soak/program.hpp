@@ -15,9 +15,9 @@ namespace steadfold::soak {
 
 struct Program {
   std::uint64_t seed = 0;
-  std::uint64_t cases = 0;        // where not one of them is asked for
+  std::uint64_t cases = 0;         // where not one of them is asked for
   std::uint64_t segments = 10000;  // that schedules may ask for
-  bool adds_words = true;         // the group's transport does
+  bool adds_words = true;          // the group's transport does
 };
 
 /// Runs it on this rank. Plans that cases left behind end after `then`.
