@@ -89,7 +89,6 @@ class Interpreter {
   /// Has the processor fetch what `advance` looks at first.
   void fetch_ahead() const noexcept {
     __builtin_prefetch(next_);
-    __builtin_prefetch(next_ + 1);
     __builtin_prefetch(wait_);
   }
 
