@@ -13,26 +13,19 @@
 namespace steadfold::command {
 namespace {
 
-/// What all ranks found, on rank 0.
-struct Findings {
-  std::uint64_t cases = 0;
-  std::uint64_t checked = 0;
-  std::string digest;  // of the first rank with wrong results, if there is one
-  std::vector<std::string> wrong;
-};
-
-/// Takes over what one rank found, as lines: the digest, then what is wrong.
-void take(Findings& findings, const std::string& lines, const std::string& whose) {
+/// Adds what one rank found, as lines: the digest, then what is wrong. The digest stays that of the first rank with
+/// wrong results, if there is one.
+void add(Examination& all, const std::string& lines, const std::string& whose) {
   std::istringstream stream(lines);
   std::string digest;
   std::getline(stream, digest);
-  const bool is_first = findings.wrong.empty();
-  for (std::string line; std::getline(stream, line);) findings.wrong.push_back(whose + line);
-  if (findings.digest.empty() || (is_first && !findings.wrong.empty())) findings.digest = digest;
+  const bool were_right = all.wrong.empty();
+  for (std::string line; std::getline(stream, line);) all.wrong.push_back(whose + line);
+  if (all.digest.empty() || (were_right && !all.wrong.empty())) all.digest = digest;
 }
 
-/// Collective. Throws Failure where the library refuses a call.
-Findings examine(const Job& job, sf_group* group) {
+/// What all ranks found. Collective. Throws Failure where the library refuses a call.
+Examination examine(const Job& job, sf_group* group) {
   Examination alone;
   Examination over;
   job.together([&] { alone = examine_alone(); });  // before any rank waits for another
@@ -41,23 +34,23 @@ Findings examine(const Job& job, sf_group* group) {
   for (const std::string& line : alone.wrong) lines += "\n" + line;
   for (const std::string& line : over.wrong)
     if (group != nullptr) lines += "\n" + line;
-  Findings findings{.cases = alone.cases, .checked = alone.checked};
+  Examination all{.cases = alone.cases, .checked = alone.checked};
   const std::vector<std::string> told = job.gather(lines);
   for (std::size_t rank = 0; rank < told.size(); ++rank)
-    take(findings, told[rank], told.size() > 1 ? "rank " + std::to_string(rank) + ": " : "");
-  return findings;
+    add(all, told[rank], told.size() > 1 ? "rank " + std::to_string(rank) + ": " : "");
+  return all;
 }
 
-Json found(const Job& job, sf_group* group, const Findings& findings) {
+Json found(const Job& job, sf_group* group, const Examination& all) {
   Json json = installation();
   json["ranks"] = job.rank_count();
   json["transport"] = group == nullptr ? Json() : Json(sf_group_transport(group));
   const cpu_set_t processors = transport::usable_processors();
   json["processors_of_rank_0"] = CPU_COUNT(&processors);
-  json["cases"] = findings.cases;
-  json["checked"] = findings.checked;
-  json["wrong"] = findings.wrong;
-  json["digest"] = findings.digest;
+  json["cases"] = all.cases;
+  json["checked"] = all.checked;
+  json["wrong"] = all.wrong;
+  json["digest"] = all.digest;
   return json;
 }
 
@@ -74,9 +67,9 @@ std::string text_of(Json json) {
 
 Result examine_all(const Job& job, bool as_json) {
   sf_group* const group = job.group();
-  const Findings findings = examine(job, group);
-  const Json json = found(job, group, findings);
-  return {as_json ? line_of(json) : text_of(json), findings.wrong.empty() ? all_well : check_failed};
+  const Examination all = examine(job, group);
+  const Json json = found(job, group, all);
+  return {as_json ? line_of(json) : text_of(json), all.wrong.empty() ? all_well : check_failed};
 }
 
 }  // namespace

@@ -113,16 +113,16 @@ std::string page(const std::string& title, const std::vector<Results>& all) {
     contents += fmt::format("<li><a href=\"#results{}\">{}</a></li>\n", i, escaped_markup(heading_of(all[i])));
     sections += section(all[i], i);
   }
-  if (all.size() > 1) contents = "<nav><ul>\n" + contents + "</ul></nav>\n";
+  contents = all.size() > 1 ? "<nav><ul>\n" + contents + "</ul></nav>\n" : "";
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
       "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}"
       "<p>Numbers with a fraction are shown with four digits; the pointer shows all of them. In brackets: intervals "
-      "that "
-      "hold the median of 95 in 100 other runs. In plots, lines with dashes are rivals, dotted ones limits. Made by "
+      "that hold the median of 95 in 100 other runs. In plots, lines with dashes are rivals, dotted ones limits. Made "
+      "by "
       "steadfold {4}.</p>\n</body>\n</html>\n",
-      escaped_markup(title), page_style, all.size() > 1 ? contents : "", sections, escaped_markup(sf_version()));
+      escaped_markup(title), page_style, contents, sections, escaped_markup(sf_version()));
 }
 
 Result made(const ReportOptions& options) {

@@ -66,7 +66,7 @@ struct Contribution {
   std::optional<agreement::Failure> failure;
 };
 
-/// For all calls of one rank of a group, one at a time.
+/// Makes the contributions of one rank, for one call after the other; keeps what later calls can use again.
 class Contributor {
  public:
   using OfferedPlans = std::vector<std::shared_ptr<CachedPlan>>;

@@ -56,7 +56,8 @@ bool names_windows_by_number() {
   int length = 0;
   PMPI_Get_library_version(text, &length);
   int major = 0;
-  const std::string_view components = std::getenv("OMPI_MCA_osc") != nullptr ? std::getenv("OMPI_MCA_osc") : "";
+  const char* const asked = std::getenv("OMPI_MCA_osc");
+  const std::string_view components = asked == nullptr ? "" : asked;
   const bool lists_rdma = components.find("rdma") != std::string_view::npos;
   const bool excludes = !components.empty() && lists_rdma == components.starts_with('^');
   return std::sscanf(text, "Open MPI v%d.", &major) == 1 && major < 5 && !excludes;
