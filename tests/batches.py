@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 MOST = 40  # cases of a process: few enough that all cores are busy until the end
 PATIENCE = 300  # seconds without a word
-ENDED = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] ([^\s,]+)")
+ENDED = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] ([^\s,]+).* \((\d+) ms\)")
 BEGUN = re.compile(r"\[ RUN +\] (\S+)")
 
 
@@ -55,23 +55,23 @@ def run_once(some):
 
 
 def results_of(some):
-    """(case, OK or FAILED or SKIPPED) of every case; what failed is printed."""
+    """(case, OK or FAILED or SKIPPED, milliseconds) of every case; what failed is printed."""
     found, left = [], some
     while left:
         output, status = run_once(left)
-        ended = {name: result for result, name in ENDED.findall(output)}
+        ended = {name: (result, int(took)) for result, name, took in ENDED.findall(output)}
         begun = BEGUN.findall(output)
         done = [case for case in left if case.filter in ended]
-        found += [(case, ended[case.filter]) for case in done]
+        found += [(case, *ended[case.filter]) for case in done]
         if status != 0:
             print(output, end="", flush=True)
         left = [case for case in left if case.filter not in ended]
-        if not left and status != 0 and "FAILED" not in ended.values():  # at its end, as leaks are
-            found[-1] = (found[-1][0], "FAILED")
+        if not left and status != 0 and all(result != "FAILED" for result, _ in ended.values()):  # at its end, as leaks are
+            found[-1] = (found[-1][0], "FAILED", 0)
         culprit = next((case for case in left if begun and case.filter == begun[-1]), left[0] if left else None)
         if culprit:
             print(f"{culprit.name} ended its process (status {status})", flush=True)
-            found.append((culprit, "FAILED"))
+            found.append((culprit, "FAILED", 0))
             left.remove(culprit)
     return found
 
@@ -89,12 +89,12 @@ def main():
     with ThreadPoolExecutor(int(jobs)) as pool:
         found = [result for results in pool.map(results_of, batches) for result in results]
     suite = ElementTree.Element("testsuite")
-    for case, result in found:
-        entry = ElementTree.SubElement(suite, "testcase", name=case.name, status="run")
+    for case, result, took in found:
+        entry = ElementTree.SubElement(suite, "testcase", name=case.name, status="run", time=str(took / 1000))
         if result != "OK":
             ElementTree.SubElement(entry, "failure" if result == "FAILED" else "skipped")
     ElementTree.ElementTree(suite).write(Path(build) / "batches.xml")
-    failed = sorted(case.name for case, result in found if result == "FAILED")
+    failed = sorted(case.name for case, result, _ in found if result == "FAILED")
     print(f"{len(found) - len(failed)} cases passed or were skipped, {len(failed)} failed", *failed, sep="\n  ")
     return 1 if failed else 0
 
