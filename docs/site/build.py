@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Builds the site: build.py, started by ./dev site. The result is build/site/index.html.
+
+Pages are Markdown, and read on GitHub too. Here they are laid out below build/site.pages, together with those that are
+made: of schedules (schedules.py), of the interfaces (reference.py), of the examples. Sphinx makes HTML of them; whatever
+it warns of is an error. The Markdown stands beside the HTML, and llms.txt lists it."""
+
+import fnmatch
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import reference
+import schedules
+from links import Links
+from markdown import first_sentence, title_of
+
+HOUSE = Path(__file__).resolve().parents[2]
+PAGES = HOUSE / "build/site.pages"
+SITE = HOUSE / "build/site"
+RELEASE = HOUSE / "build/release"
+SENTENCE = "Reductions of distributed data with the same bits, every time: C++ over MPI, with C, Fortran and Python."
+
+# The navigation: sections with patterns of pages, in their order. A page that no pattern has is an error.
+SECTIONS = {
+    "Start": ["start", "install", "calls", "questions", "examples"],
+    "Your field": ["tutorials/*", "climate", "solvers", "phylogenetics", "from_shr_reprosum", "notebooks/*"],
+    "How do I ...?": ["how_to/*"],
+    "Languages": ["python", "fortran", "reference/cxx", "reference/c", "reference/fortran", "reference/python",
+                  "reference/command"],
+    "What is promised": ["guarantees", "methods", "comparison"],
+    "What it costs": ["performance", "studies"],
+    "How it works": ["architecture", "schedules", "transport"],
+    "The project": ["contributing", "changelog"],
+}
+# Pages below another one.
+BELOW = {
+    "architecture": ["rooms/README", "rooms/*"],
+    "schedules": ["schedules/*"],
+    "examples": ["examples/*"],
+    **{f"reference/{language}": [f"reference/{language}/*"] for language in ("cxx", "c", "fortran", "python")},
+}
+# Where a page of the repository stands on the site, if it is not below docs/.
+ELSEWHERE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+
+
+def version():
+    return re.search(r"project\(\s*\w+\s+VERSION (\S+)", (HOUSE / "CMakeLists.txt").read_text())[1]
+
+
+def pages_of_repository():
+    """Page of the site -> file of the repository."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples"], cwd=HOUSE,
+                            capture_output=True, text=True, check=True).stdout.split()
+    pages = {}
+    for name in listed:
+        if name.startswith("docs/site/") or not (HOUSE / name).exists():
+            continue
+        if name.startswith("docs/") and Path(name).suffix in (".md", ".ipynb"):
+            pages[name.removeprefix("docs/")] = name
+        elif re.fullmatch(r"examples/\w+/README\.md", name):
+            pages[f"examples/{Path(name).parent.name}.md"] = name
+    pages |= {page: name for name, page in ELSEWHERE.items() if page != "index.md"}
+    return pages
+
+
+def matching(patterns, names):
+    """Names without their suffix, in the order of the patterns; each once."""
+    found = []
+    for pattern in patterns:
+        found += [name for name in sorted(names) if fnmatch.fnmatchcase(name, pattern) and name not in found]
+    return found
+
+
+def toctree(caption, names):
+    options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
+    return "\n\n```{toctree}\n" + "\n".join([*options, "", *(f"/{name}" for name in names)]) + "\n```\n"
+
+
+def navigate(pages):
+    """Appends the navigation to pages, and tells sections with their pages."""
+    names = [page.rpartition(".")[0] for page in pages]
+    placed, sections = {"index"}, {}
+    for section, patterns in SECTIONS.items():
+        sections[section] = matching(patterns, names)
+        placed.update(sections[section])
+        if sections[section]:
+            pages["index.md"] += toctree(section, sections[section])
+    for parent, patterns in BELOW.items():
+        below = [name for name in matching(patterns, names) if name not in placed]
+        placed.update(below)
+        pages[f"{parent}.md"] += toctree("", below)
+        sections = {section: [each for name in of_section for each in (name, *(below if name == parent else ()))]
+                    for section, of_section in sections.items()}
+    lost = [name for name in names if name not in placed and not name.startswith("source/")]
+    if lost:
+        raise SystemExit(f"pages that no section has ({', '.join(lost)}), name them in SECTIONS or BELOW of docs/site/build.py")
+    return sections
+
+
+def write_pages():
+    """Lays out all pages below build/site.pages. Returns them without navigation, and the sections."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    copied = pages_of_repository()
+    made = {**reference.pages(HOUSE, RELEASE), **reference.pages_of_examples(HOUSE), **schedules.pages(RELEASE / "bin/steadfold", HOUSE, PAGES)}
+    links = Links(HOUSE, {**ELSEWHERE, **{name: page for page, name in copied.items()}}, made, PAGES)
+    pages = {page: links.rewritten(name, page, (HOUSE / name).read_text()) for page, name in copied.items()}
+    pages |= {page: links.rewritten(f"docs/{page}", page, text) for page, text in made.items() if page not in copied}
+    pages |= links.sources()
+    plain = dict(pages)
+    sections = navigate(pages)
+    for page, text in pages.items():
+        (PAGES / page).parent.mkdir(parents=True, exist_ok=True)
+        (PAGES / page).write_text(text)
+    if links.faults:
+        raise SystemExit("\n".join(links.faults))
+    return plain, sections
+
+
+def environment():
+    """What Sphinx and the notebooks run in: the build's command, programs and Python package come first."""
+    return {**os.environ, "STEADFOLD_VERSION": version(), "PATH": f"{RELEASE / 'bin'}:{os.environ['PATH']}",
+            "PYTHONPATH": str(RELEASE / "python"), "PYTHONDONTWRITEBYTECODE": "1", "STEADFOLD_HOUSE": str(HOUSE)}
+
+
+def build():
+    shutil.rmtree(SITE, ignore_errors=True)
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n", "-j", "auto", "-c",
+                    HOUSE / "docs/site", "-d", HOUSE / "build/site.doctrees", PAGES, SITE], env=environment())
+    if done.returncode != 0:
+        raise SystemExit("the site has faults (see above), mend the pages: each stands below build/site.pages as Sphinx saw it")
+
+
+def write_markdown(plain, sections):
+    """The pages' Markdown beside them, and llms.txt as llmstxt.org has it."""
+    lines = ["# Steadfold", "", f"> {SENTENCE}", ""]
+    for section, names in sections.items():
+        if not names:
+            continue
+        lines += [f"## {section}", ""]
+        for name in names:
+            if text := plain.get(f"{name}.md"):
+                lines.append(f"- [{title_of(text)}]({name}.md): {first_sentence(text)}")
+        lines.append("")
+    (SITE / "llms.txt").write_text("\n".join(lines))
+    for page, text in plain.items():
+        if page.endswith(".md"):
+            (SITE / page).write_text(text)
+
+
+def expect_nothing_from_elsewhere():
+    """A site that needs no network: no page loads a script, a font, a picture or a sheet from a server."""
+    loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*\ssrc=["'](?:https?:)?//[^"']*|"""
+                       r"""<link[^>]*\srel=["']?(?:stylesheet|preload|icon)[^>]*href=["'](?:https?:)?//[^"']*|"""
+                       r"""(?:url\(|@import )\s*["']?(?:https?:)?//[^"')]*""")
+    found = {f"{path.relative_to(SITE)}: {load}" for path in SITE.rglob("*") if path.suffix in (".html", ".css", ".svg")
+             for load in loads.findall(path.read_text())}
+    if found:
+        raise SystemExit("\n".join(["the site loads from elsewhere (it must work without a network), bring it along:", *sorted(found)]))
+
+
+def main():
+    before = time.monotonic()
+    plain, sections = write_pages()
+    build()
+    write_markdown(plain, sections)
+    expect_nothing_from_elsewhere()
+    files = [path for path in SITE.rglob("*") if path.is_file()]
+    print(f"{len(plain)} pages, {len(files)} files, {sum(path.stat().st_size for path in files) / 2**20:.1f} MiB, "
+          f"{time.monotonic() - before:.0f} s: {SITE / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()

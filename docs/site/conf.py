@@ -1,0 +1,25 @@
+"""Sphinx reads this. The pages come from build/site.pages, where build.py lays them out."""
+
+import os
+
+project = "Steadfold"
+author = copyright = "The Steadfold developers"
+release = version = os.environ["STEADFOLD_VERSION"]
+
+extensions = ["myst_nb"]  # MyST Markdown, and notebooks that run while the site is built
+myst_heading_anchors = 4  # the anchors that GitHub makes of headings
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_ipywidgets_js = {}  # nothing is loaded from elsewhere
+
+html_theme = "furo"
+html_title = "Steadfold"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False  # the Markdown stands beside the pages, see llms.txt
+html_show_sphinx = False
+html_show_copyright = False
+highlight_language = "text"
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"

@@ -1,0 +1,75 @@
+"""Links of pages, as they are on the site. In the repository they lead to files; here to pages. A file that is a source
+becomes a page that shows it; a picture comes along; a link to nothing is a fault."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from markdown import replace_links
+
+LEXERS = {".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".py": "python", ".f90": "fortran", ".inc": "fortran",
+          ".toml": "toml", ".sh": "bash"}
+PICTURES = {".svg", ".png"}
+
+
+class Links:
+    def __init__(self, house, page_of, made, directory):
+        """`page_of`: file of the repository -> page of the site; `made`: pages that no file has; `directory`: where pages
+        are laid out."""
+        self.house, self.made, self.directory = house, made, directory
+        self.page_of = dict(page_of)
+        self.shown = {}  # file -> page that shows it
+        self.faults = []
+
+    def rewritten(self, name, page, text):
+        """The text of a page whose file is `name`. Pages that are made link as if they stood below docs/."""
+        def replacement(link):
+            target, _, anchor = link["target"].partition("#")
+            if re.match(r"[a-z]+:", link["target"]) or not target:
+                return link[0]
+            found = os.path.normpath(os.path.join(os.path.dirname(name), target))
+            place = self.place_of(found, bool(link["picture"]))
+            if place is None:
+                self.faults.append(f"dead link ({name} leads to {target}, which is not there), mend or remove it")
+                return link[0]
+            relative = os.path.relpath(place, os.path.dirname(page) or ".")
+            return f"{link['picture']}[{link['text']}]({relative}{'#' * bool(anchor)}{anchor})"
+
+        return replace_links(text, replacement)
+
+    def place_of(self, found, is_picture):
+        """The page, or picture, of the site for a file or folder of the repository; None if there is no such file."""
+        if found in self.page_of:
+            return self.page_of[found]
+        if (below := found.removeprefix("docs/")) != found and (below in self.made or (self.directory / below).is_file()):
+            return below
+        source = self.house / found
+        if source.is_dir():
+            return next((page for page in (f"{found}.md", f"{found.removeprefix('docs/')}.md") if page in self.made or page in
+                         self.page_of.values()), None)
+        if not source.is_file():
+            return None
+        if source.suffix in PICTURES:
+            place = found.removeprefix("docs/")
+            (self.directory / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, self.directory / place)
+            return place
+        header = re.fullmatch(r"include/steadfold/(\w+)\.(h|hpp)", found)
+        if header and (page := f"reference/{'c' if header[2] == 'h' else 'cxx'}/{header[1]}.md") in self.made:
+            return page
+        return self.shown.setdefault(found, f"source/{found}.md")
+
+    def sources(self):
+        """Pages of the sources that others lead to."""
+        return {page: shown(self.house, found) for found, page in self.shown.items()}
+
+
+def shown(house, found):
+    return f"---\norphan: true\n---\n\n# {found}\n\n{quoted(house, found)}\n"
+
+
+def quoted(house, found):
+    text = (house / found).read_text().rstrip()
+    fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
+    return f"{fence}{LEXERS.get(Path(found).suffix, 'text')}\n{text}\n{fence}"

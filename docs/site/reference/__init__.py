@@ -1,0 +1,67 @@
+"""Pages of the interfaces, made of the comments that stand in the headers, the Fortran module and the Python package; of
+the command's own help; and of the examples."""
+
+import re
+import subprocess
+
+from links import quoted
+from markdown import first_sentence, table, title_of
+
+from . import c, cxx, fortran, python
+
+
+def overview(title, words, below):
+    """A page that lists those below it."""
+    rows = [[f"[{title_of(text)}]({page.removeprefix('reference/')})", first_sentence(text)] for page, text in below.items()]
+    return f"# {title}\n\n{words}\n\n{table(['page', 'what is there'], rows)}\n"
+
+
+def command(release):
+    """What `steadfold --help` and its like print."""
+    def shown(*words):
+        return subprocess.run([str(release / "bin/steadfold"), *words], capture_output=True, text=True, check=True).stdout.strip()
+
+    names = re.findall(r"^  (\w[\w-]*) ", shown("--help").partition("Subcommands:\n")[2], re.MULTILINE)
+    parts = [f"## steadfold {name}\n\n```text\n{shown(name, '--help')}\n```" for name in names]
+    return ("# The command\n\nAfter reading this you know every option of `steadfold`. What follows is what it prints itself, "
+            f"here for Open MPI.\n\n```text\n{shown('--help')}\n```\n\n" + "\n\n".join(parts) + "\n")
+
+
+def pages(house, release):
+    made = {}
+    for name, title, words, module in (
+        ("cxx", "C++ interface", "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
+         "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [Which call you need](../calls.md) comes first.", cxx),
+        ("c", "C interface", "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
+         "[Which call you need](../calls.md) comes first.", c),
+        ("fortran", "Fortran interface", "Every procedure and type of the module `steadfold`, by subject. [Steadfold from "
+         "Fortran](../fortran.md) explains them.", fortran),
+        ("python", "Python interface", "Every function and class of the package, by subject. [Steadfold from Python](../python.md) "
+         "explains them.", python)):
+        below = module.pages(house, release)
+        made[f"reference/{name}.md"] = overview(title, words, below)
+        made |= below
+    made["reference/command.md"] = command(release)
+    return made
+
+
+def pages_of_examples(house):
+    """A page that lists the examples, and one for each that has no README: with its sources, if they are short."""
+    made, rows = {}, []
+    for folder in sorted(path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"):
+        name, readme = folder.name, folder / "README.md"
+        if readme.exists():
+            text = readme.read_text()
+        else:
+            files = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".cpp", ".f90", ".py"))
+            what = ("The first programs: at most 30 lines each. The first line says how each is compiled or started, and each prints "
+                    "what its bits should be." if name == "first" else f"One program in {files[0].name}.")
+            text = f"# {'First programs' if name == 'first' else name}\n\n{what}\n"
+            for path in files:
+                text += f"\n## {path.name}\n\n{quoted(house, path.relative_to(house))}\n"
+            made[f"examples/{name}.md"] = text
+        rows.append([f"[{title_of(text)}](../examples/{name})" if readme.exists() else f"[{title_of(text)}](examples/{name}.md)",
+                     first_sentence(text)])
+    made["examples.md"] = ("# Examples\n\nPrograms to read and to run; `./dev build` makes them.\n\n"
+                           + table(["program", "what it shows"], rows) + "\n")
+    return made

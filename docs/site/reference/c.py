@@ -1,0 +1,78 @@
+"""The C interface: what the manual pages say (docs/man_pages.py), as Markdown."""
+
+import re
+import sys
+from pathlib import Path
+
+from markdown import table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import man_pages  # noqa: E402
+
+
+def prose(comment):
+    """A comment as Markdown. Names become code; lines that are indented are code already."""
+    paragraphs = []
+    for paragraph in filter(str.strip, re.split(r"\n\s*\n", comment)):
+        if all(line.startswith("  ") for line in paragraph.splitlines()):
+            paragraphs.append("```c\n" + re.sub(r"^  ", "", paragraph, flags=re.MULTILINE) + "\n```")
+        else:
+            paragraphs.append(words(man_pages.joined(paragraph)))
+    return "\n\n".join(paragraphs)
+
+
+def words(text):
+    """Names and code between backticks; all else as plain text."""
+    parts = re.split(r"(`[^`]+`)", text)
+    for i in range(0, len(parts), 2):
+        pieces = re.split(r"(\b(?:\w*_\w+|\w+\.h\b)(?:\.\w+|\(\))*|\b\w+\[\w+\])", parts[i])
+        pieces[::2] = [re.sub(r"([*_<\[\]|])", r"\\\1", piece) for piece in pieces[::2]]
+        pieces[1::2] = [f"`{piece}`" for piece in pieces[1::2]]
+        parts[i] = "".join(pieces)
+    return "".join(parts)
+
+
+def declaration(item):
+    if item.members:
+        end = ";" if item.kind == "struct" else ","
+        return "\n".join([f"typedef {item.kind} {item.name} {{", *(f"  {code}{end}" for code, _ in item.members), f"}} {item.name};"])
+    return broken(item.code)
+
+
+def broken(code):
+    """A declaration on lines of at most 88 characters."""
+    if len(code) <= 88 or "(" not in code:
+        return code
+    head, _, arguments = code.partition("(")
+    lines = [head + "("]
+    for argument in arguments.split(", "):
+        if len(lines[-1]) + len(argument) > 86:
+            lines.append("    ")
+        lines[-1] += argument + ", "
+    return "\n".join(line.rstrip() for line in lines)[:-1]
+
+
+def entry(page):
+    names = page.names()
+    lines = [f"## {', '.join(names)}"]
+    for part in page.parts:
+        if part.items:
+            lines.append("```c\n" + "\n".join(declaration(item) for item in part.items) + "\n```")
+        if part.comment:
+            lines.append(prose(part.comment))
+        for item in part.items:
+            if any(comment for _, comment in item.members):
+                rows = [[f"`{code.split(' =')[0] if item.kind == 'enum' else code}`", words(comment)] for code, comment in item.members]
+                lines.append(table(["member", "what it is"], rows))
+            if item.note:
+                lines.append(f"`{item.name}`: {words(item.note)}")
+    return "\n\n".join(lines)
+
+
+def pages(house, release):
+    made = {}
+    for path in sorted((house / "include/steadfold").glob("*.h"), key=lambda path: (len(path.stem), path.stem)):
+        overview, found = man_pages.pages_of(path.stem, path.read_text())
+        made[f"reference/c/{path.stem}.md"] = "\n\n".join([f"# {path.name}", prose("\n\n".join(overview)), *map(entry, found)]) + "\n"
+    return made

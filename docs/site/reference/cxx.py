@@ -1,0 +1,310 @@
+"""The C++ interface, from the headers: what is public, with the comment (///) before it. Headers are read as the house
+formats them; what only compilers need (conditions on template parameters, types of namespace detail) is left out."""
+
+import re
+from dataclasses import dataclass, field
+
+TOKEN = re.compile(
+    r"(?P<doc>(?:[ \t]*///(?!<)[^\n]*\n)+)|(?P<note>///<[^\n]*)|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<directive>^[ \t]*#(?:[^\n]*\\\n)*[^\n]*)"
+    r"|(?P<namespace>namespace [\w:]+ \{|extern \"C\" \{)|(?P<access>(?:public|private|protected):)"
+    r"|(?P<end>\}[ \t]*;?)|(?P<space>\s+)|(?P<code>.)", re.DOTALL | re.MULTILINE)
+NOT_SHOWN = re.compile(r"(?:static_assert|friend (?:class|struct)|template <[^>]*>\s*friend|using namespace|~)\b|.*= delete$|"
+                       r"using guarantees::")
+# What is written for the header's own sake: definitions out of a class, specialisations, deduction guides, constructors
+# that other classes call, copies and moves.
+OUT_OF_CLASS = re.compile(r"^[^(]*\w+(?:<\w+>)?::~?\w+\(|^[^(={]*\w<[^(={]*> = |\) -> ")
+FOR_OTHER_CLASSES = re.compile(r"\(sf_call& call\)|\(.*_ptr<(?:const )?detail::|const Members&|static_cast")
+COPIES = re.compile(r"(?:constexpr )?(?:\w+& operator=|(\w+))\((?:const )?\w+(?:<\w+>)?&&? ?(?:other)?\)")
+TYPE = re.compile(r"(?:class|struct|enum(?: class)?) (?:\[\[[^\]]*\]\] )?(?:alignas\(\w+\) )?(\w+)")
+
+
+@dataclass
+class Entry:
+    """Declarations of one name with the comments before them: (comment, code)."""
+    name: str
+    kind: str  # function, type, value
+    declarations: list
+    members: list = field(default_factory=list)  # entries, of a class
+    bases: list = field(default_factory=list)    # names
+
+
+def end_of(text, at, brackets="{}"):
+    """Where what opens at `at` is closed."""
+    depth = 0
+    for found in re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|//[^\n]*|[{}]" if brackets == "{}" else r"[<>]").finditer(text, at):
+        depth += (found[0] == brackets[0]) - (found[0] == brackets[1])
+        if depth == 0 and found[0] == brackets[1]:
+            return found.end()
+    raise ValueError(f"nothing closes what opens here: {text[at:at + 60]}")
+
+
+def declaration_at(text, at):
+    """The declaration that begins here, without its body; where the body begins (None: it has none); where all ends."""
+    depth, i = 0, at
+    while True:
+        c = text[i]
+        if c == '"':
+            i = re.compile(r"\"(?:\\.|[^\"\\])*\"").match(text, i).end()
+            continue
+        if text.startswith("//", i):
+            i = text.index("\n", i)
+            continue
+        depth += c in "([" and 1 or c in ")]" and -1
+        if depth == 0 and c == ";":
+            return text[at:i], None, i + 1
+        if c == "{":
+            is_body = depth == 0 and text[i - 1] in " \n" and not re.search(r"(?<![=!<>])=\s*$", text[at:i])
+            end = end_of(text, i)
+            if is_body:
+                return text[at:i], i, end
+            i = end
+            continue
+        i += 1
+
+
+def tidy(code):
+    """A declaration as readers want it."""
+    code = re.sub(r"//[^\n]*", "", code)
+    code = re.sub(r"/\*.*?\*/", "", code)
+    code = re.sub(r"detail::Sum<(?:[^<>]|<[^<>]*>)*>& ?", "decltype(sum)&", " ".join(code.split()))
+    kept = ""
+    while found := re.match(r"template <", code):
+        end = end_of(code, found.end() - 1, "<>")
+        kept += without_conditions(code[:end])
+        code = code[end:].strip()
+    code = re.sub(r"^(?:inline |constexpr |static (?=constexpr)|friend )+(?=[^=(]*\()", "", code)  # of functions
+    code = re.sub(r"^inline (?=constexpr)", "", code)
+    head, opening, rest = code.partition("(")
+    if opening and not head.startswith(("class", "struct")):
+        name = re.search(r"(?:operator\S+|operator \w[\w:<> ]*|~?\w+)$", head)
+        if name and "detail::" in head[:name.start()]:
+            head = ("static " if head.startswith("static ") else "") + "auto " + head[name.start():]
+        code = head + opening + without_initialisers(rest)
+    return (kept + code).strip()
+
+
+def without_initialisers(rest):
+    depth = 1
+    for i, c in enumerate(rest):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            return rest[:i + 1] + re.sub(r" : .*", "", rest[i + 1:])
+    return rest
+
+
+def without_conditions(template):
+    """`template <...>` without unnamed parameters, which are conditions."""
+    inside, parts, depth = template[template.index("<") + 1:-1], [""], 0
+    for c in inside:
+        depth += (c in "<(") - (c in ">)")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    named = [part.strip() for part in parts if not re.match(r"\s*(?:class|typename|std::enable_if_t<.*>)\s*=|\s*std::enable_if_t<.*", part)]
+    return f"template <{', '.join(named)}>\n" if named else ""
+
+
+def name_of(code):
+    code = re.sub(r"^(?:template <[^\n]*>\n)+", "", code)
+    if found := TYPE.match(code):
+        return found[1], "type"
+    if found := re.match(r"using (\w+) =", code):
+        return found[1], "type"
+    if found := re.search(r"\b(operator(?:\(\)|[^\w\s(]+| \w[^(]*))\(", code):
+        return found[1], "function"
+    if found := re.match(r"[^(={]*?(~?\w+)\(", code):
+        return found[1], "function"
+    found = re.match(r"[\w:<>,\s&*]+?\b(\w+)\s*(?:\{|=|,|$)", code)
+    return (found[1] if found else code.split()[-1]), "value"
+
+
+class Reader:
+    """Reads a header's entries: `public` those of users, `types` all classes by name."""
+
+    def __init__(self, text):
+        self.text, self.types = text, {}
+        self.public = self.scope(0, len(text), (), True)
+
+    def scope(self, begin, end, names, is_public):
+        entries, doc, at, open_ends, has_gap = [], "", begin, [], False
+        while at < end:
+            token = TOKEN.match(self.text, at)
+            kind = token.lastgroup
+            at = token.end()
+            if kind == "doc":
+                doc = "\n".join(re.sub(r"^\s*/// ?", "", line) for line in token[0].splitlines())
+            elif kind == "space" and token[0].count("\n") > 1:
+                doc, has_gap = "", True
+            elif kind == "note" and entries:
+                entries[-1].declarations[-1] = (token[0][4:].strip(), entries[-1].declarations[-1][1])
+            elif kind == "namespace":
+                open_ends.append(names)
+                names = (*names, *token[0].split()[1].split("::"))
+            elif kind == "end":
+                names = open_ends.pop() if open_ends else names
+            elif kind == "access":
+                is_public = token[0] == "public:"
+            elif kind == "code":
+                code, body, at = self.declaration(token.start())
+                self.note(entries, code, body, at, doc, names, is_public, has_gap)
+                doc, has_gap = "", False
+        return entries
+
+    def declaration(self, at):
+        code, body, end = declaration_at(self.text, at)
+        if body is not None and (TYPE.match(without_template(code)) or self.text[end:end + 1] == ";"):
+            end += self.text[end:end + 1] == ";"
+        return code, body, end
+
+    def note(self, entries, code, body, end, doc, names, is_public, has_gap):
+        bare = without_template(" ".join(code.split()))
+        if TYPE.match(bare) and body is None:  # only declared
+            return
+        is_class = TYPE.match(bare) and body is not None
+        if is_class:
+            name = TYPE.match(bare)[1]
+            head, _, bases = bare.partition(" : ")
+            members = []
+            if bare.startswith("enum"):
+                code = code.rstrip() + " " + " ".join(re.sub(r"//[^\n]*", "", self.text[body:self.text.rindex("}", body, end) + 1]).split())
+            else:
+                members = self.scope(body + 1, self.text.rindex("}", body, end), (), bare.startswith("struct"))
+            found = Entry(name, "type", [(doc, tidy(code).partition(" : ")[0] if not bare.startswith("enum") else tidy(code))], members,
+                          re.findall(r"public (?:detail::)?(\w+)", bases) + (re.findall(r"(?<!\w)(?:detail::)?(\w+)", bases)
+                                                                              if bare.startswith("struct") else []))
+            self.types[name] = found
+            if is_public and "detail" not in names:
+                entries.append(found)
+            return
+        if not is_public or "detail" in names or NOT_SHOWN.match(bare) or "operator Options" in bare:
+            return
+        if OUT_OF_CLASS.search(bare) or FOR_OTHER_CLASSES.search(bare) or COPIES.match(bare):
+            return
+        shown = tidy(code)
+        name, kind = name_of(shown)
+        last = entries[-1] if entries else None
+        if last and last.kind == kind and (name in last.name.split(", ") or not doc and not has_gap):
+            last.declarations.append((doc, shown))
+            last.name += f", {name}" if name not in last.name.split(", ") else ""
+        else:
+            entries.append(Entry(name, kind, [(doc, shown)]))
+
+
+def without_template(code):
+    while code.startswith("template <"):
+        code = code[end_of(code, len("template "), "<>"):].strip()
+    return re.sub(r"^(?:inline|constexpr) (?=struct|class)", "", code)
+
+
+NAMES = re.compile(r"`[^`]+`|(?:\w+(?:<[\w:<> ]+>)?::)+\w+(?:<[\w:<> ]+>)?(?:\([^()]*\))?|\b\w+<\w+>|\b\w+\[\w+\]"
+                   r"|\b\w*_\w+(?:\.hpp|\.h)?(?:\(\))?|\b\w+\.(?:hpp|h)\b|\b\w+\(\)")
+
+
+def prose(text):
+    """Words of a comment; names become code."""
+    parts, at = [], 0
+    for found in NAMES.finditer(text):
+        parts += [escaped(text[at:found.start()]), f"`{found[0].strip('`')}`"]
+        at = found.end()
+    return "".join([*parts, escaped(text[at:])])
+
+
+def escaped(words):
+    return re.sub(r"([*_<\[\]|])", r"\\\1", words)
+
+
+def documented(text):
+    """A comment; what is indented is code."""
+    blocks, lines = [], []
+    for line in [*text.splitlines(), None]:
+        is_code = line is not None and line.startswith("  ")
+        if line is None or (lines and is_code != lines[0].startswith("  ")) or not line.strip():
+            if lines:
+                joined = "\n".join(lines)
+                blocks.append(f"```cpp\n{re.sub(r'^  ', '', joined, flags=re.MULTILINE)}\n```" if lines[0].startswith("  ") else prose(joined))
+            lines = []
+        if line is not None and line.strip():
+            lines.append(line)
+    text = "\n\n".join(blocks)
+    return text[:1].upper() + text[1:]
+
+
+def broken(code, width=88):
+    """Long declarations, one parameter after the other on lines that fit."""
+    lines = []
+    for line in code.split("\n"):
+        while len(line) > width:
+            cut = max(line.rfind(", ", 0, width), line.rfind("; ", 0, width))
+            if cut < 8:
+                break
+            lines.append(line[:cut + 1])
+            line = "    " + line[cut + 2:]
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def entry(found, types, depth=2):
+    lines = [f"{'#' * depth} {found.name}" if found.kind != "function" or not found.name.startswith("operator")
+             else f"{'#' * depth} `{found.name}`"]
+    code = []
+    if found.kind == "value" and len(found.declarations) > 1:
+        return "\n\n".join([*lines, "```cpp\n" + "\n".join(map(noted, found.declarations)) + "\n```"])
+    for doc, declaration in [*found.declarations, ("end", None)]:
+        if doc and code:
+            lines.append("```cpp\n" + "\n".join(code) + "\n```")
+            code = []
+        if declaration is None:
+            break
+        if doc:
+            lines.append(documented(doc))
+        code.append(broken(declaration) + ";")
+    members = list(found.members)
+    for base in found.bases:
+        members += inherited(base, types)
+    fields = [member for member in members if member.kind == "value"]
+    if fields:
+        rows = [noted(each) for member in fields for each in member.declarations]
+        lines.append("```cpp\n" + "\n".join(rows) + "\n```")
+    lines += [entry(member, types, depth + 1) for member in members if member.kind != "value"]
+    return "\n\n".join(lines)
+
+
+def noted(declaration):
+    """A value, with its comment behind it."""
+    doc, code = declaration
+    return f"{code};" + (f"  // {' '.join(doc.split())}" if doc else "")
+
+
+def inherited(base, types):
+    """The public members of a class that users see through another one."""
+    if base not in types:
+        return []
+    found = types[base]
+    members = [each for each in found.members if each.name not in (base, "describe_call")]
+    for other in found.bases:
+        members += inherited(other, types)
+    return members
+
+
+def opening(text):
+    """The comment at the head of a header; indented lines are code."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        if not line.startswith("// Made by ./dev surface"):
+            lines.append(line[2:].removeprefix(" "))
+    return documented("\n".join(lines).strip("\n"))
+
+
+def pages(house, release):
+    texts = {path.name: path.read_text() for path in sorted((house / "include/steadfold").glob("*.hpp"))}
+    readers = {name: Reader(re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.MULTILINE)) for name, text in texts.items()}
+    types = {name: found for reader in readers.values() for name, found in reader.types.items()}
+    made = {}
+    for name, reader in readers.items():
+        if reader.public:
+            made[f"reference/cxx/{name.removesuffix('.hpp')}.md"] = "\n\n".join(
+                [f"# {name}", opening(texts[name]), *(entry(each, types) for each in reader.public)]) + "\n"
+    return made

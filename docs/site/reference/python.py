@@ -1,0 +1,117 @@
+"""The Python interface: what the package that was built says of itself, as its docstrings have it."""
+
+import importlib
+import inspect
+import re
+import sys
+
+# Page -> title, and where its names come from; whatever the package offers besides is a fault.
+SUBJECTS = {
+    "reductions": ("Reductions of arrays", ("_reductions", "_operations")),
+    "collectives": ("MPI's shape", ("_collectives",)),
+    "plans": ("Plans, bundles and started calls", ("_plans",)),
+    "accumulators": ("Accumulators", ("_accumulator",)),
+    "methods": ("Methods and settings", ("_method", "_config")),
+    "groups": ("Layouts, groups and teams", ("_core",)),
+    "errors": ("Errors", ("_errors",)),
+}
+
+
+def prose(doc):
+    """A docstring as Markdown: examples become blocks, names with an indented text below them entries of a list."""
+    blocks = []
+    for paragraph in filter(str.strip, re.split(r"\n\s*\n", inspect.cleandoc(doc or ""))):
+        lines = paragraph.splitlines()
+        if lines[0].startswith(">>>"):
+            blocks.append(f"```pycon\n{paragraph}\n```")
+            continue
+        entries = re.split(r"\n(?=\S)", paragraph)
+        if any("\n    " in each for each in entries):
+            entries = [re.sub(r"^(.+?)\n\s+", r"- `\1`: ", each) for each in entries]
+        blocks.append("\n".join(re.sub(r"\n\s+", "\n  ", each) for each in entries))
+    return "\n\n".join(blocks)
+
+
+def signature(name, what):
+    """As it is called; None of what cannot tell."""
+    try:
+        parameters = [each for each in inspect.signature(what).parameters.values() if each.name != "self"]
+    except (TypeError, ValueError):
+        return None
+    words, kind = [], None
+    for each in parameters:
+        if each.kind is each.KEYWORD_ONLY and kind not in (each.KEYWORD_ONLY, each.VAR_POSITIONAL):
+            words.append("*")
+        kind = each.kind
+        star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(kind, "")
+        said = "" if each.annotation is each.empty or each.annotation == "Any" else f": {plain(each.annotation)}"
+        value = f"np.{each.default.__name__}" if inspect.isclass(each.default) else repr(each.default)
+        default = "" if each.default is each.empty else f" = {value}" if said else f"={value}"
+        words.append(f"{star}{each.name}{said}{default}")
+    lines = [f"{name}("]
+    for word in words:
+        if len(lines[-1]) + len(word) > 84:
+            lines.append("    ")
+        lines[-1] += ("" if lines[-1].endswith(("(", "    ")) else " ") + word + ","
+    return "\n".join(line.rstrip() for line in lines).rstrip(",") + ")"
+
+
+def plain(annotation):
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    return text.replace("_core.", "").replace("typing.", "")
+
+
+def entry(name, what, depth, of=""):
+    """A function or a class with its methods."""
+    doc = inspect.getdoc(what) or ""
+    shown = signature(of + name, what)
+    if shown is None:  # of the extension, whose first lines are signatures
+        lines = doc.splitlines()
+        count = next((i for i, line in enumerate(lines) if not line.startswith(f"{name}(")), len(lines))
+        shown, doc = "\n".join(re.sub(r"\bself(?:, )?", "", line).replace("steadfold._core.", "") for line in lines[:count]), "\n".join(lines[count:])
+        shown = "\n".join(of + line for line in shown.splitlines())
+    if inspect.isclass(what) and issubclass(what, Exception):
+        shown = f"class {name}({', '.join(base.__name__ for base in what.__bases__)})"
+    lines = [f"{'#' * depth} {of}{name}"]
+    if shown:
+        lines.append(f"```python\n{shown}\n```")
+    if doc.strip():
+        lines.append(prose(doc))
+    if inspect.isclass(what) and not issubclass(what, Exception):
+        for member in members(what):
+            value = inspect.getattr_static(what, member)
+            if isinstance(value, property) or type(value).__name__ == "property":
+                lines.append(f"{'#' * (depth + 1)} {name}.{member}\n\n{prose(value.__doc__)}")
+            elif callable(getattr(what, member)):
+                lines.append(entry(member, getattr(what, member), depth + 1, f"{name}."))
+    return "\n\n".join(lines)
+
+
+def members(what):
+    """Public ones, in the order in which they are written."""
+    return [name for name in dict.fromkeys(name for base in reversed(what.__mro__) if base not in (object, tuple) for name in vars(base))
+            if not name.startswith("_") and (hasattr(getattr(what, name), "__doc__"))
+            and not (issubclass(what, tuple) and name in ("count", "index"))]
+
+
+def pages(house, release):
+    sys.path.insert(0, str(release / "python"))
+    package = importlib.import_module("steadfold")
+    made, lost = {}, set(package.__all__)
+    for page, (title, modules) in SUBJECTS.items():
+        names = [name for name in package.__all__ if module_of(package, name) in modules]
+        lost -= set(names)
+        doc = package.__doc__ if page == "reductions" else importlib.import_module(f"steadfold.{modules[0]}").__doc__
+        words = prose(re.sub(r"^Made by [^\n]*\n\n", "", doc or "")) if modules[0] != "_core" else "Who holds what, and who reduces with whom."
+        made[f"reference/python/{page}.md"] = "\n\n".join(
+            [f"# {title}", words, *(entry(name, getattr(package, name), 2) for name in sorted(names, key=str.lower))]) + "\n"
+    if lost:
+        raise SystemExit(f"names of the Python package on no page ({', '.join(sorted(lost))}), name their module in SUBJECTS")
+    dask = importlib.import_module("steadfold.dask")
+    made["reference/python/dask.md"] = "\n\n".join(
+        ["# Dask arrays", prose(dask.__doc__), *(entry(name, getattr(dask, name), 2) for name in sorted(dask.__all__))]) + "\n"
+    return made
+
+
+def module_of(package, name):
+    return getattr(package, name).__module__.rpartition(".")[2]

@@ -1,0 +1,143 @@
+"""Pages of the schedules, made of what the command says of the registry's rows: sentence, restrictions, picture, cost."""
+
+import json
+import re
+import subprocess
+
+from markdown import table
+
+RANKS_OF_PICTURE = 6
+RANKS = (2, 5, 8, 64, 256)
+WIDTHS = (1, 100_000)
+SERVED = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
+SOURCE = re.compile(r"S\d")
+
+OVERVIEW = """# Schedules
+
+After reading this you know which algorithms there are, what each can serve and what it costs. `steadfold schedules`
+prints the same list, `steadfold check-schedules` proves each for every number of ranks up to a limit.
+
+A schedule says who sends what to whom. It never changes the bits of `tree`, `exact` and `binned`. Unless a call names a
+schedule, `auto` chooses one by the predicted time.
+
+{table}
+
+How to read the pictures: each line is a rank, from the left to the right are the rounds. A filled arrow is merged where
+it arrives. An open arrow with a plain line is taken as it is. A dashed line carries finished values.
+"""
+
+PAGE = """# {name}
+
+{sentence}.
+
+![{name} on {ranks} ranks]({name}.svg)
+
+| | |
+|---|---|
+| serves | {collectives} |
+| methods | {methods} |
+| rank order | {order} |
+| all ranks get the same bits by `plain` | {same} |
+| restrictions | {restrictions} |
+| parameters | {parameters} |
+| source | {source} |
+
+## Cost
+
+{cost}
+
+## From its source file
+
+The head of [{file}](../../{path}): n is the bytes of a vector, p the number of ranks, alpha the latency of a message,
+beta the time of a byte, gamma that of an addition.
+
+{head}
+"""
+
+COST = """Of {collective}, as `steadfold simulate --method {method}` counts it: every rank brings so many doubles. Rounds are those
+of the longest chain of messages. Bytes are of all messages together.
+
+{table}
+"""
+
+
+def answer(command, *words):
+    done = subprocess.run([str(command), *map(str, words)], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None, done.stderr.strip()
+
+
+def sources(house):
+    """Name of a row -> its file."""
+    found = {}
+    for path in sorted((house / "src/schedule/algorithms").glob("*.cpp")):
+        for name in re.findall(r"\.name = \"(\w+)\"", path.read_text()):
+            found[name] = path
+    return found
+
+
+def head_of(path):
+    """The comment that a file opens with, as paragraphs."""
+    lines = []
+    for line in path.read_text().splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line[2:].strip())
+    return "\n".join(f"> {line}".rstrip() for line in "\n".join(lines).replace("*", r"\*").replace("<", r"\<").splitlines())
+
+
+def number(value):
+    return f"{value:,}".replace(",", " ")
+
+
+def cost(command, row):
+    collective = "allreduce" if "allreduce" in row["collectives"] else row["collectives"][0]
+    method = row["methods"][0]
+    rows = []
+    for width in WIDTHS:
+        for ranks in RANKS:
+            text, why = answer(command, "simulate", "--ranks", ranks, "--elements", ranks, "--width", width, "--method", method,
+                               "--collective", collective, "--schedule", row["name"], "--json")
+            if text is None:
+                return f"The command cannot predict it: {why}."
+            found = json.loads(text)
+            if found["messages"] is None:
+                return "The command cannot count its messages: the MPI library alone knows which it sends."
+            rows.append([number(width), ranks, found["segments"], number(found["messages"]), number(found["rounds"]),
+                         number(found["bytes"])])
+    head = ["doubles per rank", "ranks", "segments", "messages", "rounds", "bytes"]
+    return COST.format(collective=collective, method=method, table=table(head, rows))
+
+
+def source_of(row, depth):
+    source = row["source"]
+    if SOURCE.fullmatch(source):
+        return f"[\\[{source}\\]]({depth}architecture.md#sources)"
+    return {"ours": "Steadfold's own"}.get(source, source)
+
+
+def page(command, row, path, directory):
+    name = row["name"]
+    picture, why = answer(command, "draw", "schedule", name, "--ranks", RANKS_OF_PICTURE)
+    text = PAGE.format(
+        name=name, sentence=row["sentence"][0].upper() + row["sentence"][1:], ranks=RANKS_OF_PICTURE,
+        collectives=", ".join(row["collectives"]), methods=", ".join(f"`{method}`" for method in row["methods"]),
+        order="kept" if row["keeps_rank_order"] else "not kept", same="yes" if row["same_on_all_ranks"] else "no",
+        restrictions=row["restrictions"] or "none",
+        parameters=", ".join(f"`{each}=`" for each in row["parameters"]) or "none", source=source_of(row, "../"),
+        cost=cost(command, row), file=path.name, path=path.relative_to(path.parents[3]), head=head_of(path))
+    if picture is None:
+        return text.replace(f"![{name} on {RANKS_OF_PICTURE} ranks]({name}.svg)", f"There is no picture: {why}.")
+    (directory / f"{name}.svg").write_text(picture)
+    return text
+
+
+def pages(command, house, directory):
+    """Page of the site -> text; pictures are written beside them, below `directory`."""
+    rows = json.loads(answer(command, "schedules", "--json")[0])["schedules"]
+    (directory / "schedules").mkdir(parents=True, exist_ok=True)
+    files = sources(house)
+    made = {f"schedules/{row['name']}.md": page(command, row, files[row["name"]], directory / "schedules") for row in rows}
+    lines = [[f"[{row['name']}](schedules/{row['name']}.md)", row["sentence"],
+              *("yes" if each in row["collectives"] else "" for each in SERVED), source_of(row, "")] for row in rows]
+    made["schedules.md"] = OVERVIEW.format(table=table(["schedule", "what it does", *SERVED, "source"], lines))
+    return made
