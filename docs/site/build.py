@@ -6,6 +6,7 @@ made: of schedules (schedules.py), of the interfaces (reference.py), of the exam
 it warns of is an error. The Markdown stands beside the HTML, and llms.txt lists it."""
 
 import fnmatch
+import json
 import os
 import re
 import shutil
@@ -31,23 +32,23 @@ SENTENCE = "Reductions of distributed data with the same bits, every time: C++ o
 SECTIONS = {
     "Start": ["start", "install", "calls", "questions", "examples"],
     "Your field": ["tutorials/*", "climate", "solvers", "phylogenetics", "from_shr_reprosum", "notebooks/*"],
-    "How do I ...?": ["how_to/*"],
     "Languages": ["python", "fortran", "reference/cxx", "reference/c", "reference/fortran", "reference/python",
                   "reference/command"],
     "What is promised": ["guarantees", "methods", "comparison"],
     "What it costs": ["performance", "studies"],
     "How it works": ["architecture", "schedules", "transport"],
-    "The project": ["contributing", "changelog"],
+    "The project": ["contributing", "changelog", "readme"],
 }
-# Pages below another one.
+# Pages below another one, in the order in which it links to them.
 BELOW = {
+    "questions": ["how_to/*"],
     "architecture": ["rooms/README", "rooms/*"],
     "schedules": ["schedules/*"],
-    "examples": ["examples/*"],
+    "examples": ["examples/first", "examples/*"],
     **{f"reference/{language}": [f"reference/{language}/*"] for language in ("cxx", "c", "fortran", "python")},
 }
 # Where a page of the repository stands on the site, if it is not below docs/.
-ELSEWHERE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+ELSEWHERE = {"README.md": "readme.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 
 
 def version():
@@ -66,15 +67,14 @@ def pages_of_repository():
             pages[name.removeprefix("docs/")] = name
         elif re.fullmatch(r"examples/\w+/README\.md", name):
             pages[f"examples/{Path(name).parent.name}.md"] = name
-    pages |= {page: name for name, page in ELSEWHERE.items() if page != "index.md"}
-    return pages
+    return pages | {page: name for name, page in ELSEWHERE.items()}
 
 
 def matching(patterns, names):
-    """Names without their suffix, in the order of the patterns; each once."""
+    """The names that fit, in the order of the patterns; each once."""
     found = []
     for pattern in patterns:
-        found += [name for name in sorted(names) if fnmatch.fnmatchcase(name, pattern) and name not in found]
+        found += [name for name in names if fnmatch.fnmatchcase(name, pattern) and name not in found]
     return found
 
 
@@ -93,7 +93,11 @@ def navigate(pages):
         if sections[section]:
             pages["index.md"] += toctree(section, sections[section])
     for parent, patterns in BELOW.items():
+        text = pages.get(f"{parent}.md", "")
         below = [name for name in matching(patterns, names) if name not in placed]
+        below.sort(key=lambda name: text.find(f"/{name.rpartition('/')[2]}.md") % (len(text) + 1))
+        if not below:
+            continue
         placed.update(below)
         pages[f"{parent}.md"] += toctree("", below)
         sections = {section: [each for name in of_section for each in (name, *(below if name == parent else ()))]
@@ -109,7 +113,7 @@ def write_pages():
     shutil.rmtree(PAGES, ignore_errors=True)
     copied = pages_of_repository()
     made = {**reference.pages(HOUSE, RELEASE), **reference.pages_of_examples(HOUSE), **schedules.pages(RELEASE / "bin/steadfold", HOUSE, PAGES)}
-    links = Links(HOUSE, {**ELSEWHERE, **{name: page for page, name in copied.items()}}, made, PAGES)
+    links = Links(HOUSE, {name: page for page, name in copied.items()}, made, PAGES)
     pages = {page: links.rewritten(name, page, (HOUSE / name).read_text()) for page, name in copied.items()}
     pages |= {page: links.rewritten(f"docs/{page}", page, text) for page, text in made.items() if page not in copied}
     pages |= links.sources()
@@ -145,13 +149,17 @@ def write_markdown(plain, sections):
             continue
         lines += [f"## {section}", ""]
         for name in names:
-            if text := plain.get(f"{name}.md"):
-                lines.append(f"- [{title_of(text)}]({name}.md): {first_sentence(text)}")
+            page = next(page for page in (f"{name}.md", f"{name}.ipynb") if page in plain)
+            text = plain[page] if page.endswith(".md") else prose_of(json.loads(plain[page]))
+            lines.append(f"- [{title_of(text)}]({page}): {first_sentence(text)}")
         lines.append("")
     (SITE / "llms.txt").write_text("\n".join(lines))
     for page, text in plain.items():
-        if page.endswith(".md"):
-            (SITE / page).write_text(text)
+        (SITE / page).write_text(text)
+
+
+def prose_of(notebook):
+    return "\n\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
 
 
 def expect_nothing_from_elsewhere():

@@ -11,12 +11,14 @@ myst_heading_anchors = 4  # the anchors that GitHub makes of headings
 nb_execution_mode = "force"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
+nb_execution_show_tb = True
 nb_ipywidgets_js = {}  # nothing is loaded from elsewhere
 
 html_theme = "furo"
 html_title = "Steadfold"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_use_index = False
 html_copy_source = False  # the Markdown stands beside the pages, see llms.txt
 html_show_sphinx = False
 html_show_copyright = False

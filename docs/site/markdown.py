@@ -43,5 +43,5 @@ def first_sentence(text):
     return ""
 
 
-def table(head, rows):
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, ["---"] * len(head), *rows])
+def table(head, rows, alignment="---"):
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, [alignment] * len(head), *rows])

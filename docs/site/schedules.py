@@ -6,10 +6,9 @@ import subprocess
 
 from markdown import table
 
-RANKS_OF_PICTURE = 6
+RANKS_OF_PICTURE = 5
 RANKS = (2, 5, 8, 64, 256)
 WIDTHS = (1, 100_000)
-SERVED = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
 SOURCE = re.compile(r"S\d")
 
 OVERVIEW = """# Schedules
@@ -105,7 +104,7 @@ def cost(command, row):
             rows.append([number(width), ranks, found["segments"], number(found["messages"]), number(found["rounds"]),
                          number(found["bytes"])])
     head = ["doubles per rank", "ranks", "segments", "messages", "rounds", "bytes"]
-    return COST.format(collective=collective, method=method, table=table(head, rows))
+    return COST.format(collective=collective, method=method, table=table(head, rows, "---:"))
 
 
 def source_of(row, depth):
@@ -138,6 +137,6 @@ def pages(command, house, directory):
     files = sources(house)
     made = {f"schedules/{row['name']}.md": page(command, row, files[row["name"]], directory / "schedules") for row in rows}
     lines = [[f"[{row['name']}](schedules/{row['name']}.md)", row["sentence"],
-              *("yes" if each in row["collectives"] else "" for each in SERVED), source_of(row, "")] for row in rows]
-    made["schedules.md"] = OVERVIEW.format(table=table(["schedule", "what it does", *SERVED, "source"], lines))
+              ", ".join(row["collectives"]), source_of(row, "")] for row in rows]
+    made["schedules.md"] = OVERVIEW.format(table=table(["schedule", "what it does", "serves", "source"], lines))
     return made

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 from links import quoted
-from markdown import first_sentence, table, title_of
+from markdown import first_sentence, spans_of_code, table, title_of
 
 from . import c, cxx, fortran, python
 
@@ -16,15 +16,36 @@ def overview(title, words, below):
     return f"# {title}\n\n{words}\n\n{table(['page', 'what is there'], rows)}\n"
 
 
+def with_links(text):
+    """Comments name pages as files of the repository."""
+    spans = spans_of_code(text)
+    return re.sub(r"\bdocs/(\w+)\.md", lambda found: found[0] if any(begin <= found.start() < end for begin, end in spans)
+                  else f"[{found[0]}](../../{found[1]}.md)", text)
+
+
 def command(release):
     """What `steadfold --help` and its like print."""
-    def shown(*words):
-        return subprocess.run([str(release / "bin/steadfold"), *words], capture_output=True, text=True, check=True).stdout.strip()
+    def help_of(*words):
+        return subprocess.run([str(release / "bin/steadfold"), *words, "--help"], capture_output=True, text=True, check=True).stdout
 
-    names = re.findall(r"^  (\w[\w-]*) ", shown("--help").partition("Subcommands:\n")[2], re.MULTILINE)
-    parts = [f"## steadfold {name}\n\n```text\n{shown(name, '--help')}\n```" for name in names]
-    return ("# The command\n\nAfter reading this you know every option of `steadfold`. What follows is what it prints itself, "
-            f"here for Open MPI.\n\n```text\n{shown('--help')}\n```\n\n" + "\n\n".join(parts) + "\n")
+    text = help_of()
+    names = re.findall(r"^  (\w[\w-]*) ", text.partition("Subcommands:\n")[2], re.MULTILINE)
+    parts = [f"## steadfold {name}\n\n{of_help(help_of(name))}" for name in names]
+    return "\n\n".join(["# The command", "After reading this you know every option of `steadfold`. These are its own words: "
+                        "`steadfold --help`, `steadfold SUBCOMMAND --help`.", of_help(text), *parts]) + "\n"
+
+
+def of_help(text):
+    """A help text with its lists as tables."""
+    head, *lists = re.split(r"^(?=\w+:$)", text, flags=re.MULTILINE)
+    usage, parts = re.search(r"^Usage: (.*)$", head, re.MULTILINE)[1], [head.splitlines()[0].rstrip(".") + "."]
+    parts.append(f"```text\n{usage}\n```")
+    for each in lists:
+        title, body = each.split("\n", 1)
+        rows = [[f"`{found[1].strip()}`", c.words(" ".join(found[2].split()))]
+                for found in re.finditer(r"^  (\S.*?)(?:  |\n {20,})((?:.|\n(?=  {20,}))*)$", body, re.MULTILINE)]
+        parts.append(table([title.rstrip(":"), ""], rows))
+    return "\n\n".join(parts)
 
 
 def pages(house, release):
@@ -38,7 +59,7 @@ def pages(house, release):
          "Fortran](../fortran.md) explains them.", fortran),
         ("python", "Python interface", "Every function and class of the package, by subject. [Steadfold from Python](../python.md) "
          "explains them.", python)):
-        below = module.pages(house, release)
+        below = {page: with_links(text) for page, text in module.pages(house, release).items()}
         made[f"reference/{name}.md"] = overview(title, words, below)
         made |= below
     made["reference/command.md"] = command(release)
@@ -48,7 +69,8 @@ def pages(house, release):
 def pages_of_examples(house):
     """A page that lists the examples, and one for each that has no README: with its sources, if they are short."""
     made, rows = {}, []
-    for folder in sorted(path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"):
+    for folder in sorted((path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"),
+                         key=lambda path: (path.name != "first", path.name)):
         name, readme = folder.name, folder / "README.md"
         if readme.exists():
             text = readme.read_text()

@@ -12,7 +12,7 @@ NOT_SHOWN = re.compile(r"(?:static_assert|friend (?:class|struct)|template <[^>]
                        r"using guarantees::")
 # What is written for the header's own sake: definitions out of a class, specialisations, deduction guides, constructors
 # that other classes call, copies and moves.
-OUT_OF_CLASS = re.compile(r"^[^(]*\w+(?:<\w+>)?::~?\w+\(|^[^(={]*\w<[^(={]*> = |\) -> ")
+OUT_OF_CLASS = re.compile(r"^[^(=]*\w+(?:<\w+>)?::~?\w+\(|^[^(={]*\w<[^(={]*> = |\) -> ")
 FOR_OTHER_CLASSES = re.compile(r"\(sf_call& call\)|\(.*_ptr<(?:const )?detail::|const Members&|static_cast")
 COPIES = re.compile(r"(?:constexpr )?(?:\w+& operator=|(\w+))\((?:const )?\w+(?:<\w+>)?&&? ?(?:other)?\)")
 TYPE = re.compile(r"(?:class|struct|enum(?: class)?) (?:\[\[[^\]]*\]\] )?(?:alignas\(\w+\) )?(\w+)")
@@ -72,7 +72,7 @@ def tidy(code):
         end = end_of(code, found.end() - 1, "<>")
         kept += without_conditions(code[:end])
         code = code[end:].strip()
-    code = re.sub(r"^(?:inline |constexpr |static (?=constexpr)|friend )+(?=[^=(]*\()", "", code)  # of functions
+    code = re.sub(r"^(?:inline |constexpr |static (?=constexpr)|friend )+(?=(?:operator\W+|[^=(])*\()", "", code)  # of functions
     code = re.sub(r"^inline (?=constexpr)", "", code)
     head, opening, rest = code.partition("(")
     if opening and not head.startswith(("class", "struct")):
@@ -126,7 +126,7 @@ class Reader:
         self.text, self.types = text, {}
         self.public = self.scope(0, len(text), (), True)
 
-    def scope(self, begin, end, names, is_public):
+    def scope(self, begin, end, names, is_public, of=None):
         entries, doc, at, open_ends, has_gap = [], "", begin, [], False
         while at < end:
             token = TOKEN.match(self.text, at)
@@ -147,7 +147,7 @@ class Reader:
                 is_public = token[0] == "public:"
             elif kind == "code":
                 code, body, at = self.declaration(token.start())
-                self.note(entries, code, body, at, doc, names, is_public, has_gap)
+                self.note(entries, code, body, at, doc, names, is_public, has_gap, of)
                 doc, has_gap = "", False
         return entries
 
@@ -157,7 +157,7 @@ class Reader:
             end += self.text[end:end + 1] == ";"
         return code, body, end
 
-    def note(self, entries, code, body, end, doc, names, is_public, has_gap):
+    def note(self, entries, code, body, end, doc, names, is_public, has_gap, of):
         bare = without_template(" ".join(code.split()))
         if TYPE.match(bare) and body is None:  # only declared
             return
@@ -169,7 +169,7 @@ class Reader:
             if bare.startswith("enum"):
                 code = code.rstrip() + " " + " ".join(re.sub(r"//[^\n]*", "", self.text[body:self.text.rindex("}", body, end) + 1]).split())
             else:
-                members = self.scope(body + 1, self.text.rindex("}", body, end), (), bare.startswith("struct"))
+                members = self.scope(body + 1, self.text.rindex("}", body, end), (), bare.startswith("struct"), name)
             found = Entry(name, "type", [(doc, tidy(code).partition(" : ")[0] if not bare.startswith("enum") else tidy(code))], members,
                           re.findall(r"public (?:detail::)?(\w+)", bases) + (re.findall(r"(?<!\w)(?:detail::)?(\w+)", bases)
                                                                               if bare.startswith("struct") else []))
@@ -184,7 +184,7 @@ class Reader:
         shown = tidy(code)
         name, kind = name_of(shown)
         last = entries[-1] if entries else None
-        if last and last.kind == kind and (name in last.name.split(", ") or not doc and not has_gap):
+        if last and last.kind == kind and (name in last.name.split(", ") or not doc and not has_gap and of not in (name, last.name)):
             last.declarations.append((doc, shown))
             last.name += f", {name}" if name not in last.name.split(", ") else ""
         else:
@@ -298,12 +298,15 @@ def opening(text):
     return documented("\n".join(lines).strip("\n"))
 
 
+FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "constants.hpp", "types.hpp")  # headers, in their order
+
+
 def pages(house, release):
     texts = {path.name: path.read_text() for path in sorted((house / "include/steadfold").glob("*.hpp"))}
     readers = {name: Reader(re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.MULTILINE)) for name, text in texts.items()}
     types = {name: found for reader in readers.values() for name, found in reader.types.items()}
     made = {}
-    for name, reader in readers.items():
+    for name, reader in sorted(readers.items(), key=lambda item: (*FIRST, item[0]).index(item[0])):
         if reader.public:
             made[f"reference/cxx/{name.removesuffix('.hpp')}.md"] = "\n\n".join(
                 [f"# {name}", opening(texts[name]), *(entry(each, types) for each in reader.public)]) + "\n"

@@ -100,7 +100,7 @@ def paragraphs(comment):
 
 
 def escaped(words):
-    parts = re.split(r"(`[^`]+`|\b\w*_\w+\b)", words)
+    parts = re.split(r"(`[^`]+`|type\(\w+\)|\b\w*_\w+\b(?:\.h|\(\))?)", words)
     parts[::2] = [re.sub(r"([*_<\[\]|])", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [part if part.startswith("`") else f"`{part}`" for part in parts[1::2]]
     return "".join(parts)
@@ -145,9 +145,9 @@ def pages(house, release):
             found[page].append(entries[name])
     made = {}
     for page in ORDER:
-        words = arguments("\n".join(head)) if page == "reductions" else f"Procedures of the module `steadfold`: {SUBJECTS[page][0].lower()}."
+        words = arguments("\n".join(head)) if page == "reductions" else "Procedures and types of the module `steadfold`."
         made[f"reference/fortran/{page}.md"] = "\n\n".join(
-            [f"# {SUBJECTS[page][0]}", words, *(shown(entry) for entry in found[page])]) + "\n"
+            [f"# {SUBJECTS[page][0]} in Fortran", words, *(shown(entry) for entry in found[page])]) + "\n"
     return made
 
 

@@ -104,12 +104,12 @@ def pages(house, release):
         doc = package.__doc__ if page == "reductions" else importlib.import_module(f"steadfold.{modules[0]}").__doc__
         words = prose(re.sub(r"^Made by [^\n]*\n\n", "", doc or "")) if modules[0] != "_core" else "Who holds what, and who reduces with whom."
         made[f"reference/python/{page}.md"] = "\n\n".join(
-            [f"# {title}", words, *(entry(name, getattr(package, name), 2) for name in sorted(names, key=str.lower))]) + "\n"
+            [f"# {title} in Python", words, *(entry(name, getattr(package, name), 2) for name in sorted(names, key=str.lower))]) + "\n"
     if lost:
         raise SystemExit(f"names of the Python package on no page ({', '.join(sorted(lost))}), name their module in SUBJECTS")
     dask = importlib.import_module("steadfold.dask")
     made["reference/python/dask.md"] = "\n\n".join(
-        ["# Dask arrays", prose(dask.__doc__), *(entry(name, getattr(dask, name), 2) for name in sorted(dask.__all__))]) + "\n"
+        ["# Dask arrays in Python", prose(dask.__doc__), *(entry(name, getattr(dask, name), 2) for name in sorted(dask.__all__))]) + "\n"
     return made
 
 
