@@ -88,7 +88,7 @@ install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/
   ${PROJECT_SOURCE_DIR}/cmake/SteadfoldMPIName.cmake DESTINATION ${package})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steadfold TYPE INCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff TYPE DOC)
-install(DIRECTORY docs TYPE DOC)
+install(DIRECTORY docs TYPE DOC PATTERN site EXCLUDE)
 install(DIRECTORY examples/first DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # Manual pages of the C interface, made from its headers where there is a Python to do it.

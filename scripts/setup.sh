@@ -107,10 +107,30 @@ make_python_environment() {
     left_out+=("the Python package (no environment for it, see $log)")
   fi
 }
+# What the site needs besides comes from PyPI, too.
+make_site_environment() {
+  local wanted=docs/site/requirements.txt done=$venv/python/site-requirements.txt log=build/site-environment.log
+  cmp -s $wanted "$done" && return
+  say "installing from PyPI into .venv/python, for the site"
+  if [ -e "$venv/python/requirements.txt" ] && "$venv/python/bin/pip" install --quiet --requirement $wanted >$log 2>&1; then
+    cp $wanted "$done"
+  else
+    left_out+=("the site (no environment for it, see $log)")
+  fi
+}
 
 set_up_to_build() {
   need_to_build
   install_missing
+}
+
+set_up_site() {
+  need_to_build
+  need_python
+  install_missing
+  make_python_environment
+  make_site_environment
+  [[ ${left_out[*]} != *"the site"* ]] || die "the site cannot be built (${left_out[*]})"
 }
 
 set_up_all() {

@@ -1,0 +1,181 @@
+"""The site that was built is whole: links and anchors lead somewhere, the ten questions are answered within two clicks, every
+public name has a place in the reference, every schedule a page, and nothing comes from elsewhere."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build/site"
+sys.path.insert(0, str(ROOT / "tests/structure"))
+
+from reached import code, functions, public_names  # noqa: E402
+
+QUESTIONS = (
+    "Why do my results still differ?",
+    "Will it slow me down, and by how much?",
+    "I have an MPI_Allreduce: what do I replace?",
+    "What if I can't change my program?",
+    "Do I need to know who holds which element?",
+    "What happens to NaN and infinities?",
+    "Which compiler flags may I use?",
+    "Does it work with threads, and how do I bind them?",
+    "How do I keep a sum over a restart?",
+    "What about GPUs?",
+)
+
+
+class Page(HTMLParser):
+    """What a page has: links (those of the text apart), anchors, headings, what it loads."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.links, self.links_of_text, self.anchors, self.headings, self.loads = [], [], set(), [], []
+        self.in_text, self.heading = 0, None
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.anchors.add(given.get("id") or given.get("name"))
+        self.in_text += tag == "article" or (self.in_text and tag == "div")
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+            if self.in_text:
+                self.links_of_text.append(given["href"])
+        if tag in ("img", "script", "iframe") and given.get("src") or tag == "link" and "stylesheet" in (given.get("rel") or ""):
+            self.loads.append(given.get("src") or given["href"])
+        if tag in ("h1", "h2"):
+            self.heading = ""
+
+    def handle_endtag(self, tag):
+        self.in_text -= tag == "article" or bool(self.in_text and tag == "div")
+        if tag in ("h1", "h2") and self.heading is not None:
+            self.headings.append(words(self.heading))
+            self.heading = None
+
+    def handle_data(self, text):
+        if self.heading is not None:
+            self.heading += text
+
+
+def words(text):
+    """Without what differs between a heading and its source: signs, and how quotation marks look."""
+    return " ".join(re.findall(r"\w+", text.lower().replace("'", "").replace("\u2019", "")))
+
+
+def target_of(path, link):
+    """The file and anchor that a link of a page leads to; None if it leaves the site."""
+    parts = urlsplit(link)
+    if parts.scheme or link.startswith("//"):
+        return None
+    return ((path.parent / unquote(parts.path)).resolve() if parts.path else path), unquote(parts.fragment)
+
+
+class Site(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.pages = {path: Page(path) for path in SITE.rglob("*.html")}
+
+    def test_links_and_anchors_lead_somewhere(self):
+        faults, count = [], 0
+        for path, page in self.pages.items():
+            for link in page.links + page.loads:
+                found = target_of(path, link)
+                if not found:
+                    continue
+                count += 1
+                file, anchor = found
+                if not file.exists():
+                    faults.append(f"{path.relative_to(SITE)}: {link} (there is no such file)")
+                elif anchor and file in self.pages and anchor not in self.pages[file].anchors and link != "#":
+                    faults.append(f"{path.relative_to(SITE)}: {link} (there is no such anchor)")
+        self.assertGreater(count, 10_000)
+        self.assertFalse(faults, "\n" + "\n".join(sorted(set(faults))[:50]))
+
+    def test_nothing_is_loaded_from_elsewhere(self):
+        for path, page in self.pages.items():
+            for link in page.loads:
+                self.assertTrue(target_of(path, link), f"{path.relative_to(SITE)} loads {link}")
+
+    def test_questions_are_answered_within_two_clicks(self):
+        reached = {SITE / "index.html"}
+        for _ in range(2):
+            reached |= {found[0] for path in reached if path in self.pages for link in self.pages[path].links_of_text
+                        if (found := target_of(path, link))}
+        titles = {heading for path in reached if path in self.pages for heading in self.pages[path].headings}
+        self.assertNotIn(words("Which colour has a sum?"), titles)
+        for question in QUESTIONS:
+            self.assertIn(words(question), titles, "no page within two clicks has this question as its title")
+
+    def reference(self, language):
+        return "\n".join(path.read_text() for path in sorted((SITE / "reference" / language).glob("*.md")))
+
+    def test_every_public_name_is_in_the_reference(self):
+        text = re.sub(r'^\s*#.*$|"(?:\\.|[^"\\])*"', "", code("include/steadfold/*.hpp"), flags=re.MULTILINE)
+        declared = set(re.findall(r"\w+", " ".join(re.findall(r"^```cpp\n(.*?)^```$", self.reference("cxx"), re.MULTILINE | re.DOTALL))))
+        self.assertEqual(sorted(public_names(text) - declared - {"describe"}), [])
+        declared = set(re.findall(r"\w+", " ".join(re.findall(r"^## (.*)$", self.reference("c"), re.MULTILINE))))
+        self.assertEqual(sorted(set(functions()) - declared), [])
+        module = "".join((ROOT / "fortran" / name).read_text() for name in ("steadfold.f90", "steadfold_operations.inc"))
+        names = {name for line in re.findall(r"public :: ((?:[^\n&]*&\n)*[^\n]*)", module) for name in re.findall(r"\w+", line)}
+        declared = set(re.findall(r"\w+", " ".join(re.findall(r"^## (.*)$", self.reference("fortran"), re.MULTILINE))))
+        self.assertGreater(len(names), 100)
+        self.assertEqual(sorted(names - declared), [])
+
+    def test_every_comment_of_cxx_is_in_the_reference(self):
+        """Comments on what is public: before a function of namespace steadfold, or a type of it."""
+        said = words(re.sub(r"\]\([^)]*\)", "", self.reference("cxx")))
+        count = 0
+        for path in sorted((ROOT / "include/steadfold").glob("*.hpp")):
+            text = re.sub(r"^namespace (?:steadfold::)?detail \{.*?^\}  // namespace (?:steadfold::)?detail$", "", path.read_text(),
+                          flags=re.MULTILINE | re.DOTALL)
+            for comment in re.findall(r"^((?:///(?!<).*\n)+)(?!///|(?:template <.*>\n)?(?:class|struct) \w+;|namespace)", text, re.MULTILINE):
+                first = words(re.sub(r"^///", "", comment, flags=re.MULTILINE))
+                self.assertTrue(first[:60] in said, f"{path.name}: {comment}")
+                count += 1
+        self.assertGreater(count, 90)
+
+    def test_every_schedule_has_a_page_with_its_picture_and_cost(self):
+        listed = subprocess.run([ROOT / "build/release/bin/steadfold", "schedules", "--json"], capture_output=True, text=True, check=True)
+        rows = json.loads(listed.stdout)["schedules"]
+        self.assertGreaterEqual(len(rows), 25)
+        overview = (SITE / "schedules.html").read_text()
+        for row in rows:
+            page = (SITE / f"schedules/{row['name']}.md").read_text()
+            self.assertIn(f'href="schedules/{row["name"]}.html"', overview)
+            self.assertIn(words(row["sentence"]), words(page))
+            self.assertRegex(page, rf"\]\({row['name']}\.svg\)|There is no picture: ")
+            self.assertRegex(page, r"\| +bytes \|\n|The command cannot (count|predict)")
+
+    def test_llms_txt_lists_the_pages(self):
+        text = (SITE / "llms.txt").read_text()
+        self.assertRegex(text, r"\A# Steadfold\n\n> \S")
+        entries = re.findall(r"^- \[([^\]]+)\]\(([^)]+)\): (.*)$", text, re.MULTILINE)
+        self.assertEqual(len(entries), len(re.findall(r"^- ", text, re.MULTILINE)), "a page without a sentence")
+        for title, file, sentence in entries:
+            self.assertTrue((SITE / file).exists(), file)
+            self.assertTrue(title and sentence, file)
+        pages = {str(path.relative_to(SITE)) for path in SITE.rglob("*.md") if "source" not in path.relative_to(SITE).parts}
+        self.assertEqual(pages - {file for _, file, _ in entries}, {"index.md"})
+
+    def test_search_needs_no_server(self):
+        """The index is a script, which pages read from a disk load too; it knows words of pages and of the reference."""
+        index = (SITE / "searchindex.js").read_text()
+        self.assertTrue(index.startswith("Search.setIndex("))
+        for word in ("allreduc", "sf_reduc", "recursive_doubl"):
+            self.assertIn(word, index)
+
+
+def setUpModule():
+    if not (SITE / "index.html").exists():
+        raise SystemExit("there is no build/site/index.html (the site is not built), run ./dev site")
+
+
+if __name__ == "__main__":
+    unittest.main()
