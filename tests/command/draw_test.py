@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import unittest
+from pathlib import Path
 from xml.etree import ElementTree
 
 from support import COMMAND, CommandTest, run, run_all, some
@@ -105,6 +106,15 @@ class Schedules(DrawTest):
         names = [name for name, _ in self.names() if name not in ("original_dissemination", "native", "owner")]
         self.assertGreater(len(names), 20)
         self.expect_counts([(name, f"--ranks={p}") for p in some((1, 2, 3, 4, 5, 7, 8)) for name in names + NESTED])
+
+    def test_pictures_on_pages_are_those_of_today(self):
+        docs, count = Path(__file__).resolve().parents[2] / "docs", 0
+        for page in docs.glob("*.md"):
+            for file, arguments in re.findall(r"\]\((\w+\.svg)\)\n\n\(`steadfold (draw [^`]+)`\)", page.read_text()):
+                drawn = run(*arguments.split())
+                self.assertTrue(drawn.stdout == (docs / file).read_text(), f"docs/{file} is another picture: steadfold {arguments} --output docs/{file}")
+                count += 1
+        self.assertGreaterEqual(count, 2)
 
     def test_other_collectives(self):
         offered = [(name, each) for name, collectives in self.names() for each in collectives
