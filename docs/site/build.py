@@ -57,17 +57,10 @@ def version():
 
 def pages_of_repository():
     """Page of the site -> file of the repository."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples"], cwd=HOUSE,
-                            capture_output=True, text=True, check=True).stdout.split()
-    pages = {}
-    for name in listed:
-        if name.startswith("docs/site/") or not (HOUSE / name).exists():
-            continue
-        if name.startswith("docs/") and Path(name).suffix in (".md", ".ipynb"):
-            pages[name.removeprefix("docs/")] = name
-        elif re.fullmatch(r"examples/\w+/README\.md", name):
-            pages[f"examples/{Path(name).parent.name}.md"] = name
-    return pages | {page: name for name, page in ELSEWHERE.items()}
+    found = [path for pattern in ("docs/**/*.md", "docs/**/*.ipynb", "examples/*/README.md") for path in sorted(HOUSE.glob(pattern))]
+    names = [str(path.relative_to(HOUSE)) for path in found if not path.is_relative_to(HOUSE / "docs/site")]
+    return {re.sub(r"^docs/|(?<=^examples/)(\w+)/README(?=\.md$)", r"\1", name): name for name in names} | {
+        page: name for name, page in ELSEWHERE.items()}
 
 
 def matching(patterns, names):

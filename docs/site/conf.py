@@ -10,8 +10,7 @@ extensions = ["myst_nb"]  # MyST Markdown, and notebooks that run while the site
 myst_heading_anchors = 4  # the anchors that GitHub makes of headings
 nb_execution_mode = "force"
 nb_execution_timeout = 120
-nb_execution_raise_on_error = True
-nb_execution_show_tb = True
+nb_execution_show_tb = True  # a failure is a warning, which is an error
 nb_ipywidgets_js = {}  # nothing is loaded from elsewhere
 
 html_theme = "furo"
