@@ -2,7 +2,7 @@
 """Builds the site: build.py, started by ./dev site. The result is build/site/index.html.
 
 Pages are Markdown, and read on GitHub too. Here they are laid out below build/site.pages, together with those that are
-made: of schedules (schedules.py), of the interfaces (reference.py), of the examples. Sphinx makes HTML of them; whatever
+made: of schedules (schedules.py), of the interfaces (reference/), of the examples. Sphinx makes HTML of them; whatever
 it warns of is an error. The Markdown stands beside the HTML, and llms.txt lists it."""
 
 import fnmatch
@@ -28,12 +28,20 @@ SITE = HOUSE / "build/site"
 RELEASE = HOUSE / "build/release"
 SENTENCE = "Reductions of distributed data with the same bits, every time: C++ over MPI, with C, Fortran and Python."
 
-# The navigation: sections with patterns of pages, in their order. A page that no pattern has is an error.
+# The navigation: sections with patterns of pages, in their order. A page that no pattern has is an error, and a pattern that
+# no page has.
 SECTIONS = {
     "Start": ["start", "install", "calls", "questions", "examples"],
     "Your field": ["tutorials/*", "climate", "solvers", "phylogenetics", "from_shr_reprosum", "notebooks/*"],
-    "Languages": ["python", "fortran", "reference/cxx", "reference/c", "reference/fortran", "reference/python",
-                  "reference/command"],
+    "Languages": [
+        "python",
+        "fortran",
+        "reference/cxx",
+        "reference/c",
+        "reference/fortran",
+        "reference/python",
+        "reference/command",
+    ],
     "What is promised": ["guarantees", "methods", "comparison"],
     "What it costs": ["performance", "studies"],
     "How it works": ["architecture", "schedules", "transport"],
@@ -57,10 +65,13 @@ def version():
 
 def pages_of_repository():
     """Page of the site -> file of the repository."""
-    found = [path for pattern in ("docs/**/*.md", "docs/**/*.ipynb", "examples/*/README.md") for path in sorted(HOUSE.glob(pattern))]
+    found = [
+        path for pattern in ("docs/**/*.md", "docs/**/*.ipynb", "examples/*/README.md") for path in sorted(HOUSE.glob(pattern))
+    ]
     names = [str(path.relative_to(HOUSE)) for path in found if not path.is_relative_to(HOUSE / "docs/site")]
     return {re.sub(r"^docs/|(?<=^examples/)(\w+)/README(?=\.md$)", r"\1", name): name for name in names} | {
-        page: name for name, page in ELSEWHERE.items()}
+        page: name for name, page in ELSEWHERE.items()
+    }
 
 
 def matching(patterns, names):
@@ -93,8 +104,13 @@ def navigate(pages):
             continue
         placed.update(below)
         pages[f"{parent}.md"] += toctree("", below)
-        sections = {section: [each for name in of_section for each in (name, *(below if name == parent else ()))]
-                    for section, of_section in sections.items()}
+        sections = {
+            section: [each for name in of_section for each in (name, *(below if name == parent else ()))]
+            for section, of_section in sections.items()
+        }
+    empty = [each for patterns in (*SECTIONS.values(), *BELOW.values()) for each in patterns if not matching([each], names)]
+    if empty:
+        raise SystemExit(f"the navigation names pages that are not there ({', '.join(empty)}), take them out of docs/site/build.py")
     lost = [name for name in names if name not in placed and not name.startswith("source/")]
     if lost:
         raise SystemExit(f"pages that no section has ({', '.join(lost)}), name them in SECTIONS or BELOW of docs/site/build.py")
@@ -105,7 +121,11 @@ def write_pages():
     """Lays out all pages below build/site.pages. Returns them without navigation, and the sections."""
     shutil.rmtree(PAGES, ignore_errors=True)
     copied = pages_of_repository()
-    made = {**reference.pages(HOUSE, RELEASE), **reference.pages_of_examples(HOUSE), **schedules.pages(RELEASE / "bin/steadfold", HOUSE, PAGES)}
+    made = {
+        **reference.pages(HOUSE, RELEASE),
+        **reference.pages_of_examples(HOUSE),
+        **schedules.pages(RELEASE / "bin/steadfold", HOUSE, PAGES),
+    }
     links = Links(HOUSE, {name: page for page, name in copied.items()}, made, PAGES)
     pages = {page: links.rewritten(name, page, (HOUSE / name).read_text()) for page, name in copied.items()}
     pages |= {page: links.rewritten(f"docs/{page}", page, text) for page, text in made.items() if page not in copied}
@@ -122,14 +142,40 @@ def write_pages():
 
 def environment():
     """What Sphinx and the notebooks run in: the build's command, programs and Python package come first."""
-    return {**os.environ, "STEADFOLD_VERSION": version(), "PATH": f"{RELEASE / 'bin'}:{os.environ['PATH']}",
-            "PYTHONPATH": str(RELEASE / "python"), "PYTHONDONTWRITEBYTECODE": "1", "STEADFOLD_HOUSE": str(HOUSE)}
+    return {
+        **os.environ,
+        "STEADFOLD_VERSION": version(),
+        "PATH": f"{RELEASE / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(RELEASE / "python"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "STEADFOLD_HOUSE": str(HOUSE),
+    }
 
 
 def build():
     shutil.rmtree(SITE, ignore_errors=True)
-    done = subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n", "-j", "auto", "-c",
-                    HOUSE / "docs/site", "-d", HOUSE / "build/site.doctrees", PAGES, SITE], env=environment())
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-b",
+            "html",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-n",
+            "-j",
+            "auto",
+            "-c",
+            HOUSE / "docs/site",
+            "-d",
+            HOUSE / "build/site.doctrees",
+            PAGES,
+            SITE,
+        ],
+        env=environment(),
+    )
     if done.returncode != 0:
         raise SystemExit("the site has faults (see above), mend the pages: each stands below build/site.pages as Sphinx saw it")
 
@@ -157,13 +203,21 @@ def prose_of(notebook):
 
 def expect_nothing_from_elsewhere():
     """A site that needs no network: no page loads a script, a font, a picture or a sheet from a server."""
-    loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*\ssrc=["'](?:https?:)?//[^"']*|"""
-                       r"""<link[^>]*\srel=["']?(?:stylesheet|preload|icon)[^>]*href=["'](?:https?:)?//[^"']*|"""
-                       r"""(?:url\(|@import )\s*["']?(?:https?:)?//[^"')]*""")
-    found = {f"{path.relative_to(SITE)}: {load}" for path in SITE.rglob("*") if path.suffix in (".html", ".css", ".svg")
-             for load in loads.findall(path.read_text())}
+    loads = re.compile(
+        r"""<(?:script|img|iframe|source)[^>]*\ssrc=["'](?:https?:)?//[^"']*|"""
+        r"""<link[^>]*\srel=["']?(?:stylesheet|preload|icon)[^>]*href=["'](?:https?:)?//[^"']*|"""
+        r"""(?:url\(|@import )\s*["']?(?:https?:)?//[^"')]*"""
+    )
+    found = {
+        f"{path.relative_to(SITE)}: {load}"
+        for path in SITE.rglob("*")
+        if path.suffix in (".html", ".css", ".svg")
+        for load in loads.findall(path.read_text())
+    }
     if found:
-        raise SystemExit("\n".join(["the site loads from elsewhere (it must work without a network), bring it along:", *sorted(found)]))
+        raise SystemExit(
+            "\n".join(["the site loads from elsewhere (it must work without a network), bring it along:", *sorted(found)])
+        )
 
 
 def main():
@@ -173,8 +227,10 @@ def main():
     write_markdown(plain, sections)
     expect_nothing_from_elsewhere()
     files = [path for path in SITE.rglob("*") if path.is_file()]
-    print(f"{len(plain)} pages, {len(files)} files, {sum(path.stat().st_size for path in files) / 2**20:.1f} MiB, "
-          f"{time.monotonic() - before:.0f} s: {SITE / 'index.html'}")
+    print(
+        f"{len(plain)} pages, {len(files)} files, {sum(path.stat().st_size for path in files) / 2**20:.1f} MiB, "
+        f"{time.monotonic() - before:.0f} s: {SITE / 'index.html'}"
+    )
 
 
 if __name__ == "__main__":

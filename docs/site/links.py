@@ -8,8 +8,17 @@ from pathlib import Path
 
 from markdown import replace_links
 
-LEXERS = {".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".py": "python", ".f90": "fortran", ".inc": "fortran",
-          ".toml": "toml", ".sh": "bash"}
+LEXERS = {
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".h": "c",
+    ".c": "c",
+    ".py": "python",
+    ".f90": "fortran",
+    ".inc": "fortran",
+    ".toml": "toml",
+    ".sh": "bash",
+}
 PICTURES = {".svg", ".png"}
 
 
@@ -24,6 +33,7 @@ class Links:
 
     def rewritten(self, name, page, text):
         """The text of a page whose file is `name`. Pages that are made link as if they stood below docs/."""
+
         def replacement(link):
             target, _, anchor = link["target"].partition("#")
             if re.match(r"[a-z]+:", link["target"]) or not target:
@@ -46,8 +56,14 @@ class Links:
             return below
         source = self.house / found
         if source.is_dir():
-            return next((page for page in (f"{found}.md", f"{found.removeprefix('docs/')}.md") if page in self.made or page in
-                         self.page_of.values()), None)
+            return next(
+                (
+                    page
+                    for page in (f"{found}.md", f"{found.removeprefix('docs/')}.md")
+                    if page in self.made or page in self.page_of.values()
+                ),
+                None,
+            )
         if not source.is_file():
             return None
         if source.suffix in PICTURES:

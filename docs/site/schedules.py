@@ -53,8 +53,8 @@ beta the time of a byte, gamma that of an addition.
 {head}
 """
 
-COST = """Of {collective}, as `steadfold simulate --method {method}` counts it: every rank brings so many doubles. Rounds are those
-of the longest chain of messages. Bytes are of all messages together.
+COST = """Of {collective}, as `steadfold simulate --method {method}` counts it: every rank brings so many doubles. Rounds are
+those of the longest chain of messages. Bytes are of all messages together.
 
 {table}
 """
@@ -94,15 +94,38 @@ def cost(command, row):
     rows = []
     for width in WIDTHS:
         for ranks in RANKS:
-            text, why = answer(command, "simulate", "--ranks", ranks, "--elements", ranks, "--width", width, "--method", method,
-                               "--collective", collective, "--schedule", row["name"], "--json")
+            text, why = answer(
+                command,
+                "simulate",
+                "--ranks",
+                ranks,
+                "--elements",
+                ranks,
+                "--width",
+                width,
+                "--method",
+                method,
+                "--collective",
+                collective,
+                "--schedule",
+                row["name"],
+                "--json",
+            )
             if text is None:
                 return f"The command cannot predict it: {why}."
             found = json.loads(text)
             if found["messages"] is None:
                 return "The command cannot count its messages: the MPI library alone knows which it sends."
-            rows.append([number(width), ranks, found["segments"], number(found["messages"]), number(found["rounds"]),
-                         number(found["bytes"])])
+            rows.append(
+                [
+                    number(width),
+                    ranks,
+                    found["segments"],
+                    number(found["messages"]),
+                    number(found["rounds"]),
+                    number(found["bytes"]),
+                ]
+            )
     head = ["doubles per rank", "ranks", "segments", "messages", "rounds", "bytes"]
     return COST.format(collective=collective, method=method, table=table(head, rows, "---:"))
 
@@ -118,12 +141,21 @@ def page(command, row, path, directory):
     name = row["name"]
     picture, why = answer(command, "draw", "schedule", name, "--ranks", RANKS_OF_PICTURE)
     text = PAGE.format(
-        name=name, sentence=row["sentence"][0].upper() + row["sentence"][1:], ranks=RANKS_OF_PICTURE,
-        collectives=", ".join(row["collectives"]), methods=", ".join(f"`{method}`" for method in row["methods"]),
-        order="kept" if row["keeps_rank_order"] else "not kept", same="yes" if row["same_on_all_ranks"] else "no",
+        name=name,
+        sentence=row["sentence"][0].upper() + row["sentence"][1:],
+        ranks=RANKS_OF_PICTURE,
+        collectives=", ".join(row["collectives"]),
+        methods=", ".join(f"`{method}`" for method in row["methods"]),
+        order="kept" if row["keeps_rank_order"] else "not kept",
+        same="yes" if row["same_on_all_ranks"] else "no",
         restrictions=row["restrictions"] or "none",
-        parameters=", ".join(f"`{each}=`" for each in row["parameters"]) or "none", source=source_of(row, "../"),
-        cost=cost(command, row), file=path.name, path=path.relative_to(path.parents[3]), head=head_of(path))
+        parameters=", ".join(f"`{each}=`" for each in row["parameters"]) or "none",
+        source=source_of(row, "../"),
+        cost=cost(command, row),
+        file=path.name,
+        path=path.relative_to(path.parents[3]),
+        head=head_of(path),
+    )
     if picture is None:
         return text.replace(f"![{name} on {RANKS_OF_PICTURE} ranks]({name}.svg)", f"There is no picture: {why}.")
     (directory / f"{name}.svg").write_text(picture)
@@ -136,7 +168,9 @@ def pages(command, house, directory):
     (directory / "schedules").mkdir(parents=True, exist_ok=True)
     files = sources(house)
     made = {f"schedules/{row['name']}.md": page(command, row, files[row["name"]], directory / "schedules") for row in rows}
-    lines = [[f"[{row['name']}](schedules/{row['name']}.md)", row["sentence"],
-              ", ".join(row["collectives"]), source_of(row, "")] for row in rows]
+    lines = [
+        [f"[{row['name']}](schedules/{row['name']}.md)", row["sentence"], ", ".join(row["collectives"]), source_of(row, "")]
+        for row in rows
+    ]
     made["schedules.md"] = OVERVIEW.format(table=table(["schedule", "what it does", "serves", "source"], lines))
     return made

@@ -22,8 +22,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = os.environ.get("STEADFOLD_BUILD")
 PYTHON = os.environ.get("STEADFOLD_PYTHON")  # with NumPy and mpi4py; unset: the Python package is not built
 MPICXX = os.environ.get("STEADFOLD_MPICXX")
-PAGES = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in ("index", "start", "questions", "comparison")),
-         *sorted((ROOT / "docs/how_to").glob("*.md")), *sorted((ROOT / "docs/tutorials").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / f"docs/{name}.md" for name in ("index", "start", "questions", "comparison")),
+    *sorted((ROOT / "docs/how_to").glob("*.md")),
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
+]
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+)?^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -75,7 +79,13 @@ def room_like_the_project(room):
     if PYTHON:
         script(tools / "python3", f'exec {PYTHON} "$@"')
     path = f"{room / 'build/bin'}:{tools}:{os.environ['PATH']}"
-    return {**ENVIRONMENT, "PATH": path, "HOME": str(room), "PYTHONDONTWRITEBYTECODE": "1", "OMPI_MCA_orte_tmpdir_base": str(room)}
+    return {
+        **ENVIRONMENT,
+        "PATH": path,
+        "HOME": str(room),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMPI_MCA_orte_tmpdir_base": str(room),
+    }
 
 
 class Pages(unittest.TestCase):
@@ -93,7 +103,7 @@ class Pages(unittest.TestCase):
                     self.run_page(page, commands)
                 ran += len(commands)
         print(f"{ran} commands ran; not run: {len(left_out)}", *left_out, sep="\n  ")
-        self.assertGreaterEqual(ran, 50)
+        self.assertGreaterEqual(ran, 50 if PYTHON else 20)
 
     def run_page(self, page, commands):
         mark = "@@ command {} ended with {}"
@@ -102,16 +112,25 @@ class Pages(unittest.TestCase):
             text += ["cd $HOME", command, f"printf '\\n{mark.format(i, '%d')}\\n' $?"]
         with tempfile.TemporaryDirectory(prefix="pages-") as room:
             environment = room_like_the_project(Path(room))
-            done = subprocess.run(["bash", "-c", "\n".join(text)], cwd=room, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, text=True, timeout=300)
+            done = subprocess.run(
+                ["bash", "-c", "\n".join(text)],
+                cwd=room,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                text=True,
+                timeout=300,
+            )
         rest = done.stdout
         for i, (command, shown) in enumerate(commands):
             found = re.search(rf"(?s)\A(.*?)\n?\n{re.escape(mark.format(i, ''))}(\d+)\n", "\n" + rest)
             self.assertTrue(found, f"{page.name} ended within: {command}\n{rest[-2000:]}")
             printed, status = found[1][1:].split("\n") if found[1][1:] else [], int(found[2])
-            rest = rest[found.end() - 1:]
-            self.assertTrue(fits(printed, shown), f"{page.name}: $ {command}\nprints\n{chr(10).join(printed[-60:])}\n"
-                                                  f"and the page shows\n{chr(10).join(shown)}")
+            rest = rest[found.end() - 1 :]
+            self.assertTrue(
+                fits(printed, shown),
+                f"{page.name}: $ {command}\nprints\n{chr(10).join(printed[-60:])}\nand the page shows\n{chr(10).join(shown)}",
+            )
             if "..." in shown:
                 self.assertEqual(status, 0, f"{page.name}: $ {command}\nended with {status}:\n{chr(10).join(printed[-60:])}")
 
@@ -119,7 +138,9 @@ class Pages(unittest.TestCase):
         """Code that begins with the name of an example has its very lines, in their order, between lines of dots."""
         count = 0
         for page in PAGES:
-            for name, text in re.findall(r"^```\w+\n(?://|#|!) (examples/\S+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
+            for name, text in re.findall(
+                r"^```\w+\n(?://|#|!) (examples/\S+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
+            ):
                 source, at = (ROOT / name).read_text(), 0
                 for part in re.split(r"^\s*(?://|#|!) \.\.\.\n", text, flags=re.MULTILINE):
                     self.assertIn(part, source[at:], f"{page.name}: {name} has other lines")
@@ -131,12 +152,20 @@ class Pages(unittest.TestCase):
         """Blocks of commands are `console`, so that they run here, or say that they set up the reader's own shell."""
         for page in PAGES[1:]:
             for language, text in re.findall(r"^```(sh|bash|shell)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
-                self.assertRegex(text, r"\A(export|source) [^\n]*\n\Z", f"{page.name}: mark this block as console, not {language}")
+                self.assertRegex(
+                    text, r"\A(export|source) [^\n]*\n\Z", f"{page.name}: mark this block as console, not {language}"
+                )
 
     def test_output_that_differs_is_seen(self):
         self.assertTrue(fits(["a", "b", "c"], ["a", "...", "c"]))
         self.assertTrue(fits([], ["..."]))
-        for printed, shown in ((["a"], []), ([], ["a"]), (["a", "b"], ["a"]), (["b", "a"], ["...", "b"]), (["a", "c"], ["a", "...", "b"])):
+        for printed, shown in (
+            (["a"], []),
+            ([], ["a"]),
+            (["a", "b"], ["a"]),
+            (["b", "a"], ["...", "b"]),
+            (["a", "c"], ["a", "...", "b"]),
+        ):
             self.assertFalse(fits(printed, shown))
         text = "<!-- not run: slow -->\n```console\n$ a\n```\n```console\n$ b \\\n  c\n1\n$ d\n```\n"
         self.assertEqual(list(blocks(text)), [("slow", [("a", [])]), (None, [("b \\\n  c", ["1"]), ("d", [])])])

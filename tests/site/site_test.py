@@ -2,7 +2,6 @@
 public name has a place in the reference, every schedule a page, and nothing comes from elsewhere."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -48,7 +47,12 @@ class Page(HTMLParser):
             self.links.append(given["href"])
             if self.in_text:
                 self.links_of_text.append(given["href"])
-        if tag in ("img", "script", "iframe") and given.get("src") or tag == "link" and "stylesheet" in (given.get("rel") or ""):
+        if (
+            tag in ("img", "script", "iframe")
+            and given.get("src")
+            or tag == "link"
+            and "stylesheet" in (given.get("rel") or "")
+        ):
             self.loads.append(given.get("src") or given["href"])
         if tag in ("h1", "h2"):
             self.heading = ""
@@ -106,8 +110,13 @@ class Site(unittest.TestCase):
     def test_questions_are_answered_within_two_clicks(self):
         reached = {SITE / "index.html"}
         for _ in range(2):
-            reached |= {found[0] for path in reached if path in self.pages for link in self.pages[path].links_of_text
-                        if (found := target_of(path, link))}
+            reached |= {
+                found[0]
+                for path in reached
+                if path in self.pages
+                for link in self.pages[path].links_of_text
+                if (found := target_of(path, link))
+            }
         titles = {heading for path in reached if path in self.pages for heading in self.pages[path].headings}
         self.assertNotIn(words("Which colour has a sum?"), titles)
         for question in QUESTIONS:
@@ -118,7 +127,9 @@ class Site(unittest.TestCase):
 
     def test_every_public_name_is_in_the_reference(self):
         text = re.sub(r'^\s*#.*$|"(?:\\.|[^"\\])*"', "", code("include/steadfold/*.hpp"), flags=re.MULTILINE)
-        declared = set(re.findall(r"\w+", " ".join(re.findall(r"^```cpp\n(.*?)^```$", self.reference("cxx"), re.MULTILINE | re.DOTALL))))
+        declared = set(
+            re.findall(r"\w+", " ".join(re.findall(r"^```cpp\n(.*?)^```$", self.reference("cxx"), re.MULTILINE | re.DOTALL)))
+        )
         self.assertEqual(sorted(public_names(text) - declared - {"describe"}), [])
         declared = set(re.findall(r"\w+", " ".join(re.findall(r"^## (.*)$", self.reference("c"), re.MULTILINE))))
         self.assertEqual(sorted(set(functions()) - declared), [])
@@ -133,16 +144,24 @@ class Site(unittest.TestCase):
         said = words(re.sub(r"\]\([^)]*\)", "", self.reference("cxx")))
         count = 0
         for path in sorted((ROOT / "include/steadfold").glob("*.hpp")):
-            text = re.sub(r"^namespace (?:steadfold::)?detail \{.*?^\}  // namespace (?:steadfold::)?detail$", "", path.read_text(),
-                          flags=re.MULTILINE | re.DOTALL)
-            for comment in re.findall(r"^((?:///(?!<).*\n)+)(?!///|(?:template <.*>\n)?(?:class|struct) \w+;|namespace)", text, re.MULTILINE):
+            text = re.sub(
+                r"^namespace (?:steadfold::)?detail \{.*?^\}  // namespace (?:steadfold::)?detail$",
+                "",
+                path.read_text(),
+                flags=re.MULTILINE | re.DOTALL,
+            )
+            for comment in re.findall(
+                r"^((?:///(?!<).*\n)+)(?!///|(?:template <.*>\n)?(?:class|struct) \w+;|namespace)", text, re.MULTILINE
+            ):
                 first = words(re.sub(r"^///", "", comment, flags=re.MULTILINE))
                 self.assertTrue(first[:60] in said, f"{path.name}: {comment}")
                 count += 1
         self.assertGreater(count, 90)
 
     def test_every_schedule_has_a_page_with_its_picture_and_cost(self):
-        listed = subprocess.run([ROOT / "build/release/bin/steadfold", "schedules", "--json"], capture_output=True, text=True, check=True)
+        listed = subprocess.run(
+            [ROOT / "build/release/bin/steadfold", "schedules", "--json"], capture_output=True, text=True, check=True
+        )
         rows = json.loads(listed.stdout)["schedules"]
         self.assertGreaterEqual(len(rows), 25)
         overview = (SITE / "schedules.html").read_text()

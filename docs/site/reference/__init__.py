@@ -19,20 +19,38 @@ def overview(title, words, below):
 def with_links(text):
     """Comments name pages as files of the repository."""
     spans = spans_of_code(text)
-    return re.sub(r"\bdocs/(\w+)\.md", lambda found: found[0] if any(begin <= found.start() < end for begin, end in spans)
-                  else f"[{found[0]}](../../{found[1]}.md)", text)
+    return re.sub(
+        r"\bdocs/(\w+)\.md",
+        lambda found: (
+            found[0] if any(begin <= found.start() < end for begin, end in spans) else f"[{found[0]}](../../{found[1]}.md)"
+        ),
+        text,
+    )
 
 
 def command(release):
     """What `steadfold --help` and its like print."""
+
     def help_of(*words):
-        return subprocess.run([str(release / "bin/steadfold"), *words, "--help"], capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            [str(release / "bin/steadfold"), *words, "--help"], capture_output=True, text=True, check=True
+        ).stdout
 
     text = help_of()
     names = re.findall(r"^  (\w[\w-]*) ", text.partition("Subcommands:\n")[2], re.MULTILINE)
     parts = [f"## steadfold {name}\n\n{of_help(help_of(name))}" for name in names]
-    return "\n\n".join(["# The command", "After reading this you know every option of `steadfold`. These are its own words: "
-                        "`steadfold --help`, `steadfold SUBCOMMAND --help`.", of_help(text), *parts]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# The command",
+                "After reading this you know every option of `steadfold`. These are its own words: "
+                "`steadfold --help`, `steadfold SUBCOMMAND --help`.",
+                of_help(text),
+                *parts,
+            ]
+        )
+        + "\n"
+    )
 
 
 def of_help(text):
@@ -42,8 +60,10 @@ def of_help(text):
     parts.append(f"```text\n{usage}\n```")
     for each in lists:
         title, body = each.split("\n", 1)
-        rows = [[f"`{found[1].strip()}`", c.words(" ".join(found[2].split()))]
-                for found in re.finditer(r"^  (\S.*?)(?:  |\n {20,})((?:.|\n(?=  {20,}))*)$", body, re.MULTILINE)]
+        rows = [
+            [f"`{found[1].strip()}`", c.words(" ".join(found[2].split()))]
+            for found in re.finditer(r"^  (\S.*?)(?:  |\n {20,})((?:.|\n(?=  {20,}))*)$", body, re.MULTILINE)
+        ]
         parts.append(table([title.rstrip(":"), ""], rows))
     return "\n\n".join(parts)
 
@@ -51,14 +71,35 @@ def of_help(text):
 def pages(house, release):
     made = {}
     for name, title, words, module in (
-        ("cxx", "C++ interface", "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
-         "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [Which call you need](../calls.md) comes first.", cxx),
-        ("c", "C interface", "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
-         "[Which call you need](../calls.md) comes first.", c),
-        ("fortran", "Fortran interface", "Every procedure and type of the module `steadfold`, by subject. [Steadfold from "
-         "Fortran](../fortran.md) explains them.", fortran),
-        ("python", "Python interface", "Every function and class of the package, by subject. [Steadfold from Python](../python.md) "
-         "explains them.", python)):
+        (
+            "cxx",
+            "C++ interface",
+            "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
+            "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [Which call you need](../calls.md) comes "
+            "first.",
+            cxx,
+        ),
+        (
+            "c",
+            "C interface",
+            "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
+            "[Which call you need](../calls.md) comes first.",
+            c,
+        ),
+        (
+            "fortran",
+            "Fortran interface",
+            "Every procedure and type of the module `steadfold`, by subject. [Steadfold from "
+            "Fortran](../fortran.md) explains them.",
+            fortran,
+        ),
+        (
+            "python",
+            "Python interface",
+            "Every function and class of the package, by subject. [Steadfold from Python](../python.md) explains them.",
+            python,
+        ),
+    ):
         below = {page: with_links(text) for page, text in module.pages(house, release).items()}
         made[f"reference/{name}.md"] = overview(title, words, below)
         made |= below
@@ -69,21 +110,34 @@ def pages(house, release):
 def pages_of_examples(house):
     """A page that lists the examples, and one for each that has no README: with its sources, if they are short."""
     made, rows = {}, []
-    for folder in sorted((path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"),
-                         key=lambda path: (path.name != "first", path.name)):
+    for folder in sorted(
+        (path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"),
+        key=lambda path: (path.name != "first", path.name),
+    ):
         name, readme = folder.name, folder / "README.md"
         if readme.exists():
             text = readme.read_text()
         else:
             files = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".cpp", ".f90", ".py"))
-            what = ("The first programs: at most 30 lines each. The first line says how each is compiled or started, and each prints "
-                    "what its bits should be." if name == "first" else f"One program in {files[0].name}.")
+            what = (
+                "The first programs: at most 30 lines each. The first line says how each is compiled or started, and each "
+                "prints what its bits should be."
+                if name == "first"
+                else f"One program in {files[0].name}."
+            )
             text = f"# {'First programs' if name == 'first' else name}\n\n{what}\n"
             for path in files:
                 text += f"\n## {path.name}\n\n{quoted(house, path.relative_to(house))}\n"
             made[f"examples/{name}.md"] = text
-        rows.append([f"[{title_of(text)}](../examples/{name})" if readme.exists() else f"[{title_of(text)}](examples/{name}.md)",
-                     first_sentence(text)])
-    made["examples.md"] = ("# Examples\n\nPrograms to read and to run; `./dev build` makes them.\n\n"
-                           + table(["program", "what it shows"], rows) + "\n")
+        rows.append(
+            [
+                f"[{title_of(text)}](../examples/{name})" if readme.exists() else f"[{title_of(text)}](examples/{name}.md)",
+                first_sentence(text),
+            ]
+        )
+    made["examples.md"] = (
+        "# Examples\n\nPrograms to read and to run; `./dev build` makes them.\n\n"
+        + table(["program", "what it shows"], rows)
+        + "\n"
+    )
     return made

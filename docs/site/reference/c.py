@@ -36,7 +36,9 @@ def words(text):
 def declaration(item):
     if item.members:
         end = ";" if item.kind == "struct" else ","
-        return "\n".join([f"typedef {item.kind} {item.name} {{", *(f"  {code}{end}" for code, _ in item.members), f"}} {item.name};"])
+        return "\n".join(
+            [f"typedef {item.kind} {item.name} {{", *(f"  {code}{end}" for code, _ in item.members), f"}} {item.name};"]
+        )
     return broken(item.code)
 
 
@@ -63,7 +65,10 @@ def entry(page):
             lines.append(prose(part.comment))
         for item in part.items:
             if any(comment for _, comment in item.members):
-                rows = [[f"`{code.split(' =')[0] if item.kind == 'enum' else code}`", words(comment)] for code, comment in item.members]
+                rows = [
+                    [f"`{code.split(' =')[0] if item.kind == 'enum' else code}`", words(comment)]
+                    for code, comment in item.members
+                ]
                 lines.append(table(["member", "what it is"], rows))
             if item.note:
                 lines.append(f"`{item.name}`: {words(item.note)}")
@@ -74,5 +79,7 @@ def pages(house, release):
     made = {}
     for path in sorted((house / "include/steadfold").glob("*.h"), key=lambda path: (len(path.stem), path.stem)):
         overview, found = man_pages.pages_of(path.stem, path.read_text())
-        made[f"reference/c/{path.stem}.md"] = "\n\n".join([f"# {path.name}", prose("\n\n".join(overview)), *map(entry, found)]) + "\n"
+        made[f"reference/c/{path.stem}.md"] = (
+            "\n\n".join([f"# {path.name}", prose("\n\n".join(overview)), *map(entry, found)]) + "\n"
+        )
     return made

@@ -5,11 +5,16 @@ import re
 from dataclasses import dataclass, field
 
 TOKEN = re.compile(
-    r"(?P<doc>(?:[ \t]*///(?!<)[^\n]*\n)+)|(?P<note>///<[^\n]*)|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<directive>^[ \t]*#(?:[^\n]*\\\n)*[^\n]*)"
+    r"(?P<doc>(?:[ \t]*///(?!<)[^\n]*\n)+)|(?P<note>///<[^\n]*)|(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r"|(?P<directive>^[ \t]*#(?:[^\n]*\\\n)*[^\n]*)"
     r"|(?P<namespace>namespace [\w:]+ \{|extern \"C\" \{)|(?P<access>(?:public|private|protected):)"
-    r"|(?P<end>\}[ \t]*;?)|(?P<space>\s+)|(?P<code>.)", re.DOTALL | re.MULTILINE)
-NOT_SHOWN = re.compile(r"(?:static_assert|friend (?:class|struct)|template <[^>]*>\s*friend|using namespace|~)\b|.*= delete$|"
-                       r"using guarantees::")
+    r"|(?P<end>\}[ \t]*;?)|(?P<space>\s+)|(?P<code>.)",
+    re.DOTALL | re.MULTILINE,
+)
+NOT_SHOWN = re.compile(
+    r"(?:static_assert|friend (?:class|struct)|template <[^>]*>\s*friend|using namespace|~)\b|.*= delete$|"
+    r"using guarantees::"
+)
 # What is written for the header's own sake: definitions out of a class, specialisations, deduction guides, constructors
 # that other classes call, copies and moves.
 OUT_OF_CLASS = re.compile(r"^[^(=]*\w+(?:<\w+>)?::~?\w+\(|^[^(={]*\w<[^(={]*> = |\) -> ")
@@ -21,21 +26,24 @@ TYPE = re.compile(r"(?:class|struct|enum(?: class)?) (?:\[\[[^\]]*\]\] )?(?:alig
 @dataclass
 class Entry:
     """Declarations of one name with the comments before them: (comment, code)."""
+
     name: str
     kind: str  # function, type, value
     declarations: list
     members: list = field(default_factory=list)  # entries, of a class
-    bases: list = field(default_factory=list)    # names
+    bases: list = field(default_factory=list)  # names
 
 
 def end_of(text, at, brackets="{}"):
     """Where what opens at `at` is closed."""
     depth = 0
-    for found in re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|//[^\n]*|[{}]" if brackets == "{}" else r"[<>]").finditer(text, at):
+    for found in re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|//[^\n]*|[{}]" if brackets == "{}" else r"[<>]").finditer(
+        text, at
+    ):
         depth += (found[0] == brackets[0]) - (found[0] == brackets[1])
         if depth == 0 and found[0] == brackets[1]:
             return found.end()
-    raise ValueError(f"nothing closes what opens here: {text[at:at + 60]}")
+    raise ValueError(f"nothing closes what opens here: {text[at : at + 60]}")
 
 
 def declaration_at(text, at):
@@ -72,13 +80,15 @@ def tidy(code):
         end = end_of(code, found.end() - 1, "<>")
         kept += without_conditions(code[:end])
         code = code[end:].strip()
-    code = re.sub(r"^(?:inline |constexpr |static (?=constexpr)|friend )+(?=(?:operator\W+|[^=(])*\()", "", code)  # of functions
+    code = re.sub(
+        r"^(?:inline |constexpr |static (?=constexpr)|friend )+(?=(?:operator\W+|[^=(])*\()", "", code
+    )  # of functions
     code = re.sub(r"^inline (?=constexpr)", "", code)
     head, opening, rest = code.partition("(")
     if opening and not head.startswith(("class", "struct")):
         name = re.search(r"(?:operator\S+|operator \w[\w:<> ]*|~?\w+)$", head)
-        if name and "detail::" in head[:name.start()]:
-            head = ("static " if head.startswith("static ") else "") + "auto " + head[name.start():]
+        if name and "detail::" in head[: name.start()]:
+            head = ("static " if head.startswith("static ") else "") + "auto " + head[name.start() :]
         code = head + opening + without_initialisers(rest)
     return (kept + code).strip()
 
@@ -88,20 +98,24 @@ def without_initialisers(rest):
     for i, c in enumerate(rest):
         depth += (c == "(") - (c == ")")
         if depth == 0:
-            return rest[:i + 1] + re.sub(r" : .*", "", rest[i + 1:])
+            return rest[: i + 1] + re.sub(r" : .*", "", rest[i + 1 :])
     return rest
 
 
 def without_conditions(template):
     """`template <...>` without unnamed parameters, which are conditions."""
-    inside, parts, depth = template[template.index("<") + 1:-1], [""], 0
+    inside, parts, depth = template[template.index("<") + 1 : -1], [""], 0
     for c in inside:
         depth += (c in "<(") - (c in ">)")
         if c == "," and depth == 0:
             parts.append("")
         else:
             parts[-1] += c
-    named = [part.strip() for part in parts if not re.match(r"\s*(?:class|typename|std::enable_if_t<.*>)\s*=|\s*std::enable_if_t<.*", part)]
+    named = [
+        part.strip()
+        for part in parts
+        if not re.match(r"\s*(?:class|typename|std::enable_if_t<.*>)\s*=|\s*std::enable_if_t<.*", part)
+    ]
     return f"template <{', '.join(named)}>\n" if named else ""
 
 
@@ -153,8 +167,8 @@ class Reader:
 
     def declaration(self, at):
         code, body, end = declaration_at(self.text, at)
-        if body is not None and (TYPE.match(without_template(code)) or self.text[end:end + 1] == ";"):
-            end += self.text[end:end + 1] == ";"
+        if body is not None and (TYPE.match(without_template(code)) or self.text[end : end + 1] == ";"):
+            end += self.text[end : end + 1] == ";"
         return code, body, end
 
     def note(self, entries, code, body, end, doc, names, is_public, has_gap, of):
@@ -167,12 +181,21 @@ class Reader:
             head, _, bases = bare.partition(" : ")
             members = []
             if bare.startswith("enum"):
-                code = code.rstrip() + " " + " ".join(re.sub(r"//[^\n]*", "", self.text[body:self.text.rindex("}", body, end) + 1]).split())
+                code = (
+                    code.rstrip()
+                    + " "
+                    + " ".join(re.sub(r"//[^\n]*", "", self.text[body : self.text.rindex("}", body, end) + 1]).split())
+                )
             else:
                 members = self.scope(body + 1, self.text.rindex("}", body, end), (), bare.startswith("struct"), name)
-            found = Entry(name, "type", [(doc, tidy(code).partition(" : ")[0] if not bare.startswith("enum") else tidy(code))], members,
-                          re.findall(r"public (?:detail::)?(\w+)", bases) + (re.findall(r"(?<!\w)(?:detail::)?(\w+)", bases)
-                                                                              if bare.startswith("struct") else []))
+            found = Entry(
+                name,
+                "type",
+                [(doc, tidy(code).partition(" : ")[0] if not bare.startswith("enum") else tidy(code))],
+                members,
+                re.findall(r"public (?:detail::)?(\w+)", bases)
+                + (re.findall(r"(?<!\w)(?:detail::)?(\w+)", bases) if bare.startswith("struct") else []),
+            )
             self.types[name] = found
             if is_public and "detail" not in names:
                 entries.append(found)
@@ -184,7 +207,11 @@ class Reader:
         shown = tidy(code)
         name, kind = name_of(shown)
         last = entries[-1] if entries else None
-        if last and last.kind == kind and (name in last.name.split(", ") or not doc and not has_gap and of not in (name, last.name)):
+        if (
+            last
+            and last.kind == kind
+            and (name in last.name.split(", ") or not doc and not has_gap and of not in (name, last.name))
+        ):
             last.declarations.append((doc, shown))
             last.name += f", {name}" if name not in last.name.split(", ") else ""
         else:
@@ -193,19 +220,21 @@ class Reader:
 
 def without_template(code):
     while code.startswith("template <"):
-        code = code[end_of(code, len("template "), "<>"):].strip()
+        code = code[end_of(code, len("template "), "<>") :].strip()
     return re.sub(r"^(?:inline|constexpr) (?=struct|class)", "", code)
 
 
-NAMES = re.compile(r"`[^`]+`|(?:\w+(?:<[\w:<> ]+>)?::)+\w+(?:<[\w:<> ]+>)?(?:\([^()]*\))?|\b\w+<\w+>|\b\w+\[\w+\]"
-                   r"|\b\w*_\w+(?:\.hpp|\.h)?(?:\(\))?|\b\w+\.(?:hpp|h)\b|\b\w+\(\)")
+NAMES = re.compile(
+    r"`[^`]+`|(?:\w+(?:<[\w:<> ]+>)?::)+\w+(?:<[\w:<> ]+>)?(?:\([^()]*\))?|\b\w+<\w+>|\b\w+\[\w+\]"
+    r"|\b\w*_\w+(?:\.hpp|\.h)?(?:\(\))?|\b\w+\.(?:hpp|h)\b|\b\w+\(\)"
+)
 
 
 def prose(text):
     """Words of a comment; names become code."""
     parts, at = [], 0
     for found in NAMES.finditer(text):
-        parts += [escaped(text[at:found.start()]), f"`{found[0].strip('`')}`"]
+        parts += [escaped(text[at : found.start()]), f"`{found[0].strip('`')}`"]
         at = found.end()
     return "".join([*parts, escaped(text[at:])])
 
@@ -222,7 +251,11 @@ def documented(text):
         if line is None or (lines and is_code != lines[0].startswith("  ")) or not line.strip():
             if lines:
                 joined = "\n".join(lines)
-                blocks.append(f"```cpp\n{re.sub(r'^  ', '', joined, flags=re.MULTILINE)}\n```" if lines[0].startswith("  ") else prose(joined))
+                blocks.append(
+                    f"```cpp\n{re.sub(r'^  ', '', joined, flags=re.MULTILINE)}\n```"
+                    if lines[0].startswith("  ")
+                    else prose(joined)
+                )
             lines = []
         if line is not None and line.strip():
             lines.append(line)
@@ -238,15 +271,18 @@ def broken(code, width=88):
             cut = max(line.rfind(", ", 0, width), line.rfind("; ", 0, width))
             if cut < 8:
                 break
-            lines.append(line[:cut + 1])
-            line = "    " + line[cut + 2:]
+            lines.append(line[: cut + 1])
+            line = "    " + line[cut + 2 :]
         lines.append(line)
     return "\n".join(lines)
 
 
 def entry(found, types, depth=2):
-    lines = [f"{'#' * depth} {found.name}" if found.kind != "function" or not found.name.startswith("operator")
-             else f"{'#' * depth} `{found.name}`"]
+    lines = [
+        f"{'#' * depth} {found.name}"
+        if found.kind != "function" or not found.name.startswith("operator")
+        else f"{'#' * depth} `{found.name}`"
+    ]
     code = []
     if found.kind == "value" and len(found.declarations) > 1:
         return "\n\n".join([*lines, "```cpp\n" + "\n".join(map(noted, found.declarations)) + "\n```"])
@@ -303,11 +339,14 @@ FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "constants.hpp", "types.hpp") 
 
 def pages(house, release):
     texts = {path.name: path.read_text() for path in sorted((house / "include/steadfold").glob("*.hpp"))}
-    readers = {name: Reader(re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.MULTILINE)) for name, text in texts.items()}
+    readers = {
+        name: Reader(re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.MULTILINE)) for name, text in texts.items()
+    }
     types = {name: found for reader in readers.values() for name, found in reader.types.items()}
     made = {}
     for name, reader in sorted(readers.items(), key=lambda item: (*FIRST, item[0]).index(item[0])):
         if reader.public:
-            made[f"reference/cxx/{name.removesuffix('.hpp')}.md"] = "\n\n".join(
-                [f"# {name}", opening(texts[name]), *(entry(each, types) for each in reader.public)]) + "\n"
+            made[f"reference/cxx/{name.removesuffix('.hpp')}.md"] = (
+                "\n\n".join([f"# {name}", opening(texts[name]), *(entry(each, types) for each in reader.public)]) + "\n"
+            )
     return made

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 # Page -> title, and the names that it takes: the first pattern that fits. In this order they are looked for.
 SUBJECTS = {
-    "accumulators": ("Accumulators", r"sf_(accumulator|add|subtract|(un)?merge\w*|total|average|root|write|read|packed_size|(un)?pack"
-                                     r"|clear|negate|copy|compare|shape)$"),
+    "accumulators": (
+        "Accumulators",
+        r"sf_(accumulator|add|subtract|(un)?merge\w*|total|average|root|write|read|packed_size|(un)?pack"
+        r"|clear|negate|copy|compare|shape)$",
+    ),
     "plans": ("Plans", r"sf_(plan\w*|bind|run|start|bundle_status)$"),
     "started": ("Started calls", r"sf_(start_\w+|request|wait|test|progress_thread)$"),
     "teams": ("Groups and teams", r"sf_(team\w*|group\w*|barrier|rank_order)$"),
@@ -28,7 +31,11 @@ class Entry:
 def joined(lines):
     """Lines without continuations, and without what no reader needs."""
     text = re.sub(r"&\s*\n\s*&?", "", "\n".join(lines))
-    return [re.sub(r",?\s*bind\(c(?:, name=\"\w+\")?\)", "", line).rstrip() for line in text.split("\n") if not re.match(r"\s*import\b", line)]
+    return [
+        re.sub(r",?\s*bind\(c(?:, name=\"\w+\")?\)", "", line).rstrip()
+        for line in text.split("\n")
+        if not re.match(r"\s*import\b", line)
+    ]
 
 
 def procedures(lines):
@@ -40,7 +47,7 @@ def procedures(lines):
             comment.append(line[1:].strip())
         elif found := re.match(r"(?:elemental |pure |impure |recursive )*(?:subroutine|function) (\w+)", line):
             end = next(i for i in range(at, len(lines)) if re.match(r"end (subroutine|function)", lines[i].strip()))
-            yield " ".join(comment), found[1], lines[at:end + 1]
+            yield " ".join(comment), found[1], lines[at : end + 1]
             comment, at = [], end
         elif not line:
             comment = []
@@ -60,21 +67,27 @@ def read(text):
             end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end interface"))
             generic = re.match(r"interface (\w+)", stripped)
             words = paragraphs(comment)
-            for own, name, code in procedures(lines[at + 1:end]):
-                entry = entries.setdefault(generic[1] if generic else name, Entry(generic[1] if generic else name, words if generic else own))
+            for own, name, code in procedures(lines[at + 1 : end]):
+                entry = entries.setdefault(
+                    generic[1] if generic else name, Entry(generic[1] if generic else name, words if generic else own)
+                )
                 if not generic and not own:
                     entry.comment = said if name.split("_")[1] == "start" or not words else words
                 said = own or said
                 entry.codes.append(code)
             if words and not generic:
-                first = next(procedures(lines[at + 1:end]))[1]
+                first = next(procedures(lines[at + 1 : end]))[1]
                 if words not in entries[first].comment:
                     entries[first].comment = words + "\n\n" + entries[first].comment
             comment, at = [], end
         elif found := re.match(r"type(?:, bind\(c\))? :: (\w+)|type :: (\w+)", stripped.replace(", bind(c)", "")):
             end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end type"))
             name = found[1] or found[2]
-            entries[name] = Entry(name, paragraphs(comment), [[line for line in lines[at:end + 1] if "c_null_ptr" not in line and "private" not in line]])
+            entries[name] = Entry(
+                name,
+                paragraphs(comment),
+                [[line for line in lines[at : end + 1] if "c_null_ptr" not in line and "private" not in line]],
+            )
             comment, at = [], end
         elif stripped.startswith("enum"):
             end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end enum"))
@@ -85,7 +98,9 @@ def read(text):
         elif found := re.match(r"(?:elemental |pure |impure |recursive )*(subroutine|function) (\w+)", stripped):
             end = next(i for i in range(at, len(lines)) if re.match(rf"\s*end {found[1]}", lines[i]))
             code = [line for line in lines[at:end] if re.search(r"::", line) or line is lines[at]]
-            arguments = re.findall(r"\w+", (re.search(r"\((.*?)\)", lines[at]) or [None, ""])[1]) + re.findall(r"result\((\w+)\)", lines[at])
+            arguments = re.findall(r"\w+", (re.search(r"\((.*?)\)", lines[at]) or [None, ""])[1]) + re.findall(
+                r"result\((\w+)\)", lines[at]
+            )
             code = [line for line in code if line is lines[at] or set(re.findall(r"\w+", line.split("::")[1])) & set(arguments)]
             entries.setdefault(found[2], Entry(found[2], paragraphs(comment))).codes.append([*code, f"end {found[1]}"])
             comment, at = [], end
@@ -110,7 +125,9 @@ def shown(entry):
     codes = entry.codes if len(entry.codes) <= 2 else entry.codes[:1]
     blocks = []
     for code in codes:
-        indent = min((len(line) - len(line.lstrip()) for line in code if line.strip().startswith(("sub", "func", "type"))), default=0)
+        indent = min(
+            (len(line) - len(line.lstrip()) for line in code if line.strip().startswith(("sub", "func", "type"))), default=0
+        )
         blocks.append("\n".join(line[indent:] if line[:indent].isspace() else line for line in code))
     lines = [f"## {entry.name}"]
     if blocks:
@@ -118,7 +135,9 @@ def shown(entry):
     if entry.comment:
         lines.append(escaped(entry.comment))
     if len(entry.codes) > len(codes):
-        kinds = dict.fromkeys(re.search(r"^\s*((?:real|complex|integer|type)\([^)]*\))", "\n".join(code), re.MULTILINE)[1] for code in entry.codes)
+        kinds = dict.fromkeys(
+            re.search(r"^\s*((?:real|complex|integer|type)\([^)]*\))", "\n".join(code), re.MULTILINE)[1] for code in entry.codes
+        )
         lines.append(f"Also for {', '.join(f'`{kind}`' for kind in list(kinds)[1:])}.")
     return "\n\n".join(lines)
 
@@ -139,15 +158,18 @@ def pages(house, release):
     found = {page: [] for page in ORDER}
     for name in public_names(source) + public_names(operations):
         if name not in entries:
-            raise SystemExit(f"{name} of the Fortran module has no declaration that docs/site/reference/fortran.py can read, mend either")
+            raise SystemExit(
+                f"{name} of the Fortran module has no declaration that docs/site/reference/fortran.py can read, mend either"
+            )
         page = next(page for page, (_, pattern) in SUBJECTS.items() if re.match(pattern, name))
         if entries[name] not in found[page]:
             found[page].append(entries[name])
     made = {}
     for page in ORDER:
         words = arguments("\n".join(head)) if page == "reductions" else "Procedures and types of the module `steadfold`."
-        made[f"reference/fortran/{page}.md"] = "\n\n".join(
-            [f"# {SUBJECTS[page][0]} in Fortran", words, *(shown(entry) for entry in found[page])]) + "\n"
+        made[f"reference/fortran/{page}.md"] = (
+            "\n\n".join([f"# {SUBJECTS[page][0]} in Fortran", words, *(shown(entry) for entry in found[page])]) + "\n"
+        )
     return made
 
 
@@ -159,6 +181,11 @@ def arguments(head):
             blocks.append(escaped(" ".join(paragraph.split())))
             continue
         rows = re.split(r"\n(?=  \S)", paragraph)
-        blocks.append("| argument | what it is |\n|---|---|\n" + "\n".join(
-            "| `{}` | {} |".format(*(lambda words: (words[0], escaped(words[1])))(" ".join(row.split()).split(" ", 1))) for row in rows))
+        blocks.append(
+            "| argument | what it is |\n|---|---|\n"
+            + "\n".join(
+                "| `{}` | {} |".format(*(lambda words: (words[0], escaped(words[1])))(" ".join(row.split()).split(" ", 1)))
+                for row in rows
+            )
+        )
     return "\n\n".join(blocks)

@@ -68,7 +68,10 @@ def entry(name, what, depth, of=""):
     if shown is None:  # of the extension, whose first lines are signatures
         lines = doc.splitlines()
         count = next((i for i, line in enumerate(lines) if not line.startswith(f"{name}(")), len(lines))
-        shown, doc = "\n".join(re.sub(r"\bself(?:, )?", "", line).replace("steadfold._core.", "") for line in lines[:count]), "\n".join(lines[count:])
+        shown, doc = (
+            "\n".join(re.sub(r"\bself(?:, )?", "", line).replace("steadfold._core.", "") for line in lines[:count]),
+            "\n".join(lines[count:]),
+        )
         shown = "\n".join(of + line for line in shown.splitlines())
     if inspect.isclass(what) and issubclass(what, Exception):
         shown = f"class {name}({', '.join(base.__name__ for base in what.__bases__)})"
@@ -89,9 +92,13 @@ def entry(name, what, depth, of=""):
 
 def members(what):
     """Public ones, in the order in which they are written."""
-    return [name for name in dict.fromkeys(name for base in reversed(what.__mro__) if base not in (object, tuple) for name in vars(base))
-            if not name.startswith("_") and (hasattr(getattr(what, name), "__doc__"))
-            and not (issubclass(what, tuple) and name in ("count", "index"))]
+    return [
+        name
+        for name in dict.fromkeys(name for base in reversed(what.__mro__) if base not in (object, tuple) for name in vars(base))
+        if not name.startswith("_")
+        and (hasattr(getattr(what, name), "__doc__"))
+        and not (issubclass(what, tuple) and name in ("count", "index"))
+    ]
 
 
 def pages(house, release):
@@ -102,14 +109,34 @@ def pages(house, release):
         names = [name for name in package.__all__ if module_of(package, name) in modules]
         lost -= set(names)
         doc = package.__doc__ if page == "reductions" else importlib.import_module(f"steadfold.{modules[0]}").__doc__
-        words = prose(re.sub(r"^Made by [^\n]*\n\n", "", doc or "")) if modules[0] != "_core" else "Who holds what, and who reduces with whom."
-        made[f"reference/python/{page}.md"] = "\n\n".join(
-            [f"# {title} in Python", words, *(entry(name, getattr(package, name), 2) for name in sorted(names, key=str.lower))]) + "\n"
+        words = (
+            prose(re.sub(r"^Made by [^\n]*\n\n", "", doc or ""))
+            if modules[0] != "_core"
+            else "Who holds what, and who reduces with whom."
+        )
+        made[f"reference/python/{page}.md"] = (
+            "\n\n".join(
+                [
+                    f"# {title} in Python",
+                    words,
+                    *(entry(name, getattr(package, name), 2) for name in sorted(names, key=str.lower)),
+                ]
+            )
+            + "\n"
+        )
     if lost:
         raise SystemExit(f"names of the Python package on no page ({', '.join(sorted(lost))}), name their module in SUBJECTS")
     dask = importlib.import_module("steadfold.dask")
-    made["reference/python/dask.md"] = "\n\n".join(
-        ["# Dask arrays in Python", prose(dask.__doc__), *(entry(name, getattr(dask, name), 2) for name in sorted(dask.__all__))]) + "\n"
+    made["reference/python/dask.md"] = (
+        "\n\n".join(
+            [
+                "# Dask arrays in Python",
+                prose(dask.__doc__),
+                *(entry(name, getattr(dask, name), 2) for name in sorted(dask.__all__)),
+            ]
+        )
+        + "\n"
+    )
     return made
 
 
