@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("methods", "climate", "solvers", "phylogenetics")]
+FIELDS = ("climate", "solvers", "phylogenetics")
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("methods", *FIELDS, *(f"tutorials/{field}" for field in FIELDS))]
 COMPILER = os.environ["STEADFOLD_CXX"]
 LIBRARY = os.environ["STEADFOLD_LIBRARY"]  # the directory of libsteadfold.so
 INCLUDES = [word for directory in os.environ["STEADFOLD_MPI_INCLUDES"].split(":") if directory
