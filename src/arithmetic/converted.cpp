@@ -201,16 +201,13 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   std::size_t turn_ = 0;
 };
 
-class ConvertedKind final : public PartialKind, private InPieces {
+class ConvertedKind final : public PartialKind {
  public:
   ConvertedKind(std::unique_ptr<PartialKind> kind, const Conversion& how, Type from, Count columns)
       : kind_(std::move(kind)), how_(how), from_(from), columns_(columns) {}
 
   std::unique_ptr<Builder> builder() const override {
     return std::make_unique<ConvertedBuilder>(kind_->builder(), how_, from_, columns_);
-  }
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
-    return kind_->finish(partial, inner_count(element_count), values, spare);
   }
 
   Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows); }
@@ -221,19 +218,15 @@ class ConvertedKind final : public PartialKind, private InPieces {
   Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
   Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
   const AddedWords* added_words() const noexcept override { return kind_->added_words(); }
-  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
-    return kind_->merge(left, right, out);
-  }
-  const InPieces* in_pieces() const noexcept override { return kind_->in_pieces() != nullptr ? this : nullptr; }
 
  private:
-  Count piece_columns() const noexcept override { return kind_->in_pieces()->piece_columns(); }
+  Count piece_columns() const noexcept override { return kind_->piece_columns(); }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
-    return kind_->in_pieces()->merge_piece(left, right, out, pieces);
+    return kind_->merge_piece(left, right, out, pieces);
   }
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
-    return kind_->in_pieces()->finish_piece(partial, inner_count(element_count), values, spare, pieces);
+    return kind_->finish_piece(partial, inner_count(element_count), values, spare, pieces);
   }
 
   /// The number of rows that the inner kind counts.

@@ -184,9 +184,12 @@ class ValuesApart {
   ~ValuesApart() = default;
 };
 
-/// How far a merge or a finish has come that is carried out in pieces, from the first column to the last.
+/// How far a merge or a finish has come that is carried out in pieces, from the first column to the last. As it is made
+/// it asks for one piece of all columns.
 struct Pieces {
-  Count most;         // columns per piece
+  static constexpr Count all = ~Count{0};
+
+  Count most = all;   // columns per piece
   Count done = 0;     // columns of the pieces so far
   bool more = false;  // after a call: whether another one is needed
   Bytes left = 0;     // where the next column begins, in kinds whose columns differ in size
@@ -202,9 +205,9 @@ struct Pieces {
     more = done < columns;
     return {first, done};
   }
-  /// Those of a merge or finish that has begun, or of another one.
-  Pieces& begun() noexcept {
-    if (!more) *this = {.most = most};
+  /// Those of the merge or finish that has begun, or of the next one, whose pieces have so many columns.
+  Pieces& begun(Count columns = all) noexcept {
+    if (!more) *this = {.most = columns};
     return *this;
   }
   /// Nothing more is to be done: it failed.
@@ -215,21 +218,6 @@ struct Pieces {
     more = true;
     made = changes;
   }
-};
-
-/// What a kind offers whose merges and finishes may take long, so that a caller can do something else in between.
-class InPieces {
- public:
-  /// How many columns take some ten microseconds.
-  virtual Count piece_columns() const noexcept = 0;
-  /// The next piece of `merge` and `finish`. While there is more, what is returned says nothing, and the next call gets
-  /// the same arguments, unchanged in memory.
-  virtual Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const = 0;
-  virtual Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
-                              Pieces& pieces) const = 0;
-
- protected:
-  ~InPieces() = default;
 };
 
 /// What a kind offers whose partials can be added as 64-bit words, for schedules that leave the adding to the
@@ -295,11 +283,12 @@ class PartialKind {
 
   virtual std::unique_ptr<Builder> builder() const = 0;
 
-  /// Merges two partials into `out`, which overlaps neither; `left` stands before `right` in rank order where that
-  /// counts. Statuses merge by maximum; different digests are a mismatch; on any status but ok only a header is
-  /// written. A result that does not fit `out` has status transport_failed. Operands and room are in one piece unless
-  /// the kind has `values_apart`.
-  virtual Partial merge(const Partial& left, const Partial& right, const Room& out) const = 0;
+  /// The next piece of merging two partials into `out`, which overlaps neither; `left` stands before `right` in rank
+  /// order where that counts. Statuses merge by maximum; different digests are a mismatch; on any status but ok only a
+  /// header is written. A result that does not fit `out` has status transport_failed. Operands and room are not apart
+  /// unless the kind has `values_apart`. While there is more, what is returned says nothing, and the next call gets the
+  /// same arguments, unchanged in memory.
+  virtual Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const = 0;
 
   /// Prepares merging partials of these rows, with this digest in their headers; the kind must outlive it. Null: there
   /// is nothing to prepare.
@@ -309,32 +298,30 @@ class PartialKind {
     return nullptr;
   }
 
-  /// Turns the partial of all `element_count` rows (unknown_count: as many as there are) into the result's values.
-  /// `spare` is room for as many values more. Any status but ok leaves `values` without meaning. `values` may be the
-  /// partial's own where it was merged to the result.
-  virtual Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const = 0;
+  /// The next piece of turning the partial of all `element_count` rows (unknown_count: as many as there are) into the
+  /// result's values. `spare` is room for as many values more. Any status but ok leaves `values` without meaning.
+  /// `values` may be the partial's own where it was merged to the result.
+  virtual Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                              Pieces& pieces) const = 0;
+  /// How many columns of either take some ten microseconds; 0: all are one piece, whatever is asked for.
+  virtual Count piece_columns() const noexcept { return 0; }
+
+  /// All of it at once, for operators that do not postpone.
+  Partial merge(const Partial& left, const Partial& right, const Room& out) const {
+    Pieces whole;
+    return merge_piece(left, right, out, whole);
+  }
+  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const {
+    Pieces whole;
+    return finish_piece(partial, element_count, values, spare, whole);
+  }
 
   /// Bytes that a first sweep over the rows of all ranks finds out, merged byte by byte by maximum; 0: none is needed.
   virtual Bytes survey_bytes() const noexcept { return 0; }
   /// What only some kinds offer; null where this one does not.
   virtual const ValuesApart* values_apart() const noexcept { return nullptr; }
   virtual const AddedWords* added_words() const noexcept { return nullptr; }
-  virtual const InPieces* in_pieces() const noexcept { return nullptr; }
   virtual const RowsAtHand* rows_at_hand() const noexcept { return nullptr; }
-};
-
-/// A kind whose merges and finishes are made of pieces, or of one that has all columns.
-class PiecewiseKind : public PartialKind, protected InPieces {
- public:
-  Partial merge(const Partial& left, const Partial& right, const Room& out) const final {
-    Pieces whole{.most = ~Count{0}};
-    return merge_piece(left, right, out, whole);
-  }
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const final {
-    Pieces whole{.most = ~Count{0}};
-    return finish_piece(partial, element_count, values, spare, whole);
-  }
-  const InPieces* in_pieces() const noexcept final { return this; }
 };
 
 /// Merges partials in one piece into another; returns its size.

@@ -88,7 +88,7 @@ class PlainBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class PlainKind final : public PiecewiseKind, private RowsAtHand {
+class PlainKind final : public PartialKind, private RowsAtHand {
  public:
   PlainKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 

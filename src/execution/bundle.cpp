@@ -114,7 +114,8 @@ Partial Bundle::lift(std::uint32_t /*segment*/, const Covers& covers, std::span<
   }));
 }
 
-Partial Bundle::merge(std::uint32_t /*segment*/, const Partial& left, const Partial& right, const Room& out) {
+Partial Bundle::merge_piece(std::uint32_t /*segment*/, const Partial& left, const Partial& right, const Room& out,
+                            Pieces& /*pieces*/) {
   const Header header = arithmetic::merge_headers(left.head, right.head).header;
   if (!well_formed(left.head) || !well_formed(right.head) || header.status == Status::mismatch)
     return arithmetic::failed(out, header, worse(header.status, Status::transport_failed));
@@ -125,7 +126,8 @@ Partial Bundle::merge(std::uint32_t /*segment*/, const Partial& left, const Part
   }));
 }
 
-Partial Bundle::finish(std::uint32_t /*segment*/, const Covers& covers, const Partial& partial, const Room& room) {
+Partial Bundle::finish_piece(std::uint32_t /*segment*/, const Covers& covers, const Partial& partial, const Room& room,
+                             Pieces& /*pieces*/) {
   const std::span<std::byte> out = room.head;
   Header header = arithmetic::header_of(partial.head);
   if (!well_formed(partial.head)) return arithmetic::failed(room, header, Status::transport_failed);

@@ -27,8 +27,10 @@ class Bundle final : public Payload, private WordPayload {
   Bytes value_capacity(std::uint32_t segment) const override;
   Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const override;
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
-  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                      Pieces& pieces) override;
+  Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                       Pieces& pieces) override;
   /// Each only if all members have it.
   Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                             const Covers* finish) override;

@@ -26,12 +26,11 @@ void set_terms(std::span<std::byte> bytes, const HandshakeTerms& terms) {
 }  // namespace
 
 void Handshake::take(const Header& mine, Ways ways, const order::Coverage& coverage,
-                     const arithmetic::PartialKind* kind, Bytes partial_bytes, bool may_postpone) noexcept {
+                     const arithmetic::PartialKind* kind, Bytes partial_bytes) noexcept {
   arithmetic::set_header(mine_, mine);
   set_terms(mine_, {.ways = ways, .coverage = coverage});
   size_ = prefix + ((ways & in_the_handshake) != 0 ? partial_bytes : 0);
   kind_ = kind;
-  may_postpone_ = may_postpone;
   operator_failed_ = false;
 }
 
@@ -44,12 +43,8 @@ Partial Handshake::lift(std::uint32_t /*segment*/, const Covers& /*covers*/, std
   return out.first(size_);
 }
 
-Partial Handshake::merge_partials(const Partial& left, const Partial& right, const Room& out) {
-  if (may_postpone_) return kind_->in_pieces()->merge_piece(left, right, out, whole_.begun());
-  return kind_->merge(left, right, out);
-}
-
-Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const Partial& rights, const Room& room) {
+Partial Handshake::merge_piece(std::uint32_t /*segment*/, const Partial& lefts, const Partial& rights, const Room& room,
+                               Pieces& pieces) {
   const std::span<const std::byte> left = lefts.head;
   const std::span<const std::byte> right = rights.head;
   const std::span<std::byte> out = room.head;
@@ -64,8 +59,9 @@ Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const 
   if (!is_own_call) terms.ways &= ~in_the_handshake;
   Bytes size = prefix;
   if (ok && (terms.ways & in_the_handshake) != 0) {
-    const Bytes merged = merge_partials(partial_of(left), partial_of(right), {out.subspan(prefix)}).head.size();
-    if (whole_.more) return {};
+    const Room place{out.subspan(prefix)};
+    const Bytes merged = kind_->merge_piece(partial_of(left), partial_of(right), place, pieces).head.size();
+    if (pieces.more) return {};
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)
@@ -80,8 +76,8 @@ Partial Handshake::merge(std::uint32_t /*segment*/, const Partial& lefts, const 
   return out.first(size);
 }
 
-Partial Handshake::finish(std::uint32_t /*segment*/, const Covers& /*covers*/, const Partial& partial,
-                          const Room& out) {
+Partial Handshake::finish_piece(std::uint32_t /*segment*/, const Covers& /*covers*/, const Partial& partial,
+                                const Room& out, Pieces& /*pieces*/) {
   if (partial.head.size() < prefix) return arithmetic::failed(out, {}, Status::transport_failed);
   std::memcpy(out.head.data(), partial.head.data(), partial.head.size());
   return out.head.first(partial.head.size());

@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 
-#include "execution/executor.hpp"
+#include "execution/payload.hpp"
 
 namespace steadfold::execution {
 
@@ -28,10 +28,9 @@ class Handshake final : public Payload {
   static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
   static constexpr Bytes prefix = 48;
 
-  /// This rank's side. `in_the_handshake`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s,
-  /// whose operator `may_postpone` them.
+  /// This rank's side. `in_the_handshake`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s.
   void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
-            Bytes partial_bytes, bool may_postpone = false) noexcept;
+            Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
   /// Whether the operator failed on this rank while partials were merged.
   bool operator_failed() const noexcept { return operator_failed_; }
@@ -48,17 +47,15 @@ class Handshake final : public Payload {
   Bytes value_capacity(std::uint32_t) const override { return capacity; }
   Bytes working_capacity_of_any(std::span<const Covers>, std::uint32_t) const override { return capacity; }
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
-  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                      Pieces& pieces) override;
+  Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                       Pieces& pieces) override;
 
  private:
-  Partial merge_partials(const Partial& left, const Partial& right, const Room& out);
-
   alignas(64) std::array<std::byte, capacity> mine_{};
   Bytes size_ = prefix;
   const arithmetic::PartialKind* kind_ = nullptr;
-  bool may_postpone_ = false;
-  arithmetic::Pieces whole_{.most = ~order::Count{0}};  // of a merge whose operator wants to be called later
   bool operator_failed_ = false;
 };
 

@@ -53,8 +53,9 @@ class Meeting {
       outcome_ = board_->of(merged_++);
     }
     for (; merged_ < board_->rank_count(); ++merged_) {
-      const Partial merged = payload_->merge(0, outcome_, board_->of(merged_), {rooms_[merged_ % 2]});
-      if (is_nothing(merged)) return false;
+      const Room room{rooms_[merged_ % 2]};
+      const Partial merged = payload_->merge_piece(0, outcome_, board_->of(merged_), room, pieces_.begun());
+      if (pieces_.more) return false;
       outcome_ = merged.head;
     }
     outcome_ = payload_->finish(0, {}, outcome_, {rooms_[merged_ % 2]}).head;
@@ -69,6 +70,7 @@ class Meeting {
   std::array<std::vector<std::byte>, 2> rooms_;
   std::span<const std::byte> outcome_;
   std::size_t merged_ = 0;  // posts
+  Pieces pieces_;           // of the next one
 };
 
 }  // namespace steadfold::execution

@@ -243,26 +243,12 @@ Partial RowsPayload::lift_lone_row(std::uint32_t segment, std::span<std::byte> o
   return out.first(head.size() + bytes);
 }
 
-Partial RowsPayload::merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
-  if (operator_.may_postpone) return merge_piece(segment, left, right, out, whole_.begun());
-  return merged(left, right, width_of(segment).kind->merge(left, right, out));
-}
-
 Partial RowsPayload::merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
-                                 arithmetic::Pieces& pieces) {
-  const Partial whole = width_of(segment).kind->in_pieces()->merge_piece(left, right, out, pieces);
-  return pieces.more ? Partial{} : merged(left, right, whole);
-}
-
-Partial RowsPayload::merged(const Partial& left, const Partial& right, const Partial& whole) noexcept {
-  if (arithmetic::status_of(whole.head) == Status::operator_failed)
+                                 Pieces& pieces) {
+  const Partial whole = width_of(segment).kind->merge_piece(left, right, out, pieces);
+  if (!pieces.more && arithmetic::status_of(whole.head) == Status::operator_failed)
     note(Status::operator_failed, arithmetic::merge_headers(left.head, right.head).header.status);
   return whole;
-}
-
-Count RowsPayload::piece_columns(std::uint32_t segment) const {
-  const arithmetic::InPieces* const pieces = width_of(segment).kind->in_pieces();
-  return pieces == nullptr ? 0 : pieces->piece_columns();
 }
 
 /// The rows of the ranks that `covers` names; all rows if it names none. Where some may count twice, the number in a
@@ -285,22 +271,11 @@ Preparation RowsPayload::prepare_merge(std::uint32_t segment, const Covers& left
   return {.merge = width.kind->prepare_merge(lefts, rights, agreed_->digest), .finishes = has_all_rows};
 }
 
-Partial RowsPayload::finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) {
-  if (operator_.may_postpone) return finish_piece(segment, covers, partial, out, whole_.begun());
-  const Width& width = width_of(segment);
-  const Status status = width.kind->finish(partial, row_count(covers), values_in(out), width.spare.get());
-  return finished(segment, partial, out, status);
-}
-
 Partial RowsPayload::finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
-                                  arithmetic::Pieces& pieces) {
+                                  Pieces& pieces) {
   const Width& width = width_of(segment);
-  const Status status =
-      width.kind->in_pieces()->finish_piece(partial, row_count(covers), values_in(out), width.spare.get(), pieces);
-  return pieces.more ? Partial{} : finished(segment, partial, out, status);
-}
-
-Partial RowsPayload::finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status) {
+  const Status status = width.kind->finish_piece(partial, row_count(covers), values_in(out), width.spare.get(), pieces);
+  if (pieces.more) return {};
   const Header header{.status = status, .digest = agreed_->digest};
   note(header.status, arithmetic::header_of(partial.head).status);
   arithmetic::set_header(out.head, header);

@@ -11,8 +11,8 @@
 #include "agreement/footprint.hpp"
 #include "agreement/segmentation.hpp"
 #include "agreement/validation.hpp"
-#include "execution/executor.hpp"
 #include "execution/lifter.hpp"
+#include "execution/payload.hpp"
 
 namespace steadfold::execution {
 
@@ -23,7 +23,7 @@ using agreement::Missing;
 using agreement::Segmentation;
 
 /// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
-class RowsPayload final : public Payload, private ApartPayload, private WordPayload, private PiecewisePayload {
+class RowsPayload final : public Payload, private ApartPayload, private WordPayload {
  public:
   /// `agreed` and the team must outlive it. `mine`: this rank's rows, in the order of memory; intervals that are empty
   /// do not count. `is_alone`: not a member of a bundle, so that wide rows may stand apart. Throws Failure where the
@@ -72,13 +72,16 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Bytes value_capacity(std::uint32_t segment) const override;
   Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const override;
   Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) override;
-  Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) override;
-  Partial finish(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out) override;
+  Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
+                      Pieces& pieces) override;
+  Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
+                       Pieces& pieces) override;
+  Count piece_columns(std::uint32_t segment) const override { return width_of(segment).kind->piece_columns(); }
+  Count columns(std::uint32_t segment) const override { return width_of(segment).shape.columns; }
   Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                             const Covers* finish) override;
   ApartPayload* apart() noexcept override { return may_stand_apart_ ? this : nullptr; }
   WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
-  PiecewisePayload* pieces() noexcept override { return this; }
 
  private:
   /// What segments of as many columns share: a schedule may have a segment per column.
@@ -109,13 +112,6 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   std::optional<Bytes> result_offset(std::uint32_t segment) const override;
   std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                          std::span<std::byte> head, std::byte* values) override;
-  Count piece_columns(std::uint32_t segment) const override;
-  Count columns(std::uint32_t segment) const override { return width_of(segment).shape.columns; }
-  bool may_postpone() const override { return operator_.may_postpone; }
-  Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
-                      arithmetic::Pieces& pieces) override;
-  Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
-                       arithmetic::Pieces& pieces) override;
   std::size_t word_count(std::uint32_t segment) const override;
   void to_words(std::uint32_t segment, std::span<const std::byte> partial, std::span<std::int64_t> words) override;
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
@@ -124,8 +120,6 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   bool is_apart_from_result(const Data& data) const noexcept;
   Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
   const arithmetic::AddedWords& words_of(std::uint32_t segment) const { return *width_of(segment).kind->added_words(); }
-  Partial merged(const Partial& left, const Partial& right, const Partial& whole) noexcept;
-  Partial finished(std::uint32_t segment, const Partial& partial, const Room& out, Status status);
   Count row_count(const Covers& covers) const noexcept;
   template <class Body>
   bool attempt(const Body& body) noexcept;
@@ -153,7 +147,6 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   bool has_words_ = false;
   std::optional<order::Index> lone_row_;  // this rank's only row, if it has one and that is a partial as it is
   Data data_;
-  arithmetic::Pieces whole_{.most = ~Count{0}};  // of a step whose operator wants to be called later
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
   std::optional<Failure> caught_;  // what was thrown while rows were lifted on this rank, in this run or an earlier one

@@ -2,7 +2,7 @@
 // Rank order: irrelevant. Cost: one message of 16 bytes per round.
 #pragma once
 
-#include "execution/executor.hpp"
+#include "execution/payload.hpp"
 
 namespace steadfold::execution {
 
@@ -16,10 +16,10 @@ class StatusExchange final : public Payload {
   Bytes value_capacity(std::uint32_t) const override { return sizeof(Header); }
   Bytes working_capacity_of_any(std::span<const Covers>, std::uint32_t) const override { return sizeof(Header); }
   Partial lift(std::uint32_t, const Covers&, std::span<std::byte> out) override { return write(out, mine_); }
-  Partial merge(std::uint32_t, const Partial& left, const Partial& right, const Room& out) override {
+  Partial merge_piece(std::uint32_t, const Partial& left, const Partial& right, const Room& out, Pieces&) override {
     return write(out.head, arithmetic::merge_headers(left.head, right.head).header);
   }
-  Partial finish(std::uint32_t, const Covers&, const Partial& partial, const Room& out) override {
+  Partial finish_piece(std::uint32_t, const Covers&, const Partial& partial, const Room& out, Pieces&) override {
     return write(out.head, arithmetic::header_of(partial.head));
   }
 

@@ -33,7 +33,7 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   const bool is_users = own.shape && call.operation == arithmetic::Operation::user;
 
   place.handshake.take(own.header, own.ways, coverage_of(call), own.shape ? own.shape->kind.get() : nullptr,
-                       own.partial_bytes, is_users && call.user.may_postpone);
+                       own.partial_bytes);
   place.meeting.begin();
   const bool is_alone = is_alone_with(started);
   while (!place.meeting.advance()) {

@@ -110,10 +110,7 @@ Status Contributor::finish_here(const Contribution& own, HandshakePlace& place, 
   const Bytes value_bytes = own.shape->kind->value_bytes();
   std::byte* const values = place.values.data();
   std::byte* const spare = values + value_bytes;
-  if (own.shape->op.may_postpone)
-    return own.shape->kind->in_pieces()->finish_piece(partial, own.call.element_count, values, spare,
-                                                      place.finish.begun());
-  return own.shape->kind->finish(partial, own.call.element_count, values, spare);
+  return own.shape->kind->finish_piece(partial, own.call.element_count, values, spare, place.finish.begun());
 }
 
 void Contributor::deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const {

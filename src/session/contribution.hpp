@@ -38,8 +38,8 @@ struct HandshakePlace {
 
   execution::Handshake handshake;
   execution::Meeting meeting;
-  std::vector<std::byte> values;                 // a result, and as much again to finish in
-  arithmetic::Pieces finish{.most = ~Count{0}};  // if its operator wants to be called later
+  std::vector<std::byte> values;  // a result, and as much again to finish in
+  arithmetic::Pieces finish;      // has more if its operator wants to be called later
   DefaultArguments defaults;
   std::uint64_t next = 0;  // the number of the call that has it, or may take it next
 };

@@ -163,7 +163,7 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
     Bytes size = 0;
     calls = 0;
     do {
-      size = kind.partial->in_pieces()->merge_piece(left, right, {out}, pieces).head.size();
+      size = kind.partial->merge_piece(left, right, {out}, pieces).head.size();
       ++calls;
     } while (pieces.more);
     out.resize(size);
@@ -177,7 +177,7 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
     Status status = Status::ok;
     calls = 0;
     do {
-      status = kind.partial->in_pieces()->finish_piece(record, rows, values.data(), spare.data(), pieces);
+      status = kind.partial->finish_piece(record, rows, values.data(), spare.data(), pieces);
       ++calls;
     } while (pieces.more);
     values.push_back(static_cast<std::byte>(status));
@@ -230,7 +230,7 @@ TEST_P(KindsOfPartials, MergeAndFinishInPieces) {
   const auto& [method, sweep] = GetParam();
   for (const Kind& kind : kinds_of(method, sweep)) {
     SCOPED_TRACE(kind.name());
-    if (kind.partial->in_pieces() == nullptr || kind.call.columns == 1) continue;
+    if (kind.partial->piece_columns() == 0 || kind.call.columns == 1) continue;
     for (const Count cut : {0u, 1u, 2u, 3u, 5u, 8u, 13u})
       for (const Count more : {0u, 1u, 2u, 3u, 8u, 11u}) expect_pieces(kind, cut, cut + more);
     if (HasFailure()) return;
@@ -297,7 +297,7 @@ TEST(PiecesOfTrees, AreForSingleIntervals) {
   whole.resize(kind->merge(left, right, {whole}).head.size());
   Memory pieces_out(1024);
   arithmetic::Pieces pieces{.most = 1};
-  pieces_out.resize(kind->in_pieces()->merge_piece(left, right, {pieces_out}, pieces).head.size());
+  pieces_out.resize(kind->merge_piece(left, right, {pieces_out}, pieces).head.size());
   EXPECT_FALSE(pieces.more);
   EXPECT_EQ(hex(pieces_out), hex(whole));
   EXPECT_EQ(arithmetic::status_of(whole), Status::ok);

@@ -92,8 +92,8 @@ TEST(KeptRows, MayStandApartAndGoPieceByPiece) {
     Partial all;
     Count calls = 0;
     do {
-      all = kind->in_pieces()->merge_piece(with_values_apart(*kind, left.record),
-                                           with_values_apart(*kind, right.record), {head.room(), rows.room()}, merges);
+      all = kind->merge_piece(with_values_apart(*kind, left.record), with_values_apart(*kind, right.record),
+                              {head.room(), rows.room()}, merges);
       calls += 1;
     } while (merges.more);
     EXPECT_EQ(calls, (columns + most - 1) / most);
@@ -104,7 +104,7 @@ TEST(KeptRows, MayStandApartAndGoPieceByPiece) {
     Pieces finishes{.most = most};
     Guarded out(kind->value_bytes());
     do {
-      ASSERT_EQ(kind->in_pieces()->finish_piece(all, 5, out.data(), nullptr, finishes), Status::ok);
+      ASSERT_EQ(kind->finish_piece(all, 5, out.data(), nullptr, finishes), Status::ok);
     } while (finishes.more);
     ASSERT_TRUE(same(out.taken(kind->value_bytes()), values)) << most;
   }

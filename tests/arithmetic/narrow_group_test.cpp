@@ -223,7 +223,7 @@ TEST(NarrowGroup, RecordsAreMergedAndFinishedInPieces) {
     Count calls = 0;
     Bytes size = 0;
     do {
-      size = kind->in_pieces()->merge_piece(left, right, {out}, merges).head.size();
+      size = kind->merge_piece(left, right, {out}, merges).head.size();
       ++calls;
     } while (merges.more);
     out.resize(size);
@@ -231,7 +231,7 @@ TEST(NarrowGroup, RecordsAreMergedAndFinishedInPieces) {
     EXPECT_EQ(calls, expected);
     Record found(kind->value_bytes());
     do {
-      EXPECT_EQ(kind->in_pieces()->finish_piece(all, unknown_count, found.data(), nullptr, finishes), Status::ok);
+      EXPECT_EQ(kind->finish_piece(all, unknown_count, found.data(), nullptr, finishes), Status::ok);
       --calls;
     } while (finishes.more);
     EXPECT_EQ(hex(found), hex(values));

@@ -63,7 +63,7 @@ bool take_words(std::span<const std::int64_t> sums, int bin_count, std::uint32_t
   return true;
 }
 
-class BinnedKind final : public PiecewiseKind, private AddedWords, private RowsAtHand {
+class BinnedKind final : public PartialKind, private AddedWords, private RowsAtHand {
  public:
   explicit BinnedKind(const BinnedShape& shape) noexcept : shape_(shape) {}
 

@@ -37,7 +37,7 @@ void put_column(Flags flags, const DigitWindow& window, int digit_count, std::sp
   }
 }
 
-class ExactKind final : public PiecewiseKind, private AddedWords, private RowsAtHand {
+class ExactKind final : public PartialKind, private AddedWords, private RowsAtHand {
  public:
   ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
       : operation_(operation), input_(input), ending_{operation, result}, columns_(columns) {

@@ -51,7 +51,7 @@ class KeptRowsBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class KeptRowsKind final : public PiecewiseKind, private ValuesApart {
+class KeptRowsKind final : public PartialKind, private ValuesApart {
  public:
   KeptRowsKind(Type type, int bin_count, Count columns)
       : type_(type), bin_count_(bin_count), columns_(columns), row_bytes_(columns * size_of(type)) {}

@@ -109,7 +109,7 @@ class StatisticsKind final : public PartialKind {
     return std::make_unique<StatisticsBuilder<double>>(sum_->builder(), squares_->builder());
   }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& /*pieces*/) const override {
     return several_sums::merge<StatisticsPrefix>(
         left, right, room, [&](std::size_t i) -> const PartialKind& { return i == 0 ? *sum_ : *squares_; },
         [](const Header& header, const StatisticsPrefix& a, const StatisticsPrefix& b) {
@@ -120,7 +120,8 @@ class StatisticsKind final : public PartialKind {
         });
   }
 
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/,
+                      Pieces& /*pieces*/) const override {
     const Status whole = header_of(partial.head).status;
     if (whole != Status::ok) return whole;
     const Parts parts(partial.head);

@@ -144,7 +144,7 @@ class PairsKind final : public PartialKind {
     return std::make_unique<PairsBuilder<count>>(Form::terms, std::move(builders));
   }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& /*pieces*/) const override {
     return several_sums::merge<PairSumsPrefix<count>>(
         left, right, room, [&](std::size_t i) -> const PartialKind& { return *sums_[i]; },
         [](const Header& header, const auto& /*left*/, const auto& /*right*/) {
@@ -152,7 +152,8 @@ class PairsKind final : public PartialKind {
         });
   }
 
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/) const override {
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* /*spare*/,
+                      Pieces& /*pieces*/) const override {
     const Status whole = header_of(partial.head).status;
     if (whole != Status::ok) return whole;
     const Parts parts(partial.head);

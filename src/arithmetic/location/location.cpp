@@ -50,7 +50,7 @@ class LocationBuilder final : public Builder {
 
 /// A plain partial of pairs, but for how elements become pairs.
 template <class T, bool least>
-class LocationKind final : public PiecewiseKind {
+class LocationKind final : public PartialKind {
  public:
   explicit LocationKind(Count columns)
       : columns_(columns),
@@ -66,13 +66,13 @@ class LocationKind final : public PiecewiseKind {
   std::unique_ptr<Builder> builder() const override { return std::make_unique<LocationBuilder<T, least>>(columns_); }
 
  private:
-  Count piece_columns() const noexcept override { return pairs_->in_pieces()->piece_columns(); }
+  Count piece_columns() const noexcept override { return pairs_->piece_columns(); }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
-    return pairs_->in_pieces()->merge_piece(left, right, out, pieces);
+    return pairs_->merge_piece(left, right, out, pieces);
   }
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
-    const Status status = pairs_->in_pieces()->finish_piece(partial, element_count, values, spare, pieces);
+    const Status status = pairs_->finish_piece(partial, element_count, values, spare, pieces);
     if (status != Status::ok) return status;
     for (Count i = 0; i < columns_; ++i) {
       Located<T> each;

@@ -190,7 +190,7 @@ class ColumnsApartKind final : public PartialKind {
   Bytes survey_bytes() const noexcept override { return columns_.columns * kind_->survey_bytes(); }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<ColumnsApartBuilder>(*kind_, columns_); }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& room) const override {
+  Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& /*pieces*/) const override {
     const MergedHeader merged = merge_headers(left.head, right.head);
     if (room.head.size() < sizeof(Header)) return {};
     if (!merged.ok) return failed(room, merged.header, merged.header.status);
@@ -203,7 +203,8 @@ class ColumnsApartKind final : public PartialKind {
     return room.head.first(writer.finish());
   }
 
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
+  Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
+                      Pieces& /*pieces*/) const override {
     const Status whole = header_of(partial.head).status;
     if (whole != Status::ok) return whole;
     if (columns_.are_dealt) {

@@ -103,7 +103,7 @@ class MaskedBuilder final : public Builder, private Surveyor {
   Status status_ = Status::ok;
 };
 
-class MaskedKind final : public PartialKind, private AddedWords, private InPieces {
+class MaskedKind final : public PartialKind, private AddedWords {
  public:
   MaskedKind(std::unique_ptr<PartialKind> kind, Bytes element_bytes, Count columns)
       : kind_(std::move(kind)), element_bytes_(element_bytes), columns_(columns) {}
@@ -119,32 +119,18 @@ class MaskedKind final : public PartialKind, private AddedWords, private InPiece
     return std::make_unique<MaskedBuilder>(kind_->builder(), element_bytes_, columns_);
   }
 
-  Partial merge(const Partial& left, const Partial& right, const Room& out) const override {
-    const Count rows = rows_of(left.head) + rows_of(right.head);
-    const Bytes size = arithmetic::merge(*kind_, inner(left.head), inner(right.head), without_count(out.head));
-    return out.head.first(with_count(out.head, size, rows));
-  }
-
-  Status finish(const Partial& partial, Count element_count, std::byte* values, std::byte* spare) const override {
-    const Count rows = rows_of(partial.head);
-    const Status status = kind_->finish(inner(partial.head), unknown_count, values, spare);
-    return status != Status::ok ? status : check_row_count(rows, element_count);
-  }
-
   const AddedWords* added_words() const noexcept override { return kind_->added_words() != nullptr ? this : nullptr; }
-  const InPieces* in_pieces() const noexcept override { return kind_->in_pieces() != nullptr ? this : nullptr; }
 
  private:
-  Count piece_columns() const noexcept override { return kind_->in_pieces()->piece_columns(); }
+  Count piece_columns() const noexcept override { return kind_->piece_columns(); }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
     const Count rows = rows_of(left.head) + rows_of(right.head);
-    const Partial merged =
-        kind_->in_pieces()->merge_piece(inner(left.head), inner(right.head), {without_count(out.head)}, pieces);
+    const Partial merged = kind_->merge_piece(inner(left.head), inner(right.head), {without_count(out.head)}, pieces);
     return pieces.more ? Partial{} : out.head.first(with_count(out.head, merged.head.size(), rows));
   }
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
-    const Status status = kind_->in_pieces()->finish_piece(inner(partial.head), unknown_count, values, spare, pieces);
+    const Status status = kind_->finish_piece(inner(partial.head), unknown_count, values, spare, pieces);
     return status != Status::ok ? status : check_row_count(rows_of(partial.head), element_count);
   }
 

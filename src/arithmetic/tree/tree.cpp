@@ -341,7 +341,7 @@ class TreeBuilder final : public Builder {
   Status status_ = Status::ok;
 };
 
-class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAtHand {
+class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHand {
  public:
   TreeKind(const Operator& op, Count columns) : op_(op), columns_(columns), stride_(op.element_bytes * columns) {}
 
@@ -397,6 +397,7 @@ class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAt
 
   /// Partials of several intervals are merged in one piece.
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
+    bound(pieces);
     if (const auto merged = merge_siblings(op_, columns_, left, right, out, false, pieces)) return *merged;
     const auto [header, ok] = merge_headers(left.head, right.head);
     if (!ok) return failed(out, header, header.status);
@@ -412,6 +413,7 @@ class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAt
   /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
+    bound(pieces);
     const Status status = header_of(partial.head).status;
     if (status != Status::ok) return status;
     const auto record = parse(partial, stride_);
@@ -458,6 +460,12 @@ class TreeKind final : public PiecewiseKind, private ValuesApart, private RowsAt
                                          std::byte* values) const override {
     Pieces whole{.most = columns_};
     return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true, whole);
+  }
+
+  /// Operators that may postpone get pieces whoever waits: how often they are called does not depend on when a message
+  /// came.
+  void bound(Pieces& pieces) const noexcept {
+    if (op_.may_postpone) pieces.most = std::min(pieces.most, piece_columns());
   }
 
   const Operator& op_;

@@ -1,0 +1,137 @@
+#include "execution/resolved_steps.hpp"
+
+namespace steadfold::execution {
+
+using schedule::Program;
+using schedule::Step;
+using schedule::StepKind;
+
+namespace {
+
+/// By step: whether the next step that names its left slot, if there is one, writes it and does not read it.
+std::vector<bool> find_last_reads(const Program& program) {
+  const auto steps = program.steps();
+  std::vector<bool> is_last(steps.size(), true);
+  std::vector<const Step*> next(program.slots().size(), nullptr);  // that names the place
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Program::Places& places = program.places(steps[i]);
+    if (places.left != Program::no_place) {
+      const Step* const later = next[places.left];
+      is_last[i] = later == nullptr || (later->left != steps[i].left && later->right != steps[i].left);
+    }
+    for (const std::uint32_t place : {places.target, places.left, places.right})
+      if (place != Program::no_place) next[place] = &steps[i];
+  }
+  return is_last;
+}
+
+/// By step: whether it finishes what the step before it merged, waits for nothing, and is the last to read it.
+std::vector<bool> find_finishes_of_merges(const Program& program) {
+  const auto steps = program.steps();
+  std::vector<bool> found = find_last_reads(program);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool follows = i > 0 && steps[i - 1].kind == StepKind::merge && steps[i - 1].target == steps[i].left;
+    found[i] = found[i] && follows && steps[i].kind == StepKind::finish;
+  }
+  for (const Program::TicketWait& wait : program.waits())
+    if (wait.step < found.size()) found[wait.step] = false;
+  return found;
+}
+
+}  // namespace
+
+ResolvedSteps::ResolvedSteps(const Program& program, Payload& payload, Slots& slots) : program_(&program) {
+  for (const Step& step : program.steps()) {
+    const Program::Places& places = program.places(step);
+    ResolvedStep& at = steps_.emplace_back();
+    at.target = slots.at(places.target);
+    at.left = slots.at(places.left);
+    at.right = slots.at(places.right);
+    at.number = schedule::landing_number(step.target, program.segments());
+    at.is_apart = slots.is_apart(step.target);
+    if (schedule::communicates(step.kind)) continue;
+    at.piece = payload.piece_columns(step.target.segment);
+    const auto columns = static_cast<float>(payload.columns(step.target.segment));
+    if (at.piece > 0) at.work = columns / static_cast<float>(at.piece);
+  }
+  resolve_messages();
+  if (const ApartPayload* const apart = payload.apart(); apart != nullptr) find_ways_to_result(slots, *apart);
+  prepare_merges(payload);
+}
+
+void ResolvedSteps::resolve_messages() {
+  for (std::uint32_t ticket = 0; ticket < program_->ticket_count(); ++ticket) {
+    const Step& last = program_->communication(ticket);
+    ResolvedStep& at = steps_[program_->index_of(last)];
+    at.is_alone = program_->message(ticket).size() == 1;
+    if (last.kind == StepKind::send) at.ending = CompletionAction::nothing;
+    if (last.kind == StepKind::receive && at.is_alone && !at.is_apart && !last.any_order)
+      at.ending = CompletionAction::lands_whole;
+  }
+}
+
+/// Goes from the last step to the first. The result may be written at once by
+/// - a finish, if its values stand apart or nothing reads its slot afterwards;
+/// - a merge whose partial such a finish reads and nothing else;
+/// - a receive whose value is copied to the result's slot before another one comes; and that copy.
+/// Not before all of the segment's rows are lifted, since the result may take their place in memory.
+void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& apart) {
+  const auto steps = program_->steps();
+  const std::size_t places_count = program_->slots().size();
+  const std::vector<bool> reads_last = find_last_reads(*program_);
+  std::vector<bool> lifts_first(program_->segments(), true);
+  std::vector<bool> is_lifted(program_->segments(), false);
+  std::vector<const Step*> next(places_count, nullptr);  // that names the place
+  std::vector<bool> is_finished(places_count, false);    // and is a finish to the result, after which none reads it
+  std::vector<bool> is_copied(places_count, false);
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Step& step = steps[i];
+    const Program::Places& places = program_->places(step);
+    const bool gives_result = step.target == schedule::value(0, step.target.segment);
+    bool& to_result = steps_[i].to_result;
+    if (step.kind == StepKind::finish)
+      to_result = gives_result && (slots.is_apart(step.target) || next[places.target] == nullptr);
+    if (step.kind == StepKind::copy) to_result = gives_result && slots.is_apart(step.target);
+    if (step.kind == StepKind::merge) to_result = is_finished[places.target];
+    if (step.kind == StepKind::receive) to_result = is_copied[places.target];
+    const bool ends = step.kind == StepKind::finish && to_result && reads_last[i];
+    for (const std::uint32_t place : {places.target, places.left, places.right}) {
+      if (place == Program::no_place) continue;
+      next[place] = &step;
+      is_finished[place] = place == places.left && ends;
+      if (step.kind == StepKind::receive) is_copied[place] = false;
+    }
+    if (step.kind == StepKind::copy && gives_result) is_copied[places.left] = true;
+    if (step.kind == StepKind::lift) is_lifted[step.target.segment] = true;
+    if (to_result || gives_result) lifts_first[step.target.segment] = !is_lifted[step.target.segment];
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::uint32_t segment = steps[i].target.segment;
+    const auto offset = apart.result_offset(segment);
+    steps_[i].to_result = steps_[i].to_result && lifts_first[segment] && offset;
+    steps_[i].result_offset = offset.value_or(0);
+  }
+}
+
+/// Merges whose partials stand in one piece may be prepared: the steps say which rows they are of, but for waves.
+void ResolvedSteps::prepare_merges(Payload& payload) {
+  const auto steps = program_->steps();
+  const std::vector<bool> finishes = find_finishes_of_merges(*program_);
+  std::vector<const Covers*> covers(program_->slots().size(), nullptr);  // of what a place holds
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    ResolvedStep& at = steps_[i];
+    const Program::Places& places = program_->places(step);
+    if (step.kind == StepKind::merge && !step.any_order && !at.is_apart) {
+      const bool is_finished = i + 1 < steps.size() && finishes[i + 1];
+      Preparation made = payload.prepare_merge(step.target.segment, *covers[places.left], *covers[places.right],
+                                               is_finished ? &steps[i + 1].covers : nullptr);
+      at.merge = made.merge.get();
+      at.finishes = made.finishes;
+      if (made.merge != nullptr) prepared_.push_back(std::move(made.merge));
+    }
+    if (places.target != Program::no_place) covers[places.target] = &step.covers;
+  }
+}
+
+}  // namespace steadfold::execution
