@@ -1,6 +1,6 @@
 // What every run of a program needs to know of its steps, worked out once: the slots that they name, what they may
 // write to the result at once, merges that can be prepared.
-// Rank order: not concerned. Cost: O(steps) to make.
+// Cost: O(steps) to make.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // One rank's slots: their memory, worked out when a plan is made, and what each of them holds in a run.
-// Rank order: not concerned. Cost: O(steps) to make; nothing is allocated in a run.
+// Cost: O(steps) to make; nothing is allocated in a run.
 #pragma once
 
 #include <algorithm>
