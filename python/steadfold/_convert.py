@@ -11,7 +11,7 @@ try:
 except ImportError:
     from numpy import AxisError as AxisError  # type: ignore[attr-defined,no-redef]
 
-_DLPACK_CPU = 1
+_DLPACK_HOST = (1, 3)  # of its own, and pinned by CUDA
 
 #: The fields of the results of `steadfold.statistics`, in the order of the C interface.
 STATISTICS = np.dtype(
@@ -41,7 +41,7 @@ def as_array(x: Any) -> np.ndarray[Any, np.dtype[Any]]:
         raise TypeError("a masked array (its mask would not be looked at), give x.data and where=~np.ma.getmaskarray(x)")
     if hasattr(x, "__dlpack_device__"):
         device = x.__dlpack_device__()[0]
-        if device != _DLPACK_CPU:
+        if device not in _DLPACK_HOST:
             raise TypeError(f"an array of {type(x).__name__} on device {int(device)} (only memory of the host is read), copy it there")
         if not hasattr(x, "__array__"):
             return np.from_dlpack(x)

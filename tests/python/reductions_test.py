@@ -300,9 +300,11 @@ class Numpy(unittest.TestCase):
             def __dlpack__(self, **options):
                 return self.x.__dlpack__(**options)
 
-        self.assertEqual(float(sf.sum(Dlpack(1))), 3.0)
-        with self.assertRaisesRegex(TypeError, "device 2"):
-            sf.sum(Dlpack(2))
+        for host in (1, 3):
+            self.assertEqual(float(sf.sum(Dlpack(host))), 3.0)
+        for elsewhere in (2, 10, 13):
+            with self.assertRaisesRegex(TypeError, f"device {elsewhere} "):
+                sf.sum(Dlpack(elsewhere))
         self.assertEqual(float(sf.sum(array.array("d", [1.0, 2.0]))), 3.0)
         self.assertEqual(float(sf.sum(memoryview(array.array("f", [1.0, 2.0])))), 3.0)
         self.assertEqual(int(sf.sum([1, 2])), 3)
