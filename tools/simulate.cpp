@@ -36,7 +36,7 @@ struct SimulateOptions {
   std::string method = "exact";
   std::string type = "f64";
   std::string topology = "flat";
-  transport::LogGP link;
+  transport::LogGP link = agreement::assumed_link;
   double per_op = order::score_addition_seconds;
   bool json = false;
 };

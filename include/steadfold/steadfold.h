@@ -156,8 +156,9 @@ typedef struct sf_call {
   uint32_t require; /* sf_guarantee bits: a call that cannot keep them gives SF_UNSUPPORTED */
 
   uint32_t threads; /* how many go through this rank's rows; 0 and 1: the caller's alone. Any number gives the same
-                       bits, so ranks may have different ones, and fewer are made if the system refuses more. `user` is
-                       called by all of them at once. */
+                       bits, so ranks may have different ones. Fewer are made if the system refuses more, or if a call
+                       of one process would wait longer for them than they save. `user` is called by all of them at
+                       once. */
 
   uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 is 3. More are more exact: docs/guarantees.md has the bound */
   sf_sweep sweep; /* SF_BINNED */

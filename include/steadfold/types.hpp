@@ -88,7 +88,7 @@ inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfol
 /// The options of a call within one process.
 struct LocalOptions {
   Method method = {};
-  unsigned threads = 1;     ///< that go through the elements, made for this call: the same bits for any number
+  unsigned threads = 1;     ///< at most, made for this call to go through the elements: the same bits for any number
   Guarantees require = {};  ///< what the bits must not depend on: refused where that cannot be kept
 };
 

@@ -15,8 +15,10 @@ namespace steadfold::agreement {
 using order::Bytes;
 using order::Count;
 
-/// The link that the library assumes if nobody names one; predictions use the same.
-inline constexpr transport::LogGP assumed_link{};
+/// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
+/// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
+/// they took 2.3 times as long (docs/performance.md, "Sixteen cores").
+inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6};
 
 /// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count; it
 /// has a schedule.

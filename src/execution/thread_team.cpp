@@ -1,5 +1,7 @@
 #include "execution/thread_team.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace steadfold::execution {
@@ -73,6 +75,13 @@ void ThreadTeam::dismiss() noexcept {
   helpers_.clear();
   over_ = false;
   round_.store(0, std::memory_order_relaxed);
+}
+
+// Threads are made one after the other: n of them take n times as long to make, and leave an n-th of the bytes to each.
+unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
+  constexpr double bytes_of_making = 512 << 10;  // what a core reads meanwhile: docs/performance.md, "Sixteen cores"
+  const double least = std::sqrt(static_cast<double>(bytes) / bytes_of_making);
+  return least < asked ? static_cast<unsigned>(std::max(least, 1.0)) : std::max(asked, 1U);
 }
 
 }  // namespace steadfold::execution

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "arithmetic/environment.hpp"
+#include "order/index.hpp"
 
 namespace steadfold::execution {
+
+using order::Bytes;
 
 /// A team whose first member is the caller. One caller at a time.
 class ThreadTeam {
@@ -58,5 +61,8 @@ class ThreadTeam {
   std::atomic<std::uint32_t> round_ = 0;
   std::atomic<std::uint32_t> busy_ = 0;  // helpers that have not ended the round
 };
+
+/// How many of the threads asked for are worth being made to go through so many bytes once: at least 1.
+unsigned threads_worth(unsigned asked, Bytes bytes) noexcept;
 
 }  // namespace steadfold::execution

@@ -77,21 +77,24 @@ class LocalReducer::Workspace {
   Bytes result_bytes() const noexcept { return shape_.kind->value_bytes(); }
 
   Status reduce(const Call& call, const Data& data) {
-    if (call.operation == arithmetic::Operation::user) shape_.op = call.user;  // its context may be another one
+    const bool is_user = call.operation == arithmetic::Operation::user;  // what it takes is not known
+    if (is_user) shape_.op = call.user;                                  // its context may be another one
     shape_.stand_as(call);
-    const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
+    const unsigned threads =
+        is_user ? call.threads : execution::threads_worth(call.threads, call.rows * shape_.description.row_bytes());
+    const bool is_one_block = threads == 1 && call.layout != LayoutKind::intervals;
     if (finishes_alone_ && is_one_block)
       return shape_.lifter.finish_alone(operands_of(shape_.description, data), call.rows, shape_.strides,
                                         call.element_count, data.result, spare_.data());
     make_room(call.rows);
     execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
-    team.resize(call.threads);
+    team.resize(threads);
     if (!surveyed_.empty()) {
-      shape_.lifter.survey(rows, team, call.threads, surveyed_);
+      shape_.lifter.survey(rows, team, threads, surveyed_);
       rows.surveyed = surveyed_;
     }
-    const Bytes size = shape_.lifter.lift(rows, team, call.threads, std::span(partial_).first(room_));
+    const Bytes size = shape_.lifter.lift(rows, team, threads, std::span(partial_).first(room_));
     return shape_.kind->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
   }
 

@@ -61,5 +61,16 @@ TEST(SumsOfRows, EndBelowTheCountThatMeansUnknown) {
   EXPECT_THROW(agreement::sum_of_rows(most, most), Failure);
 }
 
+TEST(ThreadTeams, AreAsLargeAsPays) {
+  using execution::threads_worth;
+  EXPECT_EQ(threads_worth(0, 0), 1U);
+  EXPECT_EQ(threads_worth(16, 0), 1U);
+  EXPECT_EQ(threads_worth(16, 800'000), 1U);
+  EXPECT_EQ(threads_worth(16, (8U << 20) - 1), 3U);
+  EXPECT_EQ(threads_worth(16, 8 << 20), 4U);
+  EXPECT_EQ(threads_worth(16, 240'000'000), 16U);
+  EXPECT_EQ(threads_worth(3, ~std::size_t{0}), 3U);
+}
+
 }  // namespace
 }  // namespace steadfold::test::thread_team_test
