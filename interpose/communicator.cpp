@@ -1,0 +1,79 @@
+#include "communicator.hpp"
+
+#include <memory>
+#include <new>
+#include <numeric>
+#include <vector>
+
+namespace steadfold::interpose {
+namespace {
+
+int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
+  delete static_cast<Communicator*>(kept);
+  return MPI_SUCCESS;
+}
+
+/// Copies of a communicator have no such attribute: they may have other ranks.
+int key() {
+  static const int made = [] {
+    int fresh = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &fresh, nullptr);
+    return fresh;
+  }();
+  return made;
+}
+
+/// Whether all processes are those of MPI_COMM_WORLD, whose ranks have compared their settings.
+bool is_within_world(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, there.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  for (const int rank : there)
+    if (rank == MPI_UNDEFINED) return false;
+  return true;
+}
+
+Communicator look_at(MPI_Comm comm) {
+  Communicator found{.handle = comm};
+  int is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  PMPI_Comm_rank(comm, &found.rank);
+  PMPI_Comm_size(comm, &found.size);
+  if (is_inter != 0 || !is_within_world(comm))
+    found.treatment = Treatment::across;
+  else if (found.size == 1)
+    found.treatment = Treatment::one_rank;
+  return found;
+}
+
+bool is_running() {
+  int begun = 0, over = 0;
+  PMPI_Initialized(&begun);
+  PMPI_Finalized(&over);
+  return begun != 0 && over == 0;
+}
+
+}  // namespace
+
+Communicator communicator_of(MPI_Comm comm) {
+  if (!is_running()) return {.treatment = Treatment::outside};
+  if (comm == MPI_COMM_NULL) return {.treatment = Treatment::refused};
+  void* kept = nullptr;
+  int is_kept = 0;
+  if (PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&kept), &is_kept) != MPI_SUCCESS)
+    return {.treatment = Treatment::refused};
+  if (is_kept != 0) return *static_cast<const Communicator*>(kept);
+  auto found = std::make_unique<Communicator>(look_at(comm));
+  const Communicator copy = *found;
+  if (PMPI_Comm_set_attr(comm, key(), found.get()) == MPI_SUCCESS) static_cast<void>(found.release());
+  return copy;
+}
+
+}  // namespace steadfold::interpose

@@ -1,0 +1,242 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+namespace steadfold::interpose {
+namespace {
+
+/// Whether a sum, product or extreme of a type depends on the order, and on what.
+enum class Family { other, number, wide, pair };
+
+struct KnownType {
+  Family family = Family::other;
+  sf_type number = SF_BYTES;
+};
+
+/// The floating-point types of a library, most frequent first. Types that a library lacks are MPI_DATATYPE_NULL.
+KnownType known(MPI_Datatype type) noexcept {
+  if (type == MPI_DOUBLE) return {Family::number, SF_F64};
+  if (type == MPI_INT || type == MPI_LONG || type == MPI_DATATYPE_NULL) return {};
+  if (type == MPI_FLOAT) return {Family::number, SF_F32};
+  const auto is_one_of = [type](auto... types) { return ((type == types) || ...); };
+  if (is_one_of(MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX16, MPI_CXX_DOUBLE_COMPLEX)) return {Family::number, SF_COMPLEX_F64};
+  if (is_one_of(MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_COMPLEX8, MPI_CXX_FLOAT_COMPLEX))
+    return {Family::number, SF_COMPLEX_F32};
+  if (type == MPI_REAL8) return {Family::number, SF_F64};
+  if (type == MPI_REAL4) return {Family::number, SF_F32};
+  if (is_one_of(MPI_REAL, MPI_DOUBLE_PRECISION, MPI_COMPLEX, MPI_DOUBLE_COMPLEX)) {
+    const bool is_complex = is_one_of(MPI_COMPLEX, MPI_DOUBLE_COMPLEX);
+    int size = 0;  // compilers have options that change it
+    PMPI_Type_size(type, &size);
+    if (is_complex) size /= 2;
+    if (size == sizeof(double)) return {Family::number, is_complex ? SF_COMPLEX_F64 : SF_F64};
+    if (size == sizeof(float)) return {Family::number, is_complex ? SF_COMPLEX_F32 : SF_F32};
+    return {Family::wide};
+  }
+  if (is_one_of(MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_REAL16, MPI_COMPLEX32))
+    return {Family::wide};
+  if (is_one_of(MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION))
+    return {Family::pair};
+  return {};
+}
+
+struct NamedOp {
+  MPI_Op op;
+  const char* name;
+};
+
+/// The operators that come with MPI.
+const auto& named_ops() noexcept {
+  static const std::array<NamedOp, 14> all = {{{MPI_SUM, "MPI_SUM"},
+                                               {MPI_PROD, "MPI_PROD"},
+                                               {MPI_MAX, "MPI_MAX"},
+                                               {MPI_MIN, "MPI_MIN"},
+                                               {MPI_MAXLOC, "MPI_MAXLOC"},
+                                               {MPI_MINLOC, "MPI_MINLOC"},
+                                               {MPI_LAND, "MPI_LAND"},
+                                               {MPI_LOR, "MPI_LOR"},
+                                               {MPI_LXOR, "MPI_LXOR"},
+                                               {MPI_BAND, "MPI_BAND"},
+                                               {MPI_BOR, "MPI_BOR"},
+                                               {MPI_BXOR, "MPI_BXOR"},
+                                               {MPI_REPLACE, "MPI_REPLACE"},
+                                               {MPI_NO_OP, "MPI_NO_OP"}}};
+  return all;
+}
+
+/// Whether the type is one that MPI_Type_create_f90_... made, or a duplicate: neither has a name of its own.
+bool is_like_a_named_one(MPI_Datatype type) noexcept {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_DUP;
+}
+
+/// What is needed to call the MPI library's operator from libsteadfold's tree, whose elements are whole rows.
+struct LibraryOperator {
+  MPI_Op op;
+  MPI_Datatype type;
+  int count;
+  MPI_Aint begin;   // of a row's bytes, from the address that the library wants
+  MPI_Aint stride;  // from one row to the next
+};
+
+int apply_by_library(const void* left, const void* right, void* result, std::size_t rows, void* context) {
+  const auto& own = *static_cast<const LibraryOperator*>(context);
+  static_cast<void>(right);  // the same memory as the result
+  for (std::size_t row = 0; row < rows; ++row) {
+    const MPI_Aint at = own.stride * static_cast<MPI_Aint>(row) - own.begin;
+    const int code = PMPI_Reduce_local(static_cast<const std::byte*>(left) + at, static_cast<std::byte*>(result) + at,
+                                       own.count, own.type, own.op);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return 0;
+}
+
+void require(sf_status status, const char* what) {
+  if (status != SF_OK) throw Fault(std::string(what) + " failed: " + sf_error_text());
+}
+
+void require_mpi(int code, const char* what) {
+  if (code != MPI_SUCCESS)
+    throw Fault(std::string(what) + " failed (MPI's error " + std::to_string(code) + "), see the MPI library");
+}
+
+}  // namespace
+
+const char* text_of(Treatment treatment) noexcept {
+  switch (treatment) {
+    case Treatment::tree: return "rank order, by tree";
+    case Treatment::exact: return "rounded once, exact";
+    case Treatment::binned: return "rounded once, binned";
+    case Treatment::by_library: return "rank order, by tree, the operator as it is";
+    case Treatment::order_free: return "passed on: no order changes a bit";
+    case Treatment::one_rank: return "passed on: one rank";
+    case Treatment::no_elements: return "passed on: no elements";
+    case Treatment::across: return "passed on: processes of two worlds or groups";
+    case Treatment::outside: return "passed on: outside MPI_Init and MPI_Finalize";
+    case Treatment::refused: return "passed on: an invalid argument";
+    case Treatment::too_large: return "passed on: an element is too large";
+  }
+  return "";
+}
+
+const char* name_of(MPI_Op op) noexcept {
+  for (const NamedOp& each : named_ops())
+    if (each.op == op) return each.name;
+  return "user";
+}
+
+Elements::Elements(MPI_Datatype type, MPI_Op op, Treatment method)
+    : type_(type), op_(op), treatment_(Treatment::order_free) {
+  if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL) {
+    treatment_ = Treatment::refused;
+    return;
+  }
+  const bool is_sum = op == MPI_SUM;
+  if (is_sum || op == MPI_PROD) {
+    const KnownType found = known(type);
+    if (found.family == Family::number) {
+      treatment_ = is_sum ? method : Treatment::tree;
+      operation_ = is_sum ? SF_SUM : SF_PRODUCT;
+      number_ = found.number;
+      bytes_ = number_ == SF_F32 ? 4 : number_ == SF_COMPLEX_F64 ? 16 : 8;
+      extent_ = static_cast<MPI_Aint>(bytes_);
+    } else if (found.family == Family::wide || is_like_a_named_one(type)) {
+      set_by_library();
+    }
+  } else if (op == MPI_MAX || op == MPI_MIN) {
+    const Family family = known(type).family;
+    if (family == Family::number || family == Family::wide || is_like_a_named_one(type)) set_by_library();
+  } else if (op == MPI_MAXLOC || op == MPI_MINLOC) {
+    if (known(type).family == Family::pair || is_like_a_named_one(type)) set_by_library();
+  } else if (std::ranges::none_of(named_ops(), [op](const NamedOp& each) { return each.op == op; })) {
+    set_by_library();
+  }
+}
+
+void Elements::set_by_library() {
+  treatment_ = Treatment::by_library;
+  int size = 0;
+  MPI_Aint begin = 0;
+  require_mpi(PMPI_Type_size(type_, &size), "the size of a type");
+  require_mpi(PMPI_Type_get_extent(type_, &begin, &extent_), "the extent of a type");
+  require_mpi(PMPI_Type_get_true_extent(type_, &true_begin_, &true_extent_), "the true extent of a type");
+  bytes_ = static_cast<std::size_t>(size);
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
+  // A type with as many bytes as its extent may still have them in another order.
+  are_packed_ = combiner == MPI_COMBINER_NAMED && extent_ == size && true_begin_ == 0 && true_extent_ == extent_;
+}
+
+void Elements::pack(const std::byte* from, int count, std::byte* packed) const {
+  const std::size_t size = bytes_ * static_cast<std::size_t>(count);
+  if (are_packed_) {
+    std::memcpy(packed, from, size);
+    return;
+  }
+  int position = 0;
+  require_mpi(PMPI_Pack(from, count, type_, packed, static_cast<int>(size), &position, MPI_COMM_SELF), "packing");
+}
+
+void Elements::unpack(const std::byte* packed, int count, std::byte* to) const {
+  const std::size_t size = bytes_ * static_cast<std::size_t>(count);
+  if (are_packed_) {
+    std::memcpy(to, packed, size);
+    return;
+  }
+  int position = 0;
+  require_mpi(PMPI_Unpack(packed, static_cast<int>(size), &position, to, count, type_, MPI_COMM_SELF), "unpacking");
+}
+
+void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* result) const {
+  if (count == 0 || bytes_ == 0) return;
+  if (treatment_ == Treatment::by_library) return reduce_by_library(packed, rows, count, result);
+  sf_call call = sf_call_default();
+  call.operation = operation_;
+  call.method = treatment_ == Treatment::exact ? SF_EXACT : treatment_ == Treatment::binned ? SF_BINNED : SF_TREE;
+  call.type = number_;
+  call.columns = static_cast<std::uint64_t>(count);
+  call.rows = static_cast<std::uint64_t>(rows);
+  require(sf_reduce_local(&call, packed, nullptr, result), "a reduction");
+}
+
+void Elements::reduce_by_library(const std::byte* packed, int rows, int count, std::byte* result) const {
+  constexpr MPI_Aint alignment = 16;
+  const auto row_bytes = static_cast<MPI_Aint>(bytes_) * count;
+  LibraryOperator own{.op = op_, .type = type_, .count = count, .begin = 0, .stride = row_bytes};
+  sf_call call = sf_call_default();
+  call.operation = SF_USER;
+  call.method = SF_TREE;
+  call.type = SF_BYTES;
+  call.rows = static_cast<std::uint64_t>(rows);
+  call.columns = 1;
+  call.user = apply_by_library;
+  call.context = &own;
+  call.writes_right = 1;
+  if (are_packed_) {
+    call.element_bytes = static_cast<std::size_t>(row_bytes);
+    require(sf_reduce_local(&call, packed, nullptr, result), "a reduction by an operator");
+    return;
+  }
+  // Each row gets memory as the operator expects it, from its lowest byte to its highest.
+  const MPI_Aint last = extent_ * (count - 1);
+  const MPI_Aint lowest = true_begin_ + std::min<MPI_Aint>(0, last);
+  const MPI_Aint highest = true_begin_ + std::max<MPI_Aint>(0, last) + true_extent_;
+  own.begin = lowest - ((lowest % alignment) + alignment) % alignment;
+  const MPI_Aint span = (highest - own.begin + alignment - 1) / alignment * alignment;
+  own.stride = span;
+  call.element_bytes = static_cast<std::size_t>(span);
+  thread_local Memory memory;
+  const std::size_t all = static_cast<std::size_t>(span) * static_cast<std::size_t>(rows + 1);
+  std::byte* const spread = memory.take(all);
+  std::memset(spread, 0, all);  // gaps too are the same on every run
+  for (int row = 0; row < rows; ++row) unpack(packed + row * row_bytes, count, spread + row * span - own.begin);
+  std::byte* const reduced = spread + rows * span;
+  require(sf_reduce_local(&call, spread, nullptr, reduced), "a reduction by an operator");
+  pack(reduced - own.begin, count, result);
+}
+
+}  // namespace steadfold::interpose

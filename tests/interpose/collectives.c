@@ -1,0 +1,417 @@
+/* A program that knows nothing of Steadfold. It reduces hostile numbers by every blocking function of MPI and compares
+ * each result, bit for bit, with the tree over ranks, which it works out level by level on numbers that every rank can
+ * make by itself. Without the interposer it fails. */
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_ranks = 16 };
+
+static int failures = 0;
+static int world_rank = 0;
+
+static void fail(const char* function, const char* what, int size, long index) {
+  if (++failures <= 5)
+    fprintf(stderr, "rank %d: %s of %s on %d ranks is wrong at %ld\n", world_rank, function, what, size, index);
+}
+
+/* --- numbers --- */
+
+static uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/* Cancellation, wide exponents, zeros of both signs, and now and then an infinity or a NaN. */
+static double hostile(int rank, long index) {
+  const uint64_t bits = mixed((uint64_t)index * 64 + (uint64_t)rank);
+  const double sign = bits & 1 ? -1.0 : 1.0;
+  if (index % 97 == 96 && rank == index % 5) return bits & 2 ? (double)NAN : sign * (double)INFINITY;
+  if (bits % 11 == 3) return sign * 0.0;
+  const int exponent = (int)(bits >> 8 & 63) - 32;
+  return sign * ldexp(1.0 + (double)(bits >> 12) * 0x1p-52, bits % 7 == 0 ? exponent * 8 : exponent / 8);
+}
+
+static double complex_part(int rank, long index, int part) { return hostile(rank, 2 * index + part); }
+
+/* --- what is reduced --- */
+
+typedef union {
+  double d[4];
+  float f[2];
+  long double l;
+  uint64_t u;
+  struct {
+    double value;
+    int index;
+  } at;
+} Element;
+
+typedef struct {
+  const char* name;
+  MPI_Datatype type;
+  MPI_Op op;
+  size_t bytes; /* of an element in memory */
+  void (*make)(int rank, long index, void* element);
+  void (*combine)(const void* left, void* right); /* right = left op right */
+  size_t compared;                                /* bytes of an element that count; 0: all */
+} Case;
+
+static void make_double(int rank, long index, void* e) { *(double*)e = hostile(rank, index); }
+static void make_float(int rank, long index, void* e) { *(float*)e = (float)hostile(rank, index); }
+static void make_complex(int rank, long index, void* e) {
+  ((double*)e)[0] = complex_part(rank, index, 0);
+  ((double*)e)[1] = complex_part(rank, index, 1);
+}
+static void make_factor(int rank, long index, void* e) { *(double*)e = 1.0 + hostile(rank, index % 90) * 0x1p-30; }
+static void make_long_double(int rank, long index, void* e) {
+  memset(e, 0, sizeof(long double));
+  *(long double*)e = (long double)hostile(rank, index % 96) * 1.1L;
+}
+static void make_zero(int rank, long index, void* e) {
+  memset(e, 0, sizeof(long double));
+  *(long double*)e = mixed((uint64_t)(index + rank)) & 1 ? -0.0L : 0.0L;
+}
+static void make_word(int rank, long index, void* e) {
+  const uint64_t word = mixed((uint64_t)index * 64 + (uint64_t)rank);
+  memcpy(e, &word, sizeof word);
+}
+static void make_pair(int rank, long index, void* e) {
+  memset(e, 0, 16);
+  *(double*)e = mixed((uint64_t)(index + rank)) & 1 ? -0.0 : 0.0;
+  ((int*)e)[2] = rank;
+}
+static void make_gap(int rank, long index, void* e) { /* two doubles, and one between them that does not count */
+  ((double*)e)[0] = hostile(rank, index % 96);
+  ((double*)e)[1] = 7.0;
+  ((double*)e)[2] = hostile(rank, index % 96 + 1);
+}
+
+static void canonical(double* x) {
+  const uint64_t quiet = 0x7ff8000000000000u;
+  if (isnan(*x)) memcpy(x, &quiet, sizeof quiet);
+}
+static void add_double(const void* left, void* right) { *(double*)right = *(const double*)left + *(double*)right; }
+static void add_float(const void* left, void* right) { *(float*)right = *(const float*)left + *(float*)right; }
+static void add_complex(const void* left, void* right) {
+  ((double*)right)[0] = ((const double*)left)[0] + ((double*)right)[0];
+  ((double*)right)[1] = ((const double*)left)[1] + ((double*)right)[1];
+}
+static void multiply_double(const void* left, void* right) { *(double*)right = *(const double*)left * *(double*)right; }
+static void multiply_complex(const void* left, void* right) {
+  const double a = ((const double*)left)[0], b = ((const double*)left)[1];
+  const double c = ((double*)right)[0], d = ((double*)right)[1];
+  const volatile double ac = a * c, bd = b * d, ad = a * d, bc = b * c;
+  ((double*)right)[0] = ac - bd;
+  ((double*)right)[1] = ad + bc;
+}
+static void add_long_double(const void* left, void* right) {
+  *(long double*)right = *(const long double*)left + *(long double*)right;
+}
+/* Of long doubles, since Open MPI takes other instructions for some doubles of a vector than for a single one. */
+static void max_by_library(const void* left, void* right) {
+  MPI_Reduce_local(left, right, 1, MPI_LONG_DOUBLE, MPI_MAX);
+}
+static void minloc_by_library(const void* left, void* right) {
+  MPI_Reduce_local(left, right, 1, MPI_DOUBLE_INT, MPI_MINLOC);
+}
+
+/* Tells every order and every shape of a tree from all others. */
+static void mix(const void* left, void* right) {
+  uint64_t a, b;
+  memcpy(&a, left, sizeof a);
+  memcpy(&b, right, sizeof b);
+  b = mixed(a) * 3 + mixed(b + 1);
+  memcpy(right, &b, sizeof b);
+}
+static void mix_all(void* left, void* right, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i) mix((uint64_t*)left + i, (uint64_t*)right + i);
+}
+
+/* x, y op z, w = x + z, y - w / 3: the order counts. */
+static void skew(const void* left, void* right) {
+  ((double*)right)[0] = ((const double*)left)[0] + ((double*)right)[0];
+  ((double*)right)[2] = ((const double*)left)[2] - ((double*)right)[2] / 3;
+}
+static void skew_all(void* left, void* right, int* count, MPI_Datatype* type) {
+  MPI_Aint lowest, extent;
+  MPI_Type_get_extent(*type, &lowest, &extent);
+  for (int i = 0; i < *count; ++i) skew((char*)left + i * extent, (char*)right + i * extent);
+}
+
+/* --- the tree over ranks --- */
+
+static const Case* now;
+
+/* The element at `index` of the reduction of ranks 0 to size - 1; ranks[r] has the numbers of rank r. */
+static void oracle(const int* ranks, int size, long index, void* result) {
+  Element level[most_ranks];
+  int count = size;
+  for (int r = 0; r < size; ++r) now->make(ranks[r], index, &level[r]);
+  while (count > 1) {
+    int up = 0;
+    for (int i = 0; i + 1 < count; i += 2) {
+      now->combine(&level[i], &level[i + 1]);
+      level[up++] = level[i + 1];
+    }
+    if (count % 2 == 1) level[up++] = level[count - 1]; /* passes through */
+    count = up;
+  }
+  if (size > 1 && (now->op == MPI_SUM || now->op == MPI_PROD)) {
+    if (now->type == MPI_DOUBLE || now->type == MPI_C_DOUBLE_COMPLEX)
+      for (size_t i = 0; i < now->bytes / sizeof(double); ++i) canonical(&level[0].d[i]);
+    if (now->type == MPI_FLOAT && isnan(level[0].f[0])) {
+      const uint32_t quiet = 0x7fc00000u;
+      memcpy(&level[0], &quiet, sizeof quiet);
+    }
+  }
+  memcpy(result, &level[0], now->bytes);
+}
+
+static int is_equal(const void* a, const void* b) {
+  if (now->type == MPI_DOUBLE || now->type == MPI_FLOAT || now->bytes == sizeof(uint64_t))
+    return memcmp(a, b, now->bytes) == 0;
+  if (now->combine == skew) return memcmp(a, b, 8) == 0 && memcmp((const char*)a + 16, (const char*)b + 16, 8) == 0;
+  return memcmp(a, b, now->compared > 0 ? now->compared : now->bytes) == 0;
+}
+
+static const unsigned char untouched = 0xA5;
+
+static void check(const char* function, const int* ranks, int size, long first, long count, const char* found) {
+  char expected[sizeof(Element)];
+  for (long i = 0; i < count; ++i) {
+    oracle(ranks, size, first + i, expected);
+    const char* const at = found + (size_t)i * now->bytes;
+    if (!is_equal(at, expected)) {
+      fail(function, now->name, size, first + i);
+      return;
+    }
+    if (now->combine == skew && (unsigned char)at[8] != untouched && *(const double*)(at + 8) != 7.0)
+      fail(function, "what stands in the gap", size, first + i);
+  }
+}
+
+/* --- the calls --- */
+
+static int call_all(const void* from, void* to, long count, MPI_Comm comm, int is_large) {
+#if MPI_VERSION >= 4
+  if (is_large) return MPI_Allreduce_c(from, to, count, now->type, now->op, comm);
+#endif
+  (void)is_large;
+  return MPI_Allreduce(from, to, (int)count, now->type, now->op, comm);
+}
+static int call_reduce(const void* from, void* to, long count, int root, MPI_Comm comm, int is_large) {
+#if MPI_VERSION >= 4
+  if (is_large) return MPI_Reduce_c(from, to, count, now->type, now->op, root, comm);
+#endif
+  (void)is_large;
+  return MPI_Reduce(from, to, (int)count, now->type, now->op, root, comm);
+}
+static int call_scan(const void* from, void* to, long count, int is_inclusive, MPI_Comm comm, int is_large) {
+#if MPI_VERSION >= 4
+  if (is_large)
+    return is_inclusive ? MPI_Scan_c(from, to, count, now->type, now->op, comm)
+                        : MPI_Exscan_c(from, to, count, now->type, now->op, comm);
+#endif
+  (void)is_large;
+  return is_inclusive ? MPI_Scan(from, to, (int)count, now->type, now->op, comm)
+                      : MPI_Exscan(from, to, (int)count, now->type, now->op, comm);
+}
+static int call_block(const void* from, void* to, long count, MPI_Comm comm, int is_large) {
+#if MPI_VERSION >= 4
+  if (is_large) return MPI_Reduce_scatter_block_c(from, to, count, now->type, now->op, comm);
+#endif
+  (void)is_large;
+  return MPI_Reduce_scatter_block(from, to, (int)count, now->type, now->op, comm);
+}
+static int call_scatter(const void* from, void* to, const int* counts, int size, MPI_Comm comm, int is_large) {
+#if MPI_VERSION >= 4
+  MPI_Count large[most_ranks];
+  for (int r = 0; r < size; ++r) large[r] = counts[r];
+  if (is_large) return MPI_Reduce_scatter_c(from, to, large, now->type, now->op, comm);
+#endif
+  (void)size;
+  (void)is_large;
+  return MPI_Reduce_scatter(from, to, counts, now->type, now->op, comm);
+}
+
+/* Every function with `count` elements on a communicator whose rank r has the numbers of ranks[r]. */
+static void reduce_all_ways(MPI_Comm comm, const int* ranks, long count, int is_in_place, int is_large) {
+  int size, rank;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &rank);
+  const size_t bytes = now->bytes * (size_t)(count > 0 ? count : 1);
+  const long wide = count * size; /* of what is scattered */
+  char* const from = malloc(bytes * (size_t)size + 64);
+  char* const to = malloc(bytes * (size_t)size + 64);
+  char* const own = malloc(bytes * (size_t)size + 64); /* what was in `from` */
+  for (long i = 0; i < wide; ++i) now->make(ranks[rank], i, own + (size_t)i * now->bytes);
+  const void* const input = is_in_place ? MPI_IN_PLACE : from;
+#define FRESH(elements)                                                                                             \
+  (memcpy(from, own, now->bytes * (size_t)(elements)), is_in_place                                                  \
+                                                           ? (void)memcpy(to, own, now->bytes * (size_t)(elements)) \
+                                                           : (void)memset(to, untouched, bytes * (size_t)size))
+
+  FRESH(count);
+  call_all(input, to, count, comm, is_large);
+  check("Allreduce", ranks, size, 0, count, to);
+  if (memcmp(from, own, now->bytes * (size_t)count) != 0) fail("Allreduce", "the input", size, 0);
+
+  for (int root = 0; root<size; root += size> 1 ? size - 1 : 1) {
+    FRESH(count);
+    call_reduce(rank == root ? input : from, to, count, root, comm, is_large);
+    if (rank == root) check("Reduce", ranks, size, 0, count, to);
+  }
+
+  FRESH(count);
+  call_scan(input, to, count, 1, comm, is_large);
+  check("Scan", ranks, rank + 1, 0, count, to);
+  FRESH(count);
+  call_scan(input, to, count, 0, comm, is_large);
+  if (rank > 0) check("Exscan", ranks, rank, 0, count, to);
+  if (rank == 0 && count > 0 && memcmp(to, is_in_place ? own : (memset(from, untouched, bytes), from), now->bytes) != 0)
+    fail("Exscan", "the buffer of rank 0", size, 0);
+
+  FRESH(wide);
+  call_block(input, to, count, comm, is_large);
+  check("Reduce_scatter_block", ranks, size, count * rank, count, to);
+
+  int counts[most_ranks]; /* none, all of one rank's, and so on */
+  long begin = 0, total = 0;
+  for (int r = 0; r < size; ++r) {
+    counts[r] = (int)(r % 3 == 1 ? 0 : count / (r + 1));
+    if (r < rank) begin += counts[r];
+    total += counts[r];
+  }
+  FRESH(total);
+  call_scatter(input, to, counts, size, comm, is_large);
+  check("Reduce_scatter", ranks, size, begin, counts[rank], to);
+  free(from);
+  free(to);
+  free(own);
+}
+
+static void reduce_on(MPI_Comm comm, const int* ranks, int is_thorough) {
+  static const long counts[] = {1, 0, 3, 255, 2500};
+  for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c)
+    for (int variant = 0; variant < (is_thorough ? 3 : 1); ++variant)
+      reduce_all_ways(comm, ranks, counts[c], variant == 1, variant == 2);
+}
+
+/* On communicators whose ranks stand in another order, and of some ranks alone. Ranks of one half make more calls there
+ * before they meet all others. */
+static void reduce_on_parts(int size) {
+  int reversed[most_ranks], part[most_ranks], all[most_ranks];
+  MPI_Comm backwards, half;
+  int part_size = 0;
+  for (int r = 0; r < size; ++r) {
+    all[r] = r;
+    reversed[r] = size - 1 - r;
+    if (r % 2 == world_rank % 2) part[part_size++] = r;
+  }
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - world_rank, &backwards);
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &half);
+  reduce_on(half, part, 0);
+  if (world_rank % 2 == 0) reduce_on(half, part, 0);
+  reduce_on(backwards, reversed, 0);
+  if (world_rank % 2 == 1) reduce_on(half, part, 0);
+  reduce_on(MPI_COMM_WORLD, all, 0);
+  reduce_on(MPI_COMM_SELF, &world_rank, 0);
+  MPI_Comm_free(&backwards);
+  MPI_Comm_free(&half);
+}
+
+/* Sums of small integers between two groups: passed on, and right. */
+static void reduce_between_groups(int size) {
+  MPI_Comm half, between;
+  double mine = world_rank + 1, found = 0, expected = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - world_rank % 2, 5, &between);
+  MPI_Allreduce(&mine, &found, 1, MPI_DOUBLE, MPI_SUM, between);
+  for (int r = 0; r < size; ++r)
+    if (r % 2 != world_rank % 2) expected += r + 1;
+  if (memcmp(&found, &expected, sizeof found) != 0) fail("Allreduce", "an intercommunicator", size, 0);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
+/* The operator and the type are freed before their last call's result is looked at, and made again with other meanings.
+ */
+static void reduce_and_free(int size) {
+  for (int i = 0; i < 20; ++i) {
+    MPI_Op op;
+    MPI_Datatype type;
+    uint64_t mine[2], found[2];
+    const int ranks[most_ranks] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const Case one = {"a freed operator", MPI_UINT64_T, MPI_OP_NULL, 8, make_word, mix, 0};
+    MPI_Op_create(mix_all, i % 2, &op);
+    MPI_Type_contiguous(1, MPI_UINT64_T, &type);
+    MPI_Type_commit(&type);
+    now = &one;
+    make_word(world_rank, 0, &mine[0]);
+    make_word(world_rank, 1, &mine[1]);
+    MPI_Allreduce(mine, found, 2, type, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    check("Allreduce", ranks, size, 0, 2, (const char*)found);
+  }
+}
+
+int main(int argc, char** argv) {
+  int size;
+  MPI_Op ordered, unordered, skewed;
+  MPI_Datatype gap, resized;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
+  MPI_Op_create(mix_all, 0, &ordered);
+  MPI_Op_create(mix_all, 1, &unordered); /* it says so, and it is not true: the tree's order is kept all the same */
+  MPI_Op_create(skew_all, 0, &skewed);
+  MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &gap);
+  MPI_Type_create_resized(gap, 0, 24, &resized);
+  MPI_Type_commit(&resized);
+  const Case cases[] = {
+      {"sums of doubles", MPI_DOUBLE, MPI_SUM, 8, make_double, add_double, 0},
+      {"sums of floats", MPI_FLOAT, MPI_SUM, 4, make_float, add_float, 0},
+      {"complex sums", MPI_C_DOUBLE_COMPLEX, MPI_SUM, 16, make_complex, add_complex, 0},
+      {"products", MPI_DOUBLE, MPI_PROD, 8, make_factor, multiply_double, 0},
+      {"complex products", MPI_C_DOUBLE_COMPLEX, MPI_PROD, 16, make_complex, multiply_complex, 0},
+      {"sums of long doubles", MPI_LONG_DOUBLE, MPI_SUM, sizeof(long double), make_long_double, add_long_double, 10},
+      {"the greatest of zeros", MPI_LONG_DOUBLE, MPI_MAX, sizeof(long double), make_zero, max_by_library, 10},
+      {"the place of the least of zeros", MPI_DOUBLE_INT, MPI_MINLOC, 16, make_pair, minloc_by_library, 12},
+      {"an operator with an order", MPI_UINT64_T, ordered, 8, make_word, mix, 0},
+      {"an operator that hides its order", MPI_UINT64_T, unordered, 8, make_word, mix, 0},
+      {"a type with gaps", resized, skewed, 24, make_gap, skew, 0},
+  };
+  int all[most_ranks];
+  for (int r = 0; r < size; ++r) all[r] = r;
+  const char* const only = argc > 1 ? argv[1] : "";
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    now = &cases[i];
+    if (strstr(now->name, only) == NULL) continue;
+    reduce_on(MPI_COMM_WORLD, all, 1);
+    reduce_on_parts(size);
+  }
+  now = &cases[0];
+  reduce_all_ways(MPI_COMM_WORLD, all, 40000, 1, 0); /* in several rounds */
+  if (size == 3) reduce_all_ways(MPI_COMM_WORLD, all, 600000, 1, 0);
+  if (size > 1) reduce_between_groups(size);
+  reduce_and_free(size);
+  MPI_Op_free(&ordered);
+  MPI_Op_free(&unordered);
+  MPI_Op_free(&skewed);
+  MPI_Type_free(&gap);
+  MPI_Type_free(&resized);
+  int all_failures = 0;
+  MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (world_rank == 0) printf("%d results are wrong\n", all_failures);
+  MPI_Finalize();
+  return all_failures != 0;
+}

@@ -1,0 +1,182 @@
+/* Programs that know nothing of Steadfold, by name: programs NAME [ARGUMENT].
+ *   digest SHIFT   prints a digest of what sums and extremes of hostile numbers give; rank r has those of rank r +
+ * SHIFT values         prints summands and sums, for an oracle elsewhere ends           rank 0 reduces to rank 1 and
+ * then sends to it, which receives first in_turn N      makes N communicators in turn and reduces on each at_once N
+ * makes N communicators and reduces on all while they live threads        two threads reduce, each on a communicator of
+ * its own kinds          one call of each kind that a report tells apart */
+#include <math.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank = 0, size = 1;
+
+static uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+static double hostile(int of_rank, long index) {
+  const uint64_t bits = mixed((uint64_t)index * 64 + (uint64_t)of_rank);
+  const double sign = bits & 1 ? -1.0 : 1.0;
+  return bits % 11 == 3 ? sign * 0.0
+                        : sign * ldexp(1.0 + (double)(bits >> 12) * 0x1p-52, (int)(bits >> 8 & 63) / 4 - 8);
+}
+
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static uint64_t hashed(uint64_t hash, const double* x, long count) {
+  for (long i = 0; i < count; ++i) hash = mixed(hash ^ bits_of(x[i]));
+  return hash;
+}
+
+static void digest(int shift) {
+  static const long counts[] = {1, 5, 255, 4000, 30000};
+  uint64_t hash = 0;
+  for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c) {
+    const long count = counts[c];
+    const size_t bytes = (size_t)(count * size) * sizeof(double);
+    double* const from = malloc(bytes);
+    double* const zeros = malloc(bytes);
+    double* const to = calloc(1, bytes);
+    for (long i = 0; i < count * size; ++i) {
+      from[i] = hostile((rank + shift) % size, i);
+      zeros[i] = mixed((uint64_t)(i * 64 + (rank + shift) % size)) & 1 ? -0.0 : 0.0;
+    }
+    MPI_Allreduce(from, to, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    hash = hashed(hash, to, count);
+    MPI_Reduce(from, to, (int)count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) hash = hashed(hash, to, count);
+    MPI_Reduce_scatter_block(from, to, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    hash = hashed(hash, to, count);
+    if (shift == 0) { /* what depends on the order of ranks by any method */
+      MPI_Scan(from, to, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      hash = hashed(hash, to, count);
+      MPI_Allreduce(zeros, to, (int)count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      hash = hashed(hash, to, count);
+    }
+    free(from);
+    free(zeros);
+    free(to);
+  }
+  uint64_t all[64];
+  MPI_Gather(&hash, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  /* The same for every order of the ranks where results are. */
+  hash = 0;
+  for (int r = 0; r < size; ++r) hash = mixed(hash ^ all[r]);
+  printf("digest %016llx\n", (unsigned long long)hash);
+}
+
+static void values(void) {
+  enum { count = 200 };
+  double mine[count], sums[count];
+  for (int i = 0; i < count; ++i) mine[i] = hostile(rank, i);
+  MPI_Allreduce(mine, sums, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; rank == 0 && i < count; ++i) {
+    for (int r = 0; r < size; ++r) printf("%a ", hostile(r, i));
+    printf("%a\n", sums[i]);
+  }
+}
+
+static void ends(void) {
+  double one = 1, sum = 0, received = 0;
+  for (int i = 0; i < 100; ++i) {
+    if (rank == 1) MPI_Recv(&received, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Send(&one, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1 && sum != size) exit(1);
+    if (rank == 1) MPI_Recv(&received, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Scan(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Send(&one, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+    if (sum != rank + 1) exit(1);
+  }
+}
+
+static void reduce_on(MPI_Comm comm) {
+  double one = 1, sum = 0;
+  MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+  if (sum != size) exit(1);
+}
+
+static void in_turn(int count) {
+  for (int i = 0; i < count; ++i) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    reduce_on(comm);
+    MPI_Comm_free(&comm);
+  }
+}
+
+static void at_once(int count) {
+  MPI_Comm* const all = malloc((size_t)count * sizeof *all);
+  for (int i = 0; i < count; ++i) MPI_Comm_dup(i == 0 ? MPI_COMM_WORLD : all[i - 1], &all[i]);
+  for (int i = count; i-- > 0;) reduce_on(all[i]);
+  for (int i = 0; i < count; ++i) MPI_Comm_free(&all[i]);
+  free(all);
+}
+
+static void* reduce_often(void* context) {
+  MPI_Comm comm = *(MPI_Comm*)context;
+  for (int i = 0; i < 300; ++i) {
+    double mine[300], sum[300];
+    const int count = 1 + i % 300;
+    for (int k = 0; k < count; ++k) mine[k] = rank + k;
+    MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, comm);
+    for (int k = 0; k < count; ++k)
+      if (sum[k] != size * (size - 1) / 2 + size * k) exit(1);
+  }
+  return NULL;
+}
+
+static void threads(void) {
+  MPI_Comm comms[2];
+  pthread_t other;
+  for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  pthread_create(&other, NULL, reduce_often, &comms[1]);
+  reduce_often(&comms[0]);
+  pthread_join(other, NULL);
+  for (int i = 0; i < 2; ++i) MPI_Comm_free(&comms[i]);
+}
+
+static void kinds(void) {
+  double x = 1, y = 0;
+  int i = 1, n = 0;
+  MPI_Request request;
+  MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&i, &n, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+  MPI_Allreduce(&x, &y, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Iallreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  const char* const name = argc > 1 ? argv[1] : "";
+  const int number = argc > 2 ? atoi(argv[2]) : 0;
+  const int wanted = strcmp(name, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, wanted, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size > 64 || provided < wanted) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (strcmp(name, "digest") == 0) digest(number);
+  if (strcmp(name, "values") == 0) values();
+  if (strcmp(name, "ends") == 0) ends();
+  if (strcmp(name, "in_turn") == 0) in_turn(number);
+  if (strcmp(name, "at_once") == 0) at_once(number);
+  if (strcmp(name, "threads") == 0) threads();
+  if (strcmp(name, "kinds") == 0) kinds();
+  MPI_Finalize();
+  return 0;
+}
