@@ -1,0 +1,122 @@
+"""The interposer, preloaded into programs in C that know nothing of it: what MPI's own reductions give with it, and as a
+control without it."""
+
+import math
+import os
+import re
+import subprocess
+import unittest
+
+LIBRARY = os.environ["STEADFOLD_LIBRARY"]
+PROGRAMS = os.environ["STEADFOLD_INTERPOSE_PROGRAMS"]
+PRELOADED = os.environ["STEADFOLD_INTERPOSE"]
+FULL = os.environ.get("STEADFOLD_FULL") == "1"
+RANKS = (3, 4, 5, 7, 8)
+# Those of an allreduce that the MPI library can be told to take.
+ALGORITHMS = {"openmpi": ["1", "3", "4", "2", "5", "6"], "mpich": ["recursive_doubling", "reduce_scatter_allgather", "smp", "nb"]}[LIBRARY]
+
+
+def run(ranks, *command, interposed=True, limit=120, **environment):
+    """The finished launch of a program; environment variables of the interposer go without their prefix."""
+    own = {**os.environ, **{k if k.startswith(("OMPI", "MPIR")) else f"STEADFOLD_INTERPOSE_{k}": v for k, v in environment.items()}}
+    if interposed:
+        own["LD_PRELOAD"] = ":".join(filter(None, (PRELOADED, own.get("LD_PRELOAD", ""))))
+    return subprocess.run([os.environ["STEADFOLD_MPIRUN"], "-n", str(ranks), *command], capture_output=True, text=True,
+                          timeout=limit, env=own)  # fmt: skip
+
+
+def program(name):
+    return f"{PROGRAMS}/{name}"
+
+
+def forced(algorithm):
+    if LIBRARY == "mpich":
+        return {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": algorithm}
+    return {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": algorithm}
+
+
+class Interposed(unittest.TestCase):
+    def ended_well(self, ran):
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        return ran
+
+    def digest(self, ranks, shift=0, **options):
+        return re.search(r"digest (\w+)", self.ended_well(run(ranks, program("programs"), "digest", str(shift), **options)).stdout)[1]
+
+    def test_every_function_gives_the_bits_of_the_tree_over_ranks(self):
+        for ranks in RANKS:
+            with self.subTest(ranks=ranks):
+                ran = self.ended_well(run(ranks, program("collectives")))
+                self.assertIn("\n0 results are wrong", "\n" + ran.stdout)
+
+    def test_that_program_sees_what_is_wrong(self):
+        ran = run(4, program("collectives"), "sums of doubles", interposed=False)
+        self.assertNotEqual(ran.returncode, 0)
+
+    def test_no_algorithm_changes_a_bit(self):
+        for ranks in (4, 5, 7, 8):
+            algorithms = ALGORITHMS if ranks == 4 or FULL else ALGORITHMS[:2]
+            with self.subTest(ranks=ranks):
+                plain = {self.digest(ranks, interposed=False, **forced(a)) for a in algorithms}
+                self.assertGreater(len(plain), 1, "the control: plain sums depend on the algorithm")
+                self.assertEqual(len({self.digest(ranks, **forced(a)) for a in algorithms}), 1)
+
+    def test_exact_and_binned_do_not_depend_on_which_rank_has_what(self):
+        for method in ("exact", "binned"):
+            with self.subTest(method=method):
+                self.assertEqual(len({self.digest(5, shift, METHOD=method) for shift in (1, 2, 3)}), 1)
+        self.assertGreater(len({self.digest(5, shift) for shift in (1, 2, 3)}), 1, "the control: the tree's do")
+
+    def test_exact_sums_are_rounded_once(self):
+        lines = self.ended_well(run(5, program("programs"), "values", METHOD="exact")).stdout.splitlines()
+        self.assertEqual(len(lines), 200)
+        trees = 0
+        for line in lines:
+            *summands, found = map(float.fromhex, line.split())
+            self.assertEqual(found.hex(), (math.fsum(summands) + 0.0).hex())
+            (a, b, c, d, e) = summands
+            trees += found != ((a + b) + (c + d)) + e
+        self.assertGreater(trees, 20, "the control: the tree rounds otherwise")
+
+    def test_no_rank_waits_for_data_that_it_does_not_need(self):
+        self.ended_well(run(2, program("programs"), "ends", "0", limit=20))
+        if LIBRARY == "openmpi":  # MPICH's own scan waits, too
+            self.ended_well(run(2, program("programs"), "ends", "1", limit=20))
+
+    def test_programs_have_thousands_of_communicators(self):
+        self.ended_well(run(2, program("programs"), "in_turn", "10000" if FULL else "2500"))
+        self.ended_well(run(2, program("programs"), "at_once", "1900"))
+
+    def test_threads(self):
+        self.ended_well(run(3, program("programs"), "threads"))
+
+    def test_a_library_that_was_opened_locally_is_found(self):
+        ran = self.ended_well(run(4, program("opens"), program("libprograms.so"), "digest", "0"))
+        self.assertIn(self.digest(4), ran.stdout)
+
+    def test_the_report_says_what_was_done(self):
+        ran = self.ended_well(run(3, program("programs"), "kinds", REPORT="1"))
+        for function, op, kind, calls, done in (
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "rank order, by tree\n"),
+            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", 1, "rank order, by tree, the operator as it is"),
+            ("Allreduce", "MPI_SUM", "MPI_INT", 1, "passed on: no order changes a bit"),
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "passed on: one rank"),
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "passed on: no elements"),
+            ("Iallreduce", "any", "any", 1, "passed on: of a kind not handled yet"),
+        ):
+            self.assertRegex(ran.stderr, rf"{function} +{op} +{kind} +{calls} +\d* *{done}")
+        self.assertIn("The same bits again with this number of ranks", ran.stderr)
+        self.assertEqual(self.ended_well(run(3, program("programs"), "kinds")).stderr, "")
+
+    def test_wrong_settings_end_the_program(self):
+        ran = run(3, program("programs"), "kinds", METHOD="best")
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertEqual(ran.stderr.count("unknown method 'best' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact or binned"), 1)
+        other = ["env", "STEADFOLD_INTERPOSE_METHOD=exact", program("programs"), "kinds"]
+        ran = run(1, program("programs"), "kinds", ":", "-n", "1", *other)
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("give all ranks the same environment", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
