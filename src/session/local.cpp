@@ -1,6 +1,9 @@
 #include "session/local.hpp"
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "agreement/agreement.hpp"
@@ -51,6 +54,31 @@ bool has_columns_of_rows(const Call& call, const Description& description, const
            std::ranges::all_of(strides.columns(), [&](const auto& axis) { return axis.of(operand) % alignment == 0; });
   };
   return touches(arithmetic::Operand::first, data.first) && touches(arithmetic::Operand::second, data.second);
+}
+
+constexpr Count most_few_rows = 16;
+
+/// Whether there are few wide rows in memory one after the other, so that their kind may reduce them without a builder.
+/// Sums that are rounded once gain by it from 9 columns on, other calls where a builder would have to be made.
+bool has_few_wide_rows(const Call& call, const Description& description) noexcept {
+  const bool is_plain = call.threads == 1 && call.array == nullptr && !description.has_mask() &&
+                        !arithmetic::has_second(call.operation) && description.sweep == arithmetic::Sweep::single_sweep;
+  const bool has_no_indices = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
+  const Count narrow = agreement::row_of(description.method).rounds_once ? 8 : most_kept_columns;
+  return is_plain && has_no_indices && call.rows >= 2 && call.rows <= most_few_rows && call.columns > narrow;
+}
+
+/// Reduces such rows. Nothing: this kind wants its builder.
+std::optional<Status> reduce_few_rows(const Call& call, const Description& description, const Data& data) {
+  const arithmetic::Operator op = operator_of(description, call.user);
+  const auto kind = make_kind(description, op, call.columns);
+  const arithmetic::RowsAtHand* const at_hand = kind->rows_at_hand();
+  const std::optional<Count> spare_rows = at_hand == nullptr ? std::nullopt : at_hand->spare_rows(call.rows);
+  if (!spare_rows) return std::nullopt;
+  std::array<const std::byte*, most_few_rows> rows;
+  for (Count row = 0; row < call.rows; ++row) rows[row] = data.first + row * description.row_bytes();
+  const auto spare = std::make_unique_for_overwrite<std::byte[]>(*spare_rows * kind->value_bytes());
+  return at_hand->reduce_rows(std::span(rows).first(call.rows), data.result, spare.get());
 }
 
 }  // namespace
@@ -169,7 +197,11 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (!is_taken_ && has_columns_of_rows(call, description, data)) return reduce_columns(call, description, data);
   const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
   Status status = Status::ok;
-  if (is_kept) {
+  const std::optional<Status> of_few =
+      has_few_wide_rows(call, description) ? reduce_few_rows(call, description, data) : std::nullopt;
+  if (of_few) {
+    status = *of_few;
+  } else if (is_kept) {
     const WorkspaceInUse taken(is_taken_);
     status = workspace_for(call, description).reduce(call, data);
   } else {
@@ -179,7 +211,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (status == Status::invalid_argument && description.deals_rows())
     throw agreement::label_failure(strides_of(description, call.array), operands_of(description, data), call.rows);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
-  return is_kept && workspace_->repeats(call);
+  return is_kept && !of_few && workspace_->repeats(call);
 }
 
 bool LocalReducer::reduce_columns(const Call& call, const Description& description, const Data& data) {

@@ -48,6 +48,29 @@ TEST(Local, SumsAreTheOracles) {
   }
 }
 
+/// Up to 16 rows are reduced without a builder, wherever they are wide: with the same bits as rows of one column, which
+/// are not.
+TEST(Local, FewWideRowsAreTheirColumns) {
+  std::mt19937_64 random(7);
+  for (const Count n : {1u, 2u, 3u, 4u, 5u, 8u, 13u, 16u, 17u}) {
+    for (const Count columns : {8u, 9u, 64u, 65u, 300u}) {
+      const std::vector<double> rows = summands(random, n * columns);
+      for (const Method method : {Method::tree, Method::exact, Method::binned}) {
+        for (const Operation operation : {Operation::sum, Operation::product}) {
+          if (operation == Operation::product && method != Method::tree) continue;
+          const Memory all = reduced({.operation = operation, .method = method, .columns = columns, .rows = n}, rows);
+          for (Count column = 0; column < columns; ++column) {
+            const Memory one = reduced({.operation = operation, .method = method, .columns = 1, .rows = n},
+                                       column_of(rows, columns, column));
+            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(8 * column);
+            ASSERT_EQ(hex(Memory(begin, begin + 8)), hex(one)) << n << " rows, column " << column << " of " << columns;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Local, IntervalsGiveTheOrderOfMemory) {
   std::mt19937_64 random(2);
   const std::vector<double> rows = summands(random, 40);
