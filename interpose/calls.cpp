@@ -1,9 +1,11 @@
 // The wrappers of MPI's functions, and what the environment asks for.
 // Trust: count, type and operator are the same on all ranks, as MPI demands, so nothing is asked per call.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -106,6 +108,22 @@ int finalize() {
 
 // --- reductions ---
 
+/// Whether a function with large counts is called that the MPI library does not have. Then its like with ints serves:
+/// it stands as far before it as the first of them does.
+template <class Count>
+bool is_missing(steadfold_interpose_index index) {
+  return !std::is_same_v<Count, int> && shim->next[index] == nullptr;
+}
+steadfold_interpose_index with_ints(steadfold_interpose_index index) {
+  return static_cast<steadfold_interpose_index>(index - (MPI_Allreduce_c_index - MPI_Allreduce_index));
+}
+int as_int(MPI_Count count, MPI_Comm comm) {
+  constexpr MPI_Count most = std::numeric_limits<int>::max();
+  if (count > most)
+    end_program(comm, "a count of " + std::to_string(count) + " (this MPI library has no functions for large ones)");
+  return static_cast<int>(count);
+}
+
 /// What is done with a call of `count` elements on a rank; all ranks come to the same.
 Treatment treatment_of(const Communicator& comm, const Elements& elements, MPI_Count count) {
   if (is_passed_on(comm.treatment)) return comm.treatment;
@@ -137,6 +155,8 @@ int carry_out(steadfold_interpose_index index, const Elements& elements, MPI_Op 
 template <class Count>
 int allreduce(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
               MPI_Comm handle) {
+  if (is_missing<Count>(index))
+    return allreduce<int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
   const auto pass_on = [&] {
@@ -154,6 +174,8 @@ int allreduce(steadfold_interpose_index index, const void* from, void* to, Count
 template <class Count>
 int reduce(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
            int root, MPI_Comm handle) {
+  if (is_missing<Count>(index))
+    return reduce<int>(with_ints(index), from, to, as_int(count, handle), type, op, root, handle);
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
   Treatment treatment = treatment_of(comm, elements, count);
@@ -170,10 +192,17 @@ int reduce(steadfold_interpose_index index, const void* from, void* to, Count co
       pass_on);
 }
 
-/// `counts` has an entry for each rank, or where `is_block` one for all.
+/// `counts` has an entry for each rank.
 template <class Count>
 int reduce_scatter(steadfold_interpose_index index, const void* from, void* to, const Count* counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm handle) {
+  if (is_missing<Count>(index)) {
+    int size = 0;
+    if (const int code = PMPI_Comm_size(handle, &size); code != MPI_SUCCESS) return code;
+    std::vector<int> ints;
+    for (int r = 0; r < size; ++r) ints.push_back(as_int(counts[r], handle));
+    return reduce_scatter<int>(with_ints(index), from, to, ints.data(), type, op, handle);
+  }
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
   const auto pass_on = [&] {
@@ -202,6 +231,8 @@ int reduce_scatter(steadfold_interpose_index index, const void* from, void* to, 
 template <class Count>
 int reduce_scatter_block(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type,
                          MPI_Op op, MPI_Comm handle) {
+  if (is_missing<Count>(index))
+    return reduce_scatter_block<int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
   const auto pass_on = [&] {
@@ -220,6 +251,8 @@ int reduce_scatter_block(steadfold_interpose_index index, const void* from, void
 template <bool is_inclusive, class Count>
 int scan(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
          MPI_Comm handle) {
+  if (is_missing<Count>(index))
+    return scan<is_inclusive, int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
   const auto pass_on = [&] {

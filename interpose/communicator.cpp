@@ -1,5 +1,6 @@
 #include "communicator.hpp"
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -53,11 +54,16 @@ Communicator look_at(MPI_Comm comm) {
   return found;
 }
 
+/// Asked of the MPI library until it says so once: calls after MPI_Finalize are wrong without the interposer, too.
 bool is_running() {
+  static std::atomic<bool> is_known = false;
+  if (is_known.load(std::memory_order_relaxed)) return true;
   int begun = 0, over = 0;
   PMPI_Initialized(&begun);
   PMPI_Finalized(&over);
-  return begun != 0 && over == 0;
+  const bool is = begun != 0 && over == 0;
+  if (is) is_known.store(true, std::memory_order_relaxed);
+  return is;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
  * the calling conventions of x86-64 and AArch64 leave as they were. */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr, dl_iterate_phdr */
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -67,6 +68,22 @@ static function find(void* library, const char* name) {
   return as_function;
 }
 
+/* Programs look whether there is a function, and find this library's. Where the MPI library does not have it, one that
+ * takes the same words serves: with counts that an int holds, or before persistent calls left Open MPI's extensions. */
+static function find_or_like(void* library, const char* name) {
+  char like[64] = "";
+  function found = find(library, name);
+  const size_t length = strlen(name);
+  if (found == NULL && length > 2 && strcmp(name + length - 2, "_c") == 0) {
+    snprintf(like, sizeof like, "%.*s", (int)(length - 2), name);
+    found = find_or_like(library, like);
+  } else if (found == NULL && strncmp(name, "MPI_", 4) == 0 && strstr(name, "_init") != NULL) {
+    snprintf(like, sizeof like, "MPIX_%s", name + 4);
+    found = find(library, like);
+  }
+  return found;
+}
+
 static void say(const char* problem, const char* detail) {
   fprintf(stderr, "steadfold: MPI's reductions are left as they are: %s%s\n", problem, detail);
 }
@@ -120,7 +137,10 @@ static void load(void) {
             "steadfold: a function of MPI is called, but no MPI library is loaded (neither linked nor opened)\n");
     abort();
   }
-  for (int i = 0; i < steadfold_interpose_count; ++i) target[i] = next[i] = find(library, whole_names[i]);
+  for (int i = 0; i < steadfold_interpose_count; ++i) {
+    next[i] = find(library, whole_names[i]);
+    target[i] = find_or_like(library, whole_names[i]);
+  }
   load_layer(library);
 }
 
@@ -131,6 +151,19 @@ static function target_of(int index) {
   if (target[index] != NULL) return target[index];
   fprintf(stderr, "steadfold: %s is called, but this MPI library does not have it\n", whole_names[index]);
   abort();
+}
+
+/* What is called in place of a function that is missing takes an int. */
+static function counted_target(int index, intptr_t count) {
+  const function found = target_of(index);
+  const char* const name = names[index];
+  const size_t length = strlen(name);
+  __atomic_fetch_add(&counts[index], 1, __ATOMIC_RELAXED);
+  if (next[index] == NULL && count > INT_MAX && strcmp(name + length - 2, "_c") == 0) {
+    fprintf(stderr, "steadfold: %s is called with a large count, but this MPI library does not have it\n", name);
+    abort();
+  }
+  return found;
 }
 
 /* --- the functions --- */
@@ -157,16 +190,13 @@ typedef intptr_t word;
 #define WORDS_12 WORDS_10, k, l
 #define WORDS_13 WORDS_12, m
 
-#define JUMP(prefix, name, arguments) ((int (*)(TYPES_##arguments))target_of(prefix##name##_index))(WORDS_##arguments)
+#define CALL(target, arguments) ((int (*)(TYPES_##arguments))(target))(WORDS_##arguments)
 #define HANDLED(prefix, name, arguments) \
   int prefix##name(TYPES_##arguments);   \
-  int prefix##name(TYPES_##arguments) { return JUMP(prefix, name, arguments); }
-#define COUNTED(prefix, name, arguments)                                    \
-  int prefix##name(TYPES_##arguments);                                      \
-  int prefix##name(TYPES_##arguments) {                                     \
-    __atomic_fetch_add(&counts[prefix##name##_index], 1, __ATOMIC_RELAXED); \
-    return JUMP(prefix, name, arguments);                                   \
-  }
+  int prefix##name(TYPES_##arguments) { return CALL(target_of(prefix##name##_index), arguments); }
+#define COUNTED(prefix, name, arguments) \
+  int prefix##name(TYPES_##arguments);   \
+  int prefix##name(TYPES_##arguments) { return CALL(counted_target(prefix##name##_index, c), arguments); }
 
 STEADFOLD_INTERPOSE_HANDLED(HANDLED)
 STEADFOLD_INTERPOSE_COUNTED(COUNTED)
