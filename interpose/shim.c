@@ -101,7 +101,8 @@ static void load_layer(void* library) {
   static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts};
   char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of either library */
   int length = 0;
-  char path[4096];
+  char place[PATH_MAX];
+  char path[PATH_MAX + 64];
   Dl_info own;
   const function version = find(library, VERSION_OF_LIBRARY);
   ((int (*)(char*, int*))version)(text, &length);
@@ -111,10 +112,10 @@ static void load_layer(void* library) {
     say("there is no layer for this MPI library (Open MPI and MPICH have one): ", text);
     return;
   }
-  if (dladdr(names, &own) == 0) own.dli_fname = "";
-  const char* const slash = strrchr(own.dli_fname, '/');
-  const int directory = slash == NULL ? 0 : (int)(slash + 1 - own.dli_fname);
-  snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, own.dli_fname, layer);
+  if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* links lead to it */
+  const char* const slash = strrchr(place, '/');
+  const int directory = slash == NULL ? 0 : (int)(slash + 1 - place);
+  snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
   void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) {
     say("their layer cannot be loaded, install it beside this library: ", dlerror());

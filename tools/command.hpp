@@ -34,6 +34,7 @@ void add_check_schedules(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 void add_draw(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_run(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

@@ -26,8 +26,8 @@ Job::Mpi mpi_for(std::span<char* const> arguments) {
   const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
   if (subcommand == "bench") return starts_ranks(arguments) ? Job::Mpi::never : Job::Mpi::under_a_launcher;
   if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench-worker") return Job::Mpi::always;
-  return subcommand == "verify" || subcommand == "study" || subcommand == "completion" ? Job::Mpi::never
-                                                                                       : Job::Mpi::under_a_launcher;
+  const bool starts_others = subcommand == "verify" || subcommand == "study" || subcommand == "run";
+  return starts_others || subcommand == "completion" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
 }
 
 /// The text on one line, whatever it holds.
@@ -69,6 +69,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_simulate(app, action);
   add_draw(app, action);
   add_report(app, action);
+  add_run(app, action);
   add_info(app, action);
   add_doctor(app, action);
   add_bench(app, action);

@@ -108,6 +108,18 @@ class Interposed(unittest.TestCase):
         self.assertIn("The same bits again with this number of ranks", ran.stderr)
         self.assertEqual(self.ended_well(run(3, program("programs"), "kinds")).stderr, "")
 
+    def test_the_command_starts_programs(self):
+        mpirun = os.environ["STEADFOLD_MPIRUN"]
+        own = {name: value for name, value in os.environ.items() if not name.startswith("STEADFOLD_INTERPOSE")}
+        command = [os.environ["STEADFOLD_BIN"], "run", "--method", "exact", "--"]
+        started = [*command, mpirun, "-n", "3", program("programs"), "kinds"]
+        ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=own))
+        self.assertIn("steadfold: MPI's blocking reductions by exact: the same bits on every run with the same number of ranks", ran.stderr)
+        self.assertRegex(ran.stderr, "Allreduce +MPI_SUM +MPI_DOUBLE +1 +8 +rounded once, exact")
+        ran = subprocess.run([*command, "no_such_program"], capture_output=True, text=True, timeout=60, env=own)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("'no_such_program' cannot be started (No such file or directory), name a program", ran.stderr)
+
     def test_wrong_settings_end_the_program(self):
         ran = run(3, program("programs"), "kinds", METHOD="best")
         self.assertNotEqual(ran.returncode, 0)
