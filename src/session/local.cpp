@@ -56,7 +56,17 @@ bool has_columns_of_rows(const Call& call, const Description& description, const
   return touches(arithmetic::Operand::first, data.first) && touches(arithmetic::Operand::second, data.second);
 }
 
+/// Whether a call with other rows, and nothing else changed, is valid and has the same description.
+bool repeats_any_rows(const Call& call) noexcept {
+  const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
+                                   (call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order);
+  return may_have_other_rows && call.array == nullptr && call.operation != arithmetic::Operation::user &&
+         call.threads == 1;
+}
+
 constexpr Count most_few_rows = 16;
+constexpr Count most_kept_wide_columns = 1024;  // what few rows of more columns take is not kept
+constexpr bool are_few(Count rows) noexcept { return rows >= 2 && rows <= most_few_rows; }
 
 /// Whether there are few wide rows in memory one after the other, so that their kind may reduce them without a builder.
 /// Sums that are rounded once gain by it from 9 columns on, other calls where a builder would have to be made.
@@ -65,20 +75,7 @@ bool has_few_wide_rows(const Call& call, const Description& description) noexcep
                         !arithmetic::has_second(call.operation) && description.sweep == arithmetic::Sweep::single_sweep;
   const bool has_no_indices = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
   const Count narrow = agreement::row_of(description.method).rounds_once ? 8 : most_kept_columns;
-  return is_plain && has_no_indices && call.rows >= 2 && call.rows <= most_few_rows && call.columns > narrow;
-}
-
-/// Reduces such rows. Nothing: this kind wants its builder.
-std::optional<Status> reduce_few_rows(const Call& call, const Description& description, const Data& data) {
-  const arithmetic::Operator op = operator_of(description, call.user);
-  const auto kind = make_kind(description, op, call.columns);
-  const arithmetic::RowsAtHand* const at_hand = kind->rows_at_hand();
-  const std::optional<Count> spare_rows = at_hand == nullptr ? std::nullopt : at_hand->spare_rows(call.rows);
-  if (!spare_rows) return std::nullopt;
-  std::array<const std::byte*, most_few_rows> rows;
-  for (Count row = 0; row < call.rows; ++row) rows[row] = data.first + row * description.row_bytes();
-  const auto spare = std::make_unique_for_overwrite<std::byte[]>(*spare_rows * kind->value_bytes());
-  return at_hand->reduce_rows(std::span(rows).first(call.rows), data.result, spare.get());
+  return is_plain && has_no_indices && are_few(call.rows) && call.columns > narrow;
 }
 
 }  // namespace
@@ -95,12 +92,7 @@ class LocalReducer::Workspace {
 
   bool serves(const Description& description) const noexcept { return description == shape_.description; }
   /// Whether calls that differ from this one only in their rows are valid and described by it.
-  bool repeats(const Call& call) const noexcept {
-    const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
-                                     (call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order);
-    return finishes_alone_ && may_have_other_rows && call.array == nullptr &&
-           call.operation != arithmetic::Operation::user && call.threads == 1;
-  }
+  bool repeats(const Call& call) const noexcept { return finishes_alone_ && repeats_any_rows(call); }
 
   Bytes result_bytes() const noexcept { return shape_.kind->value_bytes(); }
 
@@ -151,6 +143,50 @@ class LocalReducer::Workspace {
   Count most_rows_;
 };
 
+/// Reduces few wide rows of one shape.
+class LocalReducer::FewRows {
+ public:
+  FewRows(const Call& call, const Description& description)
+      : description_(description),
+        op_(operator_of(description, call.user)),
+        kind_(make_kind(description, op_, call.columns)) {}
+  FewRows(const FewRows&) = delete;
+  FewRows& operator=(const FewRows&) = delete;
+
+  bool serves(const Description& description) const noexcept { return description == description_; }
+
+  /// Nothing: for so many rows this kind wants its builder.
+  std::optional<Status> reduce(const Call& call, const Data& data) {
+    if (call.operation == arithmetic::Operation::user) op_ = call.user;  // its context may be another one
+    return reduce_rows(call.rows, data);
+  }
+  bool repeat(Count rows, const Data& data) {
+    return are_few(rows) && missing(description_, rows, data, true) == Missing::nothing &&
+           reduce_rows(rows, data) == Status::ok;
+  }
+
+ private:
+  std::optional<Status> reduce_rows(Count count, const Data& data) {
+    const arithmetic::RowsAtHand* const at_hand = kind_->rows_at_hand();
+    const std::optional<Count> spare_rows = at_hand == nullptr ? std::nullopt : at_hand->spare_rows(count);
+    if (!spare_rows) return std::nullopt;
+    const Bytes room = *spare_rows * kind_->value_bytes();
+    if (room > room_) {
+      spare_ = std::make_unique_for_overwrite<std::byte[]>(room);
+      room_ = room;
+    }
+    std::array<const std::byte*, most_few_rows> rows;
+    for (Count row = 0; row < count; ++row) rows[row] = data.first + row * description_.row_bytes();
+    return at_hand->reduce_rows(std::span(rows).first(count), data.result, spare_.get());
+  }
+
+  Description description_;
+  arithmetic::Operator op_;
+  std::unique_ptr<arithmetic::PartialKind> kind_;
+  std::unique_ptr<std::byte[]> spare_;
+  Bytes room_ = 0;
+};
+
 /// Taken while in use, since an operator may reduce something itself.
 class LocalReducer::WorkspaceInUse {
  public:
@@ -199,6 +235,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   Status status = Status::ok;
   const std::optional<Status> of_few =
       has_few_wide_rows(call, description) ? reduce_few_rows(call, description, data) : std::nullopt;
+  repeats_few_rows_ = of_few.has_value();
   if (of_few) {
     status = *of_few;
   } else if (is_kept) {
@@ -211,7 +248,22 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (status == Status::invalid_argument && description.deals_rows())
     throw agreement::label_failure(strides_of(description, call.array), operands_of(description, data), call.rows);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
-  return is_kept && !of_few && workspace_->repeats(call);
+  if (of_few) return !is_taken_ && few_rows_ != nullptr && repeats_any_rows(call);
+  return is_kept && workspace_->repeats(call);
+}
+
+std::optional<Status> LocalReducer::reduce_few_rows(const Call& call, const Description& description,
+                                                    const Data& data) {
+  if (is_taken_ || call.columns > most_kept_wide_columns) {
+    if (!is_taken_) few_rows_.reset();
+    return FewRows(call, description).reduce(call, data);
+  }
+  if (few_rows_ == nullptr || !few_rows_->serves(description)) {
+    few_rows_.reset();
+    few_rows_ = std::make_unique<FewRows>(call, description);
+  }
+  const WorkspaceInUse taken(is_taken_);
+  return few_rows_->reduce(call, data);
 }
 
 bool LocalReducer::reduce_columns(const Call& call, const Description& description, const Data& data) {
@@ -231,6 +283,8 @@ bool LocalReducer::reduce_columns(const Call& call, const Description& descripti
   return false;
 }
 
-bool LocalReducer::repeat(Count rows, const Data& data) { return workspace_->repeat(rows, data); }
+bool LocalReducer::repeat(Count rows, const Data& data) {
+  return repeats_few_rows_ ? few_rows_->repeat(rows, data) : workspace_->repeat(rows, data);
+}
 
 }  // namespace steadfold::session

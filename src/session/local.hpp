@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "agreement/description.hpp"
+#include "order/message.hpp"
 
 namespace steadfold::session {
 
@@ -32,14 +34,19 @@ class LocalReducer {
 
  private:
   class Workspace;
+  class FewRows;
   class WorkspaceInUse;
 
   /// The columns of an array one after the other, each as rows of one element.
   bool reduce_columns(const Call& call, const Description& description, const Data& data);
+  /// Rows one after the other without a builder. Nothing: their kind wants it.
+  std::optional<Status> reduce_few_rows(const Call& call, const Description& description, const Data& data);
   Workspace& workspace_for(const Call& call, const Description& description);
 
   std::unique_ptr<Workspace> workspace_;
-  bool is_taken_ = false;  // by a call whose operator reduces something itself
+  std::unique_ptr<FewRows> few_rows_;
+  bool repeats_few_rows_ = false;  // else those of the workspace
+  bool is_taken_ = false;          // by a call whose operator reduces something itself
 };
 
 }  // namespace steadfold::session

@@ -71,6 +71,33 @@ TEST(Local, FewWideRowsAreTheirColumns) {
   }
 }
 
+/// What is kept of a call of few wide rows serves others that differ in their rows, and no call of another shape.
+TEST(Local, FewWideRowsAreRepeated) {
+  std::mt19937_64 random(8);
+  session::LocalReducer reducer;
+  for (const Count columns : {300u, 20u, 1025u, 20u}) {
+    for (const Method method : {Method::exact, Method::tree}) {
+      for (const Count n : {3u, 2u, 7u, 17u, 1u}) {
+        const std::vector<double> rows = summands(random, n * columns);
+        const Call call{.method = method, .columns = columns, .rows = n};
+        Result result(8 * columns);
+        const agreement::Data data{
+            .first = reinterpret_cast<const std::byte*>(rows.data()), .second = nullptr, .result = result.data()};
+        const bool repeats = reducer.reduce(call, data);
+        const Memory once(result.bytes().begin(), result.bytes().end());
+        EXPECT_EQ(hex(once), hex(reduced(call, rows)));
+        if (!repeats) continue;
+        const std::vector<double> others = summands(random, 2 * columns);
+        ASSERT_TRUE(reducer.repeat(
+            2,
+            {.first = reinterpret_cast<const std::byte*>(others.data()), .second = nullptr, .result = result.data()}));
+        EXPECT_EQ(hex(Memory(result.bytes().begin(), result.bytes().end())),
+                  hex(reduced({.method = method, .columns = columns, .rows = 2}, others)));
+      }
+    }
+  }
+}
+
 TEST(Local, IntervalsGiveTheOrderOfMemory) {
   std::mt19937_64 random(2);
   const std::vector<double> rows = summands(random, 40);
