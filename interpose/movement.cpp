@@ -190,14 +190,15 @@ int scan_round(const Operands& call, MPI_Count first, int count, bool is_inclusi
 
 bool fits(const Elements& elements, const Communicator& comm) noexcept {
   constexpr std::size_t most = std::size_t{1} << 30;
-  return elements.bytes() <= most / static_cast<std::size_t>(comm.size);
+  return elements.bytes() * static_cast<std::size_t>(comm.size) <= most;
 }
 
 int allreduce(const Operands& call, MPI_Count count, const Communicator& comm) {
-  const auto ranks = static_cast<std::size_t>(comm.size);
   const std::size_t bytes = call.elements.bytes();
-  const bool is_narrow = static_cast<std::size_t>(count) <= most_narrow / ranks / bytes || count < comm.size;
-  if (is_narrow) {
+  const std::size_t of_all = bytes * static_cast<std::size_t>(comm.size);
+  if (count <= static_cast<MPI_Count>(most_narrow) && static_cast<std::size_t>(count) * of_all <= most_narrow)
+    return allreduce_narrow(call, 0, static_cast<int>(count), comm);
+  if (count < comm.size) {  // too few to be shared
     const int most = round_count(call.elements, comm.size, count);
     for (MPI_Count first = 0; first < count; first += most)
       if (const int code =

@@ -144,14 +144,14 @@ class LocalReducer::Workspace {
 };
 
 /// Reduces few wide rows of one shape.
-class LocalReducer::FewRows {
+class LocalReducer::WideRowsReducer {
  public:
-  FewRows(const Call& call, const Description& description)
+  WideRowsReducer(const Call& call, const Description& description)
       : description_(description),
         op_(operator_of(description, call.user)),
         kind_(make_kind(description, op_, call.columns)) {}
-  FewRows(const FewRows&) = delete;
-  FewRows& operator=(const FewRows&) = delete;
+  WideRowsReducer(const WideRowsReducer&) = delete;
+  WideRowsReducer& operator=(const WideRowsReducer&) = delete;
 
   bool serves(const Description& description) const noexcept { return description == description_; }
 
@@ -233,11 +233,11 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (!is_taken_ && has_columns_of_rows(call, description, data)) return reduce_columns(call, description, data);
   const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
   Status status = Status::ok;
-  const std::optional<Status> of_few =
-      has_few_wide_rows(call, description) ? reduce_few_rows(call, description, data) : std::nullopt;
-  repeats_few_rows_ = of_few.has_value();
-  if (of_few) {
-    status = *of_few;
+  const std::optional<Status> of_wide =
+      has_few_wide_rows(call, description) ? reduce_wide_rows(call, description, data) : std::nullopt;
+  repeats_wide_rows_ = of_wide.has_value();
+  if (of_wide) {
+    status = *of_wide;
   } else if (is_kept) {
     const WorkspaceInUse taken(is_taken_);
     status = workspace_for(call, description).reduce(call, data);
@@ -248,22 +248,22 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (status == Status::invalid_argument && description.deals_rows())
     throw agreement::label_failure(strides_of(description, call.array), operands_of(description, data), call.rows);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
-  if (of_few) return !is_taken_ && few_rows_ != nullptr && repeats_any_rows(call);
+  if (of_wide) return !is_taken_ && wide_rows_ != nullptr && repeats_any_rows(call);
   return is_kept && workspace_->repeats(call);
 }
 
-std::optional<Status> LocalReducer::reduce_few_rows(const Call& call, const Description& description,
-                                                    const Data& data) {
+std::optional<Status> LocalReducer::reduce_wide_rows(const Call& call, const Description& description,
+                                                     const Data& data) {
   if (is_taken_ || call.columns > most_kept_wide_columns) {
-    if (!is_taken_) few_rows_.reset();
-    return FewRows(call, description).reduce(call, data);
+    if (!is_taken_) wide_rows_.reset();
+    return WideRowsReducer(call, description).reduce(call, data);
   }
-  if (few_rows_ == nullptr || !few_rows_->serves(description)) {
-    few_rows_.reset();
-    few_rows_ = std::make_unique<FewRows>(call, description);
+  if (wide_rows_ == nullptr || !wide_rows_->serves(description)) {
+    wide_rows_.reset();
+    wide_rows_ = std::make_unique<WideRowsReducer>(call, description);
   }
   const WorkspaceInUse taken(is_taken_);
-  return few_rows_->reduce(call, data);
+  return wide_rows_->reduce(call, data);
 }
 
 bool LocalReducer::reduce_columns(const Call& call, const Description& description, const Data& data) {
@@ -284,7 +284,7 @@ bool LocalReducer::reduce_columns(const Call& call, const Description& descripti
 }
 
 bool LocalReducer::repeat(Count rows, const Data& data) {
-  return repeats_few_rows_ ? few_rows_->repeat(rows, data) : workspace_->repeat(rows, data);
+  return repeats_wide_rows_ ? wide_rows_->repeat(rows, data) : workspace_->repeat(rows, data);
 }
 
 }  // namespace steadfold::session

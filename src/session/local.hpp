@@ -34,19 +34,19 @@ class LocalReducer {
 
  private:
   class Workspace;
-  class FewRows;
+  class WideRowsReducer;
   class WorkspaceInUse;
 
   /// The columns of an array one after the other, each as rows of one element.
   bool reduce_columns(const Call& call, const Description& description, const Data& data);
   /// Rows one after the other without a builder. Nothing: their kind wants it.
-  std::optional<Status> reduce_few_rows(const Call& call, const Description& description, const Data& data);
+  std::optional<Status> reduce_wide_rows(const Call& call, const Description& description, const Data& data);
   Workspace& workspace_for(const Call& call, const Description& description);
 
   std::unique_ptr<Workspace> workspace_;
-  std::unique_ptr<FewRows> few_rows_;
-  bool repeats_few_rows_ = false;  // else those of the workspace
-  bool is_taken_ = false;          // by a call whose operator reduces something itself
+  std::unique_ptr<WideRowsReducer> wide_rows_;
+  bool repeats_wide_rows_ = false;  // else those of the workspace
+  bool is_taken_ = false;           // by a call whose operator reduces something itself
 };
 
 }  // namespace steadfold::session
