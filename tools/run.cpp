@@ -29,7 +29,12 @@ fs::path interposer() {
   const fs::path own = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   for (const char* const folder : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
     const fs::path library = own / folder / "libsteadfold_interpose.so";
-    if (fs::exists(library)) return fs::canonical(library);
+    if (!fs::exists(library)) continue;
+    const fs::path found = fs::canonical(library);
+    if (found.string().find_first_of(" :") != std::string::npos)
+      throw Failure("'" + found.string() +
+                    "' cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere");
+    return found;
   }
   throw Failure("no libsteadfold_interpose.so (nothing in lib/ beside the command's bin/), install all of a release");
 }

@@ -83,6 +83,22 @@ class Installed(unittest.TestCase):
             found = [name for name in names if name in path.read_bytes()]
             self.assertFalse(found, path)
 
+    def test_the_interposer_is_found_beside_the_command(self):
+        """And its layers beside it, in a place without a space, at which LD_PRELOAD would part it."""
+        place = self.room / "without_a_space"
+        shutil.copytree(self.prefix, place, symlinks=True)
+        for name, (_, mpirun) in LIBRARIES.items():
+            if not (place / f"bin/steadfold.{name}").exists():
+                continue
+            command = place / f"bin/steadfold.{name}"
+            ran = subprocess.run([command, "run", "--", mpirun, "-n", "2", command, "info", "--json"], capture_output=True,
+                                 text=True, timeout=60)  # fmt: skip
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn("steadfold: the reductions of rank 0 of 2.", ran.stderr)
+            ran = subprocess.run([self.prefix / f"bin/steadfold.{name}", "run", "--", "true"], capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 2)
+            self.assertIn("cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere", ran.stderr)
+
     def test_run_paths(self):
         """Nothing is looked for in the directory that somebody happens to be in."""
         for folder, least in ((self.prefix, 4), (BUILD, 20)):
