@@ -31,7 +31,7 @@ SENTENCE = "Reductions of distributed data with the same bits, every time: C++ o
 # The navigation: sections with patterns of pages, in their order. A page that no pattern has is an error, and a pattern that
 # no page has.
 SECTIONS = {
-    "Start": ["start", "install", "calls", "questions", "examples"],
+    "Start": ["start", "install", "calls", "unmodified", "questions", "examples"],
     "Your field": ["tutorials/*", "climate", "solvers", "phylogenetics", "from_shr_reprosum", "notebooks/*"],
     "Languages": [
         "python",
