@@ -57,8 +57,12 @@ target_include_directories(steadfold_tests_directory PRIVATE ${PROJECT_SOURCE_DI
   INTERFACE ${PROJECT_SOURCE_DIR}) # program/doctor/golden.hpp
 target_link_libraries(steadfold_tests_directory PRIVATE steadfold_options)
 
-# Tests take longer to compile than to run: the library alone is optimised as users get it.
-set(steadfold_test_options -O0)
+# Tests take longer to compile than to run: the library alone is optimised as users get it. Without any optimisation
+# they are compiled in two thirds of the time, but run for five times as long.
+set(steadfold_test_options $<$<CONFIG:Release>:-O1>)
+if(STEADFOLD_SANITIZE MATCHES "address") # whose checks take long to optimise
+  set(steadfold_test_options -O0)
+endif()
 
 # Headers that are compiled once, a quarter of what tests take to compile. Compilers behind a launcher, as ccache, go
 # without: they remember whole files, but not those with such headers.

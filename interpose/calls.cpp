@@ -67,9 +67,9 @@ void compare_settings() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   const int method = static_cast<int>(settings().method);
-  int version = 0;  // the hash of a text
-  for (const char* c = STEADFOLD_VERSION; *c != '\0'; ++c) version = version * 31 + *c;
-  version &= 0xFFFFFF;
+  unsigned hash = 0;
+  for (const char* c = STEADFOLD_VERSION; *c != '\0'; ++c) hash = hash * 31 + static_cast<unsigned char>(*c);
+  const int version = static_cast<int>(hash & 0xFFFFFF);
   const std::array<int, 5> mine = {method, -method, version, -version, settings().fault.empty() ? size : rank};
   std::array<int, 5> least{};
   PMPI_Allreduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -103,6 +103,7 @@ int finalize() {
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) print_report(*shim, settings().method, rank, size);
   }
+  note_end();
   return next<int (*)()>(MPI_Finalize_index)();
 }
 

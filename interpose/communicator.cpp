@@ -54,9 +54,10 @@ Communicator look_at(MPI_Comm comm) {
   return found;
 }
 
-/// Asked of the MPI library until it says so once: calls after MPI_Finalize are wrong without the interposer, too.
+std::atomic<bool> is_known = false;  // that MPI is running
+
+/// Asked of the MPI library until it says so once.
 bool is_running() {
-  static std::atomic<bool> is_known = false;
   if (is_known.load(std::memory_order_relaxed)) return true;
   int begun = 0, over = 0;
   PMPI_Initialized(&begun);
@@ -67,6 +68,8 @@ bool is_running() {
 }
 
 }  // namespace
+
+void note_end() noexcept { is_known.store(false, std::memory_order_relaxed); }
 
 Communicator communicator_of(MPI_Comm comm) {
   if (!is_running()) return {.treatment = Treatment::outside};

@@ -16,5 +16,7 @@ struct Communicator {
 };
 
 Communicator communicator_of(MPI_Comm comm);
+/// MPI is about to be finalized: from then on the MPI library is asked again whether it runs.
+void note_end() noexcept;
 
 }  // namespace steadfold::interpose

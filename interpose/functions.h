@@ -22,8 +22,9 @@
   X(MPI_, Scan_c, 6)                   \
   X(MPI_, Exscan_c, 6)
 
-/* Those that are passed on untouched and counted, so that a report says what kept its own order. The third argument of
- * those that end in _c is a count. So the two that take a count for each rank are left out: see find_or_like in shim.c.
+/* Those that are passed on untouched and counted, so that a report says what kept its own order. Where a library lacks
+ * one that ends in _c, its like with ints serves, whose third argument is a count (find_or_like in shim.c). So
+ * Ireduce_scatter_c and Reduce_scatter_init_c are left out, which take an array of counts.
  */
 #define STEADFOLD_INTERPOSE_COUNTED(X)    \
   X(MPI_, Iallreduce, 7)                  \
@@ -65,6 +66,8 @@ enum steadfold_interpose_index {
   STEADFOLD_INTERPOSE_HANDLED(STEADFOLD_INTERPOSE_ENUMERATOR)
       STEADFOLD_INTERPOSE_COUNTED(STEADFOLD_INTERPOSE_ENUMERATOR) steadfold_interpose_count
 };
+/* Those before it are handled. */
+enum { steadfold_interpose_first_counted = MPI_Iallreduce_index };
 #undef STEADFOLD_INTERPOSE_ENUMERATOR
 
 typedef void (*steadfold_interpose_function)(void);

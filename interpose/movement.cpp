@@ -16,7 +16,7 @@ constexpr std::size_t most_narrow = std::size_t{8} << 10;      // of all rows in
 /// How many elements go in one round if `share` rows of them are held.
 int round_count(const Elements& elements, int rows, MPI_Count count) {
   const std::size_t bytes = std::min(most_of_a_row, most_bytes / static_cast<std::size_t>(rows));
-  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(bytes / elements.bytes(), 1));
+  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(bytes / elements.memory_bytes(), 1));
   return static_cast<int>(std::min(count, most));
 }
 
@@ -208,7 +208,7 @@ int allreduce(const Operands& call, MPI_Count count, const Communicator& comm) {
     return MPI_SUCCESS;
   }
   Dealt shares(comm.size), rows(comm.size);
-  const auto wide = static_cast<MPI_Count>(std::max<std::size_t>(most_bytes / bytes, 1));
+  const auto wide = static_cast<MPI_Count>(std::max<std::size_t>(most_bytes / call.elements.memory_bytes(), 1));
   const int most = static_cast<int>(std::min(count, wide));
   for (MPI_Count first = 0; first < count; first += most)
     if (const int code =

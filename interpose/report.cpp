@@ -20,8 +20,9 @@ struct Line {
 };
 
 std::mutex lock;
+/// Never destroyed: a program's own objects may finalize MPI when they are.
 std::vector<Line>& lines() {
-  static std::vector<Line> all;
+  static std::vector<Line>& all = *new std::vector<Line>;
   return all;
 }
 
@@ -35,6 +36,16 @@ std::string name_of_type(MPI_Datatype type) {
   int length = 0;
   PMPI_Type_get_name(type, name.data(), &length);
   return name.data();
+}
+
+/// Whether no call was passed on whose bits an order may change. Under the lock.
+bool is_all_handled(const steadfold_interpose_shim& of) {
+  const auto may_change = [](const Line& line) {
+    return line.treatment == Treatment::across || line.treatment == Treatment::outside ||
+           line.treatment == Treatment::too_large;
+  };
+  return std::ranges::none_of(lines(), may_change) &&
+         std::all_of(of.counts, of.counts + steadfold_interpose_count, [](auto count) { return count == 0; });
 }
 
 }  // namespace
@@ -55,7 +66,9 @@ void note(steadfold_interpose_index function, MPI_Op op, MPI_Datatype type, std:
 void print_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size) {
   const std::lock_guard held(lock);
   std::string text = "steadfold: the reductions of rank " + std::to_string(rank) + " of " + std::to_string(size) +
-                     ". Sums: " + text_of(method) + ". The same bits again with this number of ranks.\n";
+                     ". Sums: " + text_of(method) + ". The same bits again with this number of ranks" +
+                     (is_all_handled(shim) ? "" : ", but for calls that were passed on though order may change them") +
+                     ".\n";
   const auto add = [&](const char* function, const std::string& op, const std::string& type, const std::string& calls,
                        const std::string& bytes, const char* done) {
     std::array<char, 512> line{};

@@ -14,6 +14,7 @@ enum class Family { other, number, wide, pair };
 struct KnownType {
   Family family = Family::other;
   sf_type number = SF_BYTES;
+  bool is_complex = number == SF_COMPLEX_F64 || number == SF_COMPLEX_F32;
 };
 
 /// The floating-point types of a library, most frequent first. Types that a library lacks are MPI_DATATYPE_NULL.
@@ -34,10 +35,20 @@ KnownType known(MPI_Datatype type) noexcept {
     if (is_complex) size /= 2;
     if (size == sizeof(double)) return {Family::number, is_complex ? SF_COMPLEX_F64 : SF_F64};
     if (size == sizeof(float)) return {Family::number, is_complex ? SF_COMPLEX_F32 : SF_F32};
-    return {Family::wide};
+    return {.family = Family::wide, .is_complex = is_complex};
   }
-  if (is_one_of(MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_REAL16, MPI_COMPLEX32))
-    return {Family::wide};
+  if (is_one_of(MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX32))
+    return {.family = Family::wide, .is_complex = true};
+  if (is_one_of(MPI_LONG_DOUBLE, MPI_REAL16)) return {Family::wide};
+#ifdef MPI_REAL2
+  if (type == MPI_REAL2) return {Family::wide};
+#endif
+#ifdef MPIX_C_FLOAT16
+  if (type == MPIX_C_FLOAT16) return {Family::wide};
+#endif
+#ifdef MPI_COMPLEX4
+  if (type == MPI_COMPLEX4) return {.family = Family::wide, .is_complex = true};
+#endif
   if (is_one_of(MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION))
     return {Family::pair};
   return {};
@@ -106,6 +117,33 @@ void require_mpi(int code, const char* what) {
 
 }  // namespace
 
+struct Memory::AtThreadEnd {
+  Memory* first = nullptr;
+  AtThreadEnd() = default;
+  AtThreadEnd(const AtThreadEnd&) = delete;
+  AtThreadEnd& operator=(const AtThreadEnd&) = delete;
+  ~AtThreadEnd() {
+    for (Memory* each = first; each != nullptr; each = each->next_) each->release();
+  }
+};
+
+void Memory::release() noexcept {
+  delete[] bytes_;
+  bytes_ = nullptr;
+  size_ = 0;
+}
+
+void Memory::grow(std::size_t bytes) {
+  thread_local AtThreadEnd at_thread_end;
+  release();
+  bytes_ = new std::byte[bytes];
+  size_ = bytes;
+  if (is_listed_) return;  // then the list may be gone
+  next_ = at_thread_end.first;
+  at_thread_end.first = this;
+  is_listed_ = true;
+}
+
 const char* text_of(Treatment treatment) noexcept {
   switch (treatment) {
     case Treatment::tree: return "rank order, by tree";
@@ -148,8 +186,11 @@ Elements::Elements(MPI_Datatype type, MPI_Op op, Treatment method)
       set_by_library();
     }
   } else if (op == MPI_MAX || op == MPI_MIN) {
-    const Family family = known(type).family;
-    if (family == Family::number || family == Family::wide || is_like_a_named_one(type)) set_by_library();
+    const KnownType found = known(type);
+    if (found.is_complex)
+      treatment_ = Treatment::refused;
+    else if (found.family == Family::number || found.family == Family::wide || is_like_a_named_one(type))
+      set_by_library();
   } else if (op == MPI_MAXLOC || op == MPI_MINLOC) {
     if (known(type).family == Family::pair || is_like_a_named_one(type)) set_by_library();
   } else if (std::ranges::none_of(named_ops(), [op](const NamedOp& each) { return each.op == op; })) {
@@ -161,14 +202,21 @@ void Elements::set_by_library() {
   treatment_ = Treatment::by_library;
   int size = 0;
   MPI_Aint begin = 0;
-  require_mpi(PMPI_Type_size(type_, &size), "the size of a type");
-  require_mpi(PMPI_Type_get_extent(type_, &begin, &extent_), "the extent of a type");
-  require_mpi(PMPI_Type_get_true_extent(type_, &true_begin_, &true_extent_), "the true extent of a type");
+  if (PMPI_Type_size(type_, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type_, &begin, &extent_) != MPI_SUCCESS ||
+      PMPI_Type_get_true_extent(type_, &true_begin_, &true_extent_) != MPI_SUCCESS) {
+    treatment_ = Treatment::refused;
+    return;
+  }
   bytes_ = static_cast<std::size_t>(size);
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
   // A type with as many bytes as its extent may still have them in another order.
   are_packed_ = combiner == MPI_COMBINER_NAMED && extent_ == size && true_begin_ == 0 && true_extent_ == extent_;
+}
+
+std::size_t Elements::memory_bytes() const noexcept {
+  const MPI_Aint step = extent_ < 0 ? -extent_ : extent_;
+  return std::max(bytes_, static_cast<std::size_t>(std::max(step, true_extent_)));
 }
 
 void Elements::pack(const std::byte* from, int count, std::byte* packed) const {

@@ -7,7 +7,6 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
 #include <stdexcept>
 
 #include "steadfold/steadfold.h"
@@ -34,21 +33,25 @@ enum class Treatment {
 const char* text_of(Treatment treatment) noexcept;
 constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_library; }
 
-/// Memory that a thread keeps from call to call. What stands there is lost when more is taken.
+/// Memory that a thread keeps from call to call, a thread_local object. What stands there is lost when more is taken.
+/// It has no destructor: objects of the program may reduce when those of the thread are gone, and what they take then
+/// is never given back.
 class Memory {
  public:
   std::byte* take(std::size_t bytes) {
-    if (bytes > size_) {
-      bytes_.reset();
-      bytes_.reset(new std::byte[bytes]);
-      size_ = bytes;
-    }
-    return bytes_.get();
+    if (bytes > size_) grow(bytes);
+    return bytes_;
   }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
+  struct AtThreadEnd;
+  void grow(std::size_t bytes);
+  void release() noexcept;
+
+  std::byte* bytes_ = nullptr;
   std::size_t size_ = 0;
+  Memory* next_ = nullptr;  // of those that are released when the thread ends
+  bool is_listed_ = false;
 };
 
 /// Elements of one type under one operator. In messages they are packed: without the gaps that a type may have.
@@ -60,6 +63,8 @@ class Elements {
   Treatment treatment() const noexcept { return treatment_; }
   /// Bytes of a packed element.
   std::size_t bytes() const noexcept { return bytes_; }
+  /// The most bytes that an element takes in memory: of its own, or of the way to the next one.
+  std::size_t memory_bytes() const noexcept;
   /// Where element `first` of a caller's buffer stands.
   const std::byte* at(const void* buffer, MPI_Count first) const noexcept {
     return static_cast<const std::byte*>(buffer) + extent_ * first;

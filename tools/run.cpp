@@ -60,9 +60,11 @@ Result start(const RunRequest& request) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::fprintf(stderr,
-               "steadfold: MPI's blocking reductions by %s: the same bits on every run with the same number of ranks\n",
-               request.method.c_str());
+  std::fprintf(
+      stderr,
+      "steadfold: MPI's blocking reductions from C, C++ and Python by %s: the same bits on every run with the same "
+      "number of ranks\n",
+      request.method.c_str());
   execvp(arguments.front(), arguments.data());
   throw Failure("'" + words.front() + "' cannot be started (" + std::strerror(errno) + "), name a program");
 }
@@ -74,6 +76,7 @@ void add_run(CLI::App& app, Action& action) {
   const auto request = std::make_shared<RunRequest>();
   run.add_option("--method", request->method, "How sums are made")
       ->check(CLI::IsMember({"tree", "exact", "binned"}))
+      ->envname("STEADFOLD_INTERPOSE_METHOD")
       ->capture_default_str();
   run.add_option("command", request->words, "The program and its arguments, behind --")->required();
   run.positionals_at_end();

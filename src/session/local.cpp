@@ -65,7 +65,7 @@ bool repeats_any_rows(const Call& call) noexcept {
 }
 
 constexpr Count most_few_rows = 16;
-constexpr Count most_kept_wide_columns = 1024;  // what few rows of more columns take is not kept
+constexpr Bytes most_kept_of_a_row = 8192;  // what wider rows take is not kept
 constexpr bool are_few(Count rows) noexcept { return rows >= 2 && rows <= most_few_rows; }
 
 /// Whether there are few wide rows in memory one after the other, so that their kind may reduce them without a builder.
@@ -235,7 +235,6 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   Status status = Status::ok;
   const std::optional<Status> of_wide =
       has_few_wide_rows(call, description) ? reduce_wide_rows(call, description, data) : std::nullopt;
-  repeats_wide_rows_ = of_wide.has_value();
   if (of_wide) {
     status = *of_wide;
   } else if (is_kept) {
@@ -248,13 +247,16 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (status == Status::invalid_argument && description.deals_rows())
     throw agreement::label_failure(strides_of(description, call.array), operands_of(description, data), call.rows);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
-  if (of_wide) return !is_taken_ && wide_rows_ != nullptr && repeats_any_rows(call);
-  return is_kept && workspace_->repeats(call);
+  // What an operator reduced meanwhile may be what is repeated next.
+  const bool repeats =
+      of_wide ? !is_taken_ && wide_rows_ != nullptr && repeats_any_rows(call) : is_kept && workspace_->repeats(call);
+  if (repeats) repeats_wide_rows_ = of_wide.has_value();
+  return repeats;
 }
 
 std::optional<Status> LocalReducer::reduce_wide_rows(const Call& call, const Description& description,
                                                      const Data& data) {
-  if (is_taken_ || call.columns > most_kept_wide_columns) {
+  if (is_taken_ || description.row_bytes() > most_kept_of_a_row) {
     if (!is_taken_) wide_rows_.reset();
     return WideRowsReducer(call, description).reduce(call, data);
   }

@@ -118,7 +118,7 @@ class Simulate(CommandTest):
         options = ["--schedule=linear", "--collective=reduce", "--method=plain"]
         times = ["--latency=1", "--gap=0.5", "--per-byte=0.0625", "--per-op=0.25"]
         self.assertEqual(self.simulate(5, 50, *options, *times)["seconds"], 9 * 0.25 + 4 * (1 + 0.5 + 40 / 16 + 0.25))
-        nothing = ["--latency=0", "--per-byte=0", "--per-op=0"]
+        nothing = ["--latency=0", "--gap=0", "--per-byte=0", "--per-op=0"]
         self.assertEqual(self.simulate(5, 50, *options, *nothing)["seconds"], 0)
 
     def test_links_that_are_shared_take_longer(self):

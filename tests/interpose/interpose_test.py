@@ -105,8 +105,25 @@ class Interposed(unittest.TestCase):
             ("Iallreduce", "any", "any", 1, "passed on: of a kind not handled yet"),
         ):
             self.assertRegex(ran.stderr, rf"{function} +{op} +{kind} +{calls} +\d* *{done}")
-        self.assertIn("The same bits again with this number of ranks", ran.stderr)
+        self.assertIn("The same bits again with this number of ranks, but for calls that were passed on", ran.stderr)
         self.assertEqual(self.ended_well(run(3, program("programs"), "kinds")).stderr, "")
+
+    def test_a_report_of_handled_calls_alone_promises_the_same_bits(self):
+        for command in ([program("programs"), "digest", "0"], [program("at_exit")]):
+            ran = self.ended_well(run(3, *command, REPORT="1"))
+            self.assertIn("The same bits again with this number of ranks.\n", ran.stderr)
+
+    def test_objects_may_reduce_before_and_behind_main(self):
+        for method in ("tree", "exact"):
+            ran = self.ended_well(run(3, program("at_exit"), METHOD=method))
+            self.assertEqual(sorted(ran.stdout.splitlines()), 3 * ["at exit 3"] + 3 * ["in main 3"])
+
+    def test_memory_is_bounded_where_elements_stand_far_apart(self):
+        peaks = [int(re.search(r"peak (\d+)", self.ended_well(run(2, program("programs"), "gaps", interposed=i)).stdout)[1]) for i in (True, False)]
+        self.assertLess(peaks[0], peaks[1] + 32 * 1024)
+
+    def test_what_the_library_refuses_is_refused(self):
+        self.ended_well(run(3, program("programs"), "refused"))
 
     def test_the_command_starts_programs(self):
         mpirun = os.environ["STEADFOLD_MPIRUN"]
@@ -114,8 +131,13 @@ class Interposed(unittest.TestCase):
         command = [os.environ["STEADFOLD_BIN"], "run", "--method", "exact", "--"]
         started = [*command, mpirun, "-n", "3", program("programs"), "kinds"]
         ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=own))
-        self.assertIn("steadfold: MPI's blocking reductions by exact: the same bits on every run with the same number of ranks", ran.stderr)
+        promise = "steadfold: MPI's blocking reductions from C, C++ and Python by {}: the same bits on every run with the same number of ranks"
+        self.assertIn(promise.format("exact"), ran.stderr)
         self.assertRegex(ran.stderr, "Allreduce +MPI_SUM +MPI_DOUBLE +1 +8 +rounded once, exact")
+        binned = {**own, "STEADFOLD_INTERPOSE_METHOD": "binned"}
+        started = [command[0], "run", "--", *started[started.index("--") + 1 :]]
+        ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=binned))
+        self.assertIn(promise.format("binned"), ran.stderr)
         ran = subprocess.run([*command, "no_such_program"], capture_output=True, text=True, timeout=60, env=own)
         self.assertEqual(ran.returncode, 2)
         self.assertIn("'no_such_program' cannot be started (No such file or directory), name a program", ran.stderr)

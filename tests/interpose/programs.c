@@ -1,9 +1,13 @@
 /* Programs that know nothing of Steadfold, by name: programs NAME [ARGUMENT].
- *   digest SHIFT   prints a digest of what sums and extremes of hostile numbers give; rank r has those of rank r +
- * SHIFT values         prints summands and sums, for an oracle elsewhere ends           rank 0 reduces to rank 1 and
- * then sends to it, which receives first in_turn N      makes N communicators in turn and reduces on each at_once N
- * makes N communicators and reduces on all while they live threads        two threads reduce, each on a communicator of
- * its own kinds          one call of each kind that a report tells apart */
+ * - digest SHIFT: prints a digest of what sums and extremes of hostile numbers give; rank r has those of r + SHIFT
+ * - values: prints summands and sums, for an oracle elsewhere
+ * - ends: rank 0 reduces to rank 1 and then sends to it, which receives first
+ * - in_turn N: makes N communicators in turn and reduces on each
+ * - at_once N: makes N communicators and reduces on all while they live
+ * - threads: two threads reduce, each on a communicator of its own
+ * - kinds: one call of each kind that a report tells apart
+ * - gaps: elements far apart; prints the most memory that rank 0 had, in KiB
+ * - refused: what the MPI library refuses is an error for the program, which goes on */
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -161,6 +165,47 @@ static void kinds(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void add_words(void* in, void* inout, int* count, MPI_Datatype* type) {
+  MPI_Aint begin = 0, extent = 0;
+  MPI_Type_get_extent(*type, &begin, &extent);
+  for (int i = 0; i < *count; ++i) *(double*)((char*)inout + i * extent) += *(double*)((char*)in + i * extent);
+}
+
+static void gaps(void) {
+  enum { count = 20000, extent = 4096 };
+  MPI_Datatype type;
+  MPI_Op op;
+  char line[256];
+  char* const x = calloc(count, extent);
+  char* const y = calloc(count, extent);
+  MPI_Type_create_resized(MPI_DOUBLE, 0, extent, &type);
+  MPI_Type_commit(&type);
+  MPI_Op_create(add_words, 1, &op);
+  for (int i = 0; i < count; ++i) *(double*)(x + (size_t)i * extent) = i;
+  MPI_Reduce(x, y, count, type, op, 0, MPI_COMM_WORLD);
+  for (int i = 0; rank == 0 && i < count; ++i)
+    if (*(double*)(y + (size_t)i * extent) != (double)size * i) exit(1);
+  FILE* const status = fopen("/proc/self/status", "r");
+  while (rank == 0 && fgets(line, sizeof line, status) != NULL)
+    if (strncmp(line, "VmHWM:", 6) == 0) printf("peak %ld\n", atol(line + 6));
+  fclose(status);
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
+  free(x);
+  free(y);
+}
+
+static void refused(void) {
+  double x[2] = {1, 2}, y[2];
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (MPI_Allreduce(x, y, 1, MPI_C_DOUBLE_COMPLEX, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
+#ifndef MPICH_VERSION /* as Debian builds it, it looks at no argument and crashes by itself */
+  if (MPI_Allreduce(x, y, -1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
+  if (MPI_Reduce(x, y, 1, MPI_DOUBLE, MPI_SUM, size, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
+  if (MPI_Allreduce(x, y, 1, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
+#endif
+}
+
 int main(int argc, char** argv) {
   int provided = 0;
   const char* const name = argc > 1 ? argv[1] : "";
@@ -177,6 +222,8 @@ int main(int argc, char** argv) {
   if (strcmp(name, "at_once") == 0) at_once(number);
   if (strcmp(name, "threads") == 0) threads();
   if (strcmp(name, "kinds") == 0) kinds();
+  if (strcmp(name, "gaps") == 0) gaps();
+  if (strcmp(name, "refused") == 0) refused();
   MPI_Finalize();
   return 0;
 }

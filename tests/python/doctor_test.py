@@ -12,7 +12,7 @@ from pathlib import Path
 from support import libraries, on_ranks
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-DIGEST = re.search(r"digest of results: ([0-9A-F]{16})", README.read_text())[1]
+DIGEST = re.search(r"^digest +([0-9A-F]{16})$", README.read_text(), re.MULTILINE)[1]
 FLIPPED = Path(os.environ["STEADFOLD_BUILD"]) / "tests" / "libsteadfold_flipped_bit.so"
 
 

@@ -84,6 +84,9 @@ TEST(Local, FewWideRowsAreRepeated) {
         const agreement::Data data{
             .first = reinterpret_cast<const std::byte*>(rows.data()), .second = nullptr, .result = result.data()};
         const bool repeats = reducer.reduce(call, data);
+        if (n <= 7) {
+          EXPECT_EQ(repeats, columns <= 64 || (columns <= 1024 && n >= 2)) << columns << ", " << n;
+        }
         const Memory once(result.bytes().begin(), result.bytes().end());
         EXPECT_EQ(hex(once), hex(reduced(call, rows)));
         if (!repeats) continue;
@@ -95,6 +98,55 @@ TEST(Local, FewWideRowsAreRepeated) {
                   hex(reduced({.method = method, .columns = columns, .rows = 2}, others)));
       }
     }
+  }
+}
+
+/// An operator may reduce something itself: such a call may be repeated when the call around it has ended.
+TEST(Local, CallsInsideWideOnesAreRepeated) {
+  struct Inside {
+    session::LocalReducer reducer;
+    std::vector<double> rows = std::vector<double>(300, 1.0);
+    std::vector<double> results = std::vector<double>(100);
+    bool wide_first = false;
+    bool repeats = false;
+
+    void reduce(Count n, Count columns) {
+      repeats = reducer.reduce({.method = Method::exact, .columns = columns, .rows = n}, data());
+    }
+    agreement::Data data() {
+      return {.first = reinterpret_cast<const std::byte*>(rows.data()),
+              .second = nullptr,
+              .result = reinterpret_cast<std::byte*>(results.data())};
+    }
+  };
+  for (const bool wide_first : {false, true}) {
+    Inside inside;
+    inside.wide_first = wide_first;
+    Call outer{.operation = arithmetic::Operation::user,
+               .method = Method::tree,
+               .type = arithmetic::Type::bytes,
+               .result_type = arithmetic::Type::bytes,
+               .columns = 2000,
+               .rows = 3};
+    outer.user = {.apply =
+                      [](const void*, const void*, void*, std::size_t, void* context) {
+                        auto& own = *static_cast<Inside*>(context);
+                        if (own.wide_first) own.reduce(3, 100);
+                        own.reduce(5, 1);
+                        return 0;
+                      },
+                  .context = &inside,
+                  .element_bytes = sizeof(double)};
+    const std::vector<double> rows(3 * 2000);
+    std::vector<double> result(2000);
+    EXPECT_FALSE(inside.reducer.reduce(outer, {.first = reinterpret_cast<const std::byte*>(rows.data()),
+                                               .second = nullptr,
+                                               .result = reinterpret_cast<std::byte*>(result.data())}));
+    ASSERT_TRUE(inside.repeats);
+    inside.rows = {1, 2, 3, 4, 5};
+    inside.results = {0, -1};
+    ASSERT_TRUE(inside.reducer.repeat(5, inside.data()));
+    EXPECT_EQ(inside.results, (std::vector<double>{15, -1})) << (wide_first ? "after a wide one" : "alone");
   }
 }
 

@@ -1,0 +1,28 @@
+// A program whose objects start and finalize MPI, and reduce, before and behind main(), as those of Boost.MPI may.
+#include <mpi.h>
+
+#include <cstdio>
+
+namespace {
+
+struct Environment {
+  Environment() { MPI_Init(nullptr, nullptr); }
+  ~Environment() { MPI_Finalize(); }
+} environment;
+
+double sum_of_ranks() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const double mine = rank;
+  double sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return sum;
+}
+
+struct Timer {
+  ~Timer() { std::printf("at exit %g\n", sum_of_ranks()); }
+} timer;
+
+}  // namespace
+
+int main() { std::printf("in main %g\n", sum_of_ranks()); }
