@@ -113,6 +113,15 @@ TEST(Choice, IsFewRoundsForShortVectorsAndFewBytesForLongOnes) {
   EXPECT_EQ(chosen(vector_call(100'000), 8, "auto", {.latency = 1, .per_byte = 1e-9}), "recursive_doubling");
 }
 
+/// As measured on 16 cores: docs/performance.md, "Sixteen cores".
+TEST(Choice, CountsMessages) {
+  EXPECT_EQ(chosen(vector_call(10000, all_ranks, Method::tree), 16, "auto", agreement::assumed_link),
+            "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(1000, all_ranks, Method::exact), 16, "auto", agreement::assumed_link),
+            "halving_doubling");
+  EXPECT_EQ(chosen(vector_call(100000, all_ranks, Method::tree), 16, "auto", agreement::assumed_link), "transpose");
+}
+
 TEST(Choice, AlwaysServesTheCall) {
   const auto apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; };
   for (const bool commutes : {false, true}) {
