@@ -227,7 +227,7 @@ TEST(Cxx17, NarrowElementsGiveFloats) {
 }
 
 TEST(Cxx17, MethodsAndOptionsReachTheCall) {
-  const std::vector<double> x = hostile(3001, 3);
+  const std::vector<double> x = hostile(300001, 3);  // enough for threads
   sf_call call = call_in_c<double>(SF_SUM, SF_F64, SF_F64, x.size());
   for (const sf::Method& method :
        {sf::tree(), sf::exact(), sf::plain(), sf::binned(), sf::binned({2}), sf::binned({9})}) {
