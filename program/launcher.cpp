@@ -138,16 +138,20 @@ Ran run(const std::string& name, std::vector<std::string> words, std::vector<std
 
 /// Whether the launcher is known to understand the library's binding options and the user did not choose a binding.
 bool may_bind(const std::vector<std::string>& launcher) {
-  const MpiLibrary& library = mpi_library();
-  const std::string name = std::filesystem::path(launcher[0]).filename();
-  const bool known = launcher[0] == library.launcher || std::ranges::count(library.launcher_names, name) > 0;
-  return known && launcher.size() == 1 &&
-         std::ranges::none_of(library.binding_settings, [](const auto& each) { return std::getenv(each.c_str()); });
+  return is_launcher(launcher[0]) && launcher.size() == 1 &&
+         std::ranges::none_of(mpi_library().binding_settings,
+                              [](const auto& each) { return std::getenv(each.c_str()); });
 }
+
+}  // namespace
 
 std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-}  // namespace
+bool is_launcher(const std::string& program) {
+  const MpiLibrary& library = mpi_library();
+  const std::string name = std::filesystem::path(program).filename();
+  return program == library.launcher || std::ranges::count(library.launcher_names, name) > 0;
+}
 
 Launch launch_of_this_process() {
   for (const auto& [rank, size] : {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},

@@ -1,6 +1,7 @@
 // Starting ranks, and telling whether this process was started as a rank.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct Ran {
 /// Runs a program with these arguments and waits. The launchers that it starts are its own choice: its environment
 /// leaves out what this command was told about launchers.
 Ran run_program(const std::string& program, const std::vector<std::string>& arguments);
+
+/// The file of this program.
+std::filesystem::path this_program();
+
+/// Whether a program is known to be a launcher of the command's MPI library.
+bool is_launcher(const std::string& program);
 
 /// The command that was built beside this one for the MPI library of that name (`openmpi`, `mpich`), which may be this
 /// one. Throws Failure if there is none.

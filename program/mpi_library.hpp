@@ -12,6 +12,7 @@ struct MpiLibrary {
   std::string version;                      // as the library gives it
   std::string launcher;                     // its path when the command was built; may be gone
   std::vector<std::string> launcher_names;  // best first
+  std::string handing_on;  // its option that hands a variable on to ranks of other nodes; empty: it does so unasked
   /// Environment in which its launcher accepts more ranks than cores, and root.
   std::vector<std::pair<std::string, std::string>> launcher_environment;
   std::vector<std::string> binding;           // the launcher's options that put each rank on a core of its own

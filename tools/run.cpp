@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
 
 namespace steadfold::command {
@@ -26,7 +27,7 @@ struct RunRequest {
 
 /// The library to preload: beside this command, as it is built and as it is installed.
 fs::path interposer() {
-  const fs::path own = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  const fs::path own = this_program().parent_path().parent_path();
   for (const char* const folder : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
     const fs::path library = own / folder / "libsteadfold_interpose.so";
     if (!fs::exists(library)) continue;
@@ -41,13 +42,12 @@ fs::path interposer() {
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
-/// Open MPI's launcher hands variables to ranks on other nodes where it is told their names.
+/// A launcher that hands variables on to ranks of other nodes where it is told their names is told them.
 void tell_launcher(std::vector<std::string>& words) {
-  const std::string name = fs::path(words.front()).filename();
-  const bool is_launcher = name.starts_with("mpirun") || name.starts_with("mpiexec") || name.starts_with("orterun");
-  if (!is_launcher || mpi_library().name != "openmpi") return;
+  const std::string& option = mpi_library().handing_on;
+  if (option.empty() || !is_launcher(words.front())) return;
   for (const char* const variable : {"STEADFOLD_INTERPOSE_REPORT", "STEADFOLD_INTERPOSE_METHOD", "LD_PRELOAD"})
-    words.insert(words.begin() + 1, {"-x", variable});
+    words.insert(words.begin() + 1, {option, variable});
 }
 
 Result start(const RunRequest& request) {

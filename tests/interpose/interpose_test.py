@@ -5,7 +5,9 @@ import math
 import os
 import re
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 LIBRARY = os.environ["STEADFOLD_LIBRARY"]
 PROGRAMS = os.environ["STEADFOLD_INTERPOSE_PROGRAMS"]
@@ -138,6 +140,14 @@ class Interposed(unittest.TestCase):
         started = [command[0], "run", "--", *started[started.index("--") + 1 :]]
         ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=binned))
         self.assertIn(promise.format("binned"), ran.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            launcher = Path(folder) / "mpirun"
+            launcher.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
+            launcher.chmod(0o755)
+            ran = self.ended_well(subprocess.run([*command, launcher, "-n", "3"], capture_output=True, text=True, timeout=60, env=own))
+        names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT")
+        handed_on = [word for name in names for word in ("-x", name)] if LIBRARY == "openmpi" else []
+        self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
         ran = subprocess.run([*command, "no_such_program"], capture_output=True, text=True, timeout=60, env=own)
         self.assertEqual(ran.returncode, 2)
         self.assertIn("'no_such_program' cannot be started (No such file or directory), name a program", ran.stderr)
