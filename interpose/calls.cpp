@@ -153,24 +153,33 @@ int carry_out(steadfold_interpose_index index, const Elements& elements, MPI_Op 
   }
 }
 
-template <class Count>
-int allreduce(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
-              MPI_Comm handle) {
+/// The call as the program made it, to the definition behind the shim.
+template <class... Arguments>
+int pass_on(steadfold_interpose_index index, Arguments... arguments) {
+  return next<int (*)(Arguments...)>(index)(arguments...);
+}
+
+/// Allreduce, Scan and Exscan, whose arguments are the same; `move` brings the rows together.
+template <auto move, class Count>
+int reduce_alike(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm handle) {
   if (is_missing<Count>(index))
-    return allreduce<int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
+    return reduce_alike<move, int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
-  const auto pass_on = [&] {
-    return next<int (*)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm)>(index)(from, to, count, type, op,
-                                                                                           handle);
-  };
   return carry_out(
       index, elements, op, type, count, comm, treatment_of(comm, elements, count),
       [&] {
-        return interpose::allreduce({elements, from, to}, count, comm);
+        return move(Operands{elements, from, to}, count, comm);
       },
-      pass_on);
+      [&] { return pass_on(index, from, to, count, type, op, handle); });
 }
+constexpr auto inclusive_scan = [](const Operands& call, MPI_Count count, const Communicator& comm) {
+  return scan(call, count, true, comm);
+};
+constexpr auto exclusive_scan = [](const Operands& call, MPI_Count count, const Communicator& comm) {
+  return scan(call, count, false, comm);
+};
 
 template <class Count>
 int reduce(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
@@ -181,16 +190,12 @@ int reduce(steadfold_interpose_index index, const void* from, void* to, Count co
   const Communicator comm = communicator_of(handle);
   Treatment treatment = treatment_of(comm, elements, count);
   if (!is_passed_on(treatment) && (root < 0 || root >= comm.size)) treatment = Treatment::refused;
-  const auto pass_on = [&] {
-    return next<int (*)(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm)>(index)(from, to, count, type,
-                                                                                                op, root, handle);
-  };
   return carry_out(
       index, elements, op, type, count, comm, treatment,
       [&] {
         return interpose::reduce({elements, from, to}, count, root, comm);
       },
-      pass_on);
+      [&] { return pass_on(index, from, to, count, type, op, root, handle); });
 }
 
 /// `counts` has an entry for each rank.
@@ -206,10 +211,6 @@ int reduce_scatter(steadfold_interpose_index index, const void* from, void* to, 
   }
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
-  const auto pass_on = [&] {
-    return next<int (*)(const void*, void*, const Count*, MPI_Datatype, MPI_Op, MPI_Comm)>(index)(from, to, counts,
-                                                                                                  type, op, handle);
-  };
   Treatment treatment = treatment_of(comm, elements, 1);
   std::vector<MPI_Count> all;
   MPI_Count total = 0;
@@ -226,7 +227,7 @@ int reduce_scatter(steadfold_interpose_index index, const void* from, void* to, 
       [&] {
         return interpose::reduce_scatter({elements, from, to}, all, comm);
       },
-      pass_on);
+      [&] { return pass_on(index, from, to, counts, type, op, handle); });
 }
 
 template <class Count>
@@ -236,36 +237,13 @@ int reduce_scatter_block(steadfold_interpose_index index, const void* from, void
     return reduce_scatter_block<int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
   const Elements elements(type, op, settings().method);
   const Communicator comm = communicator_of(handle);
-  const auto pass_on = [&] {
-    return next<int (*)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm)>(index)(from, to, count, type, op,
-                                                                                           handle);
-  };
   return carry_out(
       index, elements, op, type, MPI_Count{count} * comm.size, comm, treatment_of(comm, elements, count),
       [&] {
         const std::vector<MPI_Count> counts(static_cast<std::size_t>(comm.size), count);
         return interpose::reduce_scatter({elements, from, to}, counts, comm);
       },
-      pass_on);
-}
-
-template <bool is_inclusive, class Count>
-int scan(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
-         MPI_Comm handle) {
-  if (is_missing<Count>(index))
-    return scan<is_inclusive, int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
-  const Elements elements(type, op, settings().method);
-  const Communicator comm = communicator_of(handle);
-  const auto pass_on = [&] {
-    return next<int (*)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm)>(index)(from, to, count, type, op,
-                                                                                           handle);
-  };
-  return carry_out(
-      index, elements, op, type, count, comm, treatment_of(comm, elements, count),
-      [&] {
-        return interpose::scan({elements, from, to}, count, is_inclusive, comm);
-      },
-      pass_on);
+      [&] { return pass_on(index, from, to, count, type, op, handle); });
 }
 
 /// `wrapper` as MPI calls it: bound to the number of its function.
@@ -284,18 +262,18 @@ std::array<steadfold_interpose_function, steadfold_interpose_count> wrappers() {
   set(MPI_Init_index, init);
   set(MPI_Init_thread_index, init_thread);
   set(MPI_Finalize_index, finalize);
-  set(MPI_Allreduce_index, Bound<MPI_Allreduce_index, allreduce<int>>::call);
+  set(MPI_Allreduce_index, Bound<MPI_Allreduce_index, reduce_alike<interpose::allreduce, int>>::call);
   set(MPI_Reduce_index, Bound<MPI_Reduce_index, reduce<int>>::call);
   set(MPI_Reduce_scatter_index, Bound<MPI_Reduce_scatter_index, reduce_scatter<int>>::call);
   set(MPI_Reduce_scatter_block_index, Bound<MPI_Reduce_scatter_block_index, reduce_scatter_block<int>>::call);
-  set(MPI_Scan_index, Bound<MPI_Scan_index, scan<true, int>>::call);
-  set(MPI_Exscan_index, Bound<MPI_Exscan_index, scan<false, int>>::call);
-  set(MPI_Allreduce_c_index, Bound<MPI_Allreduce_c_index, allreduce<MPI_Count>>::call);
+  set(MPI_Scan_index, Bound<MPI_Scan_index, reduce_alike<inclusive_scan, int>>::call);
+  set(MPI_Exscan_index, Bound<MPI_Exscan_index, reduce_alike<exclusive_scan, int>>::call);
+  set(MPI_Allreduce_c_index, Bound<MPI_Allreduce_c_index, reduce_alike<interpose::allreduce, MPI_Count>>::call);
   set(MPI_Reduce_c_index, Bound<MPI_Reduce_c_index, reduce<MPI_Count>>::call);
   set(MPI_Reduce_scatter_c_index, Bound<MPI_Reduce_scatter_c_index, reduce_scatter<MPI_Count>>::call);
   set(MPI_Reduce_scatter_block_c_index, Bound<MPI_Reduce_scatter_block_c_index, reduce_scatter_block<MPI_Count>>::call);
-  set(MPI_Scan_c_index, Bound<MPI_Scan_c_index, scan<true, MPI_Count>>::call);
-  set(MPI_Exscan_c_index, Bound<MPI_Exscan_c_index, scan<false, MPI_Count>>::call);
+  set(MPI_Scan_c_index, Bound<MPI_Scan_c_index, reduce_alike<inclusive_scan, MPI_Count>>::call);
+  set(MPI_Exscan_c_index, Bound<MPI_Exscan_c_index, reduce_alike<exclusive_scan, MPI_Count>>::call);
   return all;
 }
 

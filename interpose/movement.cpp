@@ -20,6 +20,15 @@ int round_count(const Elements& elements, int rows, MPI_Count count) {
   return static_cast<int>(std::min(count, most));
 }
 
+/// Calls `body(first, now)`, which returns MPI's code, for `most` of `count` elements after the other.
+template <class Body>
+int in_rounds(MPI_Count count, int most, const Body& body) {
+  int code = MPI_SUCCESS;
+  for (MPI_Count first = 0; first < count && code == MPI_SUCCESS; first += most)
+    code = body(first, static_cast<int>(std::min<MPI_Count>(most, count - first)));
+  return code;
+}
+
 struct Scratch {
   Memory own;       // what this rank contributes
   Memory gathered;  // rows of all ranks
@@ -194,47 +203,33 @@ bool fits(const Elements& elements, const Communicator& comm) noexcept {
 }
 
 int allreduce(const Operands& call, MPI_Count count, const Communicator& comm) {
-  const std::size_t bytes = call.elements.bytes();
-  const std::size_t of_all = bytes * static_cast<std::size_t>(comm.size);
+  const std::size_t of_all = call.elements.memory_bytes() * static_cast<std::size_t>(comm.size);
   if (count <= static_cast<MPI_Count>(most_narrow) && static_cast<std::size_t>(count) * of_all <= most_narrow)
     return allreduce_narrow(call, 0, static_cast<int>(count), comm);
-  if (count < comm.size) {  // too few to be shared
-    const int most = round_count(call.elements, comm.size, count);
-    for (MPI_Count first = 0; first < count; first += most)
-      if (const int code =
-              allreduce_narrow(call, first, static_cast<int>(std::min<MPI_Count>(most, count - first)), comm);
-          code != MPI_SUCCESS)
-        return code;
-    return MPI_SUCCESS;
-  }
+  if (count < comm.size)  // too few to be shared
+    return in_rounds(count, round_count(call.elements, comm.size, count),
+                     [&](MPI_Count first, int now) { return allreduce_narrow(call, first, now, comm); });
   Dealt shares(comm.size), rows(comm.size);
   const auto wide = static_cast<MPI_Count>(std::max<std::size_t>(most_bytes / call.elements.memory_bytes(), 1));
   const int most = static_cast<int>(std::min(count, wide));
-  for (MPI_Count first = 0; first < count; first += most)
-    if (const int code =
-            allreduce_wide(call, first, static_cast<int>(std::min<MPI_Count>(most, count - first)), comm, shares, rows);
-        code != MPI_SUCCESS)
-      return code;
-  return MPI_SUCCESS;
+  return in_rounds(count, most,
+                   [&](MPI_Count first, int now) { return allreduce_wide(call, first, now, comm, shares, rows); });
 }
 
 int reduce(const Operands& call, MPI_Count count, int root, const Communicator& comm) {
-  const int most = round_count(call.elements, comm.size, count);
-  for (MPI_Count first = 0; first < count; first += most) {
-    const int now = static_cast<int>(std::min<MPI_Count>(most, count - first));
+  return in_rounds(count, round_count(call.elements, comm.size, count), [&](MPI_Count first, int now) {
     const int bytes = bytes_of(call.elements, now);
     std::byte* const rows =
         comm.rank == root ? scratch.gathered.take(static_cast<std::size_t>(bytes) * static_cast<std::size_t>(comm.size))
                           : nullptr;
     const int code =
         PMPI_Gather(contribution(call, first, now), bytes, MPI_BYTE, rows, bytes, MPI_BYTE, root, comm.handle);
-    if (code != MPI_SUCCESS) return code;
-    if (comm.rank != root) continue;
+    if (code != MPI_SUCCESS || comm.rank != root) return code;
     std::byte* const result = room(call, first, now);
     call.elements.reduce(rows, comm.size, now, result);
     deliver(call, first, now, result);
-  }
-  return MPI_SUCCESS;
+    return code;
+  });
 }
 
 int reduce_scatter(const Operands& call, std::span<const MPI_Count> counts, const Communicator& comm) {
@@ -276,13 +271,8 @@ int reduce_scatter(const Operands& call, std::span<const MPI_Count> counts, cons
 }
 
 int scan(const Operands& call, MPI_Count count, bool is_inclusive, const Communicator& comm) {
-  const int most = round_count(call.elements, comm.size, count);
-  for (MPI_Count first = 0; first < count; first += most)
-    if (const int code =
-            scan_round(call, first, static_cast<int>(std::min<MPI_Count>(most, count - first)), is_inclusive, comm);
-        code != MPI_SUCCESS)
-      return code;
-  return MPI_SUCCESS;
+  return in_rounds(count, round_count(call.elements, comm.size, count),
+                   [&](MPI_Count first, int now) { return scan_round(call, first, now, is_inclusive, comm); });
 }
 
 }  // namespace steadfold::interpose

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mixed.h"
+
 enum { most_ranks = 16 };
 
 static int failures = 0;
@@ -19,13 +21,6 @@ static void fail(const char* function, const char* what, int size, long index) {
 }
 
 /* --- numbers --- */
-
-static uint64_t mixed(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
 
 /* Cancellation, wide exponents, zeros of both signs, and now and then an infinity or a NaN. */
 static double hostile(int rank, long index) {

@@ -16,14 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank = 0, size = 1;
+#include "mixed.h"
 
-static uint64_t mixed(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
+static int rank = 0, size = 1;
 
 static double hostile(int of_rank, long index) {
   const uint64_t bits = mixed((uint64_t)index * 64 + (uint64_t)of_rank);
