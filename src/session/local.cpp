@@ -97,24 +97,21 @@ class LocalReducer::Workspace {
   Bytes result_bytes() const noexcept { return shape_.kind->value_bytes(); }
 
   Status reduce(const Call& call, const Data& data) {
-    const bool is_user = call.operation == arithmetic::Operation::user;  // what it takes is not known
-    if (is_user) shape_.op = call.user;                                  // its context may be another one
+    if (call.operation == arithmetic::Operation::user) shape_.op = call.user;  // its context may be another one
     shape_.stand_as(call);
-    const unsigned threads =
-        is_user ? call.threads : execution::threads_worth(call.threads, call.rows * shape_.description.row_bytes());
-    const bool is_one_block = threads == 1 && call.layout != LayoutKind::intervals;
+    const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
     if (finishes_alone_ && is_one_block)
       return shape_.lifter.finish_alone(operands_of(shape_.description, data), call.rows, shape_.strides,
                                         call.element_count, data.result, spare_.data());
     make_room(call.rows);
     execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
-    team.resize(threads);
+    team.resize(call.threads);
     if (!surveyed_.empty()) {
-      shape_.lifter.survey(rows, team, threads, surveyed_);
+      shape_.lifter.survey(rows, team, call.threads, surveyed_);
       rows.surveyed = surveyed_;
     }
-    const Bytes size = shape_.lifter.lift(rows, team, threads, std::span(partial_).first(room_));
+    const Bytes size = shape_.lifter.lift(rows, team, call.threads, std::span(partial_).first(room_));
     return shape_.kind->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
   }
 
@@ -230,6 +227,8 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
     const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
     agreement::require_whole(order::Layout::lists({&listed, 1}), call.element_count, "");
   }
+  if (call.operation != arithmetic::Operation::user)  // of which it is not known how long it takes
+    call.threads = execution::threads_worth(call.threads, call.rows * description.row_bytes());
   if (!is_taken_ && has_columns_of_rows(call, description, data)) return reduce_columns(call, description, data);
   const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
   Status status = Status::ok;
@@ -249,7 +248,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
   // What an operator reduced meanwhile may be what is repeated next.
   const bool repeats =
-      of_wide ? !is_taken_ && wide_rows_ != nullptr && repeats_any_rows(call) : is_kept && workspace_->repeats(call);
+      of_wide ? !is_taken_ && wide_rows_ != nullptr && repeats_any_rows(given) : is_kept && workspace_->repeats(given);
   if (repeats) repeats_wide_rows_ = of_wide.has_value();
   return repeats;
 }
