@@ -43,5 +43,24 @@ def first_sentence(text):
     return ""
 
 
+def escaped(words):
+    """Words that are no Markdown."""
+    return re.sub(r"([*_<\[\]|])", r"\\\1", words)
+
+
+def broken(code, width=88):
+    """Long declarations, one parameter after the other on lines that fit."""
+    lines = []
+    for line in code.split("\n"):
+        while len(line) > width:
+            cut = max(line.rfind(", ", 0, width), line.rfind("; ", 0, width))
+            if cut < 8:
+                break
+            lines.append(line[: cut + 1])
+            line = "    " + line[cut + 2 :]
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def table(head, rows, alignment="---"):
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, [alignment] * len(head), *rows])

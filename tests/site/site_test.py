@@ -106,6 +106,14 @@ class Site(unittest.TestCase):
         for path, page in self.pages.items():
             for link in page.loads:
                 self.assertTrue(target_of(path, link), f"{path.relative_to(SITE)} loads {link}")
+        loads = re.compile(
+            r"""<(?:script|img|iframe|source)[^>]*\ssrc=["'](?:https?:)?//[^"']*|"""
+            r"""<link[^>]*\srel=["']?(?:stylesheet|preload|icon)[^>]*href=["'](?:https?:)?//[^"']*|"""
+            r"""(?:url\(|@import )\s*["']?(?:https?:)?//[^"')]*"""
+        )
+        for path in SITE.rglob("*"):
+            if path.suffix in (".html", ".css", ".svg"):
+                self.assertEqual(loads.findall(path.read_text()), [], path.relative_to(SITE))
 
     def test_questions_are_answered_within_two_clicks(self):
         reached = {SITE / "index.html"}

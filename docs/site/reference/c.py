@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from markdown import table
+from markdown import broken, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -40,19 +40,6 @@ def declaration(item):
             [f"typedef {item.kind} {item.name} {{", *(f"  {code}{end}" for code, _ in item.members), f"}} {item.name};"]
         )
     return broken(item.code)
-
-
-def broken(code):
-    """A declaration on lines of at most 88 characters."""
-    if len(code) <= 88 or "(" not in code:
-        return code
-    head, _, arguments = code.partition("(")
-    lines = [head + "("]
-    for argument in arguments.split(", "):
-        if len(lines[-1]) + len(argument) > 86:
-            lines.append("    ")
-        lines[-1] += argument + ", "
-    return "\n".join(line.rstrip() for line in lines)[:-1]
 
 
 def entry(page):

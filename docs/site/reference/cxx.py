@@ -4,6 +4,8 @@ formats them; what only compilers need (conditions on template parameters, types
 import re
 from dataclasses import dataclass, field
 
+from markdown import broken, escaped
+
 TOKEN = re.compile(
     r"(?P<doc>(?:[ \t]*///(?!<)[^\n]*\n)+)|(?P<note>///<[^\n]*)|(?P<comment>//[^\n]*|/\*.*?\*/)"
     r"|(?P<directive>^[ \t]*#(?:[^\n]*\\\n)*[^\n]*)"
@@ -239,10 +241,6 @@ def prose(text):
     return "".join([*parts, escaped(text[at:])])
 
 
-def escaped(words):
-    return re.sub(r"([*_<\[\]|])", r"\\\1", words)
-
-
 def documented(text):
     """A comment; what is indented is code."""
     blocks, lines = [], []
@@ -261,20 +259,6 @@ def documented(text):
             lines.append(line)
     text = "\n\n".join(blocks)
     return text[:1].upper() + text[1:]
-
-
-def broken(code, width=88):
-    """Long declarations, one parameter after the other on lines that fit."""
-    lines = []
-    for line in code.split("\n"):
-        while len(line) > width:
-            cut = max(line.rfind(", ", 0, width), line.rfind("; ", 0, width))
-            if cut < 8:
-                break
-            lines.append(line[: cut + 1])
-            line = "    " + line[cut + 2 :]
-        lines.append(line)
-    return "\n".join(lines)
 
 
 def entry(found, types, depth=2):

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from markdown import escaped
+
 # Page -> title, and the names that it takes: the first pattern that fits. In this order they are looked for.
 SUBJECTS = {
     "accumulators": (
@@ -114,9 +116,9 @@ def paragraphs(comment):
     return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(comment)) if part.strip())
 
 
-def escaped(words):
+def marked(words):
     parts = re.split(r"(`[^`]+`|type\(\w+\)|\b\w*_\w+\b(?:\.h|\(\))?)", words)
-    parts[::2] = [re.sub(r"([*_<\[\]|])", r"\\\1", part) for part in parts[::2]]
+    parts[::2] = [escaped(part) for part in parts[::2]]
     parts[1::2] = [part if part.startswith("`") else f"`{part}`" for part in parts[1::2]]
     return "".join(parts)
 
@@ -133,7 +135,7 @@ def shown(entry):
     if blocks:
         lines.append("```fortran\n" + "\n".join(blocks) + "\n```")
     if entry.comment:
-        lines.append(escaped(entry.comment))
+        lines.append(marked(entry.comment))
     if len(entry.codes) > len(codes):
         kinds = dict.fromkeys(
             re.search(r"^\s*((?:real|complex|integer|type)\([^)]*\))", "\n".join(code), re.MULTILINE)[1] for code in entry.codes
@@ -178,13 +180,13 @@ def arguments(head):
     blocks = []
     for paragraph in re.split(r"\n\s*\n", head):
         if not paragraph.startswith("  "):
-            blocks.append(escaped(" ".join(paragraph.split())))
+            blocks.append(marked(" ".join(paragraph.split())))
             continue
         rows = re.split(r"\n(?=  \S)", paragraph)
         blocks.append(
             "| argument | what it is |\n|---|---|\n"
             + "\n".join(
-                "| `{}` | {} |".format(*(lambda words: (words[0], escaped(words[1])))(" ".join(row.split()).split(" ", 1)))
+                "| `{}` | {} |".format(*(lambda words: (words[0], marked(words[1])))(" ".join(row.split()).split(" ", 1)))
                 for row in rows
             )
         )
