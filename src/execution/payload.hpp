@@ -52,7 +52,7 @@ class WordPayload {
   ~WordPayload() = default;
 };
 
-/// What a payload offers for one of a program's merges.
+/// A merge that was prepared when the program was made.
 struct Preparation {
   std::unique_ptr<arithmetic::PreparedMerge> merge = nullptr;  // null: nothing; else it takes precedence
   bool finishes = false;                                       // it may finish too

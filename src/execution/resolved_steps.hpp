@@ -41,7 +41,7 @@ class ResolvedSteps {
   ResolvedSteps(const schedule::Program& program, Payload& payload, Slots& slots);
 
   const ResolvedStep& of(const schedule::Step& step) const noexcept { return steps_[program_->index_of(step)]; }
-  /// Of the step that stands for a message or an add_words.
+  /// The same of a message, for which its last step stands, or of an add_words.
   const ResolvedStep& of_communication(std::uint32_t ticket) const noexcept {
     return steps_[program_->index_of_communication(ticket)];
   }
