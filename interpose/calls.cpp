@@ -1,25 +1,19 @@
-// The wrappers of MPI's functions, and what the environment asks for.
-// Trust: count, type and operator are the same on all ranks, as MPI demands, so nothing is asked per call.
+// The wrappers of C's functions, and what the environment asks for.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
-#include <type_traits>
-#include <vector>
 
-#include "communicator.hpp"
-#include "functions.h"
-#include "movement.hpp"
+#include "fortran.hpp"
 #include "report.hpp"
-#include "rows.hpp"
+#include "wrappers.hpp"
 
 namespace steadfold::interpose {
 namespace {
 
-const steadfold_interpose_shim* shim = nullptr;
+const steadfold_interpose_shim* given_shim = nullptr;
 
 struct Settings {
   Treatment method = Treatment::tree;
@@ -47,11 +41,11 @@ const Settings& settings() {
   return read;
 }
 
-/// The definition of a function behind the shim.
-template <class Function>
-Function next(steadfold_interpose_index index) {
-  return reinterpret_cast<Function>(shim->next[index]);
-}
+}  // namespace
+
+const steadfold_interpose_shim& shim() noexcept { return *given_shim; }
+
+Treatment method() { return settings().method; }
 
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why) {
   std::fprintf(stderr, "steadfold: %s\n", why.c_str());
@@ -61,7 +55,6 @@ Function next(steadfold_interpose_index index) {
 
 // --- Init and Finalize ---
 
-/// The ranks agree that all were started alike, the only time that they ask each other.
 void compare_settings() {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -83,41 +76,19 @@ void compare_settings() {
   if (!are_alike || least[4] < size) PMPI_Barrier(MPI_COMM_WORLD);  // which another rank ends
 }
 
-int init(int* argc, char*** argv) {
-  const int code = next<int (*)(int*, char***)>(MPI_Init_index)(argc, argv);
-  if (code == MPI_SUCCESS) compare_settings();
-  return code;
-}
-
-int init_thread(int* argc, char*** argv, int required, int* provided) {
-  const int code = next<int (*)(int*, char***, int, int*)>(MPI_Init_thread_index)(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) compare_settings();
-  return code;
-}
-
-int finalize() {
+void before_finalize() {
   int rank = 0, size = 1;
   const bool is_running = communicator_of(MPI_COMM_SELF).treatment != Treatment::outside;
   if (is_running && settings().is_reported) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0) print_report(*shim, settings().method, rank, size);
+    if (rank == 0) print_report(shim(), method(), rank, size);
   }
   note_end();
-  return next<int (*)()>(MPI_Finalize_index)();
 }
 
 // --- reductions ---
 
-/// Whether a function with large counts is called that the MPI library does not have. Then its like with ints serves:
-/// it stands as far before it as the first of them does.
-template <class Count>
-bool is_missing(steadfold_interpose_index index) {
-  return !std::is_same_v<Count, int> && shim->next[index] == nullptr;
-}
-steadfold_interpose_index with_ints(steadfold_interpose_index index) {
-  return static_cast<steadfold_interpose_index>(index - (MPI_Allreduce_c_index - MPI_Allreduce_index));
-}
 int as_int(MPI_Count count, MPI_Comm comm) {
   constexpr MPI_Count most = std::numeric_limits<int>::max();
   if (count > most)
@@ -125,155 +96,123 @@ int as_int(MPI_Count count, MPI_Comm comm) {
   return static_cast<int>(count);
 }
 
-/// What is done with a call of `count` elements on a rank; all ranks come to the same.
-Treatment treatment_of(const Communicator& comm, const Elements& elements, MPI_Count count) {
+std::size_t ranks_of(MPI_Comm comm) {
+  const Communicator known = communicator_of(comm);
+  return known.treatment == Treatment::refused || known.treatment == Treatment::outside
+             ? 0
+             : static_cast<std::size_t>(known.size);
+}
+
+Treatment treatment_of(const Call& call, const Communicator& comm) {
+  const Elements& elements = call.elements;
   if (is_passed_on(comm.treatment)) return comm.treatment;
-  if (count < 0) return Treatment::refused;
+  const bool is_scattered = call.collective == Collective::reduce_scatter;
+  if (call.count < 0 || std::ranges::any_of(call.counts, [](MPI_Count count) { return count < 0; }))
+    return Treatment::refused;
   if (is_passed_on(elements.treatment())) return elements.treatment();
-  if (count == 0 || elements.bytes() == 0) return Treatment::no_elements;
+  if (elements.bytes() == 0) return Treatment::no_elements;
+  if (is_scattered ? std::ranges::all_of(call.counts, [](MPI_Count count) { return count == 0; }) : call.count == 0)
+    return Treatment::no_elements;
+  if (call.collective == Collective::reduce && (call.root < 0 || call.root >= comm.size)) return Treatment::refused;
   return fits(elements, comm) ? elements.treatment() : Treatment::too_large;
 }
 
-/// Carries a call out with `handled`, or passes it on.
-template <class Handled, class PassedOn>
-int carry_out(steadfold_interpose_index index, const Elements& elements, MPI_Op op, MPI_Datatype type, MPI_Count count,
-              const Communicator& comm, Treatment treatment, Handled handled, PassedOn passed_on) {
+void note_call(const Origin& origin, const Call& call, MPI_Datatype type, MPI_Op op, const Communicator& comm,
+               Treatment treatment) {
   if (settings().is_reported) {
     int size = 0;
-    if (elements.treatment() == Treatment::order_free) PMPI_Type_size(type, &size);
-    const std::size_t bytes = elements.bytes() + static_cast<std::size_t>(std::max(size, 0));
-    note(index, op, type, bytes * static_cast<std::size_t>(std::max<MPI_Count>(count, 0)), treatment);
+    if (call.elements.treatment() == Treatment::order_free) PMPI_Type_size(type, &size);
+    const std::size_t bytes = call.elements.bytes() + static_cast<std::size_t>(std::max(size, 0));
+    const MPI_Count count = call.count + call.total();
+    note(origin.index, op, type, bytes * static_cast<std::size_t>(std::max<MPI_Count>(count, 0)), treatment);
   }
-  if (is_passed_on(treatment)) return passed_on();
-  if (!settings().fault.empty()) end_program(comm.handle, settings().fault);  // where no Init was seen: Fortran's
-  try {
-    return handled();
-  } catch (const std::exception& fault) {
-    end_program(comm.handle, std::string(shim->names[index]) + ": " + fault.what());
-  }
+  if (!is_passed_on(treatment) && !settings().fault.empty()) end_program(comm.handle, settings().fault);
 }
 
-/// The call as the program made it, to the definition behind the shim.
-template <class... Arguments>
-int pass_on(steadfold_interpose_index index, Arguments... arguments) {
-  return next<int (*)(Arguments...)>(index)(arguments...);
+int handle(Call& call, const Communicator& comm, MPI_Request* request) {
+  auto reduction = std::make_unique<Started>(std::move(call), comm);
+  const int code = reduction->start(request);
+  if (code == MPI_SUCCESS) enter_request(*request, std::move(reduction), Requested::once);
+  return code;
 }
 
-/// Allreduce, Scan and Exscan, whose arguments are the same; `move` brings the rows together.
-template <auto move, class Count>
-int reduce_alike(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm handle) {
-  if (is_missing<Count>(index))
-    return reduce_alike<move, int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
-  const Elements elements(type, op, settings().method);
-  const Communicator comm = communicator_of(handle);
-  return carry_out(
-      index, elements, op, type, count, comm, treatment_of(comm, elements, count),
-      [&] {
-        return move(Operands{elements, from, to}, count, comm);
-      },
-      [&] { return pass_on(index, from, to, count, type, op, handle); });
-}
-constexpr auto inclusive_scan = [](const Operands& call, MPI_Count count, const Communicator& comm) {
-  return scan(call, count, true, comm);
-};
-constexpr auto exclusive_scan = [](const Operands& call, MPI_Count count, const Communicator& comm) {
-  return scan(call, count, false, comm);
-};
-
-template <class Count>
-int reduce(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
-           int root, MPI_Comm handle) {
-  if (is_missing<Count>(index))
-    return reduce<int>(with_ints(index), from, to, as_int(count, handle), type, op, root, handle);
-  const Elements elements(type, op, settings().method);
-  const Communicator comm = communicator_of(handle);
-  Treatment treatment = treatment_of(comm, elements, count);
-  if (!is_passed_on(treatment) && (root < 0 || root >= comm.size)) treatment = Treatment::refused;
-  return carry_out(
-      index, elements, op, type, count, comm, treatment,
-      [&] {
-        return interpose::reduce({elements, from, to}, count, root, comm);
-      },
-      [&] { return pass_on(index, from, to, count, type, op, root, handle); });
+int handle(Call& call, const Communicator& comm, MPI_Info info, MPI_Request* request) {
+  auto reduction = std::make_unique<Started>(std::move(call), comm);
+  const int code = reduction->prepare(info, request);
+  if (code == MPI_SUCCESS) enter_request(*request, std::move(reduction), Requested::persistently);
+  return code;
 }
 
-/// `counts` has an entry for each rank.
-template <class Count>
-int reduce_scatter(steadfold_interpose_index index, const void* from, void* to, const Count* counts, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm handle) {
-  if (is_missing<Count>(index)) {
-    int size = 0;
-    if (const int code = PMPI_Comm_size(handle, &size); code != MPI_SUCCESS) return code;
-    std::vector<int> ints;
-    for (int r = 0; r < size; ++r) ints.push_back(as_int(counts[r], handle));
-    return reduce_scatter<int>(with_ints(index), from, to, ints.data(), type, op, handle);
-  }
-  const Elements elements(type, op, settings().method);
-  const Communicator comm = communicator_of(handle);
-  Treatment treatment = treatment_of(comm, elements, 1);
-  std::vector<MPI_Count> all;
-  MPI_Count total = 0;
-  if (!is_passed_on(treatment)) {
-    all.assign(counts, counts + comm.size);
-    for (const MPI_Count count : all) {
-      if (count < 0) treatment = Treatment::refused;
-      total += count;
-    }
-    if (total == 0 && !is_passed_on(treatment)) treatment = Treatment::no_elements;
-  }
-  return carry_out(
-      index, elements, op, type, total, comm, treatment,
-      [&] {
-        return interpose::reduce_scatter({elements, from, to}, all, comm);
-      },
-      [&] { return pass_on(index, from, to, counts, type, op, handle); });
+namespace {
+
+// --- requests ---
+
+template <class... Rest>
+int end_one(const Origin& origin, MPI_Request* request, Rest... /*rest*/) {
+  return end_requests(origin, 1, Requests{request});
+}
+template <class... Rest>
+int end_some(const Origin& origin, int count, MPI_Request* requests, Rest... /*rest*/) {
+  return end_requests(origin, count, Requests{requests});
+}
+int request_get_status(const Origin& origin, MPI_Request request, int* /*flag*/, MPI_Status* /*status*/) {
+  return end_requests(origin, 1, Requests{&request});
+}
+int request_free(const Origin& origin, MPI_Request* request) {
+  drop_request(*request);
+  return origin.pass_on();
+}
+int start(const Origin& origin, MPI_Request* request) { return start_all(origin, 1, Requests{request}); }
+int startall(const Origin& origin, int count, MPI_Request* requests) {
+  return start_all(origin, count, Requests{requests});
+}
+int op_free(const Origin& origin, MPI_Op* op) {
+  if (!is_freed_later(*op)) return origin.pass_on();
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
 }
 
-template <class Count>
-int reduce_scatter_block(steadfold_interpose_index index, const void* from, void* to, Count count, MPI_Datatype type,
-                         MPI_Op op, MPI_Comm handle) {
-  if (is_missing<Count>(index))
-    return reduce_scatter_block<int>(with_ints(index), from, to, as_int(count, handle), type, op, handle);
-  const Elements elements(type, op, settings().method);
-  const Communicator comm = communicator_of(handle);
-  return carry_out(
-      index, elements, op, type, MPI_Count{count} * comm.size, comm, treatment_of(comm, elements, count),
-      [&] {
-        const std::vector<MPI_Count> counts(static_cast<std::size_t>(comm.size), count);
-        return interpose::reduce_scatter({elements, from, to}, counts, comm);
-      },
-      [&] { return pass_on(index, from, to, count, type, op, handle); });
-}
+// --- the table of wrappers ---
 
-/// `wrapper` as MPI calls it: bound to the number of its function.
+/// `wrapper` as programs call it.
 template <steadfold_interpose_index index, auto wrapper>
 struct Bound;
-template <steadfold_interpose_index index, class... Arguments, int (*wrapper)(steadfold_interpose_index, Arguments...)>
+template <steadfold_interpose_index index, class... Arguments, int (*wrapper)(const Origin&, Arguments...)>
 struct Bound<index, wrapper> {
-  static int call(Arguments... arguments) { return wrapper(index, arguments...); }
+  static int call(Arguments... arguments) { return enter(wrapper, index, arguments...); }
 };
 
-std::array<steadfold_interpose_function, steadfold_interpose_count> wrappers() {
-  std::array<steadfold_interpose_function, steadfold_interpose_count> all{};
-  const auto set = [&](steadfold_interpose_index index, auto function) {
-    all[index] = reinterpret_cast<steadfold_interpose_function>(function);
-  };
-  set(MPI_Init_index, init);
-  set(MPI_Init_thread_index, init_thread);
-  set(MPI_Finalize_index, finalize);
-  set(MPI_Allreduce_index, Bound<MPI_Allreduce_index, reduce_alike<interpose::allreduce, int>>::call);
-  set(MPI_Reduce_index, Bound<MPI_Reduce_index, reduce<int>>::call);
-  set(MPI_Reduce_scatter_index, Bound<MPI_Reduce_scatter_index, reduce_scatter<int>>::call);
-  set(MPI_Reduce_scatter_block_index, Bound<MPI_Reduce_scatter_block_index, reduce_scatter_block<int>>::call);
-  set(MPI_Scan_index, Bound<MPI_Scan_index, reduce_alike<inclusive_scan, int>>::call);
-  set(MPI_Exscan_index, Bound<MPI_Exscan_index, reduce_alike<exclusive_scan, int>>::call);
-  set(MPI_Allreduce_c_index, Bound<MPI_Allreduce_c_index, reduce_alike<interpose::allreduce, MPI_Count>>::call);
-  set(MPI_Reduce_c_index, Bound<MPI_Reduce_c_index, reduce<MPI_Count>>::call);
-  set(MPI_Reduce_scatter_c_index, Bound<MPI_Reduce_scatter_c_index, reduce_scatter<MPI_Count>>::call);
-  set(MPI_Reduce_scatter_block_c_index, Bound<MPI_Reduce_scatter_block_c_index, reduce_scatter_block<MPI_Count>>::call);
-  set(MPI_Scan_c_index, Bound<MPI_Scan_c_index, reduce_alike<inclusive_scan, MPI_Count>>::call);
-  set(MPI_Exscan_c_index, Bound<MPI_Exscan_c_index, reduce_alike<exclusive_scan, MPI_Count>>::call);
+template <steadfold_interpose_index index, auto wrapper>
+void set(Wrappers& all) {
+  all[index] = reinterpret_cast<steadfold_interpose_function>(Bound<index, wrapper>::call);
+}
+
+Wrappers wrappers() {
+  Wrappers all{};
+  set<MPI_Init_index, init<int*, char***>>(all);
+  set<MPI_Init_thread_index, init<int*, char***, int, int*>>(all);
+  set<MPI_Finalize_index, finalize>(all);
+  set_group<Bound, MPI_Allreduce_index, int>(all);
+  set_group<Bound, MPI_Allreduce_c_index, MPI_Count>(all);
+  set_group<Bound, MPI_Iallreduce_index, int, MPI_Request*>(all);
+  set_group<Bound, MPI_Iallreduce_c_index, MPI_Count, MPI_Request*>(all);
+  set_group<Bound, MPI_Allreduce_init_index, int, MPI_Info, MPI_Request*>(all);
+  set_group<Bound, MPI_Allreduce_init_c_index, MPI_Count, MPI_Info, MPI_Request*>(all);
+  set_group<Bound, MPIX_Allreduce_init_index, int, MPI_Info, MPI_Request*>(all);
+  set<MPI_Wait_index, end_one<MPI_Status*>>(all);
+  set<MPI_Waitall_index, end_some<MPI_Status*>>(all);
+  set<MPI_Waitany_index, end_some<int*, MPI_Status*>>(all);
+  set<MPI_Waitsome_index, end_some<int*, int*, MPI_Status*>>(all);
+  set<MPI_Test_index, end_one<int*, MPI_Status*>>(all);
+  set<MPI_Testall_index, end_some<int*, MPI_Status*>>(all);
+  set<MPI_Testany_index, end_some<int*, int*, MPI_Status*>>(all);
+  set<MPI_Testsome_index, end_some<int*, int*, MPI_Status*>>(all);
+  set<MPI_Request_get_status_index, request_get_status>(all);
+  set<MPI_Request_free_index, request_free>(all);
+  set<MPI_Start_index, start>(all);
+  set<MPI_Startall_index, startall>(all);
+  set<MPI_Op_free_index, op_free>(all);
+  set_fortran(all);
   return all;
 }
 
@@ -283,7 +222,7 @@ std::array<steadfold_interpose_function, steadfold_interpose_count> wrappers() {
 extern "C" const steadfold_interpose_function* steadfold_interpose_layer(const steadfold_interpose_shim* shim) {
   namespace interpose = steadfold::interpose;
   if (std::strcmp(shim->version, STEADFOLD_VERSION) != 0) return nullptr;
-  interpose::shim = shim;
+  interpose::given_shim = shim;
   static const auto all = interpose::wrappers();
   return all.data();
 }

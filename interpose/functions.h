@@ -4,29 +4,25 @@
 #ifndef STEADFOLD_INTERPOSE_FUNCTIONS_H
 #define STEADFOLD_INTERPOSE_FUNCTIONS_H
 
-/* X(prefix, name, number of arguments). Every argument fits a register: a handle, an address, a number. */
-#define STEADFOLD_INTERPOSE_HANDLED(X) \
-  X(MPI_, Init, 2)                     \
-  X(MPI_, Init_thread, 4)              \
-  X(MPI_, Finalize, 0)                 \
-  X(MPI_, Allreduce, 6)                \
-  X(MPI_, Reduce, 7)                   \
-  X(MPI_, Reduce_scatter, 6)           \
-  X(MPI_, Reduce_scatter_block, 6)     \
-  X(MPI_, Scan, 6)                     \
-  X(MPI_, Exscan, 6)                   \
-  X(MPI_, Allreduce_c, 6)              \
-  X(MPI_, Reduce_c, 7)                 \
-  X(MPI_, Reduce_scatter_c, 6)         \
-  X(MPI_, Reduce_scatter_block_c, 6)   \
-  X(MPI_, Scan_c, 6)                   \
-  X(MPI_, Exscan_c, 6)
-
-/* Those that are passed on untouched and counted, so that a report says what kept its own order. Where a library lacks
- * one that ends in _c, its like with ints serves, whose third argument is a count (find_or_like in shim.c). So
- * Ireduce_scatter_c and Reduce_scatter_init_c are left out, which take an array of counts.
- */
-#define STEADFOLD_INTERPOSE_COUNTED(X)    \
+/* X(prefix, name, number of arguments). Every argument fits a register: a handle, an address, a number. Reductions
+ * stand in groups of six in one order: calls.cpp goes by it, and those with large counts are behind their like with
+ * ints. */
+#define STEADFOLD_INTERPOSE_HANDLED(X)    \
+  X(MPI_, Init, 2)                        \
+  X(MPI_, Init_thread, 4)                 \
+  X(MPI_, Finalize, 0)                    \
+  X(MPI_, Allreduce, 6)                   \
+  X(MPI_, Reduce, 7)                      \
+  X(MPI_, Reduce_scatter, 6)              \
+  X(MPI_, Reduce_scatter_block, 6)        \
+  X(MPI_, Scan, 6)                        \
+  X(MPI_, Exscan, 6)                      \
+  X(MPI_, Allreduce_c, 6)                 \
+  X(MPI_, Reduce_c, 7)                    \
+  X(MPI_, Reduce_scatter_c, 6)            \
+  X(MPI_, Reduce_scatter_block_c, 6)      \
+  X(MPI_, Scan_c, 6)                      \
+  X(MPI_, Exscan_c, 6)                    \
   X(MPI_, Iallreduce, 7)                  \
   X(MPI_, Ireduce, 8)                     \
   X(MPI_, Ireduce_scatter, 7)             \
@@ -35,6 +31,7 @@
   X(MPI_, Iexscan, 7)                     \
   X(MPI_, Iallreduce_c, 7)                \
   X(MPI_, Ireduce_c, 8)                   \
+  X(MPI_, Ireduce_scatter_c, 7)           \
   X(MPI_, Ireduce_scatter_block_c, 7)     \
   X(MPI_, Iscan_c, 7)                     \
   X(MPI_, Iexscan_c, 7)                   \
@@ -46,6 +43,7 @@
   X(MPI_, Exscan_init, 8)                 \
   X(MPI_, Allreduce_init_c, 8)            \
   X(MPI_, Reduce_init_c, 9)               \
+  X(MPI_, Reduce_scatter_init_c, 8)       \
   X(MPI_, Reduce_scatter_block_init_c, 8) \
   X(MPI_, Scan_init_c, 8)                 \
   X(MPI_, Exscan_init_c, 8)               \
@@ -55,27 +53,93 @@
   X(MPIX_, Reduce_scatter_block_init, 8)  \
   X(MPIX_, Scan_init, 8)                  \
   X(MPIX_, Exscan_init, 8)                \
-  X(MPI_, Accumulate, 9)                  \
-  X(MPI_, Get_accumulate, 12)             \
-  X(MPI_, Raccumulate, 10)                \
-  X(MPI_, Rget_accumulate, 13)            \
+  X(MPI_, Wait, 2)                        \
+  X(MPI_, Waitall, 3)                     \
+  X(MPI_, Waitany, 4)                     \
+  X(MPI_, Waitsome, 5)                    \
+  X(MPI_, Test, 3)                        \
+  X(MPI_, Testall, 4)                     \
+  X(MPI_, Testany, 5)                     \
+  X(MPI_, Testsome, 5)                    \
+  X(MPI_, Request_get_status, 3)          \
+  X(MPI_, Request_free, 1)                \
+  X(MPI_, Start, 1)                       \
+  X(MPI_, Startall, 2)                    \
+  X(MPI_, Op_free, 1)
+enum { steadfold_interpose_group = 6 };
+
+/* Those that are passed on untouched and counted, so that a report says what kept its own order. */
+#define STEADFOLD_INTERPOSE_COUNTED(X) \
+  X(MPI_, Accumulate, 9)               \
+  X(MPI_, Get_accumulate, 12)          \
+  X(MPI_, Raccumulate, 10)             \
+  X(MPI_, Rget_accumulate, 13)         \
   X(MPI_, Fetch_and_op, 7)
 
-#define STEADFOLD_INTERPOSE_ENUMERATOR(prefix, name, arguments) prefix##name##_index,
+/* Fortran's: X(prefix, name, in capitals, number of arguments). Compilers write x, x_, x__ or X; the module mpi_f08 has
+ * x_f08_ with the same arguments, which is a function of its own: what calls leave out has other addresses there. */
+#define STEADFOLD_INTERPOSE_FORTRAN(X)                                  \
+  X(mpi, init, MPI_INIT, 1)                                             \
+  X(mpi, init_thread, MPI_INIT_THREAD, 3)                               \
+  X(mpi, finalize, MPI_FINALIZE, 1)                                     \
+  X(mpi, allreduce, MPI_ALLREDUCE, 7)                                   \
+  X(mpi, reduce, MPI_REDUCE, 8)                                         \
+  X(mpi, reduce_scatter, MPI_REDUCE_SCATTER, 7)                         \
+  X(mpi, reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK, 7)             \
+  X(mpi, scan, MPI_SCAN, 7)                                             \
+  X(mpi, exscan, MPI_EXSCAN, 7)                                         \
+  X(mpi, iallreduce, MPI_IALLREDUCE, 8)                                 \
+  X(mpi, ireduce, MPI_IREDUCE, 9)                                       \
+  X(mpi, ireduce_scatter, MPI_IREDUCE_SCATTER, 8)                       \
+  X(mpi, ireduce_scatter_block, MPI_IREDUCE_SCATTER_BLOCK, 8)           \
+  X(mpi, iscan, MPI_ISCAN, 8)                                           \
+  X(mpi, iexscan, MPI_IEXSCAN, 8)                                       \
+  X(mpi, allreduce_init, MPI_ALLREDUCE_INIT, 9)                         \
+  X(mpi, reduce_init, MPI_REDUCE_INIT, 10)                              \
+  X(mpi, reduce_scatter_init, MPI_REDUCE_SCATTER_INIT, 9)               \
+  X(mpi, reduce_scatter_block_init, MPI_REDUCE_SCATTER_BLOCK_INIT, 9)   \
+  X(mpi, scan_init, MPI_SCAN_INIT, 9)                                   \
+  X(mpi, exscan_init, MPI_EXSCAN_INIT, 9)                               \
+  X(mpix, allreduce_init, MPIX_ALLREDUCE_INIT, 9)                       \
+  X(mpix, reduce_init, MPIX_REDUCE_INIT, 10)                            \
+  X(mpix, reduce_scatter_init, MPIX_REDUCE_SCATTER_INIT, 9)             \
+  X(mpix, reduce_scatter_block_init, MPIX_REDUCE_SCATTER_BLOCK_INIT, 9) \
+  X(mpix, scan_init, MPIX_SCAN_INIT, 9)                                 \
+  X(mpix, exscan_init, MPIX_EXSCAN_INIT, 9)                             \
+  X(mpi, wait, MPI_WAIT, 3)                                             \
+  X(mpi, waitall, MPI_WAITALL, 4)                                       \
+  X(mpi, waitany, MPI_WAITANY, 5)                                       \
+  X(mpi, waitsome, MPI_WAITSOME, 6)                                     \
+  X(mpi, test, MPI_TEST, 4)                                             \
+  X(mpi, testall, MPI_TESTALL, 5)                                       \
+  X(mpi, testany, MPI_TESTANY, 6)                                       \
+  X(mpi, testsome, MPI_TESTSOME, 6)                                     \
+  X(mpi, request_get_status, MPI_REQUEST_GET_STATUS, 4)                 \
+  X(mpi, request_free, MPI_REQUEST_FREE, 2)                             \
+  X(mpi, start, MPI_START, 2)                                           \
+  X(mpi, startall, MPI_STARTALL, 3)                                     \
+  X(mpi, op_free, MPI_OP_FREE, 2)
+
+#define STEADFOLD_INTERPOSE_OF_C(prefix, name, arguments) prefix##name##_index,
+#define STEADFOLD_INTERPOSE_OF_FORTRAN(prefix, name, capitals, arguments) prefix##_##name##_index,
+#define STEADFOLD_INTERPOSE_OF_F08(prefix, name, capitals, arguments) prefix##_##name##_f08_index,
 enum steadfold_interpose_index {
-  STEADFOLD_INTERPOSE_HANDLED(STEADFOLD_INTERPOSE_ENUMERATOR)
-      STEADFOLD_INTERPOSE_COUNTED(STEADFOLD_INTERPOSE_ENUMERATOR) steadfold_interpose_count
+  STEADFOLD_INTERPOSE_HANDLED(STEADFOLD_INTERPOSE_OF_C) STEADFOLD_INTERPOSE_COUNTED(STEADFOLD_INTERPOSE_OF_C)
+      STEADFOLD_INTERPOSE_FORTRAN(STEADFOLD_INTERPOSE_OF_FORTRAN)
+          STEADFOLD_INTERPOSE_FORTRAN(STEADFOLD_INTERPOSE_OF_F08) steadfold_interpose_count
 };
-/* Those before it are handled. */
-enum { steadfold_interpose_first_counted = MPI_Iallreduce_index };
-#undef STEADFOLD_INTERPOSE_ENUMERATOR
+#undef STEADFOLD_INTERPOSE_OF_C
+#undef STEADFOLD_INTERPOSE_OF_FORTRAN
+#undef STEADFOLD_INTERPOSE_OF_F08
+/* C's functions stand before Fortran's, and these before those of mpi_f08. */
+enum { steadfold_interpose_fortran = mpi_init_index, steadfold_interpose_f08 = mpi_init_f08_index };
 
 typedef void (*steadfold_interpose_function)(void);
 
 /* What the shim gives the layer. Arrays have an entry for each function. */
 struct steadfold_interpose_shim {
   const char* version;                      /* of Steadfold */
-  const char* const* names;                 /* without their prefix */
+  const char* const* names;                 /* without the prefix of C's */
   const steadfold_interpose_function* next; /* the definition behind the shim: a profiler's, or the library's */
   const unsigned long long* counts;         /* of calls of counted functions */
 };

@@ -7,28 +7,51 @@
 
 #include <mpi.h>
 
-#include <span>
+#include <numeric>
+#include <vector>
 
 #include "communicator.hpp"
 #include "rows.hpp"
 
 namespace steadfold::interpose {
 
-/// A call's elements and where they stand. `from` may be MPI_IN_PLACE, as in MPI.
-struct Operands {
-  const Elements& elements;
+enum class Collective { allreduce, reduce, reduce_scatter, scan, exscan };
+
+/// What a program calls for. `from` may be MPI_IN_PLACE, as in MPI.
+struct Call {
+  Collective collective;
+  Elements elements;
   const void* from;
   void* to;
+  MPI_Count count;                     // of elements of a row
+  int root = 0;                        // of reduce
+  std::vector<MPI_Count> counts = {};  // of reduce_scatter: rank r gets counts[r] elements
+
+  /// Where the elements stand that this rank contributes.
+  const void* input() const noexcept { return from == MPI_IN_PLACE ? to : from; }
+  /// The sum of `counts`.
+  MPI_Count total() const noexcept { return std::accumulate(counts.begin(), counts.end(), MPI_Count{0}); }
+};
+
+/// Elements dealt to ranks in messages, in bytes.
+struct Dealt {
+  std::vector<int> bytes;
+  std::vector<int> begins;
+
+  explicit Dealt(int size) : bytes(static_cast<std::size_t>(size)), begins(bytes.size()) {}
+  /// The same number of bytes for each, or from each.
+  void deal(int each) {
+    for (std::size_t r = 0; r < bytes.size(); ++r) {
+      bytes[r] = each;
+      begins[r] = static_cast<int>(r) * each;
+    }
+  }
 };
 
 /// Whether rows of one element from each rank fit the memory that is used. The same on all ranks.
 bool fits(const Elements& elements, const Communicator& comm) noexcept;
 
-// These return what the MPI library returned. Throw Fault.
-int allreduce(const Operands& call, MPI_Count count, const Communicator& comm);
-int reduce(const Operands& call, MPI_Count count, int root, const Communicator& comm);
-/// Rank r gets counts[r] elements.
-int reduce_scatter(const Operands& call, std::span<const MPI_Count> counts, const Communicator& comm);
-int scan(const Operands& call, MPI_Count count, bool is_inclusive, const Communicator& comm);
+/// Returns what the MPI library returned. Throws Fault.
+int carry_out(const Call& call, const Communicator& comm);
 
 }  // namespace steadfold::interpose

@@ -82,7 +82,7 @@ void print_report(const steadfold_interpose_shim& shim, Treatment method, int ra
         text_of(line.treatment));
   for (int i = 0; i < steadfold_interpose_count; ++i)
     if (shim.counts[i] > 0)
-      add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "passed on: of a kind not handled yet");
+      add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "passed on: one-sided");
   std::fputs(text.c_str(), stderr);  // in one piece
 }
 

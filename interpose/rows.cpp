@@ -78,6 +78,10 @@ const auto& named_ops() noexcept {
   return all;
 }
 
+bool is_named(MPI_Op op) noexcept {
+  return std::ranges::any_of(named_ops(), [op](const NamedOp& each) { return each.op == op; });
+}
+
 /// Whether the type is one that MPI_Type_create_f90_... made, or a duplicate: neither has a name of its own.
 bool is_like_a_named_one(MPI_Datatype type) noexcept {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
@@ -156,7 +160,7 @@ const char* text_of(Treatment treatment) noexcept {
     case Treatment::across: return "passed on: processes of two worlds or groups";
     case Treatment::outside: return "passed on: outside MPI_Init and MPI_Finalize";
     case Treatment::refused: return "passed on: an invalid argument";
-    case Treatment::too_large: return "passed on: an element is too large";
+    case Treatment::too_large: return "passed on: too large";
   }
   return "";
 }
@@ -193,7 +197,7 @@ Elements::Elements(MPI_Datatype type, MPI_Op op, Treatment method)
       set_by_library();
   } else if (op == MPI_MAXLOC || op == MPI_MINLOC) {
     if (known(type).family == Family::pair || is_like_a_named_one(type)) set_by_library();
-  } else if (std::ranges::none_of(named_ops(), [op](const NamedOp& each) { return each.op == op; })) {
+  } else if (!is_named(op)) {
     set_by_library();
   }
 }
@@ -217,6 +221,19 @@ void Elements::set_by_library() {
 std::size_t Elements::memory_bytes() const noexcept {
   const MPI_Aint step = extent_ < 0 ? -extent_ : extent_;
   return std::max(bytes_, static_cast<std::size_t>(std::max(step, true_extent_)));
+}
+
+MPI_Datatype Elements::kept_type() const {
+  MPI_Datatype kept = MPI_DATATYPE_NULL;
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  if (treatment_ == Treatment::by_library) PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED)  // not a duplicate, which would call the program's copy functions
+    require_mpi(PMPI_Type_contiguous(1, type_, &kept), "keeping a type");
+  return kept;
+}
+
+MPI_Op Elements::kept_op() const noexcept {
+  return treatment_ == Treatment::by_library && !is_named(op_) ? op_ : MPI_OP_NULL;
 }
 
 void Elements::pack(const std::byte* from, int count, std::byte* packed) const {
@@ -249,6 +266,14 @@ void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* r
   call.columns = static_cast<std::uint64_t>(count);
   call.rows = static_cast<std::uint64_t>(rows);
   require(sf_reduce_local(&call, packed, nullptr, result), "a reduction");
+}
+
+void Elements::reduce(const std::byte* packed, int rows, int count, void* to, MPI_Count first) const {
+  if (are_packed_) return reduce(packed, rows, count, at(to, first));
+  thread_local Memory memory;
+  std::byte* const result = memory.take(bytes_ * static_cast<std::size_t>(count));
+  reduce(packed, rows, count, result);
+  unpack(result, count, at(to, first));
 }
 
 void Elements::reduce_by_library(const std::byte* packed, int rows, int count, std::byte* result) const {

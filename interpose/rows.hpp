@@ -75,11 +75,18 @@ class Elements {
   /// Whether elements stand in a caller's buffer as in messages.
   bool are_packed() const noexcept { return are_packed_; }
 
+  /// For a program that may free its own before the elements are reduced: a new type that keeps theirs alive and is to
+  /// be freed, and the operator; nulls where both are MPI's.
+  MPI_Datatype kept_type() const;
+  MPI_Op kept_op() const noexcept;
+
   void pack(const std::byte* from, int count, std::byte* packed) const;
   void unpack(const std::byte* packed, int count, std::byte* to) const;
 
   /// Reduces `rows` packed rows of `count` elements, one behind the other; `result`, packed, overlaps none.
   void reduce(const std::byte* packed, int rows, int count, std::byte* result) const;
+  /// Likewise, and the results are a caller's elements from `first` on.
+  void reduce(const std::byte* packed, int rows, int count, void* to, MPI_Count first) const;
 
  private:
   void set_by_library();

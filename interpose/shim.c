@@ -20,9 +20,13 @@ typedef steadfold_interpose_function function;
 
 #define NAME(prefix, name, arguments) #name,
 #define WHOLE_NAME(prefix, name, arguments) #prefix #name,
-static const char* const names[] = {STEADFOLD_INTERPOSE_HANDLED(NAME) STEADFOLD_INTERPOSE_COUNTED(NAME)};
-static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME)
-                                              STEADFOLD_INTERPOSE_COUNTED(WHOLE_NAME)};
+#define FORTRAN_NAME(prefix, name, capitals, arguments) #prefix "_" #name,
+#define CAPITAL_NAME(prefix, name, capitals, arguments) #capitals,
+static const char* const names[] = {STEADFOLD_INTERPOSE_HANDLED(NAME) STEADFOLD_INTERPOSE_COUNTED(
+    NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
+static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME) STEADFOLD_INTERPOSE_COUNTED(
+    WHOLE_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
+static const char* const capital_names[] = {STEADFOLD_INTERPOSE_FORTRAN(CAPITAL_NAME)};
 static function next[steadfold_interpose_count];
 static function target[steadfold_interpose_count]; /* the layer's wrapper, else the next definition */
 static unsigned long long counts[steadfold_interpose_count];
@@ -44,18 +48,16 @@ static int remember(struct dl_phdr_info* info, size_t size, void* context) {
   return 0;
 }
 
-#define VERSION_OF_LIBRARY "PMPI_Get_library_version"
-
-/* A handle of the MPI library for dlsym. One that was loaded with RTLD_LOCAL, as Python does with its modules, is not
- * behind this library in the order of look-up. */
-static void* find_library(void) {
+/* A handle of the MPI library that has this function, for dlsym. One that was loaded with RTLD_LOCAL, as Python does
+ * with its modules, is not behind this library in the order of look-up. */
+static void* find_library(const char* name) {
   struct paths paths = {.count = 0};
   void* found = NULL;
-  if (dlsym(RTLD_NEXT, VERSION_OF_LIBRARY) != NULL) return RTLD_NEXT;
+  if (dlsym(RTLD_NEXT, name) != NULL) return RTLD_NEXT;
   dl_iterate_phdr(remember, &paths);
   for (int i = 0; i < paths.count; ++i) {
     void* const handle = found == NULL && paths.list[i] != NULL ? dlopen(paths.list[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    if (handle != NULL && dlsym(handle, VERSION_OF_LIBRARY) != NULL) found = handle;
+    if (handle != NULL && dlsym(handle, name) != NULL) found = handle;
     free(paths.list[i]);
   }
   return found;
@@ -68,20 +70,14 @@ static function find(void* library, const char* name) {
   return as_function;
 }
 
-/* Programs look whether there is a function, and find this library's. Where the MPI library does not have it, one that
- * takes the same words serves: with counts that an int holds, or before persistent calls left Open MPI's extensions. */
-static function find_or_like(void* library, const char* name) {
-  char like[64] = "";
-  function found = find(library, name);
-  const size_t length = strlen(name);
-  if (found == NULL && length > 2 && strcmp(name + length - 2, "_c") == 0) {
-    snprintf(like, sizeof like, "%.*s", (int)(length - 2), name);
-    found = find_or_like(library, like);
-  } else if (found == NULL && strncmp(name, "MPI_", 4) == 0 && strstr(name, "_init") != NULL) {
-    snprintf(like, sizeof like, "MPIX_%s", name + 4);
-    found = find(library, like);
-  }
-  return found;
+/* Persistent calls had another prefix while they were Open MPI's extensions. Programs look whether there is a function,
+ * and find this library's. */
+static function find_either(void* library, const char* name) {
+  char extension[64];
+  const function found = find(library, name);
+  if (found != NULL || strncmp(name, "MPI_", 4) != 0 || strstr(name, "_init") == NULL) return found;
+  snprintf(extension, sizeof extension, "MPIX_%s", name + 4);
+  return find(library, extension);
 }
 
 static void say(const char* problem, const char* detail) {
@@ -96,6 +92,8 @@ static const char* layer_of(const char* library) {
   if (strncmp(library, "MPICH", 5) == 0) return "mpich";
   return NULL;
 }
+
+#define VERSION_OF_LIBRARY "PMPI_Get_library_version"
 
 static void load_layer(void* library) {
   static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts};
@@ -132,49 +130,81 @@ static void load_layer(void* library) {
 }
 
 static void load(void) {
-  void* const library = find_library();
+  void* const library = find_library(VERSION_OF_LIBRARY);
   if (library == NULL) {
     fprintf(stderr,
             "steadfold: a function of MPI is called, but no MPI library is loaded (neither linked nor opened)\n");
     abort();
   }
-  for (int i = 0; i < steadfold_interpose_count; ++i) {
-    next[i] = find(library, whole_names[i]);
-    /* A layer has its own way with handled functions that are missing. */
-    target[i] = i < steadfold_interpose_first_counted ? next[i] : find_or_like(library, whole_names[i]);
-  }
+  for (int i = 0; i < steadfold_interpose_fortran; ++i) target[i] = next[i] = find_either(library, whole_names[i]);
   load_layer(library);
 }
 
 static pthread_once_t is_loaded = PTHREAD_ONCE_INIT;
 
-static function target_of(int index) {
-  pthread_once(&is_loaded, load);
+static function existing(int index) {
   if (target[index] != NULL) return target[index];
   fprintf(stderr, "steadfold: %s is called, but this MPI library does not have it\n", whole_names[index]);
   abort();
 }
 
-/* What is called in place of a function that is missing takes an int. */
-static function counted_target(int index, intptr_t count) {
-  const function found = target_of(index);
-  const char* const name = names[index];
-  const size_t length = strlen(name);
+static function target_of(int index) {
+  pthread_once(&is_loaded, load);
+  return existing(index);
+}
+
+static function counted_target(int index) {
   __atomic_fetch_add(&counts[index], 1, __ATOMIC_RELAXED);
-  if (next[index] == NULL && count > INT_MAX && strcmp(name + length - 2, "_c") == 0) {
-    fprintf(stderr, "steadfold: %s is called with a large count, but this MPI library does not have it\n", name);
-    abort();
+  return target_of(index);
+}
+
+/* How compilers spell a function of Fortran: in one of four ways per library. The module mpi_f08 has a fifth. */
+enum { spellings = 4, spelling_of_f08 = 4 };
+static const char* spelled(int spelling, int index, char* text, size_t size) {
+  static const char* const suffixes[] = {"_", "", "__", NULL, "_f08_"};
+  if (suffixes[spelling] == NULL) return capital_names[index - steadfold_interpose_fortran];
+  snprintf(text, size, "%s%s", names[index], suffixes[spelling]);
+  return text;
+}
+
+static void find_fortran(void* library, int spelling, int first, int end) {
+  char text[64];
+  for (int i = first; i < end; ++i) {
+    if (library != NULL) next[i] = find(library, spelled(spelling, i, text, sizeof text));
+    if (target[i] == NULL) target[i] = next[i];
   }
-  return found;
+}
+
+/* Fortran's functions are in libraries of their own, which may be loaded behind the first call from C. */
+static void load_fortran(void) {
+  char text[64];
+  void* library = NULL;
+  int spelling = 0;
+  pthread_once(&is_loaded, load);
+  while (spelling < spellings && library == NULL)
+    library = find_library(spelled(spelling++, steadfold_interpose_fortran, text, sizeof text));
+  find_fortran(library, spelling - 1, steadfold_interpose_fortran, steadfold_interpose_f08);
+  library = find_library(spelled(spelling_of_f08, steadfold_interpose_f08, text, sizeof text));
+  find_fortran(library, spelling_of_f08, steadfold_interpose_f08, steadfold_interpose_count);
+}
+
+static pthread_once_t is_fortran_loaded = PTHREAD_ONCE_INIT;
+
+static function fortran_target(int index) {
+  pthread_once(&is_fortran_loaded, load_fortran);
+  return existing(index);
 }
 
 /* --- the functions --- */
 
 typedef intptr_t word;
 #define TYPES_0 void
-#define TYPES_2 word a, word b
-#define TYPES_4 TYPES_2, word c, word d
-#define TYPES_6 TYPES_4, word e, word f
+#define TYPES_1 word a
+#define TYPES_2 TYPES_1, word b
+#define TYPES_3 TYPES_2, word c
+#define TYPES_4 TYPES_3, word d
+#define TYPES_5 TYPES_4, word e
+#define TYPES_6 TYPES_5, word f
 #define TYPES_7 TYPES_6, word g
 #define TYPES_8 TYPES_7, word h
 #define TYPES_9 TYPES_8, word i
@@ -182,9 +212,12 @@ typedef intptr_t word;
 #define TYPES_12 TYPES_10, word k, word l
 #define TYPES_13 TYPES_12, word m
 #define WORDS_0
-#define WORDS_2 a, b
-#define WORDS_4 WORDS_2, c, d
-#define WORDS_6 WORDS_4, e, f
+#define WORDS_1 a
+#define WORDS_2 WORDS_1, b
+#define WORDS_3 WORDS_2, c
+#define WORDS_4 WORDS_3, d
+#define WORDS_5 WORDS_4, e
+#define WORDS_6 WORDS_5, f
 #define WORDS_7 WORDS_6, g
 #define WORDS_8 WORDS_7, h
 #define WORDS_9 WORDS_8, i
@@ -192,13 +225,19 @@ typedef intptr_t word;
 #define WORDS_12 WORDS_10, k, l
 #define WORDS_13 WORDS_12, m
 
-#define CALL(target, arguments) ((int (*)(TYPES_##arguments))(target))(WORDS_##arguments)
-#define HANDLED(prefix, name, arguments) \
-  int prefix##name(TYPES_##arguments);   \
-  int prefix##name(TYPES_##arguments) { return CALL(target_of(prefix##name##_index), arguments); }
-#define COUNTED(prefix, name, arguments) \
-  int prefix##name(TYPES_##arguments);   \
-  int prefix##name(TYPES_##arguments) { return CALL(counted_target(prefix##name##_index, c), arguments); }
+#define DEFINED(name, target, arguments) \
+  int name(TYPES_##arguments);           \
+  int name(TYPES_##arguments) { return ((int (*)(TYPES_##arguments))(target))(WORDS_##arguments); }
+#define HANDLED(prefix, name, arguments) DEFINED(prefix##name, target_of(prefix##name##_index), arguments)
+#define COUNTED(prefix, name, arguments) DEFINED(prefix##name, counted_target(prefix##name##_index), arguments)
+#define ALIAS(alias_name, name, arguments) int alias_name(TYPES_##arguments) __attribute__((alias(#name)));
+#define FORTRAN(prefix, name, capitals, arguments)                                        \
+  DEFINED(prefix##_##name##_, fortran_target(prefix##_##name##_index), arguments)         \
+  DEFINED(prefix##_##name##_f08_, fortran_target(prefix##_##name##_f08_index), arguments) \
+  ALIAS(prefix##_##name, prefix##_##name##_, arguments)                                   \
+  ALIAS(prefix##_##name##__, prefix##_##name##_, arguments)                               \
+  ALIAS(capitals, prefix##_##name##_, arguments)
 
 STEADFOLD_INTERPOSE_HANDLED(HANDLED)
 STEADFOLD_INTERPOSE_COUNTED(COUNTED)
+STEADFOLD_INTERPOSE_FORTRAN(FORTRAN)

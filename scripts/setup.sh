@@ -69,6 +69,7 @@ need_to_test() {
   # Those two take 83 packages, 55 MB to load and 230 MB on disk, half a minute; hypre alone nine packages, 5 MB.
   need optional petsc -- libpetsc-real-dev "solvers that an adapter in examples is for"
   need optional header hypre/HYPRE.h -- libhypre-dev "likewise"
+  need optional have lmp -- lammps "a program that nobody changes, for the interposer"
   need optional have groff -- groff-base "reads manual pages, and warns"
   need optional have valgrind -- valgrind "counts instructions, and sees lost memory"
   need optional have git -- git "lists the files to check"

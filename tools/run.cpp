@@ -60,11 +60,8 @@ Result start(const RunRequest& request) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::fprintf(
-      stderr,
-      "steadfold: MPI's blocking reductions from C, C++ and Python by %s: the same bits on every run with the same "
-      "number of ranks\n",
-      request.method.c_str());
+  std::fprintf(stderr, "steadfold: MPI's reductions by %s: the same bits on every run with the same number of ranks\n",
+               request.method.c_str());
   execvp(arguments.front(), arguments.data());
   throw Failure("'" + words.front() + "' cannot be started (" + std::strerror(errno) + "), name a program");
 }

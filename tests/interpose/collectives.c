@@ -1,8 +1,11 @@
-/* A program that knows nothing of Steadfold. It reduces hostile numbers by every blocking function of MPI and compares
- * each result, bit for bit, with the tree over ranks, which it works out level by level on numbers that every rank can
- * make by itself. Without the interposer it fails. */
+/* A program that knows nothing of Steadfold. It reduces hostile numbers by every function of MPI that reduces and
+ * compares each result, bit for bit, with the tree over ranks, which it works out level by level on numbers that every
+ * rank can make by itself. Without the interposer it fails. */
 #include <math.h>
 #include <mpi.h>
+#if MPI_VERSION < 4 && defined(OPEN_MPI)
+#include <mpi-ext.h> /* persistent calls */
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +132,12 @@ static void mix_all(void* left, void* right, int* count, MPI_Datatype* type) {
   for (int i = 0; i < *count; ++i) mix((uint64_t*)left + i, (uint64_t*)right + i);
 }
 
+static void mix_none(void* left, void* right, int* count, MPI_Datatype* type) {
+  (void)left;
+  (void)type;
+  memset(right, 0, 8 * (size_t)*count);
+}
+
 /* x, y op z, w = x + z, y - w / 3: the order counts. */
 static void skew(const void* left, void* right) {
   ((double*)right)[0] = ((const double*)left)[0] + ((double*)right)[0];
@@ -194,50 +203,122 @@ static void check(const char* function, const int* ranks, int size, long first, 
 
 /* --- the calls --- */
 
-static int call_all(const void* from, void* to, long count, MPI_Comm comm, int is_large) {
-#if MPI_VERSION >= 4
-  if (is_large) return MPI_Allreduce_c(from, to, count, now->type, now->op, comm);
+/* How a function is called. */
+typedef enum { blocking, started, persistent, large, large_started, large_persistent } Way;
+enum { ways = MPI_VERSION >= 4 ? 6 : 3 };
+
+/* By another function each time. MPI_Testall of a persistent collective call is an error in MPICH 4.0.2. */
+static void end(MPI_Request* request, int is_persistent) {
+  static int turn = 0;
+  int flag = 0, index = 7, count = 0;
+  (void)is_persistent;
+  switch (turn++ % 9) {
+    case 0: MPI_Wait(request, MPI_STATUS_IGNORE); break;
+    case 1: MPI_Waitall(1, request, MPI_STATUSES_IGNORE); break;
+    case 2: MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE); break;
+    case 3: MPI_Waitsome(1, request, &count, &index, MPI_STATUSES_IGNORE); break;
+    case 4:
+      while (!flag) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+      break;
+    case 5:
+#ifdef MPICH
+      if (is_persistent) {
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        break;
+      }
 #endif
-  (void)is_large;
-  return MPI_Allreduce(from, to, (int)count, now->type, now->op, comm);
+      while (!flag) MPI_Testall(1, request, &flag, MPI_STATUSES_IGNORE);
+      break;
+    case 6:
+      while (!flag) MPI_Testany(1, request, &index, &flag, MPI_STATUS_IGNORE);
+      break;
+    case 7:
+      while (count == 0) MPI_Testsome(1, request, &count, &index, MPI_STATUSES_IGNORE); /* MPI_UNDEFINED ends it, too */
+      break;
+    case 8:
+      while (!flag) MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE);
+  }
 }
-static int call_reduce(const void* from, void* to, long count, int root, MPI_Comm comm, int is_large) {
-#if MPI_VERSION >= 4
-  if (is_large) return MPI_Reduce_c(from, to, count, now->type, now->op, root, comm);
-#endif
-  (void)is_large;
-  return MPI_Reduce(from, to, (int)count, now->type, now->op, root, comm);
+
+/* Input and output of the running call, and what they hold before it. */
+static struct {
+  void *from, *to;
+  const void *fresh_from, *fresh_to;
+  size_t bytes;
+} buffers;
+static void refresh(void) {
+  memcpy(buffers.from, buffers.fresh_from, buffers.bytes);
+  memcpy(buffers.to, buffers.fresh_to, buffers.bytes);
 }
-static int call_scan(const void* from, void* to, long count, int is_inclusive, MPI_Comm comm, int is_large) {
-#if MPI_VERSION >= 4
-  if (is_large)
-    return is_inclusive ? MPI_Scan_c(from, to, count, now->type, now->op, comm)
-                        : MPI_Exscan_c(from, to, count, now->type, now->op, comm);
-#endif
-  (void)is_large;
-  return is_inclusive ? MPI_Scan(from, to, (int)count, now->type, now->op, comm)
-                      : MPI_Exscan(from, to, (int)count, now->type, now->op, comm);
+
+/* Twice; what it takes stands there only when it is started. */
+static void repeat(MPI_Request* request) {
+  for (int i = 0; i < 2; ++i) {
+    refresh();
+    if (i == 0)
+      MPI_Start(request);
+    else
+      MPI_Startall(1, request);
+    end(request, 1);
+    if (*request == MPI_REQUEST_NULL) fail("a persistent call", "the request", i, 0);
+    MPI_Wait(request, MPI_STATUS_IGNORE); /* which does nothing */
+  }
+  MPI_Request_free(request);
 }
-static int call_block(const void* from, void* to, long count, MPI_Comm comm, int is_large) {
+
 #if MPI_VERSION >= 4
-  if (is_large) return MPI_Reduce_scatter_block_c(from, to, count, now->type, now->op, comm);
+#define PREPARED(name, suffix) MPI_##name##_init##suffix
+#define LARGE(Name, name, count, ...)                                                 \
+  case large: MPI_##Name##_c(from, to, count, __VA_ARGS__); return;                   \
+  case large_started: MPI_I##name##_c(from, to, count, __VA_ARGS__, &request); break; \
+  case large_persistent:                                                              \
+    PREPARED(Name, _c)(from, to, count, __VA_ARGS__, MPI_INFO_NULL, &request);        \
+    repeat(&request);                                                                 \
+    return;
+#else
+#define PREPARED(name, suffix) MPIX_##name##_init
+#define LARGE(Name, name, count, ...) \
+  default: return;
 #endif
-  (void)is_large;
-  return MPI_Reduce_scatter_block(from, to, (int)count, now->type, now->op, comm);
+/* Calls MPI_Name in one of the ways. */
+#define CALL(Name, name, int_count, large_count, ...)                              \
+  MPI_Request request = MPI_REQUEST_NULL;                                          \
+  switch (way) {                                                                   \
+    case blocking: MPI_##Name(from, to, int_count, __VA_ARGS__); return;           \
+    case started: MPI_I##name(from, to, int_count, __VA_ARGS__, &request); break;  \
+    case persistent:                                                               \
+      PREPARED(Name, )(from, to, int_count, __VA_ARGS__, MPI_INFO_NULL, &request); \
+      repeat(&request);                                                            \
+      return;                                                                      \
+      LARGE(Name, name, large_count, __VA_ARGS__)                                  \
+  }                                                                                \
+  end(&request, 0);                                                                \
+  MPI_Wait(&request, MPI_STATUS_IGNORE); /* behind MPI_Request_get_status; else it does nothing */
+
+static void call_all(const void* from, void* to, long count, MPI_Comm comm, Way way) {
+  CALL(Allreduce, allreduce, (int)count, count, now->type, now->op, comm)
 }
-static int call_scatter(const void* from, void* to, const int* counts, int size, MPI_Comm comm, int is_large) {
-#if MPI_VERSION >= 4
-  MPI_Count large[most_ranks];
-  for (int r = 0; r < size; ++r) large[r] = counts[r];
-  if (is_large) return MPI_Reduce_scatter_c(from, to, large, now->type, now->op, comm);
-#endif
-  (void)size;
-  (void)is_large;
-  return MPI_Reduce_scatter(from, to, counts, now->type, now->op, comm);
+static void call_reduce(const void* from, void* to, long count, int root, MPI_Comm comm, Way way) {
+  CALL(Reduce, reduce, (int)count, count, now->type, now->op, root, comm)
+}
+static void call_scan(const void* from, void* to, long count, MPI_Comm comm, Way way) {
+  CALL(Scan, scan, (int)count, count, now->type, now->op, comm)
+}
+static void call_exscan(const void* from, void* to, long count, MPI_Comm comm, Way way) {
+  CALL(Exscan, exscan, (int)count, count, now->type, now->op, comm)
+}
+static void call_block(const void* from, void* to, long count, MPI_Comm comm, Way way) {
+  CALL(Reduce_scatter_block, reduce_scatter_block, (int)count, count, now->type, now->op, comm)
+}
+static void call_scatter(const void* from, void* to, const int* counts, int size, MPI_Comm comm, Way way) {
+  MPI_Count large_counts[most_ranks];
+  for (int r = 0; r < size; ++r) large_counts[r] = counts[r];
+  (void)large_counts;
+  CALL(Reduce_scatter, reduce_scatter, counts, large_counts, now->type, now->op, comm)
 }
 
 /* Every function with `count` elements on a communicator whose rank r has the numbers of ranks[r]. */
-static void reduce_all_ways(MPI_Comm comm, const int* ranks, long count, int is_in_place, int is_large) {
+static void reduce_all_ways(MPI_Comm comm, const int* ranks, long count, int is_in_place, Way way) {
   int size, rank;
   MPI_Comm_size(comm, &size);
   MPI_Comm_rank(comm, &rank);
@@ -245,36 +326,39 @@ static void reduce_all_ways(MPI_Comm comm, const int* ranks, long count, int is_
   const long wide = count * size; /* of what is scattered */
   char* const from = malloc(bytes * (size_t)size + 64);
   char* const to = malloc(bytes * (size_t)size + 64);
-  char* const own = malloc(bytes * (size_t)size + 64); /* what was in `from` */
+  char* const own = calloc(1, bytes * (size_t)size + 64); /* what was in `from` */
   for (long i = 0; i < wide; ++i) now->make(ranks[rank], i, own + (size_t)i * now->bytes);
   const void* const input = is_in_place ? MPI_IN_PLACE : from;
-#define FRESH(elements)                                                                                             \
-  (memcpy(from, own, now->bytes * (size_t)(elements)), is_in_place                                                  \
-                                                           ? (void)memcpy(to, own, now->bytes * (size_t)(elements)) \
-                                                           : (void)memset(to, untouched, bytes * (size_t)size))
-
-  FRESH(count);
-  call_all(input, to, count, comm, is_large);
+  const size_t all_bytes = bytes * (size_t)size;
+  char* const garbage = malloc(all_bytes);
+  memset(garbage, untouched, all_bytes);
+  buffers.from = from;
+  buffers.to = to;
+  buffers.fresh_from = own;
+  buffers.fresh_to = is_in_place ? own : garbage;
+  buffers.bytes = now->bytes * (size_t)(wide > 0 ? wide : 1);
+  refresh();
+  call_all(input, to, count, comm, way);
   check("Allreduce", ranks, size, 0, count, to);
   if (memcmp(from, own, now->bytes * (size_t)count) != 0) fail("Allreduce", "the input", size, 0);
 
   for (int root = 0; root<size; root += size> 1 ? size - 1 : 1) {
-    FRESH(count);
-    call_reduce(rank == root ? input : from, to, count, root, comm, is_large);
+    refresh();
+    call_reduce(rank == root ? input : from, to, count, root, comm, way);
     if (rank == root) check("Reduce", ranks, size, 0, count, to);
   }
 
-  FRESH(count);
-  call_scan(input, to, count, 1, comm, is_large);
+  refresh();
+  call_scan(input, to, count, comm, way);
   check("Scan", ranks, rank + 1, 0, count, to);
-  FRESH(count);
-  call_scan(input, to, count, 0, comm, is_large);
+  refresh();
+  call_exscan(input, to, count, comm, way);
   if (rank > 0) check("Exscan", ranks, rank, 0, count, to);
-  if (rank == 0 && count > 0 && memcmp(to, is_in_place ? own : (memset(from, untouched, bytes), from), now->bytes) != 0)
+  if (rank == 0 && count > 0 && memcmp(to, buffers.fresh_to, now->bytes) != 0)
     fail("Exscan", "the buffer of rank 0", size, 0);
 
-  FRESH(wide);
-  call_block(input, to, count, comm, is_large);
+  refresh();
+  call_block(input, to, count, comm, way);
   check("Reduce_scatter_block", ranks, size, count * rank, count, to);
 
   int counts[most_ranks]; /* none, all of one rank's, and so on */
@@ -284,12 +368,13 @@ static void reduce_all_ways(MPI_Comm comm, const int* ranks, long count, int is_
     if (r < rank) begin += counts[r];
     total += counts[r];
   }
-  FRESH(total);
-  call_scatter(input, to, counts, size, comm, is_large);
+  refresh();
+  call_scatter(input, to, counts, size, comm, way);
   check("Reduce_scatter", ranks, size, begin, counts[rank], to);
   free(from);
   free(to);
   free(own);
+  free(garbage);
 }
 
 /* More than one round of the way that wide vectors take. */
@@ -297,21 +382,22 @@ static void reduce_many(const int* ranks) {
   const long count = 600000;
   char* const to = malloc(now->bytes * (size_t)count);
   for (long i = 0; i < count; ++i) now->make(world_rank, i, to + (size_t)i * now->bytes);
-  call_all(MPI_IN_PLACE, to, count, MPI_COMM_WORLD, 0);
+  call_all(MPI_IN_PLACE, to, count, MPI_COMM_WORLD, blocking);
   check("Allreduce", ranks, 3, 0, count, to);
   free(to);
 }
 
-static void reduce_on(MPI_Comm comm, const int* ranks, int is_thorough) {
+/* Of each number of elements some ways to call, from `turn` on: all come in turn. */
+static void reduce_on(MPI_Comm comm, const int* ranks, int is_thorough, int turn) {
   static const long counts[] = {1, 255, 0, 3, 700};
   for (int c = 0; c < (is_thorough ? 5 : 2); ++c)
-    for (int variant = 0; variant < (is_thorough ? 3 : 1); ++variant)
-      reduce_all_ways(comm, ranks, counts[c], variant == 1, variant == 2);
+    for (int each = 0; each < (is_thorough ? 3 : 1); ++each, turn += 5)
+      reduce_all_ways(comm, ranks, counts[c], turn / ways % 2 == 1, (Way)(turn % ways));
 }
 
 /* On communicators whose ranks stand in another order, and of some ranks alone. Ranks of one half make more calls there
  * before they meet all others. */
-static void reduce_on_parts(int size) {
+static void reduce_on_parts(int size, int turn) {
   int reversed[most_ranks], part[most_ranks], all[most_ranks];
   MPI_Comm backwards, half;
   int part_size = 0;
@@ -322,12 +408,12 @@ static void reduce_on_parts(int size) {
   }
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - world_rank, &backwards);
   MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &half);
-  reduce_on(half, part, 0);
-  if (world_rank % 2 == 0) reduce_on(half, part, 0);
-  reduce_on(backwards, reversed, 0);
-  if (world_rank % 2 == 1) reduce_on(half, part, 0);
-  reduce_on(MPI_COMM_WORLD, all, 0);
-  reduce_on(MPI_COMM_SELF, &world_rank, 0);
+  reduce_on(half, part, 0, turn);
+  if (world_rank % 2 == 0) reduce_on(half, part, 0, turn + 1);
+  reduce_on(backwards, reversed, 0, turn + 2);
+  if (world_rank % 2 == 1) reduce_on(half, part, 0, turn + 1);
+  reduce_on(MPI_COMM_WORLD, all, 0, turn + 3);
+  reduce_on(MPI_COMM_SELF, &world_rank, 0, turn + 4);
   MPI_Comm_free(&backwards);
   MPI_Comm_free(&half);
 }
@@ -361,10 +447,73 @@ static void reduce_and_free(int size) {
     now = &one;
     make_word(world_rank, 0, &mine[0]);
     make_word(world_rank, 1, &mine[1]);
-    MPI_Allreduce(mine, found, 2, type, op, MPI_COMM_WORLD);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (i % 4 < 2)
+      MPI_Allreduce(mine, found, 2, type, op, MPI_COMM_WORLD);
+    else
+      MPI_Iallreduce(mine, found, 2, type, op, MPI_COMM_WORLD, &request);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
+    MPI_Op others;
+    MPI_Op_create(mix_none, 1, &others); /* may get the freed one's handle */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Op_free(&others);
     check("Allreduce", ranks, size, 0, 2, (const char*)found);
+  }
+}
+
+/* Started reductions and messages at once, which ranks wait for in orders of their own. */
+static void reduce_mixed(const int* ranks, int size) {
+  enum { most = 24, count = 5 };
+  for (int round = 0; round < 20; ++round) {
+    double from[most][count], to[most][count], message[most], received[most];
+    MPI_Request requests[3 * most], all[3 * most];
+    int left = 0, indices[3 * most];
+    uint64_t random = mixed((uint64_t)(round * 100 + world_rank));
+    for (int i = 0; i < most; ++i) {
+      for (int k = 0; k < count; ++k) from[i][k] = hostile(ranks[world_rank], i * count + k);
+      memset(to[i], 0, sizeof to[i]);
+      message[i] = i;
+      MPI_Irecv(&received[i], 1, MPI_DOUBLE, (world_rank + 1) % size, i, MPI_COMM_WORLD, &requests[left++]);
+      if (i % 3 == 0)
+        MPI_Ireduce(from[i], to[i], count, MPI_DOUBLE, MPI_SUM, i % size, MPI_COMM_WORLD, &requests[left++]);
+      else
+        MPI_Iallreduce(from[i], to[i], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[left++]);
+      MPI_Isend(&message[i], 1, MPI_DOUBLE, (world_rank + size - 1) % size, i, MPI_COMM_WORLD, &requests[left++]);
+    }
+    for (int i = left; i > 0; --i) { /* shuffled */
+      random = mixed(random);
+      const int other = (int)(random % (uint64_t)i);
+      all[i - 1] = requests[other];
+      requests[other] = requests[i - 1];
+    }
+    for (int i = 0; i < left;) { /* some at a time, in one of four ways */
+      random = mixed(random);
+      const int some = (int)(random % 7) + 1 < left - i ? (int)(random % 7) + 1 : left - i;
+      int ended = 0, index = 0;
+      if (random >> 8 & 1) {
+        MPI_Waitall(some, all + i, MPI_STATUSES_IGNORE);
+        i += some;
+      } else if (random >> 9 & 1) {
+        while (ended < some) {
+          int now_ended = 0;
+          MPI_Waitsome(some, all + i, &now_ended, indices, MPI_STATUSES_IGNORE);
+          ended += now_ended;
+        }
+        i += some;
+      } else if (random >> 10 & 1) {
+        for (; ended < some; ++ended) MPI_Waitany(some, all + i, &index, MPI_STATUS_IGNORE);
+        i += some;
+      } else {
+        int flag = 0;
+        while (!flag) MPI_Test(all + i, &flag, MPI_STATUS_IGNORE);
+        ++i;
+      }
+    }
+    for (int i = 0; i < most; ++i) {
+      if (received[i] != i) fail("Irecv", "a message", size, i);
+      if (i % 3 != 0 || world_rank == i % size) check("Iallreduce", ranks, size, i * count, count, (char*)to[i]);
+    }
   }
 }
 
@@ -401,12 +550,14 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     now = &cases[i];
     if (strstr(now->name, only) == NULL) continue;
-    reduce_on(MPI_COMM_WORLD, all, 1);
-    reduce_on_parts(size);
+    reduce_on(MPI_COMM_WORLD, all, 1, (int)i);
+    reduce_on_parts(size, (int)i);
   }
   now = &cases[0];
-  reduce_all_ways(MPI_COMM_WORLD, all, 40000, 1, 0); /* in several rounds */
+  reduce_all_ways(MPI_COMM_WORLD, all, 40000, 1, blocking); /* in several rounds */
+  reduce_all_ways(MPI_COMM_WORLD, all, 40000, 0, started);
   if (size == 3) reduce_many(all);
+  reduce_mixed(all, size);
   if (size > 1) reduce_between_groups(size);
   reduce_and_free(size);
   MPI_Op_free(&ordered);

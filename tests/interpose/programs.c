@@ -1,7 +1,9 @@
 /* Programs that know nothing of Steadfold, by name: programs NAME [ARGUMENT].
  * - digest SHIFT: prints a digest of what sums and extremes of hostile numbers give; rank r has those of r + SHIFT
+ * - digest_started SHIFT: the same of sums by MPI_Iallreduce
  * - values: prints summands and sums, for an oracle elsewhere
- * - ends: rank 0 reduces to rank 1 and then sends to it, which receives first
+ * - ends 0|1|2: rank 0 reduces to rank 1, or scans, and then sends to it, which receives first; or both start an
+ *   allreduce, which one rank waits for only when it has what the other sends behind its own wait
  * - in_turn N: makes N communicators in turn and reduces on each
  * - at_once N: makes N communicators and reduces on all while they live
  * - threads: two threads reduce, each on a communicator of its own
@@ -38,6 +40,16 @@ static uint64_t hashed(uint64_t hash, const double* x, long count) {
   return hash;
 }
 
+/* Of all ranks: the same for every order of the ranks where results are. */
+static void print_digest(uint64_t hash) {
+  uint64_t all[64];
+  MPI_Gather(&hash, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  hash = 0;
+  for (int r = 0; r < size; ++r) hash = mixed(hash ^ all[r]);
+  printf("digest %016llx\n", (unsigned long long)hash);
+}
+
 static void digest(int shift) {
   static const long counts[] = {1, 5, 255, 4000, 30000};
   uint64_t hash = 0;
@@ -67,13 +79,20 @@ static void digest(int shift) {
     free(zeros);
     free(to);
   }
-  uint64_t all[64];
-  MPI_Gather(&hash, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  if (rank != 0) return;
-  /* The same for every order of the ranks where results are. */
-  hash = 0;
-  for (int r = 0; r < size; ++r) hash = mixed(hash ^ all[r]);
-  printf("digest %016llx\n", (unsigned long long)hash);
+  print_digest(hash);
+}
+
+static void digest_started(int shift) {
+  enum { count = 3000 };
+  static double from[count], to[2][count];
+  MPI_Request requests[2];
+  uint64_t hash = 0;
+  for (long i = 0; i < count; ++i) from[i] = hostile((rank + shift) % size, i);
+  MPI_Iallreduce(from, to[0], 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+  MPI_Iallreduce(from, to[1], count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  hash = hashed(hash, to[0], 5);
+  print_digest(hashed(hash, to[1], count));
 }
 
 static void values(void) {
@@ -88,6 +107,19 @@ static void values(void) {
 }
 
 /* Rank 0 makes the call, by which it gets nothing from rank 1, and then sends to rank 1, which receives first. */
+/* Rank 1 waits and then sends; rank 0 receives and then waits. */
+static void ends_started(void) {
+  double one = 1, sum = 0, received = 0;
+  MPI_Request request;
+  for (int i = 0; i < 100; ++i) {
+    MPI_Iallreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (rank == 0) MPI_Recv(&received, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(&one, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+    if (sum != size) exit(1);
+  }
+}
+
 static void ends(int is_scan) {
   double one = 1, sum = 0, received = 0;
   for (int i = 0; i < 100; ++i) {
@@ -130,7 +162,13 @@ static void* reduce_often(void* context) {
     double mine[300], sum[300];
     const int count = 1 + i % 300;
     for (int k = 0; k < count; ++k) mine[k] = rank + k;
-    MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, comm);
+    if (i % 2 == 0) {
+      MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, comm);
+    } else {
+      MPI_Request request;
+      MPI_Iallreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, comm, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
     for (int k = 0; k < count; ++k)
       if (sum[k] != size * (size - 1) / 2 + size * k) exit(1);
   }
@@ -158,6 +196,12 @@ static void kinds(void) {
   MPI_Allreduce(&x, &y, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Iallreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Win window;
+  MPI_Win_create(&y, sizeof y, sizeof y, MPI_INFO_NULL, MPI_COMM_SELF, &window);
+  MPI_Win_fence(0, window);
+  MPI_Accumulate(&x, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
 }
 
 static void add_words(void* in, void* inout, int* count, MPI_Datatype* type) {
@@ -211,8 +255,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size > 64 || provided < wanted) MPI_Abort(MPI_COMM_WORLD, 1);
   if (strcmp(name, "digest") == 0) digest(number);
+  if (strcmp(name, "digest_started") == 0) digest_started(number);
   if (strcmp(name, "values") == 0) values();
-  if (strcmp(name, "ends") == 0) ends(number);
+  if (strcmp(name, "ends") == 0 && number < 2) ends(number);
+  if (strcmp(name, "ends") == 0 && number == 2) ends_started();
   if (strcmp(name, "in_turn") == 0) in_turn(number);
   if (strcmp(name, "at_once") == 0) at_once(number);
   if (strcmp(name, "threads") == 0) threads();

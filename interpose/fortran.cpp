@@ -1,0 +1,222 @@
+#include "fortran.hpp"
+
+#include <dlfcn.h>
+
+namespace steadfold::interpose {
+namespace fortran {
+namespace {
+
+/// Calls `body` with an Origin whose arguments are Fortran's. `error` may be missing: the module mpi_f08 has it
+/// optional.
+template <class Body, class... Given>
+void enter_fortran(steadfold_interpose_index index, MPI_Fint* error, const Body& body, Given... given) {
+  const std::tuple<Given...> all(given...);
+  const auto passed_on = [](steadfold_interpose_index behind, const void* arguments) {
+    MPI_Fint code = MPI_SUCCESS;
+    const auto call = [&](Given... each) { next<void (*)(Given..., MPI_Fint*)>(behind)(each..., &code); };
+    std::apply(call, *static_cast<const std::tuple<Given...>*>(arguments));
+    return static_cast<int>(code);
+  };
+  const int code = body(Origin{index, passed_on, &all});
+  if (error != nullptr) *error = code;
+}
+
+/// A function whose wrapper, `wrapper(origin, given...)`, takes the arguments as Fortran gives them.
+template <steadfold_interpose_index index, auto wrapper>
+struct Other;
+template <steadfold_interpose_index index, class... Given, int (*wrapper)(const Origin&, Given...)>
+struct Other<index, wrapper> {
+  static void call(Given... given, MPI_Fint* error) {
+    enter_fortran(
+        index, error, [&](const Origin& origin) { return wrapper(origin, given...); }, given...);
+  }
+};
+
+#ifdef OPEN_MPI
+// --- reductions ---
+
+/// Where Fortran's MPI_IN_PLACE or MPI_BOTTOM stands, by each spelling of compilers: a common block, which the program
+/// may hold itself.
+class Sentinel {
+ public:
+  Sentinel(const char* lower, const char* capitals) {
+    const std::string name = lower;
+    const std::array<std::string, 4> spelled = {name, name + "_", name + "__", capitals};
+    for (std::size_t i = 0; i < spelled.size(); ++i) places_[i] = dlsym(RTLD_DEFAULT, spelled[i].c_str());
+  }
+  bool is(const void* address) const noexcept {
+    for (const void* const place : places_)
+      if (place != nullptr && place == address) return true;
+    return false;
+  }
+
+ private:
+  std::array<const void*, 4> places_{};
+};
+
+void* buffer(void* given) {
+  static const Sentinel in_place("mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE");
+  static const Sentinel bottom("mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM");
+  return in_place.is(given) ? MPI_IN_PLACE : bottom.is(given) ? MPI_BOTTOM : given;
+}
+
+/// A request that a wrapper makes, if it does: where the call is passed on, Fortran's function makes it.
+class Made {
+ public:
+  explicit Made(MPI_Fint* place) noexcept : place_(place) {}
+  ~Made() {
+    if (made_ != MPI_REQUEST_NULL) *place_ = PMPI_Request_c2f(made_);
+  }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  operator MPI_Request*() noexcept { return &made_; }
+
+ private:
+  MPI_Fint* place_;
+  MPI_Request made_ = MPI_REQUEST_NULL;
+};
+
+/// How an argument of a reduction comes from Fortran, and what C takes in its place.
+template <class InC>
+struct Argument;
+template <>
+struct Argument<const void*> {
+  using Given = void*;
+  static const void* in_c(void* given) { return buffer(given); }
+};
+template <>
+struct Argument<void*> {
+  using Given = void*;
+  static void* in_c(void* given) { return buffer(given); }
+};
+template <>
+struct Argument<int> {
+  using Given = const MPI_Fint*;
+  static int in_c(Given given) { return *given; }
+};
+template <>
+struct Argument<const int*> {
+  using Given = const MPI_Fint*;
+  static const int* in_c(Given given) { return given; }
+};
+template <>
+struct Argument<MPI_Datatype> {
+  using Given = const MPI_Fint*;
+  static MPI_Datatype in_c(Given given) { return PMPI_Type_f2c(*given); }
+};
+template <>
+struct Argument<MPI_Op> {
+  using Given = const MPI_Fint*;
+  static MPI_Op in_c(Given given) { return PMPI_Op_f2c(*given); }
+};
+template <>
+struct Argument<MPI_Comm> {
+  using Given = const MPI_Fint*;
+  static MPI_Comm in_c(Given given) { return PMPI_Comm_f2c(*given); }
+};
+template <>
+struct Argument<MPI_Info> {
+  using Given = const MPI_Fint*;
+  static MPI_Info in_c(Given given) { return PMPI_Info_f2c(*given); }
+};
+template <>
+struct Argument<MPI_Request*> {
+  using Given = MPI_Fint*;
+  static Made in_c(Given given) { return Made(given); }
+};
+
+/// A reduction's wrapper as Fortran calls it.
+template <steadfold_interpose_index index, auto wrapper>
+struct Reduction;
+template <steadfold_interpose_index index, class... InC, int (*wrapper)(const Origin&, InC...)>
+struct Reduction<index, wrapper> {
+  static void call(typename Argument<InC>::Given... given, MPI_Fint* error) {
+    enter_fortran(
+        index, error, [&](const Origin& origin) { return wrapper(origin, Argument<InC>::in_c(given)...); }, given...);
+  }
+};
+
+#endif
+
+// --- requests ---
+
+struct FortranRequests {
+  const MPI_Fint* first;
+  MPI_Request get(int i) const { return PMPI_Request_f2c(first[i]); }
+};
+
+template <class... Rest>
+int end_one(const Origin& origin, MPI_Fint* request, Rest... /*rest*/) {
+  return end_requests(origin, 1, FortranRequests{request});
+}
+template <class... Rest>
+int end_some(const Origin& origin, MPI_Fint* count, MPI_Fint* requests, Rest... /*rest*/) {
+  return end_requests(origin, *count, FortranRequests{requests});
+}
+int request_free(const Origin& origin, MPI_Fint* request) {
+  drop_request(PMPI_Request_f2c(*request));
+  return origin.pass_on();
+}
+int start(const Origin& origin, MPI_Fint* request) { return start_all(origin, 1, FortranRequests{request}); }
+int startall(const Origin& origin, MPI_Fint* count, MPI_Fint* requests) {
+  return start_all(origin, *count, FortranRequests{requests});
+}
+int op_free(const Origin& origin, MPI_Fint* op) {
+  if (!is_freed_later(PMPI_Op_f2c(*op))) return origin.pass_on();
+  *op = PMPI_Op_c2f(MPI_OP_NULL);
+  return MPI_SUCCESS;
+}
+
+// --- the table of wrappers ---
+
+template <steadfold_interpose_index index, auto wrapper>
+void set(Wrappers& all) {
+  all[index] = reinterpret_cast<steadfold_interpose_function>(Other<index, wrapper>::call);
+}
+
+/// All but reductions, of mpi_init_index or of mpi_init_f08_index on.
+template <int first>
+void set_others(Wrappers& all) {
+  constexpr auto like = [](int i) { return static_cast<steadfold_interpose_index>(i - mpi_init_index + first); };
+  set<like(mpi_init_index), init<>>(all);
+  set<like(mpi_init_thread_index), init<MPI_Fint*, MPI_Fint*>>(all);
+  set<like(mpi_finalize_index), finalize>(all);
+  set<like(mpi_wait_index), end_one<void*>>(all);
+  set<like(mpi_waitall_index), end_some<void*>>(all);
+  set<like(mpi_waitany_index), end_some<void*, void*>>(all);
+  set<like(mpi_waitsome_index), end_some<void*, void*, void*>>(all);
+  set<like(mpi_test_index), end_one<void*, void*>>(all);
+  set<like(mpi_testall_index), end_some<void*, void*>>(all);
+  set<like(mpi_testany_index), end_some<void*, void*, void*>>(all);
+  set<like(mpi_testsome_index), end_some<void*, void*, void*>>(all);
+  set<like(mpi_request_get_status_index), end_one<void*, void*>>(all);
+  set<like(mpi_request_free_index), request_free>(all);
+  set<like(mpi_start_index), start>(all);
+  set<like(mpi_startall_index), startall>(all);
+  set<like(mpi_op_free_index), op_free>(all);
+}
+
+#ifdef OPEN_MPI
+template <int first>
+void set_reductions(Wrappers& all) {
+  constexpr auto like = [](int i) { return i - mpi_init_index + first; };
+  set_group<Reduction, like(mpi_allreduce_index), int>(all);
+  set_group<Reduction, like(mpi_iallreduce_index), int, MPI_Request*>(all);
+  set_group<Reduction, like(mpi_allreduce_init_index), int, MPI_Info, MPI_Request*>(all);
+  set_group<Reduction, like(mpix_allreduce_init_index), int, MPI_Info, MPI_Request*>(all);
+}
+#endif
+
+}  // namespace
+}  // namespace fortran
+
+void set_fortran(Wrappers& all) {
+  fortran::set_others<mpi_init_f08_index>(all);
+#ifdef OPEN_MPI
+  fortran::set_others<mpi_init_index>(all);
+  fortran::set_reductions<mpi_init_index>(all);
+  fortran::set_reductions<mpi_init_f08_index>(all);
+#endif
+}
+
+}  // namespace steadfold::interpose

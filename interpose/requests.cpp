@@ -1,0 +1,141 @@
+#include "requests.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "started.hpp"
+
+namespace steadfold::interpose {
+namespace {
+
+struct KeptOperator {
+  int uses = 0;
+  bool is_freed = false;  // by the program
+};
+
+struct Table {
+  std::mutex lock;
+  std::unordered_map<MPI_Request, std::unique_ptr<Entry>> entries;
+  std::unordered_map<MPI_Op, KeptOperator> operators;
+};
+
+/// Never destroyed: a program's own objects may end requests when they are.
+Table& table() {
+  static Table& only = *new Table;
+  return only;
+}
+
+/// Of the table and of those that are taken out.
+std::atomic<int> entry_count = 0;
+
+std::unique_ptr<Entry> taken_out(MPI_Request request) {
+  const std::lock_guard held(table().lock);
+  const auto found = table().entries.find(request);
+  if (found == table().entries.end()) return nullptr;
+  std::unique_ptr<Entry> entry = std::move(found->second);
+  table().entries.erase(found);
+  return entry;
+}
+
+void put_in(MPI_Request request, std::unique_ptr<Entry> entry) {
+  const std::lock_guard held(table().lock);
+  table().entries[request] = std::move(entry);
+}
+
+void forget(std::unique_ptr<Entry> entry) {
+  entry_count.fetch_sub(1, std::memory_order_relaxed);
+  entry.reset();
+}
+
+/// Of a request that is not given up yet; also of one that was not started.
+bool has_ended(MPI_Request request) {
+  int is_true = 0;
+  return PMPI_Request_get_status(request, &is_true, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_true != 0;
+}
+
+void finish_once(Entry& entry) {
+  if (std::exchange(entry.is_active, false)) entry.reduction->finish();
+}
+
+}  // namespace
+
+bool has_requests() noexcept { return entry_count.load(std::memory_order_relaxed) > 0; }
+
+void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested) {
+  auto entry = std::make_unique<Entry>(std::move(reduction), requested, requested == Requested::once);
+  if (requested == Requested::once && has_ended(request)) return finish_once(*entry);
+  entry_count.fetch_add(1, std::memory_order_relaxed);
+  put_in(request, std::move(entry));
+}
+
+void start_request(MPI_Request request, bool is_started) {
+  if (!has_requests()) return;
+  std::unique_ptr<Entry> entry = taken_out(request);
+  if (entry == nullptr) return;
+  entry->is_active = is_started;
+  if (is_started) entry->reduction->contribute();
+  put_in(request, std::move(entry));
+}
+
+void drop_request(MPI_Request request) {
+  if (!has_requests()) return;
+  std::unique_ptr<Entry> entry = taken_out(request);
+  if (entry == nullptr) return;
+  if (entry->is_active) static_cast<void>(entry->reduction.release());
+  forget(std::move(entry));
+}
+
+Ending::~Ending() {
+  for (Taken& each : taken_)
+    if (each.entry != nullptr) put_in(each.request, std::move(each.entry));
+}
+
+void Ending::take(int index, MPI_Request request) {
+  if (request == MPI_REQUEST_NULL) return;
+  Taken& taken = taken_[static_cast<std::size_t>(index)];
+  taken.request = request;
+  taken.entry = taken_out(request);
+}
+
+void Ending::settle(int index, MPI_Request now) {
+  Taken& taken = taken_[static_cast<std::size_t>(index)];
+  if (taken.entry == nullptr) return;
+  if (now == MPI_REQUEST_NULL) {
+    finish_once(*taken.entry);
+    forget(std::move(taken.entry));
+  } else if (taken.entry->is_active && has_ended(now)) {
+    finish_once(*taken.entry);
+  }
+}
+
+void keep_operator(MPI_Op op) {
+  if (op == MPI_OP_NULL) return;
+  const std::lock_guard held(table().lock);
+  ++table().operators[op].uses;
+}
+
+void release_operator(MPI_Op op) {
+  if (op == MPI_OP_NULL) return;
+  {
+    const std::lock_guard held(table().lock);
+    const auto found = table().operators.find(op);
+    if (--found->second.uses > 0) return;
+    const bool is_freed = found->second.is_freed;
+    table().operators.erase(found);
+    if (!is_freed) return;
+  }
+  PMPI_Op_free(&op);
+}
+
+bool is_freed_later(MPI_Op op) {
+  if (!has_requests()) return false;
+  const std::lock_guard held(table().lock);
+  const auto found = table().operators.find(op);
+  if (found == table().operators.end()) return false;
+  found->second.is_freed = true;
+  return true;
+}
+
+}  // namespace steadfold::interpose

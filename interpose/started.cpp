@@ -1,0 +1,136 @@
+#include "started.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "requests.hpp"
+#if defined(OPEN_MPI) && MPI_VERSION < 4
+#include <mpi-ext.h>
+#define STEADFOLD_PERSISTENT(name) PMPIX_##name##_init
+#else
+#define STEADFOLD_PERSISTENT(name) PMPI_##name##_init
+#endif
+
+namespace steadfold::interpose {
+namespace {
+
+constexpr std::size_t most_started = std::size_t{256} << 20;
+
+}  // namespace
+
+bool may_start(const Call& call, const Communicator& comm) noexcept {
+  const std::size_t bytes = call.elements.memory_bytes();
+  const auto most = static_cast<MPI_Count>(most_started / bytes / static_cast<std::size_t>(comm.size));
+  if (call.collective != Collective::reduce_scatter) return call.count <= most;
+  return *std::ranges::max_element(call.counts) <= most && call.total() <= static_cast<MPI_Count>(most_started / bytes);
+}
+
+Started::Started(Call call, const Communicator& comm)
+    : call_(std::move(call)), comm_(comm), records_(sent_bytes(), comm.size), sent_parts_(0), row_parts_(0) {
+  const Elements& elements = call_.elements;
+  const auto ranks = static_cast<std::size_t>(comm.size);
+  std::size_t copied = elements.are_packed() ? 0 : sent_bytes();
+  std::size_t gathered = sent_bytes() * ranks;
+  if (call_.collective == Collective::reduce && comm.rank != call_.root) gathered = 0;
+  if (call_.collective == Collective::reduce_scatter) {
+    sent_parts_ = row_parts_ = Dealt(comm.size);
+    for (std::size_t r = 0, begin = 0; r < ranks; ++r) {
+      sent_parts_.begins[r] = static_cast<int>(begin);
+      sent_parts_.bytes[r] = static_cast<int>(elements.bytes()) * static_cast<int>(call_.counts[r]);
+      begin += static_cast<std::size_t>(sent_parts_.bytes[r]);
+    }
+    const int mine = sent_parts_.bytes[static_cast<std::size_t>(comm.rank)];
+    row_parts_.deal(mine);
+    gathered = static_cast<std::size_t>(mine) * ranks;
+  } else if (is_scan()) {
+    copied = gathered = records_.bytes();
+    record_ = std::make_unique<RecordType>(records_.bytes());
+  }
+  constexpr std::size_t alignment = 16;
+  copied = (copied + alignment - 1) / alignment * alignment;
+  memory_.reset(new std::byte[copied + gathered]);
+  copy_ = copied == 0 ? nullptr : memory_.get();
+  rows_ = memory_.get() + copied;
+  kept_type_ = elements.kept_type();
+  keep_operator(elements.kept_op());
+  contribute();
+}
+
+Started::~Started() {
+  if (kept_type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type_);
+  release_operator(call_.elements.kept_op());
+}
+
+bool Started::is_scan() const noexcept {
+  return call_.collective == Collective::scan || call_.collective == Collective::exscan;
+}
+
+void Started::contribute() {
+  const Elements& elements = call_.elements;
+  const std::byte* const from = elements.at(call_.input(), 0);
+  if (is_scan()) {
+    elements.pack(from, static_cast<int>(sent_count()), records_.open(copy_, comm_.rank));
+    std::memset(rows_, 0, records_.bytes());
+  } else if (copy_ != nullptr) {
+    elements.pack(from, static_cast<int>(sent_count()), copy_);
+  }
+  sent_ = copy_ == nullptr ? from : copy_;
+}
+
+int Started::start(MPI_Request* request) {
+  const auto bytes = static_cast<int>(sent_bytes());
+  const MPI_Comm comm = comm_.handle;
+  switch (call_.collective) {
+    case Collective::allreduce: return PMPI_Iallgather(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, comm, request);
+    case Collective::reduce:
+      return PMPI_Igather(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, call_.root, comm, request);
+    case Collective::reduce_scatter:
+      return PMPI_Ialltoallv(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE, rows_,
+                             row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm, request);
+    case Collective::scan: return PMPI_Iscan(sent_, rows_, 1, record_->get(), merging(), comm, request);
+    case Collective::exscan: return PMPI_Iexscan(sent_, rows_, 1, record_->get(), merging(), comm, request);
+  }
+  return MPI_ERR_INTERN;
+}
+
+int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Request* request) {
+#if defined(OPEN_MPI) || MPI_VERSION >= 4
+  const auto bytes = static_cast<int>(sent_bytes());
+  const MPI_Comm comm = comm_.handle;
+  switch (call_.collective) {
+    case Collective::allreduce:
+      return STEADFOLD_PERSISTENT(Allgather)(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, comm, info, request);
+    case Collective::reduce:
+      return STEADFOLD_PERSISTENT(Gather)(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, call_.root, comm, info,
+                                          request);
+    case Collective::reduce_scatter:
+      return STEADFOLD_PERSISTENT(Alltoallv)(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE,
+                                             rows_, row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm,
+                                             info, request);
+    case Collective::scan:
+      return STEADFOLD_PERSISTENT(Scan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
+    case Collective::exscan:
+      return STEADFOLD_PERSISTENT(Exscan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
+  }
+#endif
+  return MPI_ERR_INTERN;
+}
+
+void Started::finish() {
+  const Elements& elements = call_.elements;
+  int rows = comm_.size;
+  auto count = static_cast<int>(call_.count);
+  const std::byte* from = rows_;
+  if (call_.collective == Collective::reduce && comm_.rank != call_.root) return;
+  if (call_.collective == Collective::reduce_scatter)
+    count = static_cast<int>(call_.counts[static_cast<std::size_t>(comm_.rank)]);
+  if (is_scan()) {
+    rows = comm_.rank + (call_.collective == Collective::scan ? 1 : 0);
+    if (rows == 0) return;
+    from = records_.rows(rows_, rows);
+  }
+  elements.reduce(from, rows, count, call_.to, 0);
+}
+
+}  // namespace steadfold::interpose

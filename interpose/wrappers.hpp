@@ -1,0 +1,224 @@
+// The wrappers of MPI's functions, in words that C and Fortran share. Both say who called: an `Origin`.
+// Trust: count, type and operator are the same on all ranks, as MPI demands, so nothing is asked per call.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "communicator.hpp"
+#include "functions.h"
+#include "movement.hpp"
+#include "requests.hpp"
+#include "rows.hpp"
+#include "started.hpp"
+
+namespace steadfold::interpose {
+
+/// The function that a program called, and how its call goes on as it was made.
+struct Origin {
+  steadfold_interpose_index index;
+  int (*passed_on)(steadfold_interpose_index, const void*);  // to the definition behind the shim
+  const void* arguments;
+
+  int pass_on() const { return passed_on(index, arguments); }
+};
+
+/// An entry for each function.
+using Wrappers = std::array<steadfold_interpose_function, steadfold_interpose_count>;
+
+const steadfold_interpose_shim& shim() noexcept;
+/// What sums are made by.
+Treatment method();
+[[noreturn]] void end_program(MPI_Comm comm, const std::string& why);
+
+template <class Function>
+Function next(steadfold_interpose_index index) {
+  return reinterpret_cast<Function>(shim().next[index]);
+}
+
+/// Calls `wrapper` on behalf of a program in C.
+template <class... Arguments>
+int enter(int (*wrapper)(const Origin&, Arguments...), steadfold_interpose_index index,
+          std::type_identity_t<Arguments>... arguments) {
+  const std::tuple<Arguments...> all(arguments...);
+  const auto passed_on = [](steadfold_interpose_index behind, const void* given) {
+    return std::apply(next<int (*)(Arguments...)>(behind), *static_cast<const std::tuple<Arguments...>*>(given));
+  };
+  return wrapper(Origin{index, passed_on, &all}, arguments...);
+}
+
+/// Runs `body`, which may throw what ends the program.
+template <class Body>
+int guarded(const Origin& origin, MPI_Comm comm, const Body& body) {
+  try {
+    return body();
+  } catch (const std::exception& fault) {
+    end_program(comm, std::string(shim().names[origin.index]) + ": " + fault.what());
+  }
+}
+
+// --- Init and Finalize ---
+
+/// The ranks agree that all were started alike, the only time that they ask each other.
+void compare_settings();
+void before_finalize();
+
+template <class... Arguments>
+int init(const Origin& origin, Arguments... /*arguments*/) {
+  const int code = origin.pass_on();
+  if (code == MPI_SUCCESS) compare_settings();
+  return code;
+}
+
+inline int finalize(const Origin& origin) {
+  before_finalize();
+  return origin.pass_on();
+}
+
+// --- reductions ---
+
+/// Whether a function with large counts is called that the MPI library does not have. Then its like with ints serves.
+template <class Count>
+bool is_missing(const Origin& origin) {
+  return !std::is_same_v<Count, int> && shim().next[origin.index] == nullptr;
+}
+inline steadfold_interpose_index with_ints(const Origin& origin) {
+  return static_cast<steadfold_interpose_index>(int{origin.index} - int{steadfold_interpose_group});
+}
+int as_int(MPI_Count count, MPI_Comm comm);
+
+/// What is done with a call; all ranks come to the same.
+Treatment treatment_of(const Call& call, const Communicator& comm);
+/// For the report, and where no Init was seen: whether the settings are right.
+void note_call(const Origin& origin, const Call& call, MPI_Datatype type, MPI_Op op, const Communicator& comm,
+               Treatment treatment);
+
+/// Carries a call out, or starts it with `rest`: (MPI_Request*), or for persistent requests (MPI_Info, MPI_Request*).
+inline int handle(const Call& call, const Communicator& comm) { return carry_out(call, comm); }
+int handle(Call& call, const Communicator& comm, MPI_Request* request);
+int handle(Call& call, const Communicator& comm, MPI_Info info, MPI_Request* request);
+
+template <class... Rest>
+int reduce_or_pass_on(const Origin& origin, Call& call, MPI_Datatype type, MPI_Op op, MPI_Comm handle_of,
+                      Rest... rest) {
+  const Communicator comm = communicator_of(handle_of);
+  Treatment treatment = treatment_of(call, comm);
+  if (sizeof...(Rest) > 0 && !is_passed_on(treatment) && !may_start(call, comm)) treatment = Treatment::too_large;
+  note_call(origin, call, type, op, comm, treatment);
+  if (is_passed_on(treatment)) return origin.pass_on();
+  return guarded(origin, handle_of, [&] { return handle(call, comm, rest...); });
+}
+
+/// Allreduce, Scan and Exscan.
+template <Collective collective, class Count, class... Rest>
+int reduce_to_all(const Origin& origin, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm, Rest... rest) {
+  if (is_missing<Count>(origin))
+    return enter(reduce_to_all<collective, int, Rest...>, with_ints(origin), from, to, as_int(count, comm), type, op,
+                 comm, rest...);
+  Call call{collective, Elements(type, op, method()), from, to, count};
+  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+}
+
+template <class Count, class... Rest>
+int reduce(const Origin& origin, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op, int root,
+           MPI_Comm comm, Rest... rest) {
+  if (is_missing<Count>(origin))
+    return enter(reduce<int, Rest...>, with_ints(origin), from, to, as_int(count, comm), type, op, root, comm, rest...);
+  Call call{Collective::reduce, Elements(type, op, method()), from, to, count, root};
+  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+}
+
+/// The number of ranks, or none where the MPI library will refuse the communicator or MPI does not run.
+std::size_t ranks_of(MPI_Comm comm);
+
+/// `counts` has an entry for each rank.
+template <class Count, class... Rest>
+int reduce_scatter(const Origin& origin, const void* from, void* to, const Count* counts, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, Rest... rest) {
+  const std::size_t ranks = ranks_of(comm);
+  if (is_missing<Count>(origin)) {
+    std::vector<int> ints;
+    for (std::size_t r = 0; r < ranks; ++r) ints.push_back(as_int(counts[r], comm));
+    return enter(reduce_scatter<int, Rest...>, with_ints(origin), from, to, ints.data(), type, op, comm, rest...);
+  }
+  Call call{Collective::reduce_scatter, Elements(type, op, method()), from, to, 0, 0, {counts, counts + ranks}};
+  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+}
+
+template <class Count, class... Rest>
+int reduce_scatter_block(const Origin& origin, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm, Rest... rest) {
+  if (is_missing<Count>(origin))
+    return enter(reduce_scatter_block<int, Rest...>, with_ints(origin), from, to, as_int(count, comm), type, op, comm,
+                 rest...);
+  Call call{Collective::reduce_scatter,
+            Elements(type, op, method()),
+            from,
+            to,
+            0,
+            0,
+            std::vector<MPI_Count>(ranks_of(comm), count)};
+  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+}
+
+/// Sets the wrappers of a group of six, in the order of functions.h, whose last arguments are `Rest`; `Bound<index,
+/// wrapper>::call` is what a program calls.
+template <template <steadfold_interpose_index, auto> class Bound, int first, class Count, class... Rest>
+void set_group(Wrappers& all) {
+  const auto set = [&](int i, auto function) {
+    all[static_cast<std::size_t>(first + i)] = reinterpret_cast<steadfold_interpose_function>(function);
+  };
+  constexpr auto index = [](int i) { return static_cast<steadfold_interpose_index>(first + i); };
+  set(0, Bound<index(0), reduce_to_all<Collective::allreduce, Count, Rest...>>::call);
+  set(1, Bound<index(1), reduce<Count, Rest...>>::call);
+  set(2, Bound<index(2), reduce_scatter<Count, Rest...>>::call);
+  set(3, Bound<index(3), reduce_scatter_block<Count, Rest...>>::call);
+  set(4, Bound<index(4), reduce_to_all<Collective::scan, Count, Rest...>>::call);
+  set(5, Bound<index(5), reduce_to_all<Collective::exscan, Count, Rest...>>::call);
+}
+
+// --- requests ---
+
+/// The program's array of requests: `get(i)`.
+struct Requests {
+  MPI_Request* first;
+  MPI_Request get(int i) const { return first[i]; }
+};
+
+/// A call that may end some of `count` requests. The MPI library gives up those that have ended, but persistent ones,
+/// which stay with the program: of these it is asked. So nothing depends on what a call says of its requests, or, as
+/// some do, says wrongly.
+template <class Array>
+int end_requests(const Origin& origin, int count, Array requests) {
+  if (!has_requests() || count <= 0) return origin.pass_on();
+  return guarded(origin, MPI_COMM_WORLD, [&] {
+    Ending all(count);
+    for (int i = 0; i < count; ++i) all.take(i, requests.get(i));
+    const int code = origin.pass_on();
+    for (int i = 0; i < count; ++i) all.settle(i, requests.get(i));
+    return code;
+  });
+}
+
+template <class Array>
+int start_all(const Origin& origin, int count, Array requests) {
+  return guarded(origin, MPI_COMM_WORLD, [&] {
+    for (int i = 0; i < count; ++i) start_request(requests.get(i), true);
+    const int code = origin.pass_on();
+    if (code != MPI_SUCCESS)
+      for (int i = 0; i < count; ++i) start_request(requests.get(i), false);
+    return code;
+  });
+}
+
+}  // namespace steadfold::interpose
