@@ -95,6 +95,14 @@ struct FieldsOptions {
 /// if these have a wrong sum.
 Measurement fields(const FieldsOptions& options, const command::Job& job);
 
+struct InterposeOptions {
+  std::vector<std::size_t> counts = {1, 255, 10000, 1000000};
+  std::string method = "tree";  // what the interposer makes sums by
+  int rounds = 15;
+};
+/// All ranks of MPI_COMM_WORLD, started with the interposer: its calls against those of the MPI library behind it.
+Measurement interpose(const InterposeOptions& options);
+
 struct ReduceOptions {
   std::vector<std::size_t> counts = {1000, 100000};
   std::vector<std::string> schedules = {"binomial"};

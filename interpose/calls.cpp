@@ -1,13 +1,17 @@
 // The wrappers of C's functions, and what the environment asks for.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
+#include "diagnosis.hpp"
 #include "fortran.hpp"
 #include "report.hpp"
+#include "trace.hpp"
 #include "wrappers.hpp"
 
 namespace steadfold::interpose {
@@ -18,21 +22,28 @@ const steadfold_interpose_shim* given_shim = nullptr;
 struct Settings {
   Treatment method = Treatment::tree;
   bool is_reported = false;
+  std::string report;  // a file; empty: standard error
+  bool is_diagnosed = false;
   std::string fault;  // "problem (why), suggestion", or empty
 };
 
 Settings read_settings() {
   Settings read;
   const char* const report = std::getenv("STEADFOLD_INTERPOSE_REPORT");
-  read.is_reported = report != nullptr && std::strcmp(report, "1") == 0;
+  read.is_reported = report != nullptr && *report != '\0';
+  if (read.is_reported && std::strcmp(report, "1") != 0) read.report = report;
+  const char* const diagnose = std::getenv("STEADFOLD_INTERPOSE_DIAGNOSE");
+  read.is_diagnosed = diagnose != nullptr && std::strcmp(diagnose, "1") == 0;
   const char* const given = std::getenv("STEADFOLD_INTERPOSE_METHOD");
   const std::string method = given == nullptr ? "" : given;
   if (method == "exact")
     read.method = Treatment::exact;
   else if (method == "binned")
     read.method = Treatment::binned;
+  else if (method == "plain")
+    read.method = Treatment::plain;
   else if (!method.empty() && method != "tree")
-    read.fault = "unknown method '" + method + "' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact or binned";
+    read.fault = "unknown method '" + method + "' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact, binned or plain";
   return read;
 }
 
@@ -47,8 +58,11 @@ const steadfold_interpose_shim& shim() noexcept { return *given_shim; }
 
 Treatment method() { return settings().method; }
 
+const char* name_of(steadfold_interpose_index function) noexcept { return shim().names[function]; }
+
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why) {
   std::fprintf(stderr, "steadfold: %s\n", why.c_str());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher loses what it has not read by then
   PMPI_Abort(comm, 1);
   std::abort();  // where the launcher does not come to it
 }
@@ -59,7 +73,7 @@ void compare_settings() {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int method = static_cast<int>(settings().method);
+  const int method = 2 * static_cast<int>(settings().method) + (settings().is_diagnosed ? 1 : 0);
   unsigned hash = 0;
   for (const char* c = STEADFOLD_VERSION; *c != '\0'; ++c) hash = hash * 31 + static_cast<unsigned char>(*c);
   const int version = static_cast<int>(hash & 0xFFFFFF);
@@ -82,8 +96,9 @@ void before_finalize() {
   if (is_running && settings().is_reported) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0) print_report(shim(), method(), rank, size);
+    if (rank == 0) write_report(shim(), method(), rank, size, settings().report);
   }
+  if (is_running) end_trace();
   note_end();
 }
 
@@ -117,16 +132,48 @@ Treatment treatment_of(const Call& call, const Communicator& comm) {
   return fits(elements, comm) ? elements.treatment() : Treatment::too_large;
 }
 
-void note_call(const Origin& origin, const Call& call, MPI_Datatype type, MPI_Op op, const Communicator& comm,
-               Treatment treatment) {
-  if (settings().is_reported) {
-    int size = 0;
-    if (call.elements.treatment() == Treatment::order_free) PMPI_Type_size(type, &size);
-    const std::size_t bytes = call.elements.bytes() + static_cast<std::size_t>(std::max(size, 0));
-    const MPI_Count count = call.count + call.total();
-    note(origin.index, op, type, bytes * static_cast<std::size_t>(std::max<MPI_Count>(count, 0)), treatment);
+struct Watch::Seen {
+  const Call& call;
+  const Communicator& comm;
+  Treatment treatment;
+  bool is_traced;  // here: a started reduction is, when it has ended
+  CallName name{};
+  std::uint64_t input = 0;
+  std::unique_ptr<Diagnosis> diagnosis = nullptr;
+  double begin = 0;
+};
+
+bool is_watching() noexcept {
+  static const bool is = settings().is_reported || settings().is_diagnosed || is_traced() || !settings().fault.empty();
+  return is;
+}
+
+Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, bool is_started) {
+  const bool is_handled = !is_passed_on(treatment);
+  if (is_handled && !settings().fault.empty()) end_program(comm.handle, settings().fault);
+  const bool has_rows = comm.calls != nullptr && treatment != Treatment::across && treatment != Treatment::refused &&
+                        treatment != Treatment::no_elements;
+  seen_.reset(new Seen{call, comm, treatment, has_rows && is_traced() && !(is_handled && is_started)});
+  if (seen_->is_traced) {
+    seen_->name = comm.next_call();
+    seen_->input = input_digest(call);
+    // What a passed on call that was started gives is not known.
+    if (is_started) trace(seen_->name, seen_->input, 0, name_of(call.place.function), call.place.site);
+    seen_->is_traced = !is_started;
   }
-  if (!is_passed_on(treatment) && !settings().fault.empty()) end_program(comm.handle, settings().fault);
+  if (settings().is_diagnosed && is_handled && !is_started && is_diagnosable(call))
+    seen_->diagnosis = std::make_unique<Diagnosis>(call, comm);
+  seen_->begin = PMPI_Wtime();
+}
+
+void Watch::end(int code) {
+  const double seconds = settings().is_reported ? PMPI_Wtime() - seen_->begin : 0;
+  if (code != MPI_SUCCESS) return;
+  if (seen_->is_traced)
+    trace(seen_->name, seen_->input, result_digest(seen_->call, seen_->comm), name_of(seen_->call.place.function),
+          seen_->call.place.site);
+  if (settings().is_reported)
+    note(seen_->call, seen_->treatment, seconds, seen_->diagnosis ? seen_->diagnosis->difference() : Difference{});
 }
 
 int handle(Call& call, const Communicator& comm, MPI_Request* request) {

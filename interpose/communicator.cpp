@@ -1,16 +1,24 @@
 #include "communicator.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
-#include <new>
+#include <mutex>
 #include <numeric>
+#include <unordered_map>
 #include <vector>
 
 namespace steadfold::interpose {
 namespace {
 
+/// What stands on a communicator.
+struct Kept {
+  Communicator known;
+  std::atomic<std::uint32_t> calls = 0;
+};
+
 int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
-  delete static_cast<Communicator*>(kept);
+  delete static_cast<Kept*>(kept);
   return MPI_SUCCESS;
 }
 
@@ -24,8 +32,8 @@ int key() {
   return made;
 }
 
-/// Whether all processes are those of MPI_COMM_WORLD, whose ranks have compared their settings.
-bool is_within_world(MPI_Comm comm) {
+/// The ranks of its processes in MPI_COMM_WORLD, or MPI_UNDEFINED.
+std::vector<int> ranks_in_world(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -36,9 +44,17 @@ bool is_within_world(MPI_Comm comm) {
   PMPI_Group_translate_ranks(group, size, ranks.data(), world, there.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
-  for (const int rank : there)
-    if (rank == MPI_UNDEFINED) return false;
-  return true;
+  return there;
+}
+
+/// The same number in another run, if communicators of the same processes are first used in the same order.
+std::uint32_t identity_of(const std::vector<int>& ranks) {
+  static std::mutex lock;
+  static auto& seen = *new std::unordered_map<std::uint32_t, std::uint32_t>;  // as long as programs may reduce
+  std::uint32_t hash = 2166136261U;
+  for (const int rank : ranks) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 16777619U;
+  const std::lock_guard held(lock);
+  return hash + 2654435769U * seen[hash]++;
 }
 
 Communicator look_at(MPI_Comm comm) {
@@ -47,7 +63,10 @@ Communicator look_at(MPI_Comm comm) {
   PMPI_Comm_test_inter(comm, &is_inter);
   PMPI_Comm_rank(comm, &found.rank);
   PMPI_Comm_size(comm, &found.size);
-  if (is_inter != 0 || !is_within_world(comm))
+  const std::vector<int> ranks = ranks_in_world(comm);
+  found.identity = identity_of(ranks);
+  // Those of other worlds have not compared their settings.
+  if (is_inter != 0 || std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end())
     found.treatment = Treatment::across;
   else if (found.size == 1)
     found.treatment = Treatment::one_rank;
@@ -78,11 +97,15 @@ Communicator communicator_of(MPI_Comm comm) {
   int is_kept = 0;
   if (PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&kept), &is_kept) != MPI_SUCCESS)
     return {.treatment = Treatment::refused};
-  if (is_kept != 0) return *static_cast<const Communicator*>(kept);
-  auto found = std::make_unique<Communicator>(look_at(comm));
-  const Communicator copy = *found;
-  if (PMPI_Comm_set_attr(comm, key(), found.get()) == MPI_SUCCESS) static_cast<void>(found.release());
-  return copy;
+  if (is_kept != 0) return static_cast<const Kept*>(kept)->known;
+  auto found = std::make_unique<Kept>(look_at(comm));
+  Communicator known = found->known;
+  found->known.calls = known.calls = &found->calls;
+  if (PMPI_Comm_set_attr(comm, key(), found.get()) == MPI_SUCCESS)
+    static_cast<void>(found.release());
+  else
+    known.calls = nullptr;
+  return known;
 }
 
 }  // namespace steadfold::interpose

@@ -4,15 +4,31 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "rows.hpp"
 
 namespace steadfold::interpose {
+
+/// Which call of which communicator: the same in every run in which each communicator's calls have the same order.
+struct CallName {
+  std::uint32_t communicator;
+  std::uint32_t number;
+};
 
 struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
   int rank = 0;
   int size = 0;
-  Treatment treatment = Treatment::tree;  // else why its calls are passed on
+  Treatment treatment = Treatment::tree;        // else why its calls are passed on
+  std::uint32_t identity = 0;                   // of its processes, and which of those with the same ones
+  std::atomic<std::uint32_t>* calls = nullptr;  // that were named so far; lives as long as the communicator
+
+  /// Names the next call. Threads do not reduce on one communicator at once.
+  CallName next_call() const noexcept {
+    return {identity, calls == nullptr ? 0 : calls->fetch_add(1, std::memory_order_relaxed)};
+  }
 };
 
 Communicator communicator_of(MPI_Comm comm);

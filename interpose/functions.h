@@ -142,6 +142,7 @@ struct steadfold_interpose_shim {
   const char* const* names;                 /* without the prefix of C's */
   const steadfold_interpose_function* next; /* the definition behind the shim: a profiler's, or the library's */
   const unsigned long long* counts;         /* of calls of counted functions */
+  const void* (*caller)(void);              /* where this thread's running call returns to in the program */
 };
 
 /* What the layer gives the shim: a wrapper for each function, NULL for those that are passed on. */

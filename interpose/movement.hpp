@@ -11,16 +11,25 @@
 #include <vector>
 
 #include "communicator.hpp"
+#include "functions.h"
 #include "rows.hpp"
 
 namespace steadfold::interpose {
 
 enum class Collective { allreduce, reduce, reduce_scatter, scan, exscan };
 
+/// Which function a program calls, and where: the address that the call returns to, or null.
+struct Place {
+  steadfold_interpose_index function;
+  const void* site;
+};
+
 /// What a program calls for. `from` may be MPI_IN_PLACE, as in MPI.
 struct Call {
   Collective collective;
+  Place place;
   Elements elements;
+  MPI_Comm comm;
   const void* from;
   void* to;
   MPI_Count count;                     // of elements of a row
@@ -29,6 +38,17 @@ struct Call {
 
   /// Where the elements stand that this rank contributes.
   const void* input() const noexcept { return from == MPI_IN_PLACE ? to : from; }
+  /// Of elements that a rank gets.
+  MPI_Count result_count(int rank) const noexcept {
+    switch (collective) {
+      case Collective::allreduce:
+      case Collective::scan: return count;
+      case Collective::reduce: return rank == root ? count : 0;
+      case Collective::exscan: return rank > 0 ? count : 0;
+      case Collective::reduce_scatter: return counts[static_cast<std::size_t>(rank)];
+    }
+    return 0;
+  }
   /// The sum of `counts`.
   MPI_Count total() const noexcept { return std::accumulate(counts.begin(), counts.end(), MPI_Count{0}); }
 };

@@ -7,16 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "site.hpp"
+
 namespace steadfold::interpose {
 namespace {
 
+/// Calls that are alike.
 struct Line {
   steadfold_interpose_index function;
   std::string op;
   std::string type;
   Treatment treatment;
+  const void* site;
   unsigned long long calls = 0;
   unsigned long long bytes = 0;
+  double seconds = 0;
+  Difference difference = {};
 };
 
 std::mutex lock;
@@ -38,52 +44,145 @@ std::string name_of_type(MPI_Datatype type) {
   return name.data();
 }
 
+/// Of the rows that this rank contributes.
+unsigned long long bytes_of(const Call& call) {
+  const MPI_Count count = call.count + call.total();
+  int size = static_cast<int>(call.elements.bytes());
+  if (call.elements.treatment() == Treatment::order_free) PMPI_Type_size(call.elements.type(), &size);
+  return count <= 0 || size <= 0 ? 0 : static_cast<unsigned long long>(count) * static_cast<unsigned long long>(size);
+}
+
 /// Whether no call was passed on whose bits an order may change. Under the lock.
 bool is_all_handled(const steadfold_interpose_shim& of) {
   const auto may_change = [](const Line& line) {
     return line.treatment == Treatment::across || line.treatment == Treatment::outside ||
-           line.treatment == Treatment::too_large;
+           line.treatment == Treatment::too_large || line.treatment == Treatment::plain;
   };
   return std::ranges::none_of(lines(), may_change) &&
          std::all_of(of.counts, of.counts + steadfold_interpose_count, [](auto count) { return count == 0; });
 }
 
-}  // namespace
+bool is_diagnosed(const Line& line) { return line.difference.compared > 0; }
 
-void note(steadfold_interpose_index function, MPI_Op op, MPI_Datatype type, std::size_t bytes, Treatment treatment) {
-  const std::string op_name = op == MPI_OP_NULL ? "none" : name_of(op);
-  const std::string type_name = name_of_type(type);
-  const std::lock_guard held(lock);
-  auto found = std::ranges::find_if(lines(), [&](const Line& line) {
-    return line.function == function && line.treatment == treatment && line.op == op_name && line.type == type_name;
-  });
-  if (found == lines().end())
-    found = lines().insert(found, {.function = function, .op = op_name, .type = type_name, .treatment = treatment});
-  ++found->calls;
-  found->bytes += bytes;
+/// "12 of 300, 5 ulps".
+std::string text_of(const Difference& difference) {
+  if (difference.compared == 0) return {};
+  std::string text = std::to_string(difference.differing) + " of " + std::to_string(difference.compared);
+  if (difference.differing == 0) return text;
+  return text + (difference.most_ulps == Difference::not_a_number
+                     ? ", a NaN"
+                     : ", " + std::to_string(difference.most_ulps) + " ulps");
 }
 
-void print_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size) {
-  const std::lock_guard held(lock);
-  std::string text = "steadfold: the reductions of rank " + std::to_string(rank) + " of " + std::to_string(size) +
-                     ". Sums: " + text_of(method) + ". The same bits again with this number of ranks" +
-                     (is_all_handled(shim) ? "" : ", but for calls that were passed on though order may change them") +
-                     ".\n";
+std::string formatted(const char* format, auto... values) {
+  std::array<char, 1024> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text.data();
+}
+
+std::string table(const steadfold_interpose_shim& shim, Treatment method, int rank, int size) {
+  const bool has_differences = std::ranges::any_of(lines(), is_diagnosed);
+  std::string text = formatted(
+      "steadfold: the reductions of rank %d of %d. Sums: %s. The same bits again with this number of ranks%s.\n", rank,
+      size, text_of(method),
+      is_all_handled(shim) ? "" : ", but for calls that were passed on though order may change them");
   const auto add = [&](const char* function, const std::string& op, const std::string& type, const std::string& calls,
-                       const std::string& bytes, const char* done) {
-    std::array<char, 512> line{};
-    std::snprintf(line.data(), line.size(), "%-26s %-12s %-28s %10s %14s  %s\n", function, op.c_str(), type.c_str(),
-                  calls.c_str(), bytes.c_str(), done);
-    text += line.data();
+                       const std::string& bytes, const std::string& seconds, const std::string& done,
+                       const std::string& differing, const std::string& place) {
+    text += formatted("%-26s %-12s %-22s %10s %14s %9s  %-42s", function, op.c_str(), type.c_str(), calls.c_str(),
+                      bytes.c_str(), seconds.c_str(), done.c_str());
+    if (has_differences) text += formatted("  %-24s", differing.c_str());
+    text += "  " + place;
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
   };
-  add("function", "operator", "type", "calls", "bytes", "what was done");
+  add("function", "operator", "type", "calls", "bytes", "seconds", "what was done", "plain ones that differ", "where");
   for (const Line& line : lines())
     add(shim.names[line.function], line.op, line.type, std::to_string(line.calls), std::to_string(line.bytes),
-        text_of(line.treatment));
+        formatted("%.3g", line.seconds), text_of(line.treatment), text_of(line.difference), place_of(line.site));
   for (int i = 0; i < steadfold_interpose_count; ++i)
     if (shim.counts[i] > 0)
-      add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "passed on: one-sided");
-  std::fputs(text.c_str(), stderr);  // in one piece
+      add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "", "passed on: one-sided", "", "");
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') all += '\\';
+    if (static_cast<unsigned char>(c) < 32)
+      all += formatted("\\u%04x", static_cast<unsigned>(c));
+    else
+      all += c;
+  }
+  return all + "\"";
+}
+
+std::string json(const steadfold_interpose_shim& shim, Treatment method, int rank, int size) {
+  std::string text = formatted("{\"rank\": %d, \"ranks\": %d, \"sums\": %s, \"same_bits_again\": %s, \"calls\": [",
+                               rank, size, quoted(text_of(method)).c_str(), is_all_handled(shim) ? "true" : "false");
+  const char* between = "\n";
+  for (const Line& line : lines()) {
+    text += between + formatted(
+                          "  {\"function\": \"%s\", \"operator\": %s, \"type\": %s, \"calls\": %llu, \"bytes\": %llu, "
+                          "\"seconds\": %.9g, ",
+                          shim.names[line.function], quoted(line.op).c_str(), quoted(line.type).c_str(), line.calls,
+                          line.bytes, line.seconds);
+    if (is_diagnosed(line)) {
+      text += formatted("\"compared\": %llu, \"differing\": %llu, ",
+                        static_cast<unsigned long long>(line.difference.compared),
+                        static_cast<unsigned long long>(line.difference.differing));
+      text +=
+          "\"most_ulps\": " +
+          (line.difference.most_ulps == Difference::not_a_number ? "null" : std::to_string(line.difference.most_ulps)) +
+          ", ";
+    }
+    text += "\"done\": " + quoted(text_of(line.treatment)) + ", \"where\": " + quoted(place_of(line.site)) + "}";
+    between = ",\n";
+  }
+  for (int i = 0; i < steadfold_interpose_count; ++i) {
+    if (shim.counts[i] == 0) continue;
+    text += between + formatted("  {\"function\": \"%s\", \"calls\": %llu, \"done\": \"passed on: one-sided\"}",
+                                shim.names[i], shim.counts[i]);
+    between = ",\n";
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace
+
+void note(const Call& call, Treatment treatment, double seconds, const Difference& difference) {
+  const MPI_Op op = call.elements.op();
+  const std::string op_name = op == MPI_OP_NULL ? "none" : name_of(op);
+  const std::string type_name = name_of_type(call.elements.type());
+  const unsigned long long bytes = bytes_of(call);
+  const std::lock_guard held(lock);
+  auto found = std::ranges::find_if(lines(), [&](const Line& line) {
+    return line.function == call.place.function && line.site == call.place.site && line.treatment == treatment &&
+           line.op == op_name && line.type == type_name;
+  });
+  if (found == lines().end())
+    found = lines().insert(found, {.function = call.place.function,
+                                   .op = op_name,
+                                   .type = type_name,
+                                   .treatment = treatment,
+                                   .site = call.place.site});
+  ++found->calls;
+  found->bytes += bytes;
+  found->seconds += seconds;
+  found->difference.add(difference);
+}
+
+void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file) {
+  const std::lock_guard held(lock);
+  if (file.empty()) {
+    std::fputs(table(shim, method, rank, size).c_str(), stderr);  // in one piece
+    return;
+  }
+  std::FILE* const out = std::fopen(file.c_str(), "w");
+  const bool is_written = out != nullptr && std::fputs(json(shim, method, rank, size).c_str(), out) >= 0;
+  if ((out != nullptr && std::fclose(out) != 0) || !is_written)
+    std::fprintf(stderr, "steadfold: there is no report (%s cannot be written), name another file\n", file.c_str());
 }
 
 }  // namespace steadfold::interpose

@@ -154,6 +154,7 @@ const char* text_of(Treatment treatment) noexcept {
     case Treatment::exact: return "rounded once, exact";
     case Treatment::binned: return "rounded once, binned";
     case Treatment::by_library: return "rank order, by tree, the operator as it is";
+    case Treatment::plain: return "passed on: as asked";
     case Treatment::order_free: return "passed on: no order changes a bit";
     case Treatment::one_rank: return "passed on: one rank";
     case Treatment::no_elements: return "passed on: no elements";
@@ -200,6 +201,7 @@ Elements::Elements(MPI_Datatype type, MPI_Op op, Treatment method)
   } else if (!is_named(op)) {
     set_by_library();
   }
+  if (method == Treatment::plain && !is_passed_on(treatment_)) treatment_ = Treatment::plain;
 }
 
 void Elements::set_by_library() {

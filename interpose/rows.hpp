@@ -22,6 +22,7 @@ enum class Treatment {
   exact,        // rounded once
   binned,       // likewise
   by_library,   // the tree, of the MPI library's or the program's own operator
+  plain,        // asked for: the program as it is, to be recorded or compared
   order_free,   // no order changes a bit
   one_rank,     // there is nothing to combine
   no_elements,  // likewise
@@ -61,6 +62,10 @@ class Elements {
   Elements(MPI_Datatype type, MPI_Op op, Treatment method);
 
   Treatment treatment() const noexcept { return treatment_; }
+  MPI_Datatype type() const noexcept { return type_; }
+  MPI_Op op() const noexcept { return op_; }
+  /// What libsteadfold calls the type, or SF_BYTES where the MPI library reduces.
+  sf_type number() const noexcept { return number_; }
   /// Bytes of a packed element.
   std::size_t bytes() const noexcept { return bytes_; }
   /// The most bytes that an element takes in memory: of its own, or of the way to the next one.

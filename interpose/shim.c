@@ -84,6 +84,13 @@ static void say(const char* problem, const char* detail) {
   fprintf(stderr, "steadfold: MPI's reductions are left as they are: %s%s\n", problem, detail);
 }
 
+/* --- where the program called --- */
+
+/* What the last call returns to. Where Fortran's functions call C's, that is theirs. */
+static __thread const void* caller;
+static __thread const void* caller_in_fortran;
+static const void* last_caller(void) { return caller_in_fortran != NULL ? caller_in_fortran : caller; }
+
 /* --- its layer --- */
 
 /* The layer's name for the library that describes itself so; NULL: there is none. */
@@ -96,7 +103,7 @@ static const char* layer_of(const char* library) {
 #define VERSION_OF_LIBRARY "PMPI_Get_library_version"
 
 static void load_layer(void* library) {
-  static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts};
+  static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts, last_caller};
   char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of either library */
   int length = 0;
   char place[PATH_MAX];
@@ -225,17 +232,29 @@ typedef intptr_t word;
 #define WORDS_12 WORDS_10, k, l
 #define WORDS_13 WORDS_12, m
 
-#define DEFINED(name, target, arguments) \
-  int name(TYPES_##arguments);           \
-  int name(TYPES_##arguments) { return ((int (*)(TYPES_##arguments))(target))(WORDS_##arguments); }
-#define HANDLED(prefix, name, arguments) DEFINED(prefix##name, target_of(prefix##name##_index), arguments)
-#define COUNTED(prefix, name, arguments) DEFINED(prefix##name, counted_target(prefix##name##_index), arguments)
+#define CALL(target, arguments) ((int (*)(TYPES_##arguments))(target))(WORDS_##arguments)
+#define OF_C(name, target, arguments)     \
+  int name(TYPES_##arguments);            \
+  int name(TYPES_##arguments) {           \
+    caller = __builtin_return_address(0); \
+    return CALL(target, arguments);       \
+  }
+#define HANDLED(prefix, name, arguments) OF_C(prefix##name, target_of(prefix##name##_index), arguments)
+#define COUNTED(prefix, name, arguments) OF_C(prefix##name, counted_target(prefix##name##_index), arguments)
+#define OF_FORTRAN(name, index, arguments)                   \
+  int name(TYPES_##arguments);                               \
+  int name(TYPES_##arguments) {                              \
+    caller_in_fortran = __builtin_return_address(0);         \
+    const int code = CALL(fortran_target(index), arguments); \
+    caller_in_fortran = NULL;                                \
+    return code;                                             \
+  }
 #define ALIAS(alias_name, name, arguments) int alias_name(TYPES_##arguments) __attribute__((alias(#name)));
-#define FORTRAN(prefix, name, capitals, arguments)                                        \
-  DEFINED(prefix##_##name##_, fortran_target(prefix##_##name##_index), arguments)         \
-  DEFINED(prefix##_##name##_f08_, fortran_target(prefix##_##name##_f08_index), arguments) \
-  ALIAS(prefix##_##name, prefix##_##name##_, arguments)                                   \
-  ALIAS(prefix##_##name##__, prefix##_##name##_, arguments)                               \
+#define FORTRAN(prefix, name, capitals, arguments)                           \
+  OF_FORTRAN(prefix##_##name##_, prefix##_##name##_index, arguments)         \
+  OF_FORTRAN(prefix##_##name##_f08_, prefix##_##name##_f08_index, arguments) \
+  ALIAS(prefix##_##name, prefix##_##name##_, arguments)                      \
+  ALIAS(prefix##_##name##__, prefix##_##name##_, arguments)                  \
   ALIAS(capitals, prefix##_##name##_, arguments)
 
 STEADFOLD_INTERPOSE_HANDLED(HANDLED)

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "requests.hpp"
+#include "trace.hpp"
+#include "wrappers.hpp"
 #if defined(OPEN_MPI) && MPI_VERSION < 4
 #include <mpi-ext.h>
 #define STEADFOLD_PERSISTENT(name) PMPIX_##name##_init
@@ -76,6 +78,9 @@ void Started::contribute() {
     elements.pack(from, static_cast<int>(sent_count()), copy_);
   }
   sent_ = copy_ == nullptr ? from : copy_;
+  if (!is_traced()) return;
+  name_ = comm_.next_call();
+  input_ = input_digest(call_);
 }
 
 int Started::start(MPI_Request* request) {
@@ -118,19 +123,16 @@ int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Reques
 }
 
 void Started::finish() {
+  reduce();
+  if (is_traced()) trace(name_, input_, result_digest(call_, comm_), name_of(call_.place.function), call_.place.site);
+}
+
+void Started::reduce() {
   const Elements& elements = call_.elements;
-  int rows = comm_.size;
-  auto count = static_cast<int>(call_.count);
-  const std::byte* from = rows_;
-  if (call_.collective == Collective::reduce && comm_.rank != call_.root) return;
-  if (call_.collective == Collective::reduce_scatter)
-    count = static_cast<int>(call_.counts[static_cast<std::size_t>(comm_.rank)]);
-  if (is_scan()) {
-    rows = comm_.rank + (call_.collective == Collective::scan ? 1 : 0);
-    if (rows == 0) return;
-    from = records_.rows(rows_, rows);
-  }
-  elements.reduce(from, rows, count, call_.to, 0);
+  const auto count = static_cast<int>(call_.result_count(comm_.rank));
+  if (count == 0) return;
+  const int rows = !is_scan() ? comm_.size : comm_.rank + (call_.collective == Collective::scan ? 1 : 0);
+  elements.reduce(is_scan() ? records_.rows(rows_, rows) : rows_, rows, count, call_.to, 0);
 }
 
 }  // namespace steadfold::interpose

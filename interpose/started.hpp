@@ -34,6 +34,7 @@ class Started {
   void finish();
 
  private:
+  void reduce();
   bool is_scan() const noexcept;
   /// Elements that this rank contributes.
   MPI_Count sent_count() const noexcept { return call_.count + call_.total(); }
@@ -49,6 +50,8 @@ class Started {
   std::byte* copy_ = nullptr;
   std::byte* rows_ = nullptr;
   MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;  // programs may free theirs
+  CallName name_{};                             // for a trace
+  std::uint64_t input_ = 0;                     // likewise
 };
 
 }  // namespace steadfold::interpose

@@ -40,6 +40,8 @@ const steadfold_interpose_shim& shim() noexcept;
 Treatment method();
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why);
 
+const char* name_of(steadfold_interpose_index function) noexcept;
+
 template <class Function>
 Function next(steadfold_interpose_index index) {
   return reinterpret_cast<Function>(shim().next[index]);
@@ -98,9 +100,23 @@ int as_int(MPI_Count count, MPI_Comm comm);
 
 /// What is done with a call; all ranks come to the same.
 Treatment treatment_of(const Call& call, const Communicator& comm);
-/// For the report, and where no Init was seen: whether the settings are right.
-void note_call(const Origin& origin, const Call& call, MPI_Datatype type, MPI_Op op, const Communicator& comm,
-               Treatment treatment);
+
+/// Looks at a call for the report, the diagnosis and the trace, as far as they are asked for. Ends the program where
+/// the settings are wrong and no Init said so.
+class Watch {
+ public:
+  Watch(const Call& call, const Communicator& comm, Treatment treatment, bool is_started);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  /// The call came back.
+  void end(int code);
+
+ private:
+  struct Seen;
+  std::unique_ptr<Seen> seen_;
+};
+/// Whether there is anything to look for.
+bool is_watching() noexcept;
 
 /// Carries a call out, or starts it with `rest`: (MPI_Request*), or for persistent requests (MPI_Info, MPI_Request*).
 inline int handle(const Call& call, const Communicator& comm) { return carry_out(call, comm); }
@@ -108,15 +124,24 @@ int handle(Call& call, const Communicator& comm, MPI_Request* request);
 int handle(Call& call, const Communicator& comm, MPI_Info info, MPI_Request* request);
 
 template <class... Rest>
-int reduce_or_pass_on(const Origin& origin, Call& call, MPI_Datatype type, MPI_Op op, MPI_Comm handle_of,
-                      Rest... rest) {
-  const Communicator comm = communicator_of(handle_of);
+int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
+  const Communicator comm = communicator_of(call.comm);
+  constexpr bool is_started = sizeof...(Rest) > 0;
   Treatment treatment = treatment_of(call, comm);
-  if (sizeof...(Rest) > 0 && !is_passed_on(treatment) && !may_start(call, comm)) treatment = Treatment::too_large;
-  note_call(origin, call, type, op, comm, treatment);
-  if (is_passed_on(treatment)) return origin.pass_on();
-  return guarded(origin, handle_of, [&] { return handle(call, comm, rest...); });
+  if (is_started && !is_passed_on(treatment) && !may_start(call, comm)) treatment = Treatment::too_large;
+  const auto carried_out = [&] { return is_passed_on(treatment) ? origin.pass_on() : handle(call, comm, rest...); };
+  return guarded(origin, call.comm, [&] {
+    if (!is_watching()) return carried_out();
+    const Call watched = call;  // which a started one takes with it
+    Watch watch(watched, comm, treatment, is_started);
+    const int code = carried_out();
+    watch.end(code);
+    return code;
+  });
 }
+
+/// The function and the place of a call.
+inline Place place_of(const Origin& origin) { return {origin.index, shim().caller()}; }
 
 /// Allreduce, Scan and Exscan.
 template <Collective collective, class Count, class... Rest>
@@ -125,8 +150,8 @@ int reduce_to_all(const Origin& origin, const void* from, void* to, Count count,
   if (is_missing<Count>(origin))
     return enter(reduce_to_all<collective, int, Rest...>, with_ints(origin), from, to, as_int(count, comm), type, op,
                  comm, rest...);
-  Call call{collective, Elements(type, op, method()), from, to, count};
-  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+  Call call{collective, place_of(origin), Elements(type, op, method()), comm, from, to, count};
+  return reduce_or_pass_on(origin, call, rest...);
 }
 
 template <class Count, class... Rest>
@@ -134,8 +159,8 @@ int reduce(const Origin& origin, const void* from, void* to, Count count, MPI_Da
            MPI_Comm comm, Rest... rest) {
   if (is_missing<Count>(origin))
     return enter(reduce<int, Rest...>, with_ints(origin), from, to, as_int(count, comm), type, op, root, comm, rest...);
-  Call call{Collective::reduce, Elements(type, op, method()), from, to, count, root};
-  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+  Call call{Collective::reduce, place_of(origin), Elements(type, op, method()), comm, from, to, count, root};
+  return reduce_or_pass_on(origin, call, rest...);
 }
 
 /// The number of ranks, or none where the MPI library will refuse the communicator or MPI does not run.
@@ -151,8 +176,9 @@ int reduce_scatter(const Origin& origin, const void* from, void* to, const Count
     for (std::size_t r = 0; r < ranks; ++r) ints.push_back(as_int(counts[r], comm));
     return enter(reduce_scatter<int, Rest...>, with_ints(origin), from, to, ints.data(), type, op, comm, rest...);
   }
-  Call call{Collective::reduce_scatter, Elements(type, op, method()), from, to, 0, 0, {counts, counts + ranks}};
-  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+  Call call{Collective::reduce_scatter, place_of(origin), Elements(type, op, method()), comm, from, to, 0, 0,
+            {counts, counts + ranks}};
+  return reduce_or_pass_on(origin, call, rest...);
 }
 
 template <class Count, class... Rest>
@@ -162,13 +188,15 @@ int reduce_scatter_block(const Origin& origin, const void* from, void* to, Count
     return enter(reduce_scatter_block<int, Rest...>, with_ints(origin), from, to, as_int(count, comm), type, op, comm,
                  rest...);
   Call call{Collective::reduce_scatter,
+            place_of(origin),
             Elements(type, op, method()),
+            comm,
             from,
             to,
             0,
             0,
             std::vector<MPI_Count>(ranks_of(comm), count)};
-  return reduce_or_pass_on(origin, call, type, op, comm, rest...);
+  return reduce_or_pass_on(origin, call, rest...);
 }
 
 /// Sets the wrappers of a group of six, in the order of functions.h, whose last arguments are `Rest`; `Bound<index,

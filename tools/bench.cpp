@@ -13,6 +13,7 @@
 #include "bench/contest.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
+#include "interposer.hpp"
 #include "kernels/target.hpp"
 #include "long_work.hpp"
 #include "program/methods.hpp"
@@ -22,8 +23,8 @@
 namespace steadfold::command {
 namespace {
 
-constexpr std::string_view benchmarks[] = {"local",     "prefetch",   "arrays", "shared", "teams",
-                                           "allreduce", "splitphase", "bundle", "fields", "reduce"};
+constexpr std::string_view benchmarks[] = {"local",      "prefetch", "arrays", "shared", "teams",    "allreduce",
+                                           "splitphase", "bundle",   "fields", "reduce", "interpose"};
 
 /// "local, prefetch, ... or reduce".
 std::string all_benchmarks() {
@@ -71,12 +72,14 @@ void BenchOptions::add_to(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts,
-                 "allreduce, splitphase, shared, teams: elements per rank or thread; bundle: sums; reduce: elements; "
+                 "allreduce, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
+                 "elements; "
                  "fields: points")
       ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
   app.add_option("--methods", methods,
-                 "allreduce, splitphase, shared, teams, reduce: tree, exact, binned, plain; fields: exact, binned")
+                 "allreduce, splitphase, shared, teams, reduce: tree, exact, binned, plain; fields: exact, binned; "
+                 "interpose: one of tree, exact, binned")
       ->delimiter(',');
   app.add_option("--schedules", schedules,
                  "allreduce, splitphase, shared, teams, reduce: names of `steadfold schedules`, with parameters; but "
@@ -172,6 +175,17 @@ bench::SharedOptions asked_in_place_of(bench::SharedOptions defaults, const Benc
   return defaults;
 }
 
+/// Of `bench interpose`, which measures by one method.
+std::string interposed_method(const BenchOptions& options) {
+  if (options.methods.size() > 1 || (options.methods.size() == 1 && options.methods.front() == "plain"))
+    throw Failure(
+        "bench interpose measures one method (an environment variable says which), give --methods tree, exact "
+        "or binned");
+  if (options.methods.empty()) return "tree";
+  method_named(options.methods.front());
+  return options.methods.front();
+}
+
 /// Measures over the ranks of this job.
 bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
   if (options.name == "allreduce") {
@@ -195,6 +209,11 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     if (!options.counts.empty()) fields.points = options.counts;
     if (!options.methods.empty()) fields.methods = options.methods;
     return bench::fields(fields, job);
+  }
+  if (options.name == "interpose") {
+    bench::InterposeOptions interpose{.method = interposed_method(options), .rounds = options.rounds};
+    if (!options.counts.empty()) interpose.counts = options.counts;
+    return bench::interpose(interpose);
   }
   bench::ReduceOptions reduce{.rounds = options.rounds};
   if (!options.counts.empty()) reduce.counts = options.counts;
@@ -293,6 +312,13 @@ void check(const Asked& asked, const Job& job) {
   if (is_local && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
     throw Failure("bench " + name +
                   " measures one process (--ranks, --launches and --libraries start several), leave them out");
+  if (name == "interpose") {
+    const std::string method = interposed_method(asked.options);
+    if (starts_ranks(asked))
+      preload_interposer(method);
+    else if (!is_interposed())
+      throw Failure("bench interpose runs in a job with the interposer (this one was started without), start it alone");
+  }
   if (is_local || !starts_ranks(asked)) return;
   if (launch_of_this_process().rank_count > 1)
     throw Failure(

@@ -12,56 +12,60 @@
 #include <vector>
 
 #include "command.hpp"
+#include "interposer.hpp"
 #include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
 
 namespace steadfold::command {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct RunRequest {
   std::string method = "tree";
+  std::string report, record, compared;  // files
+  bool diagnose = false;
   std::vector<std::string> words;
 };
 
-/// The library to preload: beside this command, as it is built and as it is installed.
-fs::path interposer() {
-  const fs::path own = this_program().parent_path().parent_path();
-  for (const char* const folder : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
-    const fs::path library = own / folder / "libsteadfold_interpose.so";
-    if (!fs::exists(library)) continue;
-    const fs::path found = fs::canonical(library);
-    if (found.string().find_first_of(" :") != std::string::npos)
-      throw Failure("'" + found.string() +
-                    "' cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere");
-    return found;
-  }
-  throw Failure("no libsteadfold_interpose.so (nothing in lib/ beside the command's bin/), install all of a release");
-}
-
-void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+constexpr const char* variables[] = {"LD_PRELOAD",
+                                     "STEADFOLD_INTERPOSE_METHOD",
+                                     "STEADFOLD_INTERPOSE_REPORT",
+                                     "STEADFOLD_INTERPOSE_DIAGNOSE",
+                                     "STEADFOLD_INTERPOSE_RECORD",
+                                     "STEADFOLD_INTERPOSE_COMPARE"};
 
 /// A launcher that hands variables on to ranks of other nodes where it is told their names is told them.
 void tell_launcher(std::vector<std::string>& words) {
   const std::string& option = mpi_library().handing_on;
   if (option.empty() || !is_launcher(words.front())) return;
-  for (const char* const variable : {"STEADFOLD_INTERPOSE_REPORT", "STEADFOLD_INTERPOSE_METHOD", "LD_PRELOAD"})
-    words.insert(words.begin() + 1, {option, variable});
+  std::vector<std::string> told;
+  for (const char* const variable : variables)
+    if (std::getenv(variable) != nullptr) told.insert(told.end(), {option, variable});
+  words.insert(words.begin() + 1, told.begin(), told.end());
+}
+
+/// Ranks may be in another folder.
+void set_file(const char* variable, const std::string& file) {
+  if (!file.empty()) setenv(variable, std::filesystem::absolute(file).c_str(), 1);
 }
 
 Result start(const RunRequest& request) {
-  const char* const others = std::getenv("LD_PRELOAD");
-  set("LD_PRELOAD", interposer().string() + (others == nullptr ? "" : std::string(":") + others));
-  set("STEADFOLD_INTERPOSE_METHOD", request.method);
-  set("STEADFOLD_INTERPOSE_REPORT", "1");
+  preload_interposer(request.method);
+  setenv("STEADFOLD_INTERPOSE_REPORT", "1", 1);
+  set_file("STEADFOLD_INTERPOSE_REPORT", request.report);
+  set_file("STEADFOLD_INTERPOSE_RECORD", request.record);
+  set_file("STEADFOLD_INTERPOSE_COMPARE", request.compared);
+  if (request.diagnose) setenv("STEADFOLD_INTERPOSE_DIAGNOSE", "1", 1);
   std::vector<std::string> words = request.words;
   tell_launcher(words);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::fprintf(stderr, "steadfold: MPI's reductions by %s: the same bits on every run with the same number of ranks\n",
-               request.method.c_str());
+  if (request.method == "plain")
+    std::fprintf(stderr, "steadfold: MPI's reductions as they are\n");
+  else
+    std::fprintf(stderr,
+                 "steadfold: MPI's reductions by %s: the same bits on every run with the same number of ranks\n",
+                 request.method.c_str());
   execvp(arguments.front(), arguments.data());
   throw Failure("'" + words.front() + "' cannot be started (" + std::strerror(errno) + "), name a program");
 }
@@ -72,9 +76,15 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App& run = *app.add_subcommand("run", "Start a program whose own MPI reductions get the same bits on every run");
   const auto request = std::make_shared<RunRequest>();
   run.add_option("--method", request->method, "How sums are made")
-      ->check(CLI::IsMember({"tree", "exact", "binned"}))
+      ->check(CLI::IsMember({"tree", "exact", "binned", "plain"}))
       ->envname("STEADFOLD_INTERPOSE_METHOD")
       ->capture_default_str();
+  run.add_option("--report", request->report, "Write what was done with rank 0's calls to a file, as JSON");
+  run.add_flag("--diagnose", request->diagnose, "Tell where the MPI library by itself rounds otherwise, and how far");
+  CLI::Option* const record = run.add_option("--record", request->record,
+                                             "Write digests of all reductions to FILE.0, FILE.1, ...: 24 bytes each");
+  run.add_option("--compare", request->compared, "Tell the first reductions that differ from those that were recorded")
+      ->excludes(record);
   run.add_option("command", request->words, "The program and its arguments, behind --")->required();
   run.positionals_at_end();
   run.callback([request, &action] { action = [request](const Job&) { return start(*request); }; });

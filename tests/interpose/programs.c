@@ -106,7 +106,6 @@ static void values(void) {
   }
 }
 
-/* Rank 0 makes the call, by which it gets nothing from rank 1, and then sends to rank 1, which receives first. */
 /* Rank 1 waits and then sends; rank 0 receives and then waits. */
 static void ends_started(void) {
   double one = 1, sum = 0, received = 0;
@@ -120,6 +119,7 @@ static void ends_started(void) {
   }
 }
 
+/* Rank 0 makes the call, by which it gets nothing from rank 1, and then sends to rank 1, which receives first. */
 static void ends(int is_scan) {
   double one = 1, sum = 0, received = 0;
   for (int i = 0; i < 100; ++i) {

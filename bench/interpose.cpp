@@ -1,0 +1,63 @@
+// The interposer's calls beside those of the MPI library that it stands before, in one process: MPI_Allreduce goes
+// through the interposer, PMPI_Allreduce past it.
+#include <mpi.h>
+
+#include <vector>
+
+#include "program/job.hpp"
+#include "ranks.hpp"
+
+namespace steadfold::bench {
+namespace {
+
+using Allreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+using Iallreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
+
+/// Memory that the candidates of one size work on.
+struct Rows {
+  explicit Rows(std::size_t size) : from(size, 1.0), to(size) {}
+  int count() const { return static_cast<int>(from.size()); }
+  std::vector<double> from, to;
+};
+
+/// Sums of doubles, or of integers, which no order changes.
+Candidate blocking(Rows& rows, Allreduce call, MPI_Datatype type) {
+  return candidate_of(
+      [&rows, call, type] { call(rows.from.data(), rows.to.data(), rows.count(), type, MPI_SUM, MPI_COMM_WORLD); });
+}
+
+Candidate started(Rows& rows, Iallreduce call, int (*wait)(MPI_Request*, MPI_Status*)) {
+  return candidate_of([&rows, call, wait] {
+    MPI_Request request = MPI_REQUEST_NULL;
+    call(rows.from.data(), rows.to.data(), rows.count(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    wait(&request, MPI_STATUS_IGNORE);
+  });
+}
+
+Contest measure(std::size_t count, const std::string& method, int rounds) {
+  Rows rows(count);
+  Ways ways;
+  const std::size_t plain = ways.add_rival("MPI_Allreduce", blocking(rows, PMPI_Allreduce, MPI_DOUBLE));
+  const std::size_t plain_started = ways.add_rival("MPI_Iallreduce", started(rows, PMPI_Iallreduce, PMPI_Wait));
+  const std::size_t of_integers =
+      ways.add_rival("MPI_Allreduce of integers", blocking(rows, PMPI_Allreduce, MPI_INT64_T));
+  ways.add({.method = method, .schedule = {}, .call = "MPI_Allreduce", .rivals = {plain}},
+           blocking(rows, MPI_Allreduce, MPI_DOUBLE));
+  ways.add({.method = method, .schedule = {}, .call = "MPI_Iallreduce", .rivals = {plain_started}},
+           started(rows, MPI_Iallreduce, MPI_Wait));
+  ways.add(
+      {.method = "passed on", .schedule = {}, .call = "MPI_Allreduce", .passthrough = true, .rivals = {of_integers}},
+      blocking(rows, MPI_Allreduce, MPI_INT64_T));
+  return ways.measure({{"operator", "sum"}, {"count", count}}, rounds);
+}
+
+}  // namespace
+
+Measurement interpose(const InterposeOptions& options) {
+  Measurement measurement{.environment = environment(), .contests = {}};
+  for (const std::size_t count : options.counts)
+    measurement.contests.push_back(measure(count, options.method, options.rounds));
+  return measurement;
+}
+
+}  // namespace steadfold::bench

@@ -1,0 +1,83 @@
+#include "diagnosis.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace steadfold::interpose {
+namespace {
+
+/// Numbers in order, so that neighbours are one apart; zeros of both signs are neighbours, too.
+template <class Real, class Word>
+std::uint64_t place_of_number(Real x) {
+  Word word;
+  std::memcpy(&word, &x, sizeof word);
+  constexpr Word sign = Word{1} << (sizeof(Word) * 8 - 1);
+  return (word & sign) != 0 ? std::uint64_t{sign} - (word - sign) - 1 : std::uint64_t{sign} + word;
+}
+
+template <class Real, class Word>
+Difference between(const void* some, const void* others, std::size_t count) {
+  Difference found{.compared = count};
+  for (std::size_t i = 0; i < count; ++i) {
+    Real a, b;
+    std::memcpy(&a, static_cast<const Real*>(some) + i, sizeof a);
+    std::memcpy(&b, static_cast<const Real*>(others) + i, sizeof b);
+    if (std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b)) continue;
+    ++found.differing;
+    const std::uint64_t x = place_of_number<Real, Word>(a), y = place_of_number<Real, Word>(b);
+    const std::uint64_t ulps = a != a || b != b ? Difference::not_a_number : std::max(x, y) - std::min(x, y);
+    found.most_ulps = std::max(found.most_ulps, ulps);
+  }
+  return found;
+}
+
+}  // namespace
+
+void Difference::add(const Difference& other) noexcept {
+  compared += other.compared;
+  differing += other.differing;
+  most_ulps = std::max(most_ulps, other.most_ulps);
+}
+
+bool is_diagnosable(const Call& call) noexcept {
+  constexpr MPI_Count most = std::numeric_limits<int>::max();
+  return call.elements.number() != SF_BYTES && call.count + call.total() <= most;
+}
+
+Diagnosis::Diagnosis(const Call& call, const Communicator& comm) : call_(call), rank_(comm.rank) {
+  const Elements& elements = call.elements;
+  const auto count = static_cast<int>(call.count);
+  // In place, the input stands where the result comes, and may be longer.
+  plain_.resize(elements.bytes() * static_cast<std::size_t>(call.count + call.total()));
+  const bool is_in_place = call.from == MPI_IN_PLACE;
+  if (is_in_place) std::memcpy(plain_.data(), call.to, plain_.size());
+  const void* const from = is_in_place ? MPI_IN_PLACE : call.from;
+  switch (call.collective) {
+    case Collective::allreduce:
+      PMPI_Allreduce(from, plain_.data(), count, elements.type(), elements.op(), comm.handle);
+      break;
+    case Collective::reduce:
+      PMPI_Reduce(from, plain_.data(), count, elements.type(), elements.op(), call.root, comm.handle);
+      break;
+    case Collective::reduce_scatter: {
+      const std::vector<int> counts(call.counts.begin(), call.counts.end());
+      PMPI_Reduce_scatter(from, plain_.data(), counts.data(), elements.type(), elements.op(), comm.handle);
+      break;
+    }
+    case Collective::scan: PMPI_Scan(from, plain_.data(), count, elements.type(), elements.op(), comm.handle); break;
+    case Collective::exscan:
+      PMPI_Exscan(from, plain_.data(), count, elements.type(), elements.op(), comm.handle);
+      break;
+  }
+}
+
+Difference Diagnosis::difference() const {
+  const sf_type number = call_.elements.number();
+  const auto count = static_cast<std::size_t>(call_.result_count(rank_));
+  const std::size_t parts = number == SF_COMPLEX_F64 || number == SF_COMPLEX_F32 ? 2 * count : count;
+  return number == SF_F64 || number == SF_COMPLEX_F64 ? between<double, std::uint64_t>(call_.to, plain_.data(), parts)
+                                                      : between<float, std::uint32_t>(call_.to, plain_.data(), parts);
+}
+
+}  // namespace steadfold::interpose

@@ -1,0 +1,250 @@
+#include "trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "site.hpp"
+
+namespace steadfold::interpose {
+namespace {
+
+struct Traced {
+  CallName name;
+  std::uint64_t input;
+  std::uint64_t result;
+};
+static_assert(sizeof(Traced) == 24);
+
+struct Head {
+  std::array<char, 8> what = {'s', 'f', 't', 'r', 'a', 'c', 'e', '1'};
+  std::int32_t rank = 0;
+  std::int32_t ranks = 0;
+};
+
+/// The first call of a rank that differs from the other run's.
+struct Parting {
+  enum Kind : std::int32_t { none, unread, absent, inputs, results } kind = none;
+  std::int32_t rank = 0;
+  std::uint64_t order = 0;  // of the calls of this rank
+  std::array<char, 32> function{};
+  std::array<char, 256> place{};
+};
+
+std::uint64_t mixed(std::uint64_t x) noexcept {
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93U;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93U;
+  return x ^ x >> 32;
+}
+
+std::uint64_t digest_of(std::uint64_t digest, const std::byte* bytes, std::size_t size) noexcept {
+  for (; size >= 8; bytes += 8, size -= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes, sizeof word);
+    digest = mixed(digest ^ word);
+  }
+  std::uint64_t rest = size;
+  std::memcpy(&rest, bytes, size);
+  return mixed(digest ^ rest ^ std::uint64_t{size} << 56);
+}
+
+/// Elements in memory as the program has them. Types that MPI itself names are most often without gaps.
+std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count count, MPI_Datatype type) {
+  thread_local Memory memory;
+  if (count <= 0) return digest;
+  int size = 0;
+  MPI_Aint begin = 0, extent = 0;
+  PMPI_Type_size(type, &size);
+  PMPI_Type_get_extent(type, &begin, &extent);
+  if (begin == 0 && extent == size)
+    return digest_of(digest, static_cast<const std::byte*>(buffer),
+                     static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
+  // In pieces: MPI_Pack counts bytes in ints.
+  const auto most = std::max<MPI_Count>((1 << 20) / std::max(size, 1), 1);
+  for (MPI_Count first = 0; first < count; first += most) {
+    const auto now = static_cast<int>(std::min(most, count - first));
+    std::byte* const packed = memory.take(static_cast<std::size_t>(size) * static_cast<std::size_t>(now));
+    int end = 0;
+    PMPI_Pack(static_cast<const std::byte*>(buffer) + extent * first, now, type, packed, size * now, &end,
+              MPI_COMM_SELF);
+    digest = digest_of(digest, packed, static_cast<std::size_t>(end));
+  }
+  return digest;
+}
+
+class Trace {
+ public:
+  Trace() {
+    const char* const record = std::getenv("STEADFOLD_INTERPOSE_RECORD");
+    const char* const compared = std::getenv("STEADFOLD_INTERPOSE_COMPARE");
+    if (record != nullptr && *record != '\0') record_ = record;
+    if (compared != nullptr && *compared != '\0') compared_ = compared;
+  }
+
+  bool is_on() const noexcept { return !record_.empty() || !compared_.empty(); }
+
+  void add(const Traced& traced, const char* function, const void* site) {
+    const std::lock_guard held(lock_);
+    open();
+    ++calls_;
+    if (out_ != nullptr) is_whole_ &= std::fwrite(&traced, sizeof traced, 1, out_) == 1;
+    if (!compared_.empty() && is_readable_ && parting_.kind == Parting::none) compare(traced, function, site);
+  }
+
+  void end() {
+    const std::lock_guard held(lock_);
+    if (!is_on()) return;
+    open();
+    if (out_ != nullptr) {
+      is_whole_ &= std::fclose(out_) == 0;
+      out_ = nullptr;
+      if (!is_whole_)
+        say("the record of rank " + std::to_string(rank_) + " is not whole (" + file(record_) +
+            " cannot be written), make room");
+    }
+    if (!compared_.empty()) tell();
+  }
+
+ private:
+  static void say(const std::string& text) { std::fprintf(stderr, "steadfold: %s\n", text.c_str()); }
+  std::string file(const std::string& name) const { return name + "." + std::to_string(rank_); }
+
+  void open() {
+    if (is_open_) return;
+    is_open_ = true;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    Head head;
+    head.rank = rank_;
+    head.ranks = ranks_;
+    if (!record_.empty()) {
+      out_ = std::fopen(file(record_).c_str(), "wb");
+      if (out_ == nullptr)
+        say("nothing is recorded (" + file(record_) + " cannot be written), name another file");
+      else
+        is_whole_ = std::fwrite(&head, sizeof head, 1, out_) == 1;
+    }
+    if (!compared_.empty()) read(head);
+  }
+
+  void read(const Head& expected) {
+    std::FILE* const in = std::fopen(file(compared_).c_str(), "rb");
+    Head head;
+    const bool is_record = in != nullptr && std::fread(&head, sizeof head, 1, in) == 1 && head.what == expected.what;
+    if (!is_record || head.rank != expected.rank || head.ranks != expected.ranks) {
+      is_readable_ = false;
+      say("nothing of rank " + std::to_string(rank_) + " is compared (" + file(compared_) +
+          (in == nullptr ? " cannot be read"
+           : is_record   ? " is of another number of ranks"
+                         : " is no record") +
+          "), record the other run first");
+    } else {
+      std::array<Traced, 1024> some;
+      for (std::size_t got = 0; (got = std::fread(some.data(), sizeof(Traced), some.size(), in)) > 0;)
+        others_.insert(others_.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
+      std::ranges::sort(others_, {}, key);
+    }
+    if (in != nullptr) std::fclose(in);
+  }
+
+  static std::uint64_t key(const Traced& traced) noexcept {
+    return std::uint64_t{traced.name.communicator} << 32 | traced.name.number;
+  }
+
+  void compare(const Traced& mine, const char* function, const void* site) {
+    const auto other = std::ranges::lower_bound(others_, key(mine), {}, key);
+    Parting::Kind kind = Parting::none;
+    if (other == others_.end() || key(*other) != key(mine))
+      kind = Parting::absent;
+    else if (other->input != mine.input)
+      kind = Parting::inputs;
+    else if (other->result != mine.result)
+      kind = Parting::results;
+    if (kind == Parting::none) return;
+    parting_.kind = kind;
+    parting_.rank = rank_;
+    parting_.order = calls_;
+    std::snprintf(parting_.function.data(), parting_.function.size(), "%s", function);
+    std::snprintf(parting_.place.data(), parting_.place.size(), "%s", place_of(site).c_str());
+  }
+
+  /// Rank 0 prints what all ranks found, those first whose calls were few.
+  void tell() {
+    std::vector<Parting> all(static_cast<std::size_t>(rank_ == 0 ? ranks_ : 0));
+    if (!is_readable_) parting_.kind = Parting::unread;
+    PMPI_Gather(&parting_, sizeof parting_, MPI_BYTE, all.data(), sizeof parting_, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank_ != 0) return;
+    const auto unread = std::erase_if(all, [](const Parting& each) { return each.kind == Parting::unread; });
+    std::erase_if(all, [](const Parting& each) { return each.kind == Parting::none; });
+    if (all.empty())
+      return say(unread > 0 ? "no rank that was compared differs"
+                            : "the reductions of both runs are the same: what went in and what came out, on all ranks");
+    std::ranges::stable_sort(all, {}, &Parting::order);
+    say("the runs part: the first reduction of each rank that differs" +
+        std::string(all.size() > most_told ? " (the earliest ranks)" : ""));
+    all.resize(std::min(all.size(), most_told));
+    for (const Parting& each : all)
+      std::fprintf(stderr, "rank %d, its reduction number %llu, %s%s%s: %s\n", each.rank,
+                   static_cast<unsigned long long>(each.order), each.function.data(),
+                   each.place[0] == '\0' ? "" : " in ", each.place.data(), text_of(each.kind));
+  }
+
+  static const char* text_of(Parting::Kind kind) noexcept {
+    switch (kind) {
+      case Parting::none:
+      case Parting::unread: break;
+      case Parting::absent: return "the other run has no such call";
+      case Parting::inputs: return "what it contributed differs, or the call itself";
+      case Parting::results: return "the same went in, and another result came out";
+    }
+    return "";
+  }
+
+  static constexpr std::size_t most_told = 8;
+  std::mutex lock_;
+  std::string record_, compared_;
+  bool is_open_ = false, is_whole_ = true, is_readable_ = true;
+  int rank_ = 0, ranks_ = 1;
+  std::FILE* out_ = nullptr;
+  std::vector<Traced> others_;
+  std::uint64_t calls_ = 0;
+  Parting parting_;
+};
+
+/// Never destroyed: a program's own objects may reduce when they are.
+Trace& traces() {
+  static Trace& only = *new Trace;
+  return only;
+}
+
+}  // namespace
+
+bool is_traced() { return traces().is_on(); }
+
+std::uint64_t input_digest(const Call& call) {
+  const MPI_Count count = call.count + call.total();
+  std::uint64_t digest = mixed(static_cast<std::uint64_t>(call.collective) << 32 ^ static_cast<std::uint64_t>(count));
+  const std::string_view name = name_of(call.elements.op());
+  digest = digest_of(digest, reinterpret_cast<const std::byte*>(name.data()), name.size());
+  return digest_of(digest, call.input(), count, call.elements.type());
+}
+
+std::uint64_t result_digest(const Call& call, const Communicator& comm) {
+  return digest_of(0, call.to, call.result_count(comm.rank), call.elements.type());
+}
+
+void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const char* function, const void* site) {
+  traces().add({name, input, result}, function, site);
+}
+
+void end_trace() { traces().end(); }
+
+}  // namespace steadfold::interpose

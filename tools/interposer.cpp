@@ -1,0 +1,47 @@
+#include "interposer.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "command.hpp"
+#include "program/launcher.hpp"
+
+namespace steadfold::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The library to preload: beside this command, as it is built and as it is installed.
+fs::path interposer() {
+  const fs::path own = this_program().parent_path().parent_path();
+  for (const char* const folder : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
+    const fs::path library = own / folder / "libsteadfold_interpose.so";
+    if (!fs::exists(library)) continue;
+    const fs::path found = fs::canonical(library);
+    if (found.string().find_first_of(" :") != std::string::npos)
+      throw Failure("'" + found.string() +
+                    "' cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere");
+    return found;
+  }
+  throw Failure("no libsteadfold_interpose.so (nothing in lib/ beside the command's bin/), install all of a release");
+}
+
+}  // namespace
+
+void preload_interposer(const std::string& method) {
+  const char* const others = std::getenv("LD_PRELOAD");
+  const std::string all = interposer().string() + (others == nullptr ? "" : std::string(":") + others);
+  setenv("LD_PRELOAD", all.c_str(), 1);
+  setenv("STEADFOLD_INTERPOSE_METHOD", method.c_str(), 1);
+}
+
+bool is_interposed() {
+  Dl_info found{};
+  void* const function = dlsym(RTLD_DEFAULT, "MPI_Allreduce");
+  return function != nullptr && dladdr(function, &found) != 0 &&
+         fs::path(found.dli_fname).filename() == "libsteadfold_interpose.so";
+}
+
+}  // namespace steadfold::command
