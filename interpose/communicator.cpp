@@ -17,7 +17,11 @@ struct Kept {
   std::atomic<std::uint32_t> calls = 0;
 };
 
+/// How many communicators have ended: their handles may be those of others now.
+std::atomic<std::uint64_t> ended = 0;
+
 int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
+  ended.fetch_add(1, std::memory_order_relaxed);
   delete static_cast<Kept*>(kept);
   return MPI_SUCCESS;
 }
@@ -90,8 +94,17 @@ bool is_running() {
 
 void note_end() noexcept { is_known.store(false, std::memory_order_relaxed); }
 
-Communicator communicator_of(MPI_Comm comm) {
-  if (!is_running()) return {.treatment = Treatment::outside};
+namespace {
+
+/// The last one of a thread, which asks the MPI library only for others.
+struct Last {
+  MPI_Comm handle = MPI_COMM_NULL;
+  std::uint64_t ended = 0;
+  Communicator known = {};
+};
+thread_local Last last;
+
+Communicator asked(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return {.treatment = Treatment::refused};
   void* kept = nullptr;
   int is_kept = 0;
@@ -105,6 +118,17 @@ Communicator communicator_of(MPI_Comm comm) {
     static_cast<void>(found.release());
   else
     known.calls = nullptr;
+  return known;
+}
+
+}  // namespace
+
+Communicator communicator_of(MPI_Comm comm) {
+  if (!is_running()) return {.treatment = Treatment::outside};
+  const std::uint64_t now = ended.load(std::memory_order_relaxed);
+  if (last.handle == comm && comm != MPI_COMM_NULL && last.ended == now) return last.known;
+  const Communicator known = asked(comm);
+  if (known.calls != nullptr) last = {comm, now, known};
   return known;
 }
 

@@ -125,6 +125,7 @@ int handle(Call& call, const Communicator& comm, MPI_Info info, MPI_Request* req
 
 template <class... Rest>
 int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
+  if (is_passed_on(call.elements.treatment()) && !is_watching()) return origin.pass_on();
   const Communicator comm = communicator_of(call.comm);
   constexpr bool is_started = sizeof...(Rest) > 0;
   Treatment treatment = treatment_of(call, comm);
@@ -141,7 +142,7 @@ int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
 }
 
 /// The function and the place of a call.
-inline Place place_of(const Origin& origin) { return {origin.index, shim().caller()}; }
+inline Place place_of(const Origin& origin) { return {origin.index, is_watching() ? shim().caller() : nullptr}; }
 
 /// Allreduce, Scan and Exscan.
 template <Collective collective, class Count, class... Rest>
