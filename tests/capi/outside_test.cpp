@@ -20,6 +20,7 @@
 #include "support/hostile.hpp"
 #include "support/on_team.hpp"
 #include "support/parts.hpp"
+#include "support/sanitized.hpp"
 #include "transport/forwarding.hpp"
 #include "transport/free_parts.hpp"
 #include "transport/landing.hpp"
@@ -272,14 +273,19 @@ std::vector<std::string> on_processes(const Job& job, const Body& body) {
   return told;
 }
 
-/// Processes that share nothing, that are all on one node, and those of two nodes, in a row and dealt in turn.
+/// Processes that share nothing, that are all on one node, and those of two nodes, in a row and dealt in turn. Under
+/// sanitizers every other one.
 template <class Body>
 void on_jobs(const Body& body) {
-  for (const bool serves_threads : {true, false})
+  int tried = 0;
+  for (const bool serves_threads : {true, false}) {
     for (const Job& job : {Job{{2, 2}, serves_threads}, Job{{3, 1, 2}, serves_threads},
                            Job{{2, 2}, serves_threads, {0, 0}}, Job{{1, 3, 1}, serves_threads, {0, 0, 0}},
-                           Job{{3, 1, 2}, serves_threads, {0, 0, 1}}, Job{{2, 1, 2}, serves_threads, {0, 1, 0}}})
+                           Job{{3, 1, 2}, serves_threads, {0, 0, 1}}, Job{{2, 1, 2}, serves_threads, {0, 1, 0}}}) {
+      if (sanitized && ++tried % 2 == (serves_threads ? 0 : 1)) continue;
       for (const std::string& told : on_processes(job, body)) EXPECT_EQ(told, "");
+    }
+  }
 }
 
 TEST(Outside, WhichWayMessagesGo) {

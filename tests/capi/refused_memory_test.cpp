@@ -255,7 +255,7 @@ class RefusedMemory : public testing::TestWithParam<Case> {
   /// How many allocations of the rank were refused in turn, or under sanitizers stood behind those that were.
   static std::int64_t refuse_each(const Case& tried, bool is_first, int culprit) {
     const AllOutcomes due = outcomes(tried, is_first, culprit, -1);
-    const std::int64_t step = !sanitized ? 1 : is_first ? 40 : 8;
+    const std::int64_t step = !sanitized ? 1 : is_first ? 80 : 24;
     for (std::int64_t after = sanitized ? culprit : 0;; after += step) {
       const AllOutcomes found = outcomes(tried, is_first, culprit, after);
       for (std::size_t rank = 0; rank < ranks; ++rank) {

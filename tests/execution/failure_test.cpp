@@ -7,6 +7,7 @@
 
 #include "order/distribution.hpp"
 #include "support/inputs.hpp"
+#include "support/sanitized.hpp"
 #include "support/simulated_job.hpp"
 
 namespace steadfold::test::failure_test {
@@ -28,6 +29,7 @@ struct Setting {
 template <class Test>
 void for_every_setting(const Call& common, const Test& test) {
   for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 11}) {
+    if (sanitized && p > 5) break;
     const Deal deal = contiguous_deal(order::counts(order::Distribution::upper, 5 * static_cast<Count>(p) + 2, p));
     for (const schedule::Row& row : schedule::registry()) {
       for (const Rank root : {all_ranks, 0, p / 2}) {

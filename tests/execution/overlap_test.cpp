@@ -111,7 +111,7 @@ TEST(Overlaps, OfResultsAndRowsDoNoHarm) {
     blocks.back() += 3;
     const Count columns = std::accumulate(blocks.begin(), blocks.end(), Count{0});
     for (const Count each : {1u, 2u}) {
-      if (each == 2 && p != 3) continue;
+      if (each == 2 && (p != 3 || sanitized)) continue;
       Job job{.call = {.method = Method::tree, .columns = columns, .layout = LayoutKind::rank_order},
               .deal = contiguous_deal(std::vector<Count>(p, each)),
               .elements = summands(random, p * each * columns)};
