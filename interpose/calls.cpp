@@ -34,6 +34,9 @@ Settings read_settings() {
   if (read.is_reported && std::strcmp(report, "1") != 0) read.report = report;
   const char* const diagnose = std::getenv("STEADFOLD_INTERPOSE_DIAGNOSE");
   read.is_diagnosed = diagnose != nullptr && std::strcmp(diagnose, "1") == 0;
+  if (read.is_diagnosed) read.is_reported = true;  // where it is told
+  if (is_compared() && is_recorded())
+    read.fault = "runs are recorded or compared, not both (STEADFOLD_INTERPOSE_RECORD, _COMPARE), set one of them";
   const char* const given = std::getenv("STEADFOLD_INTERPOSE_METHOD");
   const std::string method = given == nullptr ? "" : given;
   if (method == "exact")
@@ -73,7 +76,9 @@ void compare_settings() {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int method = 2 * static_cast<int>(settings().method) + (settings().is_diagnosed ? 1 : 0);
+  // What makes ranks call each other must be the same on all.
+  const int method =
+      4 * static_cast<int>(settings().method) + (is_compared() ? 2 : 0) + (settings().is_diagnosed ? 1 : 0);
   unsigned hash = 0;
   for (const char* c = STEADFOLD_VERSION; *c != '\0'; ++c) hash = hash * 31 + static_cast<unsigned char>(*c);
   const int version = static_cast<int>(hash & 0xFFFFFF);
@@ -85,8 +90,8 @@ void compare_settings() {
   if (!are_alike && least[4] == size && rank == 0)
     end_program(
         MPI_COMM_WORLD,
-        "ranks were started with other methods or releases of Steadfold than others (STEADFOLD_INTERPOSE_METHOD, "
-        "LD_PRELOAD), give all ranks the same environment");
+        "ranks were started with other settings or releases of Steadfold than others (STEADFOLD_INTERPOSE_METHOD, "
+        "_DIAGNOSE, _COMPARE, LD_PRELOAD), give all ranks the same environment");
   if (!are_alike || least[4] < size) PMPI_Barrier(MPI_COMM_WORLD);  // which another rank ends
 }
 
@@ -120,6 +125,8 @@ std::size_t ranks_of(MPI_Comm comm) {
 
 Treatment treatment_of(const Call& call, const Communicator& comm) {
   const Elements& elements = call.elements;
+  if (comm.treatment != Treatment::outside && elements.treatment() == Treatment::order_free)
+    return elements.treatment();
   if (is_passed_on(comm.treatment)) return comm.treatment;
   const bool is_scattered = call.collective == Collective::reduce_scatter;
   if (call.count < 0 || std::ranges::any_of(call.counts, [](MPI_Count count) { return count < 0; }))
@@ -148,20 +155,20 @@ bool is_watching() noexcept {
   return is;
 }
 
-Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, bool is_started) {
+Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, When when) {
   const bool is_handled = !is_passed_on(treatment);
   if (is_handled && !settings().fault.empty()) end_program(comm.handle, settings().fault);
   const bool has_rows = comm.calls != nullptr && treatment != Treatment::across && treatment != Treatment::refused &&
                         treatment != Treatment::no_elements;
-  seen_.reset(new Seen{call, comm, treatment, has_rows && is_traced() && !(is_handled && is_started)});
+  // What is started and handled is traced when it has ended; what a started call gives that is passed on is not known.
+  seen_.reset(new Seen{call, comm, treatment, has_rows && is_traced() && when == When::now});
   if (seen_->is_traced) {
     seen_->name = comm.next_call();
     seen_->input = input_digest(call);
-    // What a passed on call that was started gives is not known.
-    if (is_started) trace(seen_->name, seen_->input, 0, name_of(call.place.function), call.place.site);
-    seen_->is_traced = !is_started;
+  } else if (has_rows && is_traced() && !is_handled && when == When::at_the_end) {
+    trace(comm.next_call(), input_digest(call), 0, name_of(call.place.function), call.place.site);
   }
-  if (settings().is_diagnosed && is_handled && !is_started && is_diagnosable(call))
+  if (settings().is_diagnosed && is_handled && when == When::now && is_diagnosable(call))
     seen_->diagnosis = std::make_unique<Diagnosis>(call, comm);
   seen_->begin = PMPI_Wtime();
 }
@@ -178,6 +185,7 @@ void Watch::end(int code) {
 
 int handle(Call& call, const Communicator& comm, MPI_Request* request) {
   auto reduction = std::make_unique<Started>(std::move(call), comm);
+  reduction->contribute();
   const int code = reduction->start(request);
   if (code == MPI_SUCCESS) enter_request(*request, std::move(reduction), Requested::once);
   return code;
@@ -203,7 +211,7 @@ int end_some(const Origin& origin, int count, MPI_Request* requests, Rest... /*r
   return end_requests(origin, count, Requests{requests});
 }
 int request_get_status(const Origin& origin, MPI_Request request, int* /*flag*/, MPI_Status* /*status*/) {
-  return end_requests(origin, 1, Requests{&request});
+  return look_at_status(origin, request);
 }
 int request_free(const Origin& origin, MPI_Request* request) {
   drop_request(*request);

@@ -8,21 +8,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace.hpp"
+
 namespace steadfold::interpose {
 namespace {
-
-/// What stands on a communicator.
-struct Kept {
-  Communicator known;
-  std::atomic<std::uint32_t> calls = 0;
-};
 
 /// How many communicators have ended: their handles may be those of others now.
 std::atomic<std::uint64_t> ended = 0;
 
 int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
   ended.fetch_add(1, std::memory_order_relaxed);
-  delete static_cast<Kept*>(kept);
+  delete static_cast<Communicator*>(kept);
   return MPI_SUCCESS;
 }
 
@@ -110,14 +106,14 @@ Communicator asked(MPI_Comm comm) {
   int is_kept = 0;
   if (PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&kept), &is_kept) != MPI_SUCCESS)
     return {.treatment = Treatment::refused};
-  if (is_kept != 0) return static_cast<const Kept*>(kept)->known;
-  auto found = std::make_unique<Kept>(look_at(comm));
-  Communicator known = found->known;
-  found->known.calls = known.calls = &found->calls;
-  if (PMPI_Comm_set_attr(comm, key(), found.get()) == MPI_SUCCESS)
-    static_cast<void>(found.release());
-  else
-    known.calls = nullptr;
+  if (is_kept != 0) return *static_cast<const Communicator*>(kept);
+  auto found = std::make_unique<Communicator>(look_at(comm));
+  found->is_kept = true;
+  // Persistent calls may be started when their communicator has been freed.
+  if (is_traced()) found->calls = new std::atomic<std::uint32_t>(0);
+  Communicator known = *found;
+  known.is_kept = PMPI_Comm_set_attr(comm, key(), found.get()) == MPI_SUCCESS;
+  if (known.is_kept) static_cast<void>(found.release());
   return known;
 }
 
@@ -128,7 +124,7 @@ Communicator communicator_of(MPI_Comm comm) {
   const std::uint64_t now = ended.load(std::memory_order_relaxed);
   if (last.handle == comm && comm != MPI_COMM_NULL && last.ended == now) return last.known;
   const Communicator known = asked(comm);
-  if (known.calls != nullptr) last = {comm, now, known};
+  if (known.is_kept) last = {comm, now, known};
   return known;
 }
 

@@ -48,11 +48,15 @@ bool is_diagnosable(const Call& call) noexcept {
 Diagnosis::Diagnosis(const Call& call, const Communicator& comm) : call_(call), rank_(comm.rank) {
   const Elements& elements = call.elements;
   const auto count = static_cast<int>(call.count);
-  // In place, the input stands where the result comes, and may be longer.
-  plain_.resize(elements.bytes() * static_cast<std::size_t>(call.count + call.total()));
-  const bool is_in_place = call.from == MPI_IN_PLACE;
-  if (is_in_place) std::memcpy(plain_.data(), call.to, plain_.size());
-  const void* const from = is_in_place ? MPI_IN_PLACE : call.from;
+  const std::size_t bytes = elements.bytes() * static_cast<std::size_t>(call.count + call.total());
+  plain_.resize(bytes);
+  // Never in place: MPICH 4.0.2 crashes in wide reductions to a root other than 0.
+  std::vector<std::byte> own;
+  if (call.from == MPI_IN_PLACE) {
+    const auto* const input = static_cast<const std::byte*>(call.to);
+    own.assign(input, input + bytes);
+  }
+  const void* const from = own.empty() ? call.from : own.data();
   switch (call.collective) {
     case Collective::allreduce:
       PMPI_Allreduce(from, plain_.data(), count, elements.type(), elements.op(), comm.handle);

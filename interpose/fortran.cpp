@@ -1,6 +1,10 @@
 #include "fortran.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <mutex>
 
 namespace steadfold::interpose {
 namespace fortran {
@@ -35,28 +39,59 @@ struct Other<index, wrapper> {
 #ifdef OPEN_MPI
 // --- reductions ---
 
-/// Where Fortran's MPI_IN_PLACE or MPI_BOTTOM stands, by each spelling of compilers: a common block, which the program
-/// may hold itself.
+/// What stands for MPI_IN_PLACE or MPI_BOTTOM in Fortran: the addresses of a common block, by each spelling of
+/// compilers. Every object that was loaded by itself, as Python's modules are, may hold a copy of its own, and more may
+/// be loaded.
 class Sentinel {
  public:
-  Sentinel(const char* lower, const char* capitals) {
-    const std::string name = lower;
-    const std::array<std::string, 4> spelled = {name, name + "_", name + "__", capitals};
-    for (std::size_t i = 0; i < spelled.size(); ++i) places_[i] = dlsym(RTLD_DEFAULT, spelled[i].c_str());
+  Sentinel(const char* lower, const char* capitals) : names_{lower, lower, lower, capitals} {
+    names_[1] += "_";
+    names_[2] += "__";
   }
-  bool is(const void* address) const noexcept {
-    for (const void* const place : places_)
-      if (place != nullptr && place == address) return true;
-    return false;
+
+  bool is(const void* address) {
+    const std::lock_guard held(lock_);
+    unsigned long long loaded = 0;  // so far, which the first object tells
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t /*size*/, void* count) {
+          *static_cast<unsigned long long*>(count) = info->dlpi_adds;
+          return 1;
+        },
+        &loaded);
+    if (loaded != loaded_) look_again();
+    loaded_ = loaded;
+    return std::ranges::find(places_, address) != places_.end();
   }
 
  private:
-  std::array<const void*, 4> places_{};
+  void look_again() {
+    std::vector<std::string> files;  // the loader is locked while it tells them
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t /*size*/, void* all) {
+          static_cast<std::vector<std::string>*>(all)->emplace_back(info->dlpi_name);
+          return 0;
+        },
+        &files);
+    places_.clear();
+    for (const std::string& file : files) {
+      void* const handle = dlopen(file.empty() ? nullptr : file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+      if (handle == nullptr) continue;
+      for (const std::string& name : names_)
+        if (const void* const place = dlsym(handle, name.c_str())) places_.push_back(place);
+      dlclose(handle);
+    }
+  }
+
+  std::mutex lock_;
+  unsigned long long loaded_ = 0;
+  std::array<std::string, 4> names_;
+  std::vector<const void*> places_;
 };
 
 void* buffer(void* given) {
-  static const Sentinel in_place("mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE");
-  static const Sentinel bottom("mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM");
+  static Sentinel& in_place =
+      *new Sentinel("mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE");  // as long as programs call
+  static Sentinel& bottom = *new Sentinel("mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM");
   return in_place.is(given) ? MPI_IN_PLACE : bottom.is(given) ? MPI_BOTTOM : given;
 }
 
@@ -153,6 +188,9 @@ template <class... Rest>
 int end_some(const Origin& origin, MPI_Fint* count, MPI_Fint* requests, Rest... /*rest*/) {
   return end_requests(origin, *count, FortranRequests{requests});
 }
+int request_get_status(const Origin& origin, MPI_Fint* request, void* /*flag*/, void* /*status*/) {
+  return look_at_status(origin, PMPI_Request_f2c(*request));
+}
 int request_free(const Origin& origin, MPI_Fint* request) {
   drop_request(PMPI_Request_f2c(*request));
   return origin.pass_on();
@@ -189,7 +227,7 @@ void set_others(Wrappers& all) {
   set<like(mpi_testall_index), end_some<void*, void*>>(all);
   set<like(mpi_testany_index), end_some<void*, void*, void*>>(all);
   set<like(mpi_testsome_index), end_some<void*, void*, void*>>(all);
-  set<like(mpi_request_get_status_index), end_one<void*, void*>>(all);
+  set<like(mpi_request_get_status_index), request_get_status>(all);
   set<like(mpi_request_free_index), request_free>(all);
   set<like(mpi_start_index), start>(all);
   set<like(mpi_startall_index), startall>(all);

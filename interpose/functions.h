@@ -74,7 +74,11 @@ enum { steadfold_interpose_group = 6 };
   X(MPI_, Get_accumulate, 12)          \
   X(MPI_, Raccumulate, 10)             \
   X(MPI_, Rget_accumulate, 13)         \
-  X(MPI_, Fetch_and_op, 7)
+  X(MPI_, Fetch_and_op, 7)             \
+  X(MPI_, Accumulate_c, 9)             \
+  X(MPI_, Get_accumulate_c, 12)        \
+  X(MPI_, Raccumulate_c, 10)           \
+  X(MPI_, Rget_accumulate_c, 13)
 
 /* Fortran's: X(prefix, name, in capitals, number of arguments). Compilers write x, x_, x__ or X; the module mpi_f08 has
  * x_f08_ with the same arguments, which is a function of its own: what calls leave out has other addresses there. */

@@ -80,7 +80,8 @@ std::string formatted(const char* format, auto... values) {
   return text.data();
 }
 
-std::string table(const steadfold_interpose_shim& shim, Treatment method, int rank, int size) {
+std::string table(const steadfold_interpose_shim& shim, Treatment method, int rank, int size,
+                  const std::vector<std::string>& places) {
   const bool has_differences = std::ranges::any_of(lines(), is_diagnosed);
   std::string text = formatted(
       "steadfold: the reductions of rank %d of %d. Sums: %s. The same bits again with this number of ranks%s.\n", rank,
@@ -97,9 +98,10 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
     text += "\n";
   };
   add("function", "operator", "type", "calls", "bytes", "seconds", "what was done", "plain ones that differ", "where");
+  auto place = places.begin();
   for (const Line& line : lines())
     add(shim.names[line.function], line.op, line.type, std::to_string(line.calls), std::to_string(line.bytes),
-        formatted("%.3g", line.seconds), text_of(line.treatment), text_of(line.difference), place_of(line.site));
+        formatted("%.3g", line.seconds), text_of(line.treatment), text_of(line.difference), *place++);
   for (int i = 0; i < steadfold_interpose_count; ++i)
     if (shim.counts[i] > 0)
       add(shim.names[i], "any", "any", std::to_string(shim.counts[i]), "", "", "passed on: one-sided", "", "");
@@ -118,10 +120,12 @@ std::string quoted(const std::string& text) {
   return all + "\"";
 }
 
-std::string json(const steadfold_interpose_shim& shim, Treatment method, int rank, int size) {
+std::string json(const steadfold_interpose_shim& shim, Treatment method, int rank, int size,
+                 const std::vector<std::string>& places) {
   std::string text = formatted("{\"rank\": %d, \"ranks\": %d, \"sums\": %s, \"same_bits_again\": %s, \"calls\": [",
                                rank, size, quoted(text_of(method)).c_str(), is_all_handled(shim) ? "true" : "false");
   const char* between = "\n";
+  auto place = places.begin();
   for (const Line& line : lines()) {
     text += between + formatted(
                           "  {\"function\": \"%s\", \"operator\": %s, \"type\": %s, \"calls\": %llu, \"bytes\": %llu, "
@@ -137,7 +141,7 @@ std::string json(const steadfold_interpose_shim& shim, Treatment method, int ran
           (line.difference.most_ulps == Difference::not_a_number ? "null" : std::to_string(line.difference.most_ulps)) +
           ", ";
     }
-    text += "\"done\": " + quoted(text_of(line.treatment)) + ", \"where\": " + quoted(place_of(line.site)) + "}";
+    text += "\"done\": " + quoted(text_of(line.treatment)) + ", \"where\": " + quoted(*place++) + "}";
     between = ",\n";
   }
   for (int i = 0; i < steadfold_interpose_count; ++i) {
@@ -175,12 +179,15 @@ void note(const Call& call, Treatment treatment, double seconds, const Differenc
 
 void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file) {
   const std::lock_guard held(lock);
+  std::vector<const void*> sites;
+  for (const Line& line : lines()) sites.push_back(line.site);
+  const std::vector<std::string> places = places_of(sites);  // of each line
   if (file.empty()) {
-    std::fputs(table(shim, method, rank, size).c_str(), stderr);  // in one piece
+    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // in one piece
     return;
   }
   std::FILE* const out = std::fopen(file.c_str(), "w");
-  const bool is_written = out != nullptr && std::fputs(json(shim, method, rank, size).c_str(), out) >= 0;
+  const bool is_written = out != nullptr && std::fputs(json(shim, method, rank, size, places).c_str(), out) >= 0;
   if ((out != nullptr && std::fclose(out) != 0) || !is_written)
     std::fprintf(stderr, "steadfold: there is no report (%s cannot be written), name another file\n", file.c_str());
 }

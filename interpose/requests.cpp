@@ -5,9 +5,20 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rows.hpp"
+
 #include "started.hpp"
 
 namespace steadfold::interpose {
+
+/// A started reduction in the table.
+struct Entry {
+  std::unique_ptr<Started> reduction;
+  Requested requested = Requested::once;
+  bool is_active = true;  // not yet finished
+  std::mutex finishing = {};
+};
+
 namespace {
 
 struct KeptOperator {
@@ -17,7 +28,7 @@ struct KeptOperator {
 
 struct Table {
   std::mutex lock;
-  std::unordered_map<MPI_Request, std::unique_ptr<Entry>> entries;
+  std::unordered_map<MPI_Request, std::shared_ptr<Entry>> entries;
   std::unordered_map<MPI_Op, KeptOperator> operators;
 };
 
@@ -30,23 +41,24 @@ Table& table() {
 /// Of the table and of those that are taken out.
 std::atomic<int> entry_count = 0;
 
-std::unique_ptr<Entry> taken_out(MPI_Request request) {
+std::shared_ptr<Entry> taken_out(MPI_Request request) {
   const std::lock_guard held(table().lock);
   const auto found = table().entries.find(request);
   if (found == table().entries.end()) return nullptr;
-  std::unique_ptr<Entry> entry = std::move(found->second);
+  std::shared_ptr<Entry> entry = std::move(found->second);
   table().entries.erase(found);
   return entry;
 }
 
-void put_in(MPI_Request request, std::unique_ptr<Entry> entry) {
+/// Returns what stood there.
+std::shared_ptr<Entry> put_in(MPI_Request request, std::shared_ptr<Entry> entry) {
   const std::lock_guard held(table().lock);
-  table().entries[request] = std::move(entry);
+  return std::exchange(table().entries[request], std::move(entry));
 }
 
-void forget(std::unique_ptr<Entry> entry) {
-  entry_count.fetch_sub(1, std::memory_order_relaxed);
+void forget(std::shared_ptr<Entry> entry) {
   entry.reset();
+  entry_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// Of a request that is not given up yet; also of one that was not started.
@@ -56,6 +68,7 @@ bool has_ended(MPI_Request request) {
 }
 
 void finish_once(Entry& entry) {
+  const std::lock_guard held(entry.finishing);
   if (std::exchange(entry.is_active, false)) entry.reduction->finish();
 }
 
@@ -64,24 +77,40 @@ void finish_once(Entry& entry) {
 bool has_requests() noexcept { return entry_count.load(std::memory_order_relaxed) > 0; }
 
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested) {
-  auto entry = std::make_unique<Entry>(std::move(reduction), requested, requested == Requested::once);
+  const auto entry = std::make_shared<Entry>(std::move(reduction), requested, requested == Requested::once);
   if (requested == Requested::once && has_ended(request)) return finish_once(*entry);
   entry_count.fetch_add(1, std::memory_order_relaxed);
-  put_in(request, std::move(entry));
+  const std::shared_ptr<Entry> other = put_in(request, entry);
+  if (other == nullptr) return;
+  forget(other);
+  if (other->is_active)
+    throw Fault(
+        "a started reduction has ended unseen (by a PMPI_ function of the program, or of a tool in front), so its "
+        "result is missing, load the interposer before such tools");
 }
 
-void start_request(MPI_Request request, bool is_started) {
+void start_request(MPI_Request request) {
   if (!has_requests()) return;
-  std::unique_ptr<Entry> entry = taken_out(request);
+  const std::shared_ptr<Entry> entry = taken_out(request);
   if (entry == nullptr) return;
-  entry->is_active = is_started;
-  if (is_started) entry->reduction->contribute();
-  put_in(request, std::move(entry));
+  entry->is_active = true;
+  entry->reduction->contribute();
+  put_in(request, entry);
+}
+
+void look_at_request(MPI_Request request) {
+  std::shared_ptr<Entry> entry;
+  {
+    const std::lock_guard held(table().lock);
+    const auto found = table().entries.find(request);
+    if (found != table().entries.end()) entry = found->second;
+  }
+  if (entry != nullptr && has_ended(request)) finish_once(*entry);
 }
 
 void drop_request(MPI_Request request) {
   if (!has_requests()) return;
-  std::unique_ptr<Entry> entry = taken_out(request);
+  std::shared_ptr<Entry> entry = taken_out(request);
   if (entry == nullptr) return;
   if (entry->is_active) static_cast<void>(entry->reduction.release());
   forget(std::move(entry));
@@ -89,7 +118,7 @@ void drop_request(MPI_Request request) {
 
 Ending::~Ending() {
   for (Taken& each : taken_)
-    if (each.entry != nullptr) put_in(each.request, std::move(each.entry));
+    if (each.entry != nullptr) put_in(each.request, each.entry);
 }
 
 void Ending::take(int index, MPI_Request request) {
@@ -107,6 +136,15 @@ void Ending::settle(int index, MPI_Request now) {
     forget(std::move(taken.entry));
   } else if (taken.entry->is_active && has_ended(now)) {
     finish_once(*taken.entry);
+  }
+}
+
+void Ending::settle_failed(int index, MPI_Request now) {
+  if (now != MPI_REQUEST_NULL) return;
+  try {
+    settle(index, now);
+  } catch (const Fault&) {  // its rows are what the error was about
+    forget(std::move(taken_[static_cast<std::size_t>(index)].entry));
   }
 }
 

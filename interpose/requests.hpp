@@ -14,18 +14,13 @@ class Started;
 
 enum class Requested { once, persistently };
 
-/// A started reduction in the table.
-struct Entry {
-  std::unique_ptr<Started> reduction;
-  Requested requested = Requested::once;
-  bool is_active = true;  // not yet finished
-};
+struct Entry;
 
 /// Enters a request that was just made. One that has ended already is finished at once: MPI libraries give such
 /// requests one common handle.
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested);
-/// The program is about to start a persistent request, or, `is_started` being false, could not.
-void start_request(MPI_Request request, bool is_started);
+/// The program is about to start a persistent request.
+void start_request(MPI_Request request);
 /// The program gives a request up. What still moves keeps its memory.
 void drop_request(MPI_Request request);
 /// Whether there is any entry.
@@ -43,14 +38,19 @@ class Ending {
   void take(int index, MPI_Request request);
   /// Finishes the reduction of a request that has ended, if it is one: `now` is what stands in its place. Throws Fault.
   void settle(int index, MPI_Request now);
+  /// Likewise where the call failed, perhaps for another request. What cannot be finished is given up.
+  void settle_failed(int index, MPI_Request now);
 
  private:
   struct Taken {
     MPI_Request request = MPI_REQUEST_NULL;
-    std::unique_ptr<Entry> entry;
+    std::shared_ptr<Entry> entry;
   };
   std::vector<Taken> taken_;
 };
+
+/// Looks whether a request has ended that stays with the program; several threads may at once. Throws Fault.
+void look_at_request(MPI_Request request);
 
 /// Keeps an operator of the program alive, which may free it while a reduction is under way. MPI_OP_NULL: nothing.
 void keep_operator(MPI_Op op);

@@ -25,10 +25,11 @@ typedef steadfold_interpose_function function;
 static const char* const names[] = {STEADFOLD_INTERPOSE_HANDLED(NAME) STEADFOLD_INTERPOSE_COUNTED(
     NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
 static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME) STEADFOLD_INTERPOSE_COUNTED(
-    WHOLE_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
+    WHOLE_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
 static const char* const capital_names[] = {STEADFOLD_INTERPOSE_FORTRAN(CAPITAL_NAME)};
 static function next[steadfold_interpose_count];
-static function target[steadfold_interpose_count]; /* the layer's wrapper, else the next definition */
+static function wrapper[steadfold_interpose_count]; /* the layer's, or NULL */
+static function target[steadfold_interpose_count];  /* the wrapper, else the next definition; NULL: there is none */
 static unsigned long long counts[steadfold_interpose_count];
 
 /* --- which MPI library there is --- */
@@ -132,8 +133,7 @@ static void load_layer(void* library) {
     say("another release made their layer, install both from one: ", path);
     return;
   }
-  for (int i = 0; i < steadfold_interpose_count; ++i)
-    if (wrappers[i] != NULL) target[i] = wrappers[i];
+  for (int i = 0; i < steadfold_interpose_count; ++i) wrapper[i] = wrappers[i];
 }
 
 static void load(void) {
@@ -143,8 +143,14 @@ static void load(void) {
             "steadfold: a function of MPI is called, but no MPI library is loaded (neither linked nor opened)\n");
     abort();
   }
-  for (int i = 0; i < steadfold_interpose_fortran; ++i) target[i] = next[i] = find_either(library, whole_names[i]);
+  for (int i = 0; i < steadfold_interpose_fortran; ++i) next[i] = find_either(library, whole_names[i]);
   load_layer(library);
+  for (int i = 0; i < steadfold_interpose_fortran; ++i) {
+    const size_t length = strlen(names[i]);
+    /* Layers serve large counts by functions with ints. */
+    const int is_large = length > 2 && strcmp(names[i] + length - 2, "_c") == 0;
+    target[i] = wrapper[i] != NULL && (is_large || next[i] != NULL) ? wrapper[i] : next[i];
+  }
 }
 
 static pthread_once_t is_loaded = PTHREAD_ONCE_INIT;
@@ -176,13 +182,14 @@ static const char* spelled(int spelling, int index, char* text, size_t size) {
 
 static void find_fortran(void* library, int spelling, int first, int end) {
   char text[64];
-  for (int i = first; i < end; ++i) {
-    if (library != NULL) next[i] = find(library, spelled(spelling, i, text, sizeof text));
-    if (target[i] == NULL) target[i] = next[i];
+  for (int i = first; i < end && library != NULL; ++i) {
+    next[i] = find(library, spelled(spelling, i, text, sizeof text));
+    target[i] = wrapper[i] != NULL && next[i] != NULL ? wrapper[i] : next[i];
   }
 }
 
-/* Fortran's functions are in libraries of their own, which may be loaded behind the first call from C. */
+/* Fortran's functions are in libraries of their own, which may be loaded behind the first call from C, and those of
+ * mpi_f08 behind those. */
 static void load_fortran(void) {
   char text[64];
   void* library = NULL;
@@ -191,14 +198,23 @@ static void load_fortran(void) {
   while (spelling < spellings && library == NULL)
     library = find_library(spelled(spelling++, steadfold_interpose_fortran, text, sizeof text));
   find_fortran(library, spelling - 1, steadfold_interpose_fortran, steadfold_interpose_f08);
-  library = find_library(spelled(spelling_of_f08, steadfold_interpose_f08, text, sizeof text));
-  find_fortran(library, spelling_of_f08, steadfold_interpose_f08, steadfold_interpose_count);
+}
+
+static void load_f08(void) {
+  char text[64];
+  pthread_once(&is_loaded, load);
+  find_fortran(find_library(spelled(spelling_of_f08, steadfold_interpose_f08, text, sizeof text)), spelling_of_f08,
+               steadfold_interpose_f08, steadfold_interpose_count);
 }
 
 static pthread_once_t is_fortran_loaded = PTHREAD_ONCE_INIT;
+static pthread_once_t is_f08_loaded = PTHREAD_ONCE_INIT;
 
 static function fortran_target(int index) {
-  pthread_once(&is_fortran_loaded, load_fortran);
+  if (index < steadfold_interpose_f08)
+    pthread_once(&is_fortran_loaded, load_fortran);
+  else
+    pthread_once(&is_f08_loaded, load_f08);
   return existing(index);
 }
 

@@ -1,17 +1,20 @@
 #include "site.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string_view>
-#include <vector>
 
 namespace steadfold::interpose {
 namespace {
@@ -25,64 +28,109 @@ std::vector<char*> environment_without_preload() {
   return left;
 }
 
-/// What addr2line prints of an address in a file: two lines, function and place; empty where it cannot be asked.
-std::string asked_of_addr2line(std::string file, std::uintptr_t offset) {
+/// Starts a program that is looked for in PATH; what it prints can be read from the number returned, -1 if it can't
+/// start.
+int start(std::vector<std::string> words, pid_t& child) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(offset));
-  std::array<char, 10> program{"addr2line"};
-  std::array<char, 5> options{"-fCe"};
-  const std::array<char*, 5> words = {program.data(), options.data(), file.data(), text.data(), nullptr};
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   std::vector<char*> environment = environment_without_preload();
-  pid_t child = 0;
-  const int code = posix_spawnp(&child, program.data(), &actions, nullptr, words.data(), environment.data());
+  const int code = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  std::string printed;
-  std::array<char, 512> some{};
-  for (ssize_t got = 0; code == 0 && (got = read(ends[0], some.data(), some.size())) > 0;)
-    printed.append(some.data(), static_cast<std::size_t>(got));
+  if (code == 0) return ends[0];
   close(ends[0]);
-  if (code == 0) waitpid(child, nullptr, 0);
-  return printed;
+  return -1;
+}
+
+/// The lines that a program prints.
+std::vector<std::string> lines_of(const std::vector<std::string>& words) {
+  pid_t child = 0;
+  const int from = start(words, child);
+  if (from < 0) return {};
+  std::vector<std::string> lines(1);
+  std::array<char, 512> some{};
+  for (ssize_t got = 0; (got = read(from, some.data(), some.size())) != 0;) {
+    if (got < 0 && errno != EINTR) break;
+    for (ssize_t i = 0; i < got; ++i)
+      some[static_cast<std::size_t>(i)] == '\n' ? void(lines.emplace_back())
+                                                : lines.back().push_back(some[static_cast<std::size_t>(i)]);
+  }
+  close(from);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  return lines;
 }
 
 std::string_view name_of_file(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
+/// An address as its file has it.
+struct Found {
+  std::string file;
+  std::uintptr_t offset = 0;
+  std::string symbol;  // as the dynamic loader knows it, or empty
+};
+
+Found found_in_memory(const void* address) {
+  Dl_info info{};
+  link_map* loaded = nullptr;
+  if (address == nullptr || dladdr1(address, &info, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) == 0) return {};
+  Found found{.file = loaded->l_name,
+              .offset = reinterpret_cast<std::uintptr_t>(address) - loaded->l_addr,
+              .symbol = info.dli_sname == nullptr ? "" : info.dli_sname};
+  if (!found.file.empty()) return found;
+  // The main program has no name in the loader's list.
+  std::array<char, 4096> real{};
+  const ssize_t length = readlink("/proc/self/exe", real.data(), real.size() - 1);
+  found.file = length > 0 ? std::string(real.data()) : "the program";
+  return found;
+}
+
+/// `function` and `place` are what addr2line prints: "??" and "??:0" where it knows nothing.
+std::string text_of(const Found& found, const std::string& function, std::string place) {
+  const std::string module(name_of_file(found.file));
+  place = place.substr(0, place.find(' '));  // it may add "(discriminator 3)"
+  const bool has_line = place.find('?') == std::string::npos && place.find(':') != std::string::npos;
+  if (has_line) return function + " (" + std::string(name_of_file(place)) + ")";
+  if (function != "??") return function + " in " + module;
+  if (!found.symbol.empty()) return found.symbol + " in " + module;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(found.offset));
+  return module + text.data();
+}
+
 }  // namespace
 
-std::string place_of(const void* address) {
-  if (address == nullptr) return {};
-  Dl_info found{};
-  link_map* loaded = nullptr;
-  if (dladdr1(address, &found, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) == 0) return {};
-  // The main program has no name in the loader's list; what is not position-independent is loaded at 0.
-  const std::string file = loaded->l_name[0] == '\0' ? "/proc/self/exe" : loaded->l_name;
-  std::array<char, 4096> real{};
-  const ssize_t length = readlink(file.c_str(), real.data(), real.size() - 1);
-  const std::string path = length > 0 && file == "/proc/self/exe" ? std::string(real.data()) : file;
-  const std::string module(name_of_file(path));
-  if (module.rfind("libmpi", 0) == 0) return "a call through " + module;  // of Fortran
-  // One byte before, since a call may be the last of a line.
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - loaded->l_addr;
-  const std::string printed = asked_of_addr2line(path, offset - 1);
-  const std::size_t first_end = printed.find('\n');
-  const std::string function = first_end == std::string::npos ? "??" : printed.substr(0, first_end);
-  std::string place = first_end == std::string::npos ? "??" : printed.substr(first_end + 1);
-  place = place.substr(0, place.find_first_of(" \n"));
-  if (place.rfind("??", 0) != 0 && place.find(":?") == std::string::npos)
-    return function + " (" + std::string(name_of_file(place)) + ")";
-  if (function != "??") return function + " in " + module;
-  if (found.dli_sname != nullptr) return std::string(found.dli_sname) + " in " + module;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(offset));
-  return module + text.data();
+std::vector<std::string> places_of(const std::vector<const void*>& addresses) {
+  std::vector<std::string> places(addresses.size());
+  std::map<std::string, std::vector<std::pair<std::size_t, Found>>> by_file;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const Found found = found_in_memory(addresses[i]);
+    if (found.file.empty()) continue;
+    if (name_of_file(found.file).starts_with("libmpi"))  // of Fortran
+      places[i] = "a call through " + std::string(name_of_file(found.file));
+    else
+      by_file[found.file].emplace_back(i, found);
+  }
+  for (const auto& [file, all] : by_file) {
+    std::vector<std::string> words = {"addr2line", "-fCe", file};
+    for (const auto& [i, found] : all) {
+      std::array<char, 32> text{};
+      // One byte before, since a call may be the last of a line.
+      std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(found.offset - 1));
+      words.emplace_back(text.data());
+    }
+    std::vector<std::string> lines = lines_of(words);
+    if (lines.size() < 2 * all.size()) lines.assign(2 * all.size(), "??");
+    for (std::size_t k = 0; k < all.size(); ++k)
+      places[all[k].first] = text_of(all[k].second, lines[2 * k], lines[2 * k + 1]);
+  }
+  return places;
 }
 
 }  // namespace steadfold::interpose

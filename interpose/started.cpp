@@ -7,7 +7,7 @@
 #include "requests.hpp"
 #include "trace.hpp"
 #include "wrappers.hpp"
-#if defined(OPEN_MPI) && MPI_VERSION < 4
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define STEADFOLD_PERSISTENT(name) PMPIX_##name##_init
 #else
@@ -19,11 +19,16 @@ namespace {
 
 constexpr std::size_t most_started = std::size_t{256} << 20;
 
+bool is_scan(const Call& call) noexcept {
+  return call.collective == Collective::scan || call.collective == Collective::exscan;
+}
+
 }  // namespace
 
 bool may_start(const Call& call, const Communicator& comm) noexcept {
   const std::size_t bytes = call.elements.memory_bytes();
-  const auto most = static_cast<MPI_Count>(most_started / bytes / static_cast<std::size_t>(comm.size));
+  const std::size_t copies = is_scan(call) ? 2 : 1;  // of the rows of all ranks
+  const auto most = static_cast<MPI_Count>(most_started / bytes / copies / static_cast<std::size_t>(comm.size));
   if (call.collective != Collective::reduce_scatter) return call.count <= most;
   return *std::ranges::max_element(call.counts) <= most && call.total() <= static_cast<MPI_Count>(most_started / bytes);
 }
@@ -36,16 +41,9 @@ Started::Started(Call call, const Communicator& comm)
   std::size_t gathered = sent_bytes() * ranks;
   if (call_.collective == Collective::reduce && comm.rank != call_.root) gathered = 0;
   if (call_.collective == Collective::reduce_scatter) {
-    sent_parts_ = row_parts_ = Dealt(comm.size);
-    for (std::size_t r = 0, begin = 0; r < ranks; ++r) {
-      sent_parts_.begins[r] = static_cast<int>(begin);
-      sent_parts_.bytes[r] = static_cast<int>(elements.bytes()) * static_cast<int>(call_.counts[r]);
-      begin += static_cast<std::size_t>(sent_parts_.bytes[r]);
-    }
-    const int mine = sent_parts_.bytes[static_cast<std::size_t>(comm.rank)];
-    row_parts_.deal(mine);
-    gathered = static_cast<std::size_t>(mine) * ranks;
-  } else if (is_scan()) {
+    deal();
+    gathered = static_cast<std::size_t>(row_parts_.bytes[0]) * ranks;
+  } else if (is_scan(call_)) {
     copied = gathered = records_.bytes();
     record_ = std::make_unique<RecordType>(records_.bytes());
   }
@@ -56,7 +54,7 @@ Started::Started(Call call, const Communicator& comm)
   rows_ = memory_.get() + copied;
   kept_type_ = elements.kept_type();
   keep_operator(elements.kept_op());
-  contribute();
+  sent_ = copy_ == nullptr ? elements.at(call_.input(), 0) : copy_;
 }
 
 Started::~Started() {
@@ -64,20 +62,15 @@ Started::~Started() {
   release_operator(call_.elements.kept_op());
 }
 
-bool Started::is_scan() const noexcept {
-  return call_.collective == Collective::scan || call_.collective == Collective::exscan;
-}
-
 void Started::contribute() {
   const Elements& elements = call_.elements;
   const std::byte* const from = elements.at(call_.input(), 0);
-  if (is_scan()) {
+  if (is_scan(call_)) {
     elements.pack(from, static_cast<int>(sent_count()), records_.open(copy_, comm_.rank));
     std::memset(rows_, 0, records_.bytes());
   } else if (copy_ != nullptr) {
     elements.pack(from, static_cast<int>(sent_count()), copy_);
   }
-  sent_ = copy_ == nullptr ? from : copy_;
   if (!is_traced()) return;
   name_ = comm_.next_call();
   input_ = input_digest(call_);
@@ -99,27 +92,36 @@ int Started::start(MPI_Request* request) {
   return MPI_ERR_INTERN;
 }
 
+/// Who sends what to whom, for calls that are an all-to-all for the MPI library.
+void Started::deal() {
+  const auto ranks = static_cast<std::size_t>(comm_.size);
+  sent_parts_ = row_parts_ = Dealt(comm_.size);
+  const bool is_scattered = call_.collective == Collective::reduce_scatter;
+  for (std::size_t r = 0, begin = 0; r < ranks; ++r) {
+    const bool gets_any = call_.collective != Collective::reduce || static_cast<int>(r) == call_.root;
+    const MPI_Count count = is_scattered ? call_.counts[r] : gets_any ? call_.count : 0;
+    sent_parts_.begins[r] = static_cast<int>(begin);
+    sent_parts_.bytes[r] = static_cast<int>(call_.elements.bytes()) * static_cast<int>(count);
+    if (is_scattered) begin += static_cast<std::size_t>(sent_parts_.bytes[r]);  // else all get the same
+  }
+  row_parts_.deal(sent_parts_.bytes[static_cast<std::size_t>(comm_.rank)]);
+}
+
 int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Request* request) {
 #if defined(OPEN_MPI) || MPI_VERSION >= 4
-  const auto bytes = static_cast<int>(sent_bytes());
   const MPI_Comm comm = comm_.handle;
-  switch (call_.collective) {
-    case Collective::allreduce:
-      return STEADFOLD_PERSISTENT(Allgather)(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, comm, info, request);
-    case Collective::reduce:
-      return STEADFOLD_PERSISTENT(Gather)(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, call_.root, comm, info,
-                                          request);
-    case Collective::reduce_scatter:
-      return STEADFOLD_PERSISTENT(Alltoallv)(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE,
-                                             rows_, row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm,
-                                             info, request);
-    case Collective::scan:
-      return STEADFOLD_PERSISTENT(Scan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
-    case Collective::exscan:
-      return STEADFOLD_PERSISTENT(Exscan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
-  }
-#endif
+  if (is_scan(call_))
+    return call_.collective == Collective::scan
+               ? STEADFOLD_PERSISTENT(Scan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request)
+               : STEADFOLD_PERSISTENT(Exscan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
+  // MPICH 4.0.2 has a gather and an allgather, too, which send what stood in the buffer when the request was made.
+  deal();
+  return STEADFOLD_PERSISTENT(Alltoallv)(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE, rows_,
+                                         row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm, info,
+                                         request);
+#else
   return MPI_ERR_INTERN;
+#endif
 }
 
 void Started::finish() {
@@ -131,8 +133,8 @@ void Started::reduce() {
   const Elements& elements = call_.elements;
   const auto count = static_cast<int>(call_.result_count(comm_.rank));
   if (count == 0) return;
-  const int rows = !is_scan() ? comm_.size : comm_.rank + (call_.collective == Collective::scan ? 1 : 0);
-  elements.reduce(is_scan() ? records_.rows(rows_, rows) : rows_, rows, count, call_.to, 0);
+  const int rows = !is_scan(call_) ? comm_.size : comm_.rank + (call_.collective == Collective::scan ? 1 : 0);
+  elements.reduce(is_scan(call_) ? records_.rows(rows_, rows) : rows_, rows, count, call_.to, 0);
 }
 
 }  // namespace steadfold::interpose

@@ -24,18 +24,18 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
+  /// Takes this rank's contribution; the call that starts it follows.
+  void contribute();
   // These return what the MPI library returned. The started reduction must outlive the request.
   int start(MPI_Request* request);
   /// Makes a persistent request.
   int prepare(MPI_Info info, MPI_Request* request);
-  /// Takes this rank's contribution; the call that starts a persistent request follows.
-  void contribute();
   /// The request has ended: reduces the rows. Throws Fault.
   void finish();
 
  private:
   void reduce();
-  bool is_scan() const noexcept;
+  void deal();
   /// Elements that this rank contributes.
   MPI_Count sent_count() const noexcept { return call_.count + call_.total(); }
   std::size_t sent_bytes() const noexcept { return call_.elements.bytes() * static_cast<std::size_t>(sent_count()); }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ struct Head {
 
 /// The first call of a rank that differs from the other run's.
 struct Parting {
-  enum Kind : std::int32_t { none, unread, absent, inputs, results } kind = none;
+  enum Kind : std::int32_t { none, unread, absent, fewer, inputs, results } kind = none;
   std::int32_t rank = 0;
   std::uint64_t order = 0;  // of the calls of this rank
   std::array<char, 32> function{};
@@ -56,25 +57,35 @@ std::uint64_t digest_of(std::uint64_t digest, const std::byte* bytes, std::size_
   return mixed(digest ^ rest ^ std::uint64_t{size} << 56);
 }
 
-/// Elements in memory as the program has them. Types that MPI itself names are most often without gaps.
+/// Numbers whose last bytes are no data.
+std::uint64_t digest_of_long_doubles(std::uint64_t digest, const std::byte* numbers, MPI_Count count) noexcept {
+  constexpr std::size_t bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+  for (MPI_Count i = 0; i < count; ++i) digest = digest_of(digest, numbers + i * MPI_Count{sizeof(long double)}, bytes);
+  return digest;
+}
+
+/// Elements in memory as the program has them.
 std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count count, MPI_Datatype type) {
   thread_local Memory memory;
   if (count <= 0) return digest;
-  int size = 0;
-  MPI_Aint begin = 0, extent = 0;
+  const auto* const bytes = static_cast<const std::byte*>(buffer);
+  if (type == MPI_LONG_DOUBLE) return digest_of_long_doubles(digest, bytes, count);
+  if (type == MPI_C_LONG_DOUBLE_COMPLEX) return digest_of_long_doubles(digest, bytes, 2 * count);
+  int size = 0, integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Aint begin = 0, extent = 0, true_begin = 0, true_extent = 0;
   PMPI_Type_size(type, &size);
   PMPI_Type_get_extent(type, &begin, &extent);
-  if (begin == 0 && extent == size)
-    return digest_of(digest, static_cast<const std::byte*>(buffer),
-                     static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
+  PMPI_Type_get_true_extent(type, &true_begin, &true_extent);
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner == MPI_COMBINER_NAMED && extent == size && true_begin == 0 && true_extent == size)
+    return digest_of(digest, bytes, static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
   // In pieces: MPI_Pack counts bytes in ints.
   const auto most = std::max<MPI_Count>((1 << 20) / std::max(size, 1), 1);
   for (MPI_Count first = 0; first < count; first += most) {
     const auto now = static_cast<int>(std::min(most, count - first));
     std::byte* const packed = memory.take(static_cast<std::size_t>(size) * static_cast<std::size_t>(now));
     int end = 0;
-    PMPI_Pack(static_cast<const std::byte*>(buffer) + extent * first, now, type, packed, size * now, &end,
-              MPI_COMM_SELF);
+    PMPI_Pack(bytes + extent * first, now, type, packed, size * now, &end, MPI_COMM_SELF);
     digest = digest_of(digest, packed, static_cast<std::size_t>(end));
   }
   return digest;
@@ -89,7 +100,9 @@ class Trace {
     if (compared != nullptr && *compared != '\0') compared_ = compared;
   }
 
-  bool is_on() const noexcept { return !record_.empty() || !compared_.empty(); }
+  bool is_recorded() const noexcept { return !record_.empty(); }
+  bool is_compared() const noexcept { return !compared_.empty(); }
+  bool is_on() const noexcept { return is_recorded() || is_compared(); }
 
   void add(const Traced& traced, const char* function, const void* site) {
     const std::lock_guard held(lock_);
@@ -125,7 +138,11 @@ class Trace {
     Head head;
     head.rank = rank_;
     head.ranks = ranks_;
-    if (!record_.empty()) {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    if (!record_.empty() && parent != MPI_COMM_NULL) {
+      say("nothing is recorded (this process was spawned by another that has the same rank)");
+    } else if (!record_.empty()) {
       out_ = std::fopen(file(record_).c_str(), "wb");
       if (out_ == nullptr)
         say("nothing is recorded (" + file(record_) + " cannot be written), name another file");
@@ -173,13 +190,18 @@ class Trace {
     parting_.rank = rank_;
     parting_.order = calls_;
     std::snprintf(parting_.function.data(), parting_.function.size(), "%s", function);
-    std::snprintf(parting_.place.data(), parting_.place.size(), "%s", place_of(site).c_str());
+    std::snprintf(parting_.place.data(), parting_.place.size(), "%s", places_of({site}).front().c_str());
   }
 
   /// Rank 0 prints what all ranks found, those first whose calls were few.
   void tell() {
     std::vector<Parting> all(static_cast<std::size_t>(rank_ == 0 ? ranks_ : 0));
     if (!is_readable_) parting_.kind = Parting::unread;
+    if (parting_.kind == Parting::none && calls_ < others_.size()) {
+      parting_.kind = Parting::fewer;
+      parting_.rank = rank_;
+      parting_.order = calls_ + 1;
+    }
     PMPI_Gather(&parting_, sizeof parting_, MPI_BYTE, all.data(), sizeof parting_, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (rank_ != 0) return;
     const auto unread = std::erase_if(all, [](const Parting& each) { return each.kind == Parting::unread; });
@@ -192,9 +214,9 @@ class Trace {
         std::string(all.size() > most_told ? " (the earliest ranks)" : ""));
     all.resize(std::min(all.size(), most_told));
     for (const Parting& each : all)
-      std::fprintf(stderr, "rank %d, its reduction number %llu, %s%s%s: %s\n", each.rank,
-                   static_cast<unsigned long long>(each.order), each.function.data(),
-                   each.place[0] == '\0' ? "" : " in ", each.place.data(), text_of(each.kind));
+      std::fprintf(stderr, "rank %d, its reduction number %llu%s%s%s%s: %s\n", each.rank,
+                   static_cast<unsigned long long>(each.order), each.function[0] == '\0' ? "" : ", ",
+                   each.function.data(), each.place[0] == '\0' ? "" : " in ", each.place.data(), text_of(each.kind));
   }
 
   static const char* text_of(Parting::Kind kind) noexcept {
@@ -202,6 +224,7 @@ class Trace {
       case Parting::none:
       case Parting::unread: break;
       case Parting::absent: return "the other run has no such call";
+      case Parting::fewer: return "only the other run has one";
       case Parting::inputs: return "what it contributed differs, or the call itself";
       case Parting::results: return "the same went in, and another result came out";
     }
@@ -227,6 +250,8 @@ Trace& traces() {
 
 }  // namespace
 
+bool is_recorded() { return traces().is_recorded(); }
+bool is_compared() { return traces().is_compared(); }
 bool is_traced() { return traces().is_on(); }
 
 std::uint64_t input_digest(const Call& call) {

@@ -12,6 +12,9 @@
 
 namespace steadfold::interpose {
 
+/// What the environment asks for.
+bool is_recorded();
+bool is_compared();
 /// Whether calls are recorded or compared.
 bool is_traced();
 /// A digest of what this rank contributes, and of collective, operator and count.

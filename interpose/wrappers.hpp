@@ -101,11 +101,14 @@ int as_int(MPI_Count count, MPI_Comm comm);
 /// What is done with a call; all ranks come to the same.
 Treatment treatment_of(const Call& call, const Communicator& comm);
 
+/// When a call brings its result.
+enum class When { now, at_the_end, each_time_it_is_started };
+
 /// Looks at a call for the report, the diagnosis and the trace, as far as they are asked for. Ends the program where
 /// the settings are wrong and no Init said so.
 class Watch {
  public:
-  Watch(const Call& call, const Communicator& comm, Treatment treatment, bool is_started);
+  Watch(const Call& call, const Communicator& comm, Treatment treatment, When when);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   /// The call came back.
@@ -127,14 +130,14 @@ template <class... Rest>
 int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
   if (is_passed_on(call.elements.treatment()) && !is_watching()) return origin.pass_on();
   const Communicator comm = communicator_of(call.comm);
-  constexpr bool is_started = sizeof...(Rest) > 0;
+  constexpr When when = std::array{When::now, When::at_the_end, When::each_time_it_is_started}[sizeof...(Rest)];
   Treatment treatment = treatment_of(call, comm);
-  if (is_started && !is_passed_on(treatment) && !may_start(call, comm)) treatment = Treatment::too_large;
+  if (when != When::now && !is_passed_on(treatment) && !may_start(call, comm)) treatment = Treatment::too_large;
   const auto carried_out = [&] { return is_passed_on(treatment) ? origin.pass_on() : handle(call, comm, rest...); };
   return guarded(origin, call.comm, [&] {
     if (!is_watching()) return carried_out();
     const Call watched = call;  // which a started one takes with it
-    Watch watch(watched, comm, treatment, is_started);
+    Watch watch(watched, comm, treatment, when);
     const int code = carried_out();
     watch.end(code);
     return code;
@@ -234,7 +237,8 @@ int end_requests(const Origin& origin, int count, Array requests) {
     Ending all(count);
     for (int i = 0; i < count; ++i) all.take(i, requests.get(i));
     const int code = origin.pass_on();
-    for (int i = 0; i < count; ++i) all.settle(i, requests.get(i));
+    for (int i = 0; i < count; ++i)
+      code == MPI_SUCCESS ? all.settle(i, requests.get(i)) : all.settle_failed(i, requests.get(i));
     return code;
   });
 }
@@ -242,10 +246,16 @@ int end_requests(const Origin& origin, int count, Array requests) {
 template <class Array>
 int start_all(const Origin& origin, int count, Array requests) {
   return guarded(origin, MPI_COMM_WORLD, [&] {
-    for (int i = 0; i < count; ++i) start_request(requests.get(i), true);
+    for (int i = 0; i < count; ++i) start_request(requests.get(i));
+    return origin.pass_on();
+  });
+}
+
+/// MPI_Request_get_status, which ends no request.
+inline int look_at_status(const Origin& origin, MPI_Request request) {
+  return guarded(origin, MPI_COMM_WORLD, [&] {
     const int code = origin.pass_on();
-    if (code != MPI_SUCCESS)
-      for (int i = 0; i < count; ++i) start_request(requests.get(i), false);
+    if (code == MPI_SUCCESS && has_requests()) look_at_request(request);
     return code;
   });
 }

@@ -50,7 +50,7 @@ void set_file(const char* variable, const std::string& file) {
 
 Result start(const RunRequest& request) {
   preload_interposer(request.method);
-  setenv("STEADFOLD_INTERPOSE_REPORT", "1", 1);
+  setenv("STEADFOLD_INTERPOSE_REPORT", "1", 0);
   set_file("STEADFOLD_INTERPOSE_REPORT", request.report);
   set_file("STEADFOLD_INTERPOSE_RECORD", request.record);
   set_file("STEADFOLD_INTERPOSE_COMPARE", request.compared);

@@ -251,6 +251,12 @@ static void refresh(void) {
   memcpy(buffers.to, buffers.fresh_to, buffers.bytes);
 }
 
+/* Before a persistent call is made nothing stands there that counts. */
+static void spoil(void) {
+  memset(buffers.from, untouched, buffers.bytes);
+  memset(buffers.to, untouched, buffers.bytes);
+}
+
 /* Twice; what it takes stands there only when it is started. */
 static void repeat(MPI_Request* request) {
   for (int i = 0; i < 2; ++i) {
@@ -272,6 +278,7 @@ static void repeat(MPI_Request* request) {
   case large: MPI_##Name##_c(from, to, count, __VA_ARGS__); return;                   \
   case large_started: MPI_I##name##_c(from, to, count, __VA_ARGS__, &request); break; \
   case large_persistent:                                                              \
+    spoil();                                                                          \
     PREPARED(Name, _c)(from, to, count, __VA_ARGS__, MPI_INFO_NULL, &request);        \
     repeat(&request);                                                                 \
     return;
@@ -287,6 +294,7 @@ static void repeat(MPI_Request* request) {
     case blocking: MPI_##Name(from, to, int_count, __VA_ARGS__); return;           \
     case started: MPI_I##name(from, to, int_count, __VA_ARGS__, &request); break;  \
     case persistent:                                                               \
+      spoil();                                                                     \
       PREPARED(Name, )(from, to, int_count, __VA_ARGS__, MPI_INFO_NULL, &request); \
       repeat(&request);                                                            \
       return;                                                                      \

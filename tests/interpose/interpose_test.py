@@ -75,6 +75,8 @@ class Interposed(unittest.TestCase):
                     name = "mpi_iallreduce" if LIBRARY == "openmpi" else "Iallreduce"  # each call once
                     calls = re.findall(rf"{name} +MPI_SUM +MPI_DOUBLE_PRECISION +(\d+) +\d+ +\S+  rank order, by tree", ran.stderr)
                     self.assertEqual(sum(map(int, calls)), 7)
+        ran = self.ended_well(run(3, program("opens"), program("libfortran.so")))  # as Python does with its modules
+        self.assertIn("0 results are wrong", ran.stdout)
         ran = run(4, program("fortran_include"), interposed=False)
         self.assertNotEqual(ran.returncode, 0, "the control: without the interposer it fails")
 
@@ -171,6 +173,14 @@ class Interposed(unittest.TestCase):
         self.assertGreater(differing(5, others), 20)
         self.assertGreater(differing(4, tree, METHOD="exact"), 20)
 
+    def test_a_diagnosis_changes_no_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/report.json"
+            ran = self.ended_well(run(3, program("collectives"), "sums of doubles", REPORT=file, DIAGNOSE="1"))
+            self.assertIn("0 results are wrong", ran.stdout)
+            diagnosed = {call["function"] for call in json.loads(Path(file).read_text())["calls"] if "compared" in call}
+        self.assertLessEqual({"Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan"}, diagnosed)
+
     def test_two_runs_part_where_they_do(self):
         first, second = ALGORITHMS[:2]
         same = "the reductions of both runs are the same"
@@ -189,11 +199,16 @@ class Interposed(unittest.TestCase):
             self.assertRegex(told, r"rank 0, its reduction number \d+, Allreduce in digest \(programs.c:\d+\): the same went in, and another")
             told = compared("digest", "1", METHOD="plain", **forced(first))
             self.assertRegex(told, r"rank 4, its reduction number 1, Allreduce in digest .*: what it contributed differs")
+            with open(file + ".1", "ab") as record:
+                record.write(24 * b"7")
+            self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 1, its reduction number 26: only the other run has one")
             os.truncate(file + ".2", 16 + 24 * 20)
             self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 2, its reduction number 21, .*: the other run has no such call")
             self.ended_well(run(5, program("programs"), "digest_started", "0", RECORD=file, **forced(first)))
             self.assertIn(same, compared("digest_started", "0", **forced(second)))
             self.assertIn("what it contributed differs", compared("digest_started", "1", **forced(first)))
+            self.ended_well(run(3, program("collectives"), RECORD=file))  # each function in each way
+            self.assertIn(same, self.ended_well(run(3, program("collectives"), COMPARE=file)).stderr)
             ran = self.ended_well(run(4, program("programs"), "digest", "0", COMPARE=file))
             self.assertIn("record.0 is of another number of ranks), record the other run first", ran.stderr)
 
@@ -240,15 +255,19 @@ class Interposed(unittest.TestCase):
         self.assertIn("'no_such_program' cannot be started (No such file or directory), name a program", ran.stderr)
 
     def test_wrong_settings_end_the_program(self):
-        ran = run(3, program("programs"), "kinds", METHOD="best")
-        self.assertNotEqual(ran.returncode, 0)
-        text = "unknown method 'best' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact, binned or plain"
-        self.assertIn(ran.stderr.count(text), (1,) if LIBRARY == "openmpi" else (0, 1))  # MPICH's launcher may lose it
-        other = ["env", "STEADFOLD_INTERPOSE_METHOD=exact", program("programs"), "kinds"]
-        ran = run(1, program("programs"), "kinds", ":", "-n", "1", *other)
-        self.assertNotEqual(ran.returncode, 0)
-        if LIBRARY == "openmpi":  # likewise
-            self.assertIn("give all ranks the same environment", ran.stderr)
+        def refused(text, *command, **settings):
+            for _ in range(1 if LIBRARY == "openmpi" else 5):  # MPICH's launcher may lose what a rank wrote before it ended all
+                ran = run(3 if not command else 1, program("programs"), "kinds", *command, **settings)
+                self.assertNotEqual(ran.returncode, 0)
+                if text in ran.stderr:
+                    break
+            self.assertEqual(ran.stderr.count(text), 1)
+
+        refused("unknown method 'best' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact, binned or plain", METHOD="best")
+        refused("runs are recorded or compared, not both", RECORD="/tmp/record", COMPARE="/tmp/record")
+        for setting in ("METHOD=exact", "COMPARE=/no/such/record", "DIAGNOSE=1"):
+            others = [":", "-n", "1", "env", f"STEADFOLD_INTERPOSE_{setting}", program("programs"), "kinds"]
+            refused("give all ranks the same environment", *others)
 
 
 if __name__ == "__main__":
