@@ -1,5 +1,5 @@
-// What the MPI library by itself makes of a call, beside what the interposer makes of it. Only for operators that come
-// with MPI: the program's own are never called twice. Cost: the call once more, and memory for its result.
+// What the MPI library by itself makes of a sum or product of numbers, beside what the interposer makes of it. The
+// program's own operators are never called twice. Cost: the call once more, and memory for its result.
 #pragma once
 
 #include <cstddef>
