@@ -55,17 +55,18 @@ contains
     logical, intent(in), optional :: allow_infnan ! else a NaN or an infinity among the summands ends the program
     logical, intent(in), optional :: ddpdd_sum
     real(r8), intent(in), optional :: arr_gbl_max(nflds)
-    real(r8), intent(out), optional :: arr_gbl_max_out(nflds) ! greatest absolute values; costs one more reduction
+    real(r8), intent(out), optional :: arr_gbl_max_out(nflds) ! greatest absolute values; costs a second reduction
     integer, intent(in), optional :: arr_max_levels(nflds)
     integer, intent(out), optional :: arr_max_levels_out(nflds) ! 0, which shr_reprosum_mod takes for "not known"
     integer, intent(in), optional :: gbl_max_nsummands
-    integer, intent(out), optional :: gbl_max_nsummands_out ! the greatest on any rank; costs one more reduction
+    integer, intent(out), optional :: gbl_max_nsummands_out ! the greatest on any rank; in the same one
     integer, intent(in), optional :: gbl_count
     logical, intent(in), optional :: repro_sum_validate
     integer, intent(inout), optional :: repro_sum_stats(6) ! what was done is added: places 1, 4 and 5
     real(r8), intent(out), optional :: rel_diff(2, nflds) ! from plain sums, if shr_reprosum_reldiffmax is not negative
     integer, intent(in), optional :: commid
     type(MPI_Comm) :: comm
+    real(r8) :: greatest(nflds + 1) ! of each field, and number of summands
     integer :: i
     logical :: is_compared
     comm = MPI_COMM_WORLD
@@ -76,17 +77,19 @@ contains
     if (.not. setting(allow_infnan, may_be_infinite_or_nan)) &
       call require_finite(arr(1:nsummands, :), arr_gsum, comm)
 
-    if (present(arr_gbl_max_out)) then
-      do i = 1, nflds
-        arr_gbl_max_out(i) = max(0.0_r8, maxval(abs(arr(1:nsummands, i))))
-      end do
-      call sf_allreduce(arr_gbl_max_out, 'max', comm)
+    if (present(arr_gbl_max_out) .or. present(gbl_max_nsummands_out)) then
+      greatest = 0
+      greatest(nflds + 1) = nsummands
+      if (present(arr_gbl_max_out)) then
+        do i = 1, nflds
+          greatest(i) = max(0.0_r8, maxval(abs(arr(1:nsummands, i))))
+        end do
+      end if
+      call sf_allreduce(greatest, 'max', comm)
+      if (present(arr_gbl_max_out)) arr_gbl_max_out = greatest(:nflds)
+      if (present(gbl_max_nsummands_out)) gbl_max_nsummands_out = nint(greatest(nflds + 1))
     end if
     if (present(arr_max_levels_out)) arr_max_levels_out = 0
-    if (present(gbl_max_nsummands_out)) then
-      gbl_max_nsummands_out = nsummands
-      call sf_allreduce(gbl_max_nsummands_out, 'max', comm)
-    end if
     is_compared = present(rel_diff) .and. shr_reprosum_reldiffmax >= 0
     if (present(rel_diff)) rel_diff = 0
     if (is_compared) call compare_with_plain_sums(arr(1:nsummands, :), arr_gsum, rel_diff, comm)

@@ -134,6 +134,146 @@ contains
   end function
 end module
 
+! Sums as CICE and CISM make them: blocks with halos, masks, a seam whose cells are counted once, a sum per patch.
+module test_ice
+  use ocean
+  use steadfold_ice_reprosum
+  use steadfold_cism_reprosum, only: cism_reprosum_calc, verbose_reprosum
+  implicit none
+  integer, parameter :: bx = 4, by = 5, across = 3, along = 4, halo = 1 ! blocks of 4 x 5 cells, 3 x 4 of them
+  integer, parameter :: width = bx*across, height = by*along
+  real(c_double) :: field(width, height), factor(width, height), mask(width, height)
+contains
+  subroutine test_ice_sums
+    real(c_double), allocatable :: numbers(:)
+    integer :: way
+    logical :: differs
+    allocate (numbers(3*width*height))
+    call fill_hostile(numbers)
+    field = reshape(numbers(:width*height), shape(field))
+    factor = reshape(numbers(width*height + 1:), shape(factor))
+    mask = merge(1.0_c_double, 0.0_c_double, mod(reshape([(way, way = 1, width*height)], shape(mask)), 3) /= 0)
+    differs = .false.
+    do way = 1, 3
+      call test_blocks(way, differs)
+    end do
+    call MPI_Allreduce(MPI_IN_PLACE, differs, 1, MPI_LOGICAL, MPI_LOR, MPI_COMM_WORLD)
+    if (ranks > 2) call check(differs, "plain sums over blocks differ (else this proves nothing)")
+    call test_patches
+    call check(.not. verbose_reprosum, "verbose_reprosum")
+  end subroutine
+
+  ! Whose a block is: in a row, dealt in turn, or from both ends.
+  integer function owner(block, way)
+    integer, intent(in) :: block, way
+    integer :: blocks
+    blocks = across*along
+    select case (way)
+    case (1)
+      owner = (block*ranks)/blocks
+    case (2)
+      owner = mod(block, ranks)
+    case default
+      owner = mod(min(block, blocks - 1 - block), ranks)
+    end select
+  end function
+
+  ! Of the seam of a tripole grid, where the last row stands twice, only the first half is counted.
+  pure logical function is_counted(i, j)
+    integer, intent(in) :: i, j
+    is_counted = j < height .or. i <= width/2
+  end function
+
+  subroutine test_blocks(way, differs)
+    integer, intent(in) :: way
+    logical, intent(inout) :: differs
+    real(c_double) :: work(bx + 2*halo, by + 2*halo), sums8(1), due
+    real(c_double) :: array2(width*height, 1), products(width*height, 1), plain
+    integer :: block, i, j, ib, jb, ns
+    array2 = 0
+    products = 0
+    ns = 0
+    do block = 0, across*along - 1
+      if (owner(block, way) /= rank) cycle
+      ib = mod(block, across)*bx
+      jb = (block/across)*by
+      work = nan()
+      work(1 + halo:bx + halo, 1 + halo:by + halo) = field(ib + 1:ib + bx, jb + 1:jb + by)
+      do j = 1, by
+        do i = 1, bx
+          ns = ns + 1
+          if (.not. is_counted(ib + i, jb + j)) cycle
+          array2(ns, 1) = work(i + halo, j + halo)*mask(ib + i, jb + j)
+          products(ns, 1) = work(i + halo, j + halo)*factor(ib + i, jb + j)
+        end do
+      end do
+    end do
+    ns = max(ns, 1)
+    call ice_reprosum_calc(array2(:ns, :), sums8, ns, ns, 1, ddpdd_sum=.false., commid=MPI_COMM_WORLD%MPI_VAL)
+    due = sum_of(counted(field*mask))
+    call check(same(sums8(1), due), "global_sum of CICE")
+    call ice_reprosum_calc(products(:ns, :), sums8, ns, ns, 1, ddpdd_sum=.true., commid=MPI_COMM_WORLD%MPI_VAL)
+    call check(same(sums8(1), sum_of(counted(field*factor))), "global_sum_prod of CICE")
+    plain = sum(array2(:ns, 1))
+    call MPI_Allreduce(MPI_IN_PLACE, plain, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+    differs = differs .or. .not. same(plain, due)
+  end subroutine
+
+  function counted(x) result(all)
+    real(c_double), intent(in) :: x(:, :)
+    real(c_double) :: all(size(x))
+    integer :: i, j
+    do j = 1, height
+      do i = 1, width
+        all((j - 1)*width + i) = merge(x(i, j), 0.0_c_double, is_counted(i, j))
+      end do
+    end do
+  end function
+
+  ! CISM: each rank's rows, a field for each patch, and all outputs asked for.
+  subroutine test_patches
+    integer, parameter :: patches = 3
+    real(c_double), allocatable :: arr(:, :)
+    real(c_double) :: arr_gsum(patches), greatest(patches), rel_diff(2, patches), due(patches), largest(patches)
+    integer :: first, last, i, j, k, count, levels(patches), most, stats(6)
+    first = 1 + (height*rank)/ranks
+    last = (height*(rank + 1))/ranks
+    allocate (arr(width*(last + 1 - first), patches))
+    arr = 0
+    count = 0
+    do j = first, last
+      do i = 1, width
+        count = count + 1
+        arr(count, patch_of(i, j)) = field(i, j)
+      end do
+    end do
+    stats = [(i, i = 1, 6)]
+    call cism_reprosum_calc(arr, arr_gsum, size(arr, 1), size(arr, 1), size(arr, 2), ddpdd_sum=.false., &
+                            arr_gbl_max_out=greatest, arr_max_levels_out=levels, gbl_max_nsummands_out=most, &
+                            repro_sum_validate=.true., repro_sum_stats=stats, rel_diff=rel_diff, &
+                            commid=MPI_COMM_WORLD%MPI_VAL)
+    do k = 1, patches
+      arr = reshape(field, [width*height, 1])
+      do j = 1, height
+        do i = 1, width
+          if (patch_of(i, j) /= k) arr((j - 1)*width + i, 1) = 0
+        end do
+      end do
+      due(k) = sum_of(arr(:, 1))
+      largest(k) = maxval(abs(arr(:, 1)))
+    end do
+    call check(same(arr_gsum, due), "parallel_global_sum_patch of CISM")
+    call check(same(greatest, largest), "greatest absolute values of patches")
+    call check(most == width*((height + ranks - 1)/ranks) .and. all(levels == 0), "the most summands")
+    call check(all(stats([1, 5, 6]) == [2, 6, 6]), "CISM's statistics")
+  end subroutine
+
+  pure integer function patch_of(i, j)
+    integer, intent(in) :: i, j
+    patch_of = 1 + mod(i/3 + j/4, 3)
+  end function
+end module
+
 module test_mpas
   use ocean
   use steadfold_mpas_global_sum
@@ -289,6 +429,7 @@ end module
 
 program drop_ins_test
   use test_shr_reprosum
+  use test_ice, only: test_ice_sums
   use test_mpas
   use test_mom, only: test_reproducing_sums, test_exact_sums
   use steadfold_mom_coms, only: EFP_sum_across_PEs, EFP_type, reproducing_sum
@@ -301,6 +442,7 @@ program drop_ins_test
   call get_command_argument(1, mode)
   if (mode /= '') call misuse(mode)
   call test_reprosum
+  call test_ice_sums
   call test_reals
   call test_integers
   call test_reproducing_sums

@@ -267,7 +267,14 @@ static void repeat(MPI_Request* request) {
       MPI_Startall(1, request);
     end(request, 1);
     if (*request == MPI_REQUEST_NULL) fail("a persistent call", "the request", i, 0);
+    char* const result = malloc(buffers.bytes);
+    memcpy(result, buffers.to, buffers.bytes);
+    memset(buffers.to, untouched, buffers.bytes);
     MPI_Wait(request, MPI_STATUS_IGNORE); /* which does nothing */
+    for (size_t k = 0; k < buffers.bytes; ++k)
+      if (((unsigned char*)buffers.to)[k] != untouched) fail("a persistent call", "its second end", i, (long)k);
+    memcpy(buffers.to, result, buffers.bytes);
+    free(result);
   }
   MPI_Request_free(request);
 }
