@@ -158,8 +158,9 @@ bool is_watching() noexcept {
 Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, When when) {
   const bool is_handled = !is_passed_on(treatment);
   if (is_handled && !settings().fault.empty()) end_program(comm.handle, settings().fault);
-  const bool has_rows = comm.calls != nullptr && treatment != Treatment::across && treatment != Treatment::refused &&
-                        treatment != Treatment::no_elements;
+  // Between groups some ranks contribute nothing.
+  const bool has_rows = comm.calls != nullptr && comm.treatment != Treatment::across &&
+                        treatment != Treatment::refused && treatment != Treatment::no_elements;
   // What is started and handled is traced when it has ended; what a started call gives that is passed on is not known.
   seen_.reset(new Seen{call, comm, treatment, has_rows && is_traced() && when == When::now});
   if (seen_->is_traced) {

@@ -33,8 +33,23 @@ constexpr const char* variables[] = {"LD_PRELOAD",
                                      "STEADFOLD_INTERPOSE_RECORD",
                                      "STEADFOLD_INTERPOSE_COMPARE"};
 
+/// Launchers of batch systems, which have ways of their own to hand variables on.
+bool is_of_batch_system(const std::string& program) {
+  const std::string name = std::filesystem::path(program).filename();
+  return name == "srun" || name == "aprun" || name == "jsrun" || name == "flux" || name == "ibrun";
+}
+
+/// The user has to see to it that ranks get the variables.
+void tell_user(const std::string& launcher) {
+  std::string text = "steadfold: if " + launcher + " does not hand its environment on to the ranks, give them:";
+  for (const char* const variable : variables)
+    if (const char* const value = std::getenv(variable)) text += std::string(" ") + variable + "=" + value;
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
 /// A launcher that hands variables on to ranks of other nodes where it is told their names is told them.
 void tell_launcher(std::vector<std::string>& words) {
+  if (is_of_batch_system(words.front())) tell_user(words.front());
   const std::string& option = mpi_library().handing_on;
   if (option.empty() || !is_launcher(words.front())) return;
   std::vector<std::string> told;

@@ -247,6 +247,11 @@ class Interposed(unittest.TestCase):
             launcher.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
             launcher.chmod(0o755)
             ran = self.ended_well(subprocess.run([*command, launcher, "-n", "3"], capture_output=True, text=True, timeout=60, env=own))
+            srun = Path(folder) / "srun"
+            srun.write_text("#!/bin/sh\n")
+            srun.chmod(0o755)
+            told = self.ended_well(subprocess.run([*command, srun, "app"], capture_output=True, text=True, timeout=60, env=own)).stderr
+            self.assertRegex(told, r"give them: LD_PRELOAD=\S+libsteadfold_interpose.so\S* STEADFOLD_INTERPOSE_METHOD=exact STEADFOLD_INTERPOSE_REPORT=1\n")
         names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT")
         handed_on = [word for name in names for word in ("-x", name)] if LIBRARY == "openmpi" else []
         self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
