@@ -139,11 +139,15 @@ static void reduce_on(MPI_Comm comm) {
   if (sum != size) exit(1);
 }
 
+/* Ranks stand in another order each time, so that one communicator is not like another with its handle. */
 static void in_turn(int count) {
   for (int i = 0; i < count; ++i) {
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    double one = 1, sum = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? rank : -rank, &comm);
     reduce_on(comm);
+    MPI_Scan(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    if (sum != 1 + (i % 2 ? rank : size - 1 - rank)) exit(1);
     MPI_Comm_free(&comm);
   }
 }
