@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20;       // of all rows that one thread holds
 constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // of these, one rank's; measured: docs/unmodified.md
-constexpr std::size_t most_narrow = std::size_t{8} << 10;      // of all rows in an allgather
+constexpr std::size_t most_wide = std::size_t{1} << 20;    // of a row whose elements are shared by the ranks; likewise
+constexpr std::size_t most_narrow = std::size_t{8} << 10;  // of all rows in an allgather
 
 /// How many elements go in one round if `share` rows of them are held.
 int round_count(const Elements& elements, int rows, MPI_Count count) {
@@ -109,7 +110,7 @@ int allreduce(const Call& call, const Communicator& comm) {
     return in_rounds(count, round_count(call.elements, comm.size, count),
                      [&](MPI_Count first, int now) { return allreduce_narrow(call, first, now, comm); });
   Dealt shares(comm.size), rows(comm.size);
-  const auto wide = static_cast<MPI_Count>(std::max<std::size_t>(most_bytes / call.elements.memory_bytes(), 1));
+  const auto wide = static_cast<MPI_Count>(std::max<std::size_t>(most_wide / call.elements.memory_bytes(), 1));
   const int most = static_cast<int>(std::min(count, wide));
   return in_rounds(count, most,
                    [&](MPI_Count first, int now) { return allreduce_wide(call, first, now, comm, shares, rows); });
