@@ -162,7 +162,7 @@ Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, Wh
   const bool has_rows = comm.calls != nullptr && comm.treatment != Treatment::across &&
                         treatment != Treatment::refused && treatment != Treatment::no_elements;
   // What is started and handled is traced when it has ended; what a started call gives that is passed on is not known.
-  seen_.reset(new Seen{call, comm, treatment, has_rows && is_traced() && when == When::now});
+  seen_ = std::make_unique<Seen>(call, comm, treatment, has_rows && is_traced() && when == When::now);
   if (seen_->is_traced) {
     seen_->name = comm.next_call();
     seen_->input = input_digest(call);

@@ -1,32 +1,34 @@
 #include "diagnosis.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace steadfold::interpose {
 namespace {
 
-/// Numbers in order, so that neighbours are one apart; zeros of both signs are neighbours, too.
-template <class Real, class Word>
-std::uint64_t place_of_number(Real x) {
-  Word word;
-  std::memcpy(&word, &x, sizeof word);
+/// The bits of a number as a place in the order of all numbers, so that neighbours are one apart; zeros of both signs
+/// are neighbours, too.
+template <class Word>
+std::uint64_t place_of(Word bits) {
   constexpr Word sign = Word{1} << (sizeof(Word) * 8 - 1);
-  return (word & sign) != 0 ? std::uint64_t{sign} - (word - sign) - 1 : std::uint64_t{sign} + word;
+  return (bits & sign) != 0 ? std::uint64_t{sign} - (bits - sign) - 1 : std::uint64_t{sign} + bits;
 }
 
 template <class Real, class Word>
 Difference between(const void* some, const void* others, std::size_t count) {
   Difference found{.compared = count};
   for (std::size_t i = 0; i < count; ++i) {
-    Real a, b;
-    std::memcpy(&a, static_cast<const Real*>(some) + i, sizeof a);
-    std::memcpy(&b, static_cast<const Real*>(others) + i, sizeof b);
-    if (std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b)) continue;
+    Word a, b;
+    std::memcpy(&a, static_cast<const Word*>(some) + i, sizeof a);
+    std::memcpy(&b, static_cast<const Word*>(others) + i, sizeof b);
+    const bool is_nan = std::isnan(std::bit_cast<Real>(a)), is_other_nan = std::isnan(std::bit_cast<Real>(b));
+    if (a == b || (is_nan && is_other_nan)) continue;
     ++found.differing;
-    const std::uint64_t x = place_of_number<Real, Word>(a), y = place_of_number<Real, Word>(b);
-    const std::uint64_t ulps = a != a || b != b ? Difference::not_a_number : std::max(x, y) - std::min(x, y);
+    const std::uint64_t x = place_of(a), y = place_of(b);
+    const std::uint64_t ulps = is_nan || is_other_nan ? Difference::not_a_number : std::max(x, y) - std::min(x, y);
     found.most_ulps = std::max(found.most_ulps, ulps);
   }
   return found;

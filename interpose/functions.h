@@ -138,7 +138,7 @@ enum steadfold_interpose_index {
 /* C's functions stand before Fortran's, and these before those of mpi_f08. */
 enum { steadfold_interpose_fortran = mpi_init_index, steadfold_interpose_f08 = mpi_init_f08_index };
 
-typedef void (*steadfold_interpose_function)(void);
+typedef void (*steadfold_interpose_function)(void); /* NOLINT(modernize-redundant-void-arg): C, too */
 
 /* What the shim gives the layer. Arrays have an entry for each function. */
 struct steadfold_interpose_shim {
@@ -146,7 +146,7 @@ struct steadfold_interpose_shim {
   const char* const* names;                 /* without the prefix of C's */
   const steadfold_interpose_function* next; /* the definition behind the shim: a profiler's, or the library's */
   const unsigned long long* counts;         /* of calls of counted functions */
-  const void* (*caller)(void);              /* where this thread's running call returns to in the program */
+  const void* (*caller)(void); /* NOLINT(modernize-redundant-void-arg): where this thread's call returns to */
 };
 
 /* What the layer gives the shim: a wrapper for each function, NULL for those that are passed on. */

@@ -136,7 +136,7 @@ int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
   const auto carried_out = [&] { return is_passed_on(treatment) ? origin.pass_on() : handle(call, comm, rest...); };
   return guarded(origin, call.comm, [&] {
     if (!is_watching()) return carried_out();
-    const Call watched = call;  // which a started one takes with it
+    const Call watched = call;  // NOLINT(performance-unnecessary-copy-initialization): a started one takes it along
     Watch watch(watched, comm, treatment, when);
     const int code = carried_out();
     watch.end(code);
