@@ -151,7 +151,7 @@ struct Watch::Seen {
 };
 
 bool is_watching() noexcept {
-  static const bool is = settings().is_reported || settings().is_diagnosed || is_traced() || !settings().fault.empty();
+  static const bool is = settings().is_reported || is_traced() || !settings().fault.empty();
   return is;
 }
 
@@ -167,7 +167,7 @@ Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, Wh
     seen_->name = comm.next_call();
     seen_->input = input_digest(call);
   } else if (has_rows && is_traced() && !is_handled && when == When::at_the_end) {
-    trace(comm.next_call(), input_digest(call), 0, name_of(call.place.function), call.place.site);
+    trace(comm.next_call(), input_digest(call), 0, call.place);
   }
   if (settings().is_diagnosed && is_handled && when == When::now && is_diagnosable(call))
     seen_->diagnosis = std::make_unique<Diagnosis>(call, comm);
@@ -177,9 +177,7 @@ Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, Wh
 void Watch::end(int code) {
   const double seconds = settings().is_reported ? PMPI_Wtime() - seen_->begin : 0;
   if (code != MPI_SUCCESS) return;
-  if (seen_->is_traced)
-    trace(seen_->name, seen_->input, result_digest(seen_->call, seen_->comm), name_of(seen_->call.place.function),
-          seen_->call.place.site);
+  if (seen_->is_traced) trace(seen_->name, seen_->input, result_digest(seen_->call, seen_->comm), seen_->call.place);
   if (settings().is_reported)
     note(seen_->call, seen_->treatment, seconds, seen_->diagnosis ? seen_->diagnosis->difference() : Difference{});
 }

@@ -64,7 +64,11 @@ Communicator look_at(MPI_Comm comm) {
   PMPI_Comm_rank(comm, &found.rank);
   PMPI_Comm_size(comm, &found.size);
   const std::vector<int> ranks = ranks_in_world(comm);
-  found.identity = identity_of(ranks);
+  if (is_traced()) {
+    found.identity = identity_of(ranks);
+    // Never given back: persistent calls may be started when their communicator has been freed.
+    found.calls = new std::atomic<std::uint32_t>(0);
+  }
   // Those of other worlds have not compared their settings.
   if (is_inter != 0 || std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end())
     found.treatment = Treatment::across;
@@ -86,13 +90,7 @@ bool is_running() {
   return is;
 }
 
-}  // namespace
-
-void note_end() noexcept { is_known.store(false, std::memory_order_relaxed); }
-
-namespace {
-
-/// The last one of a thread, which asks the MPI library only for others.
+/// The communicator that a thread looked up last. The MPI library is asked about others only.
 struct Last {
   MPI_Comm handle = MPI_COMM_NULL;
   std::uint64_t ended = 0;
@@ -109,8 +107,6 @@ Communicator asked(MPI_Comm comm) {
   if (is_kept != 0) return *static_cast<const Communicator*>(kept);
   auto found = std::make_unique<Communicator>(look_at(comm));
   found->is_kept = true;
-  // Persistent calls may be started when their communicator has been freed.
-  if (is_traced()) found->calls = new std::atomic<std::uint32_t>(0);
   Communicator known = *found;
   known.is_kept = PMPI_Comm_set_attr(comm, key(), found.get()) == MPI_SUCCESS;
   if (known.is_kept) static_cast<void>(found.release());
@@ -118,6 +114,8 @@ Communicator asked(MPI_Comm comm) {
 }
 
 }  // namespace
+
+void note_end() noexcept { is_known.store(false, std::memory_order_relaxed); }
 
 Communicator communicator_of(MPI_Comm comm) {
   if (!is_running()) return {.treatment = Treatment::outside};

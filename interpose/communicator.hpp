@@ -22,8 +22,8 @@ struct Communicator {
   int rank = 0;
   int size = 0;
   Treatment treatment = Treatment::tree;        // else why its calls are passed on
-  std::uint32_t identity = 0;                   // of its processes, and which of those with the same ones
-  std::atomic<std::uint32_t>* calls = nullptr;  // that were named so far, for a trace; never given back
+  std::uint32_t identity = 0;                   // for a trace: its processes, and which of those with the same ones
+  std::atomic<std::uint32_t>* calls = nullptr;  // likewise: that were named so far
   bool is_kept = false;                         // on the communicator
 
   /// Names the next call. Threads do not reduce on one communicator at once.

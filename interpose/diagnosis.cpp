@@ -44,13 +44,13 @@ void Difference::add(const Difference& other) noexcept {
 
 bool is_diagnosable(const Call& call) noexcept {
   constexpr MPI_Count most = std::numeric_limits<int>::max();
-  return call.elements.number() != SF_BYTES && call.count + call.total() <= most;
+  return call.elements.number() != SF_BYTES && call.input_count() <= most;
 }
 
 Diagnosis::Diagnosis(const Call& call, const Communicator& comm) : call_(call), rank_(comm.rank) {
   const Elements& elements = call.elements;
   const auto count = static_cast<int>(call.count);
-  const std::size_t bytes = elements.bytes() * static_cast<std::size_t>(call.count + call.total());
+  const std::size_t bytes = elements.bytes() * static_cast<std::size_t>(call.input_count());
   plain_.resize(bytes);
   // Never in place: MPICH 4.0.2 crashes in wide reductions to a root other than 0.
   std::vector<std::byte> own;

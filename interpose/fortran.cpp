@@ -39,17 +39,13 @@ struct Other<index, wrapper> {
 #ifdef OPEN_MPI
 // --- reductions ---
 
-/// What stands for MPI_IN_PLACE or MPI_BOTTOM in Fortran: the addresses of a common block, by each spelling of
-/// compilers. Every object that was loaded by itself, as Python's modules are, may hold a copy of its own, and more may
+/// The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM in Fortran: of common blocks, by each spelling of
+/// compilers. Every object that was loaded by itself, as Python's modules are, may hold copies of its own, and more may
 /// be loaded.
-class Sentinel {
+class BufferNames {
  public:
-  Sentinel(const char* lower, const char* capitals) : names_{lower, lower, lower, capitals} {
-    names_[1] += "_";
-    names_[2] += "__";
-  }
-
-  bool is(const void* address) {
+  /// What C takes for a buffer.
+  void* in_c(void* given) {
     const std::lock_guard held(lock_);
     unsigned long long loaded = 0;  // so far, which the first object tells
     dl_iterate_phdr(
@@ -60,10 +56,16 @@ class Sentinel {
         &loaded);
     if (loaded != loaded_) look_again();
     loaded_ = loaded;
-    return std::ranges::find(places_, address) != places_.end();
+    const auto found = std::ranges::find(names_, given, &Name::in_fortran);
+    return found == names_.end() ? given : found->in_c;
   }
 
  private:
+  struct Name {
+    void* in_fortran;
+    void* in_c;
+  };
+
   void look_again() {
     std::vector<std::string> files;  // the loader is locked while it tells them
     dl_iterate_phdr(
@@ -72,27 +74,28 @@ class Sentinel {
           return 0;
         },
         &files);
-    places_.clear();
+    names_.clear();
     for (const std::string& file : files) {
       void* const handle = dlopen(file.empty() ? nullptr : file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
       if (handle == nullptr) continue;
-      for (const std::string& name : names_)
-        if (const void* const place = dlsym(handle, name.c_str())) places_.push_back(place);
+      for (const char* const name :
+           {"mpi_fortran_in_place", "mpi_fortran_in_place_", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"})
+        if (void* const place = dlsym(handle, name)) names_.push_back({place, MPI_IN_PLACE});
+      for (const char* const name :
+           {"mpi_fortran_bottom", "mpi_fortran_bottom_", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"})
+        if (void* const place = dlsym(handle, name)) names_.push_back({place, MPI_BOTTOM});
       dlclose(handle);
     }
   }
 
   std::mutex lock_;
   unsigned long long loaded_ = 0;
-  std::array<std::string, 4> names_;
-  std::vector<const void*> places_;
+  std::vector<Name> names_;
 };
 
 void* buffer(void* given) {
-  static Sentinel& in_place =
-      *new Sentinel("mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE");  // as long as programs call
-  static Sentinel& bottom = *new Sentinel("mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM");
-  return in_place.is(given) ? MPI_IN_PLACE : bottom.is(given) ? MPI_BOTTOM : given;
+  static BufferNames& names = *new BufferNames;  // as long as programs call
+  return names.in_c(given);
 }
 
 /// A request that a wrapper makes, if it does: where the call is passed on, Fortran's function makes it.
@@ -114,16 +117,14 @@ class Made {
 /// How an argument of a reduction comes from Fortran, and what C takes in its place.
 template <class InC>
 struct Argument;
-template <>
-struct Argument<const void*> {
-  using Given = void*;
-  static const void* in_c(void* given) { return buffer(given); }
-};
-template <>
-struct Argument<void*> {
+struct Buffer {
   using Given = void*;
   static void* in_c(void* given) { return buffer(given); }
 };
+template <>
+struct Argument<const void*> : Buffer {};
+template <>
+struct Argument<void*> : Buffer {};
 template <>
 struct Argument<int> {
   using Given = const MPI_Fint*;
@@ -134,26 +135,19 @@ struct Argument<const int*> {
   using Given = const MPI_Fint*;
   static const int* in_c(Given given) { return given; }
 };
-template <>
-struct Argument<MPI_Datatype> {
+template <auto f2c>
+struct Handle {
   using Given = const MPI_Fint*;
-  static MPI_Datatype in_c(Given given) { return PMPI_Type_f2c(*given); }
+  static auto in_c(Given given) { return f2c(*given); }
 };
 template <>
-struct Argument<MPI_Op> {
-  using Given = const MPI_Fint*;
-  static MPI_Op in_c(Given given) { return PMPI_Op_f2c(*given); }
-};
+struct Argument<MPI_Datatype> : Handle<PMPI_Type_f2c> {};
 template <>
-struct Argument<MPI_Comm> {
-  using Given = const MPI_Fint*;
-  static MPI_Comm in_c(Given given) { return PMPI_Comm_f2c(*given); }
-};
+struct Argument<MPI_Op> : Handle<PMPI_Op_f2c> {};
 template <>
-struct Argument<MPI_Info> {
-  using Given = const MPI_Fint*;
-  static MPI_Info in_c(Given given) { return PMPI_Info_f2c(*given); }
-};
+struct Argument<MPI_Comm> : Handle<PMPI_Comm_f2c> {};
+template <>
+struct Argument<MPI_Info> : Handle<PMPI_Info_f2c> {};
 template <>
 struct Argument<MPI_Request*> {
   using Given = MPI_Fint*;

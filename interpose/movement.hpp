@@ -23,6 +23,8 @@ struct Place {
   steadfold_interpose_index function;
   const void* site;
 };
+/// The function's name.
+const char* name_of(steadfold_interpose_index function) noexcept;
 
 /// What a program calls for. `from` may be MPI_IN_PLACE, as in MPI.
 struct Call {
@@ -49,6 +51,8 @@ struct Call {
     }
     return 0;
   }
+  /// Of elements that this rank contributes.
+  MPI_Count input_count() const noexcept { return count + total(); }
   /// The sum of `counts`.
   MPI_Count total() const noexcept { return std::accumulate(counts.begin(), counts.end(), MPI_Count{0}); }
 };

@@ -44,9 +44,9 @@ std::string name_of_type(MPI_Datatype type) {
   return name.data();
 }
 
-/// Of the rows that this rank contributes.
+/// Bytes of the rows that this rank contributes.
 unsigned long long bytes_of(const Call& call) {
-  const MPI_Count count = call.count + call.total();
+  const MPI_Count count = call.input_count();
   int size = static_cast<int>(call.elements.bytes());
   if (call.elements.treatment() == Treatment::order_free) PMPI_Type_size(call.elements.type(), &size);
   return count <= 0 || size <= 0 ? 0 : static_cast<unsigned long long>(count) * static_cast<unsigned long long>(size);

@@ -14,8 +14,7 @@ namespace steadfold::interpose {
 /// A started reduction in the table.
 struct Entry {
   std::unique_ptr<Started> reduction;
-  Requested requested = Requested::once;
-  bool is_active = true;  // not yet finished
+  bool is_active;  // started, and not yet finished
   std::mutex finishing = {};
 };
 
@@ -38,7 +37,7 @@ Table& table() {
   return only;
 }
 
-/// Of the table and of those that are taken out.
+/// Entries in the table, and those taken out of it for a while.
 std::atomic<int> entry_count = 0;
 
 std::shared_ptr<Entry> taken_out(MPI_Request request) {
@@ -61,7 +60,7 @@ void forget(std::shared_ptr<Entry> entry) {
   entry_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Of a request that is not given up yet; also of one that was not started.
+/// Whether a request that still exists has ended. True, too, of a persistent one that was not started.
 bool has_ended(MPI_Request request) {
   int is_true = 0;
   return PMPI_Request_get_status(request, &is_true, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_true != 0;
@@ -77,8 +76,8 @@ void finish_once(Entry& entry) {
 bool has_requests() noexcept { return entry_count.load(std::memory_order_relaxed) > 0; }
 
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested) {
-  const auto entry = std::make_shared<Entry>(std::move(reduction), requested, requested == Requested::once);
-  if (requested == Requested::once && has_ended(request)) return finish_once(*entry);
+  const auto entry = std::make_shared<Entry>(std::move(reduction), requested == Requested::once);
+  if (entry->is_active && has_ended(request)) return finish_once(*entry);
   entry_count.fetch_add(1, std::memory_order_relaxed);
   const std::shared_ptr<Entry> other = put_in(request, entry);
   if (other == nullptr) return;

@@ -6,7 +6,6 @@
 
 #include "requests.hpp"
 #include "trace.hpp"
-#include "wrappers.hpp"
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define STEADFOLD_PERSISTENT(name) PMPIX_##name##_init
@@ -34,16 +33,11 @@ bool may_start(const Call& call, const Communicator& comm) noexcept {
 }
 
 Started::Started(Call call, const Communicator& comm)
-    : call_(std::move(call)), comm_(comm), records_(sent_bytes(), comm.size), sent_parts_(0), row_parts_(0) {
+    : call_(std::move(call)), comm_(comm), records_(input_bytes(), comm.size), sent_parts_(0), row_parts_(0) {
   const Elements& elements = call_.elements;
-  const auto ranks = static_cast<std::size_t>(comm.size);
-  std::size_t copied = elements.are_packed() ? 0 : sent_bytes();
-  std::size_t gathered = sent_bytes() * ranks;
-  if (call_.collective == Collective::reduce && comm.rank != call_.root) gathered = 0;
-  if (call_.collective == Collective::reduce_scatter) {
-    deal();
-    gathered = static_cast<std::size_t>(row_parts_.bytes[0]) * ranks;
-  } else if (is_scan(call_)) {
+  std::size_t copied = elements.are_packed() ? 0 : input_bytes();
+  std::size_t gathered = elements.bytes() * static_cast<std::size_t>(call_.result_count(comm.rank) * comm.size);
+  if (is_scan(call_)) {
     copied = gathered = records_.bytes();
     record_ = std::make_unique<RecordType>(records_.bytes());
   }
@@ -66,10 +60,10 @@ void Started::contribute() {
   const Elements& elements = call_.elements;
   const std::byte* const from = elements.at(call_.input(), 0);
   if (is_scan(call_)) {
-    elements.pack(from, static_cast<int>(sent_count()), records_.open(copy_, comm_.rank));
+    elements.pack(from, static_cast<int>(call_.input_count()), records_.open(copy_, comm_.rank));
     std::memset(rows_, 0, records_.bytes());
   } else if (copy_ != nullptr) {
-    elements.pack(from, static_cast<int>(sent_count()), copy_);
+    elements.pack(from, static_cast<int>(call_.input_count()), copy_);
   }
   if (!is_traced()) return;
   name_ = comm_.next_call();
@@ -77,13 +71,14 @@ void Started::contribute() {
 }
 
 int Started::start(MPI_Request* request) {
-  const auto bytes = static_cast<int>(sent_bytes());
+  const auto bytes = static_cast<int>(input_bytes());
   const MPI_Comm comm = comm_.handle;
   switch (call_.collective) {
     case Collective::allreduce: return PMPI_Iallgather(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, comm, request);
     case Collective::reduce:
       return PMPI_Igather(sent_, bytes, MPI_BYTE, rows_, bytes, MPI_BYTE, call_.root, comm, request);
     case Collective::reduce_scatter:
+      deal();
       return PMPI_Ialltoallv(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE, rows_,
                              row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm, request);
     case Collective::scan: return PMPI_Iscan(sent_, rows_, 1, record_->get(), merging(), comm, request);
@@ -126,7 +121,7 @@ int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Reques
 
 void Started::finish() {
   reduce();
-  if (is_traced()) trace(name_, input_, result_digest(call_, comm_), name_of(call_.place.function), call_.place.site);
+  if (is_traced()) trace(name_, input_, result_digest(call_, comm_), call_.place);
 }
 
 void Started::reduce() {

@@ -36,15 +36,15 @@ class Started {
  private:
   void reduce();
   void deal();
-  /// Elements that this rank contributes.
-  MPI_Count sent_count() const noexcept { return call_.count + call_.total(); }
-  std::size_t sent_bytes() const noexcept { return call_.elements.bytes() * static_cast<std::size_t>(sent_count()); }
+  std::size_t input_bytes() const noexcept {
+    return call_.elements.bytes() * static_cast<std::size_t>(call_.input_count());
+  }
 
   Call call_;
   Communicator comm_;
   Records records_;                     // of scans
   std::unique_ptr<RecordType> record_;  // likewise
-  Dealt sent_parts_, row_parts_;        // of reduce_scatter
+  Dealt sent_parts_, row_parts_;        // of an all-to-all
   std::unique_ptr<std::byte[]> memory_;
   const std::byte* sent_ = nullptr;  // the caller's own buffer, or a copy of it in `memory_`
   std::byte* copy_ = nullptr;

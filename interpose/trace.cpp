@@ -104,12 +104,12 @@ class Trace {
   bool is_compared() const noexcept { return !compared_.empty(); }
   bool is_on() const noexcept { return is_recorded() || is_compared(); }
 
-  void add(const Traced& traced, const char* function, const void* site) {
+  void add(const Traced& traced, const Place& place) {
     const std::lock_guard held(lock_);
     open();
     ++calls_;
     if (out_ != nullptr) is_whole_ &= std::fwrite(&traced, sizeof traced, 1, out_) == 1;
-    if (!compared_.empty() && is_readable_ && parting_.kind == Parting::none) compare(traced, function, site);
+    if (!compared_.empty() && is_readable_ && parting_.kind == Parting::none) compare(traced, place);
   }
 
   void end() {
@@ -176,7 +176,7 @@ class Trace {
     return std::uint64_t{traced.name.communicator} << 32 | traced.name.number;
   }
 
-  void compare(const Traced& mine, const char* function, const void* site) {
+  void compare(const Traced& mine, const Place& place) {
     const auto other = std::ranges::lower_bound(others_, key(mine), {}, key);
     Parting::Kind kind = Parting::none;
     if (other == others_.end() || key(*other) != key(mine))
@@ -189,8 +189,8 @@ class Trace {
     parting_.kind = kind;
     parting_.rank = rank_;
     parting_.order = calls_;
-    std::snprintf(parting_.function.data(), parting_.function.size(), "%s", function);
-    std::snprintf(parting_.place.data(), parting_.place.size(), "%s", places_of({site}).front().c_str());
+    std::snprintf(parting_.function.data(), parting_.function.size(), "%s", name_of(place.function));
+    std::snprintf(parting_.place.data(), parting_.place.size(), "%s", places_of({place.site}).front().c_str());
   }
 
   /// Rank 0 prints what all ranks found, those first whose calls were few.
@@ -255,7 +255,7 @@ bool is_compared() { return traces().is_compared(); }
 bool is_traced() { return traces().is_on(); }
 
 std::uint64_t input_digest(const Call& call) {
-  const MPI_Count count = call.count + call.total();
+  const MPI_Count count = call.input_count();
   std::uint64_t digest = mixed(static_cast<std::uint64_t>(call.collective) << 32 ^ static_cast<std::uint64_t>(count));
   const std::string_view name = name_of(call.elements.op());
   digest = digest_of(digest, reinterpret_cast<const std::byte*>(name.data()), name.size());
@@ -266,8 +266,8 @@ std::uint64_t result_digest(const Call& call, const Communicator& comm) {
   return digest_of(0, call.to, call.result_count(comm.rank), call.elements.type());
 }
 
-void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const char* function, const void* site) {
-  traces().add({name, input, result}, function, site);
+void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const Place& place) {
+  traces().add({name, input, result}, place);
 }
 
 void end_trace() { traces().end(); }

@@ -20,8 +20,8 @@ bool is_traced();
 /// A digest of what this rank contributes, and of collective, operator and count.
 std::uint64_t input_digest(const Call& call);
 std::uint64_t result_digest(const Call& call, const Communicator& comm);
-/// A call is over. `function` is its name, `site` where it stands in the program.
-void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const char* function, const void* site);
+/// A call is over.
+void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const Place& place);
 /// All ranks, when MPI ends: closes the record, or prints on rank 0 where the runs part.
 void end_trace();
 

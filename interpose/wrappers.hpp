@@ -40,8 +40,6 @@ const steadfold_interpose_shim& shim() noexcept;
 Treatment method();
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why);
 
-const char* name_of(steadfold_interpose_index function) noexcept;
-
 template <class Function>
 Function next(steadfold_interpose_index index) {
   return reinterpret_cast<Function>(shim().next[index]);

@@ -258,6 +258,7 @@ std::vector<int> counts_of(const Asked& asked) { return rank_counts(asked.ranks.
 /// Measures over ranks started for it. Launches of one job are far apart in time: all rank counts and libraries are
 /// measured once, then all again.
 bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::Measurement& before = {}) {
+  if (asked.options.name == "interpose") preload_interposer(interposed_method(asked.options));
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
   std::vector<std::pair<std::string, int>> jobs;
@@ -313,10 +314,8 @@ void check(const Asked& asked, const Job& job) {
     throw Failure("bench " + name +
                   " measures one process (--ranks, --launches and --libraries start several), leave them out");
   if (name == "interpose") {
-    const std::string method = interposed_method(asked.options);
-    if (starts_ranks(asked))
-      preload_interposer(method);
-    else if (!is_interposed())
+    interposed_method(asked.options);
+    if (!starts_ranks(asked) && !is_interposed())
       throw Failure("bench interpose runs in a job with the interposer (this one was started without), start it alone");
   }
   if (is_local || !starts_ranks(asked)) return;
