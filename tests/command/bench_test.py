@@ -157,6 +157,19 @@ class Bench(CommandTest):
                 self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 1, 3))
                 self.assert_against(row, rivals)
 
+    def test_interpose(self):
+        for method in ("tree", "exact"):
+            ran = run("bench", "interpose", "--counts", "1,300", "--methods", method, "--rounds", "3", "--json")
+            rows = self.rows_from(ran, RANKS)
+            calls = [(method, "MPI_Allreduce"), (method, "MPI_Iallreduce"), ("passed on", "MPI_Allreduce")]
+            self.assertEqual([(row["count"], row["method"], row["call"]) for row in rows], [(n, *call) for n in (1, 300) for call in calls])
+            for row in rows:
+                self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 1, 3))
+                self.assert_against(row, 1)
+        self.expect_fault(run("bench", "interpose", "--methods", "tree,exact"), "one method")
+        self.expect_fault(run("bench", "interpose", "--methods", "best"), "best")
+        self.expect_fault(run("bench", "interpose", "--counts", "1", ranks=2), "with the interposer")
+
     def test_splitphase(self):
         ran = run("bench", "splitphase", "--counts", "1,255", "--operators", "sum,user_max", "--methods", "tree,plain",
                   "--schedules", "auto,bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
