@@ -212,6 +212,16 @@ Elements make_elements(const Member& m, std::uint64_t seed) {
   return made;
 }
 
+bool are_finite(const Member& m, const Elements& elements) {
+  const sf_type type = part_of(m.type);
+  const auto all_finite = [type](const std::vector<std::byte>& values) {
+    for (std::size_t i = 0; i < values.size(); i += size_of(type))
+      if (!std::isfinite(value_of(type, values.data() + i))) return false;
+    return true;
+  };
+  return all_finite(elements.first) && all_finite(elements.second);
+}
+
 std::vector<std::byte> rows_of(const std::vector<std::byte>& all, std::size_t row_bytes,
                                const std::vector<sf_interval>& intervals) {
   std::vector<std::byte> mine;

@@ -19,6 +19,9 @@ struct Elements {
 
 Elements make_elements(const Member& member, std::uint64_t seed);
 
+/// Whether no element is an infinity or a NaN, where they are floating-point numbers.
+bool are_finite(const Member& member, const Elements& elements);
+
 /// A rank's rows of `row_bytes`, in the order of its memory.
 std::vector<std::byte> rows_of(const std::vector<std::byte>& all, std::size_t row_bytes,
                                const std::vector<sf_interval>& intervals);

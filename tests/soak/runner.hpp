@@ -71,7 +71,7 @@ class Runner {
 
   // runner_accumulated.cpp
   void accumulate(const Case& made);
-  sf_status accumulated(const Member& member, const sf_call& call, const Data& data);
+  sf_status accumulated(const Member& member, const sf_call& call, const Data& data, bool may_undo);
 
   // wrong.cpp's half, in runner_wrong.cpp
   void wrong(const Case& made);

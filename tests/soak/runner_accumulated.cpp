@@ -44,7 +44,7 @@ sf_status read_again(Accumulator& accumulator) {
 }  // namespace
 
 /// The first error of its own counts; the ranks merge in any case.
-sf_status Runner::accumulated(const Member& m, const sf_call& call, const Data& data) {
+sf_status Runner::accumulated(const Member& m, const sf_call& call, const Data& data, bool may_undo) {
   sf_accumulator* made = nullptr;
   sf_status status = sf_accumulator_create(m.type, has_products(m) ? SF_PRODUCTS : SF_ELEMENTS, m.columns, &made);
   Accumulator accumulator(made, sf_accumulator_free);
@@ -55,7 +55,7 @@ sf_status Runner::accumulated(const Member& m, const sf_call& call, const Data& 
     status = call.arrays != nullptr ? change(made, m, *call.arrays, adds) : change(made, m, data, begin, end, adds);
   };
   change_rows(0, cut, true);
-  if (own_.one_in(2)) {
+  if (may_undo && own_.one_in(2)) {
     change_rows(0, cut, false);
     change_rows(0, cut, true);
   }
@@ -76,7 +76,9 @@ void Runner::accumulate(const Case& made) {
     Data data = buffers.data();
     std::vector<std::byte> elsewhere(m.columns * m.result_bytes());  // every rank has a result here
     if (!m.gets_result(rank_)) data.result = elsewhere.data();
-    const sf_status status = accumulated(m, calls.calls.front(), data);
+    // An infinity that was added stays, and subtracted it is one of the other sign: docs/guarantees.md.
+    const bool may_undo = are_finite(m, prepared->elements.front());
+    const sf_status status = accumulated(m, calls.calls.front(), data, may_undo);
     buffers.check(*prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);
   }
 }
