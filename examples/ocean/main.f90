@@ -5,6 +5,7 @@ program example_ocean
   use mpi_f08
   use grid
   use model
+  use report
   use restart
   use totals
   implicit none
@@ -31,7 +32,7 @@ program example_ocean
   call make_tiles(map, given%cells, given%tile, given%ranks(1), given%ranks(2), MPI_COMM_WORLD)
   call run(plain, method(plain=.true.), '.plain', plain_state)
   call run(ours, method(threads=given%threads), '', our_state)
-  if (rank == 0) call report
+  if (rank == 0) call print_record
   call MPI_Finalize
 contains
 
@@ -51,10 +52,10 @@ contains
       call self%step(how, MPI_COMM_WORLD)
     end do
     if (given%save /= '') call save_ocean(self, trim(given%save)//suffix, MPI_COMM_WORLD)
-    state = self%digest(MPI_COMM_WORLD)
+    state = digest_of(map, self%field, MPI_COMM_WORLD)
   end subroutine
 
-  subroutine report
+  subroutine print_record
     if (given%json) then
       write (*, '(*(a))') '{"application":"ocean","ranks":', number(ranks), ',"threads":', number(given%threads), &
         ',"mpi":"', mpi_library(), '","steps":', number(ours%steps), &
@@ -68,35 +69,6 @@ contains
       write (*, '(a12, 2a18, 2a25)') 'Steadfold', ours%seen%text(), our_state, decimal(ours%mean_level), decimal(ours%energy)
     end if
   end subroutine
-
-  ! Its name and version: what stands before the first comma, or the end of the first line.
-  function mpi_library() result(text)
-    character(len=:), allocatable :: text
-    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: library
-    integer :: length, i
-    call MPI_Get_library_version(library, length)
-    text = library(:scan(library(:length)//',', ','//new_line('a')) - 1)
-    do i = 1, len(text)
-      if (iachar(text(i:i)) < 32) text(i:i) = ' '
-    end do
-  end function
-
-  pure function number(value) result(text)
-    integer, intent(in) :: value
-    character(len=:), allocatable :: text
-    character(len=16) :: digits
-    write (digits, '(i0)') value
-    text = trim(digits)
-  end function
-
-  ! The digits that tell doubles apart.
-  pure function decimal(value) result(text)
-    real(real64), intent(in) :: value
-    character(len=:), allocatable :: text
-    character(len=32) :: digits
-    write (digits, '(es23.16e2)') value
-    text = trim(adjustl(digits))
-  end function
 
   subroutine read_arguments
     character(len=256) :: name, value

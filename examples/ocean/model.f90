@@ -2,9 +2,10 @@
 ! held by drag. Sums over the whole ocean enter every step: the mean level, which is kept where it was, and the energy,
 ! which the drag follows. So a last bit of a sum reaches every cell.
 module model
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   use mpi_f08
   use grid
+  use report
   use totals
   implicit none
   private
@@ -23,7 +24,7 @@ module model
     real(real64), allocatable :: area(:, :, :), dx(:, :, :), turn(:, :, :) ! of cells: m2, m, 1/s
     logical, allocatable :: wet(:, :, :)
   contains
-    procedure :: prepare, fill, step, digest
+    procedure :: prepare, fill, step
   end type
 contains
 
@@ -41,7 +42,7 @@ contains
       do n = 1, mine
         do j = 0, ty + 1
           do i = 0, tx + 1
-            call find_place(map, map%mine(n), i, j, x, y)
+            call map%find_place(map%mine(n), i, j, x, y)
             self%dx(i, j, n) = dy*(1 - 0.4_real64*y*y) ! meridians come closer
             self%area(i, j, n) = self%dx(i, j, n)*dy
             self%turn(i, j, n) = 1.0e-4_real64*y
@@ -50,15 +51,6 @@ contains
         end do
       end do
     end associate
-  end subroutine
-
-  ! Where a tile's cell is: between -1 and 1 from west to east and from south to north. The same bits on every rank.
-  pure subroutine find_place(map, tile, i, j, x, y)
-    type(tiles), intent(in) :: map
-    integer, intent(in) :: tile, i, j
-    real(real64), intent(out) :: x, y
-    x = real(2*modulo(map%column(tile) + i - 1, map%nx) + 1, real64)/map%nx - 1
-    y = real(2*(map%row(tile) + j) - 1, real64)/map%ny - 1
   end subroutine
 
   ! The ocean at rest, with a hill of water. Collective.
@@ -71,7 +63,7 @@ contains
     do n = 1, size(self%map%mine)
       do j = 1, self%map%ty
         do i = 1, self%map%tx
-          call find_place(self%map, self%map%mine(n), i, j, x, y)
+          call self%map%find_place(self%map%mine(n), i, j, x, y)
           if (self%wet(i, j, n)) self%field(i, j, n, level) = 1/(1 + 20*((x + 0.4_real64)**2 + (y - 0.2_real64)**2))
         end do
       end do
@@ -165,31 +157,4 @@ contains
       end do
     end do
   end subroutine
-
-  ! A digest of the bits of all cells and of where they are, whoever has them. Collective.
-  function digest(self, comm) result(text)
-    class(ocean), intent(in) :: self
-    type(MPI_Comm), intent(in) :: comm
-    character(len=16) :: text
-    type(fingerprint) :: cell
-    integer(int64) :: all
-    integer :: n, i, j, k
-    all = 0
-    do k = 1, 3
-      do n = 1, size(self%map%mine)
-        do j = 1, self%map%ty
-          do i = 1, self%map%tx
-            cell = fingerprint()
-            call cell%add(real(k, real64))
-            call cell%add(real(self%map%column(self%map%mine(n)) + i, real64))
-            call cell%add(real(self%map%row(self%map%mine(n)) + j, real64))
-            call cell%add(self%field(i, j, n, k))
-            all = ieor(all, cell%digest)
-          end do
-        end do
-      end do
-    end do
-    call MPI_Allreduce(MPI_IN_PLACE, all, 1, MPI_INTEGER8, MPI_BXOR, comm)
-    write (text, '(z16.16)') all
-  end function
 end module

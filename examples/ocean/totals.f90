@@ -1,23 +1,16 @@
 ! Sums over the whole ocean, in two ways: as most codes make them, and by Steadfold.
 module totals
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   use mpi_f08
   use steadfold
   implicit none
   private
-  public :: method, fingerprint, total_of
+  public :: method, total_of
 
   ! How sums are made.
   type method
     logical :: plain = .false.
     integer :: threads = 1
-  end type
-
-  ! A digest of every value that a reduction gave: FNV-1a of its bytes.
-  type fingerprint
-    integer(int64) :: digest = -3750763034362895579_int64
-  contains
-    procedure :: add, text
   end type
 contains
 
@@ -59,22 +52,5 @@ contains
       end do
     end do
     call MPI_Allreduce(MPI_IN_PLACE, sums, size(sums), MPI_DOUBLE_PRECISION, MPI_SUM, comm)
-  end function
-
-  elemental subroutine add(self, value)
-    class(fingerprint), intent(inout) :: self
-    real(real64), intent(in) :: value
-    integer(int64) :: bits
-    integer :: byte
-    bits = transfer(value, bits)
-    do byte = 0, 7
-      self%digest = ieor(self%digest, ibits(bits, 8*byte, 8))*1099511628211_int64 ! wraps around: compiled with -fwrapv
-    end do
-  end subroutine
-
-  pure function text(self)
-    class(fingerprint), intent(in) :: self
-    character(len=16) :: text
-    write (text, '(z16.16)') self%digest
   end function
 end module

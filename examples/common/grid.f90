@@ -1,5 +1,5 @@
-! The ocean's grid, cut into tiles that are dealt to ranks in any way. A rank keeps its tiles one after the other, each
-! with a halo of one cell.
+! A grid of cells, cut into tiles that are dealt to ranks in any way. A rank keeps its tiles one after the other, each with
+! a halo of one cell.
 module grid
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -19,7 +19,7 @@ module grid
     ! i, j and place. sent likewise.
     integer, allocatable :: sent(:, :), received(:, :), sends(:), receives(:)
   contains
-    procedure :: column, row
+    procedure :: column, row, find_place
   end type
 contains
 
@@ -34,6 +34,15 @@ contains
     integer, intent(in) :: tile
     row = (tile - 1)/self%across*self%ty
   end function
+
+  ! Where a tile's cell is: between -1 and 1 from west to east and from south to north. The same bits on every rank.
+  pure subroutine find_place(self, tile, i, j, x, y)
+    class(tiles), intent(in) :: self
+    integer, intent(in) :: tile, i, j
+    real(real64), intent(out) :: x, y
+    x = real(2*modulo(self%column(tile) + i - 1, self%nx) + 1, real64)/self%nx - 1
+    y = real(2*(self%row(tile) + j) - 1, real64)/self%ny - 1
+  end subroutine
 
   ! Cuts nx x ny cells into tiles of tx x ty, which divide them. `ranks_across` x `ranks_along` ranks get a block of tiles
   ! each; if `ranks_across` is 0, tiles are dealt at random, the same way on all ranks. Collective.
@@ -131,19 +140,36 @@ contains
     do n = 1, size(self%sent, 2)
       outgoing(:, n) = field(self%sent(1, n), self%sent(2, n), self%sent(3, n), :)
     end do
-    call MPI_Alltoallv(outgoing, fields*self%sends, starts(fields*self%sends), MPI_DOUBLE_PRECISION, &
-                       incoming, fields*self%receives, starts(fields*self%receives), MPI_DOUBLE_PRECISION, comm)
+    call exchange(fields*self%sends, outgoing, fields*self%receives, incoming, comm)
     do n = 1, size(self%received, 2)
       field(self%received(1, n), self%received(2, n), self%received(3, n), :) = incoming(:, n)
     end do
   end subroutine
 
-  pure function starts(counts)
-    integer, intent(in) :: counts(:)
-    integer :: starts(size(counts))
-    integer :: n
-    do n = 1, size(counts)
-      starts(n) = sum(counts(:n - 1))
+  ! Sends every rank its part of `outgoing`, and gets its part of `incoming` from it. Only ranks with tiles side by side
+  ! have anything for each other.
+  subroutine exchange(sends, outgoing, receives, incoming, comm)
+    integer, intent(in) :: sends(0:), receives(0:)
+    real(real64), intent(in), asynchronous :: outgoing(*)
+    real(real64), intent(inout), asynchronous :: incoming(*)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Request) :: requests(2*size(sends))
+    integer :: other, begin, under_way
+    under_way = 0
+    begin = 1
+    do other = 0, size(receives) - 1
+      if (receives(other) == 0) cycle
+      under_way = under_way + 1
+      call MPI_Irecv(incoming(begin), receives(other), MPI_DOUBLE_PRECISION, other, 0, comm, requests(under_way))
+      begin = begin + receives(other)
     end do
-  end function
+    begin = 1
+    do other = 0, size(sends) - 1
+      if (sends(other) == 0) cycle
+      under_way = under_way + 1
+      call MPI_Isend(outgoing(begin), sends(other), MPI_DOUBLE_PRECISION, other, 0, comm, requests(under_way))
+      begin = begin + sends(other)
+    end do
+    call MPI_Waitall(under_way, requests, MPI_STATUSES_IGNORE)
+  end subroutine
 end module
