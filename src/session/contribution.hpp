@@ -32,6 +32,8 @@ Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_
 /// Where one call at a time has its handshake.
 struct HandshakePlace {
   static constexpr std::size_t ring = 8;  // how many of them a group has
+  // One rank may have made so many plans more than another when both offer theirs.
+  static_assert(PlanCache::most + ring <= execution::most_cached_plans);
 
   HandshakePlace(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
       : meeting(handshake, transport, tag, nodes) {}

@@ -2,6 +2,7 @@
 // Cost: looking one up is a comparison per plan.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -29,16 +30,22 @@ struct CachedPlan {
 /// Every rank makes and drops the same plans in the same order, so that a number means the same plan everywhere. But
 /// calls overlap, and one rank may have come further than another when both offer their plans for the same call. So
 /// whoever offers a plan keeps it until the call is over, even if it is dropped here meanwhile.
+///
+/// As many are kept as a solver with a Krylov space of some forty vectors makes calls of different widths, again and
+/// again; of wide rows, whose slots take memory, fewer.
 class PlanCache {
  public:
+  static constexpr std::size_t most = 48, most_wide = 16;
+  static constexpr Count most_narrow_columns = 128;
+
   /// The plans that fit this call and its rows, in `offered` and as ways to go on.
   Ways offer(const Description& description, const Call& call,
              std::vector<std::shared_ptr<CachedPlan>>& offered) const {
     Ways ways = execution::no_way;
-    for (const auto& cached : plans_) {
-      if (cached == nullptr || !fits(*cached, description, call)) continue;
-      offered.push_back(cached);
-      ways |= execution::by_cached_plan(cached->number % execution::most_cached_plans);
+    for (std::size_t i = 0; i < end_; ++i) {
+      if (keys_[i] != Key{description.columns, call.rows} || !fits(*plans_[i], description, call)) continue;
+      offered.push_back(plans_[i]);
+      ways |= execution::by_cached_plan(place_of(*plans_[i]));
     }
     return ways;
   }
@@ -47,7 +54,7 @@ class PlanCache {
   static execution::Plan& taken(Ways ways, const std::vector<std::shared_ptr<CachedPlan>>& offered) {
     const std::size_t place = execution::cached_plan_of(ways);
     for (const auto& cached : offered)
-      if (cached->number % execution::most_cached_plans == place) return *cached->plan;
+      if (place_of(*cached) == place) return *cached->plan;
     throw std::logic_error("no plan is kept under the number that all ranks offered, please report it");
   }
 
@@ -61,21 +68,51 @@ class PlanCache {
   /// Keeps what has its plan, and drops the oldest if there are many. Collective.
   void keep(std::shared_ptr<CachedPlan> made) noexcept {
     made->number = next_number_++;
-    plans_[made->number % most] = std::move(made);
+    const std::size_t place = made->number % most;
+    plans_[place] = nullptr;
+    keys_[place] = {made->plan->agreed().members.front().description.columns, made->rows};
+    if (is_wide(keys_[place])) drop_oldest_wide();
+    plans_[place] = std::move(made);
+    end_ = std::max(end_, place + 1);
   }
 
  private:
-  static constexpr std::size_t most = 16;
+  /// What tells most plans apart. No call has 0 columns.
+  struct Key {
+    Count columns = 0;
+    Count rows = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
 
-  /// Where a list says what no other field does.
-  static bool is_listed(const Call& call) noexcept { return call.layout == agreement::LayoutKind::intervals; }
+  /// Its place among all that can be told apart.
+  static std::size_t place_of(const CachedPlan& cached) noexcept {
+    return cached.number % execution::most_cached_plans;
+  }
+  /// A list of intervals says what no other field does.
   static bool fits(const CachedPlan& cached, const Description& description, const Call& call) noexcept {
-    if (cached.plan->agreed().members.front().description != description || cached.rows != call.rows) return false;
+    if (cached.plan->agreed().members.front().description != description) return false;
     return !is_listed(call) ||
            std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end());
   }
+  static bool is_listed(const Call& call) noexcept { return call.layout == agreement::LayoutKind::intervals; }
+  static bool is_wide(const Key& key) noexcept { return key.columns > most_narrow_columns; }
+  /// Makes room for another one.
+  void drop_oldest_wide() noexcept {
+    std::size_t oldest = most;
+    std::size_t count = 1;  // with the other one
+    for (std::size_t i = 0; i < most; ++i) {
+      if (plans_[i] == nullptr || !is_wide(keys_[i])) continue;
+      if (oldest == most || plans_[i]->number < plans_[oldest]->number) oldest = i;
+      count += 1;
+    }
+    if (count <= most_wide) return;
+    plans_[oldest] = nullptr;
+    keys_[oldest] = {};
+  }
 
+  std::array<Key, most> keys_{};  // of no columns where there is no plan
   std::array<std::shared_ptr<CachedPlan>, most> plans_;
+  std::size_t end_ = 0;  // of the places in use
   std::uint64_t next_number_ = 0;
 };
 

@@ -94,5 +94,39 @@ TEST(Told, IsWhatFollowsFromNoRule) {
   }
 }
 
+/// What rank 0 tells in calls of `first` to `last` columns, and in the same calls again.
+std::array<Bytes, 2> told_by_widths(Count first, Count last) {
+  std::array<Bytes, 2> told{};
+  on_threads(3, 1, [&](std::shared_ptr<transport::Transport> transport) {
+    const auto counting = std::make_shared<Counting>(transport);
+    Group group(counting);
+    group.set_up();
+    const std::vector<double> row(last, 1.5);
+    std::vector<double> result(last);
+    const agreement::Data data{.first = reinterpret_cast<const std::byte*>(row.data()),
+                               .result = reinterpret_cast<std::byte*>(result.data())};
+    for (Bytes& each : told) {
+      const Bytes before = counting->told;
+      for (Count columns = first; columns <= last; ++columns) {
+        group.reduce({.method = Method::exact, .columns = columns, .rows = 1}, data);
+        EXPECT_EQ(std::vector(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(columns)),
+                  std::vector(columns, 4.5));
+      }
+      if (group.rank() == 0) each = counting->told - before;
+    }
+  });
+  return told;
+}
+
+/// As in a solver with a Krylov space; of wide rows few plans are kept, since they take memory.
+TEST(Told, OnceForFortyWidthsThatComeAgain) {
+  const auto narrow = told_by_widths(8, 48);
+  EXPECT_GT(narrow[0], 0u);
+  EXPECT_EQ(narrow[1], 0u);
+  const auto wide = told_by_widths(200, 216);
+  EXPECT_GT(wide[0], 0u);
+  EXPECT_EQ(wide[1], wide[0]);
+}
+
 }  // namespace
 }  // namespace steadfold::test::told_test
