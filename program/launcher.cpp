@@ -178,14 +178,15 @@ int core_count() {
   return static_cast<int>(cores.size());
 }
 
-Ran run_ranks(int rank_count, Placement placement, const std::vector<std::string>& arguments) {
+Ran run_ranks(int rank_count, Placement placement, const std::string& program,
+              const std::vector<std::string>& arguments) {
   std::vector<std::string> words = find_launcher();
   const std::string name = std::filesystem::path(words[0]).filename().string();
   if (placement == Placement::on_cores && rank_count <= core_count() && may_bind(words)) {
     const auto& binding = mpi_library().binding;
     words.insert(words.end(), binding.begin(), binding.end());
   }
-  words.insert(words.end(), {"-n", std::to_string(rank_count), this_program().string()});
+  words.insert(words.end(), {"-n", std::to_string(rank_count), program});
   words.insert(words.end(), arguments.begin(), arguments.end());
   return run(name + " -n " + std::to_string(rank_count), std::move(words), environment_for_launcher());
 }

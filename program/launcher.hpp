@@ -44,8 +44,9 @@ int core_count();
 /// says (in STEADFOLD_MPIRUN or in settings of the launcher) takes precedence.
 enum class Placement { anywhere, on_cores };
 
-/// Runs this command with these arguments on that many ranks and waits. The launcher is that of the command's MPI
+/// Runs the program with these arguments on that many ranks and waits. The launcher is that of the command's MPI
 /// library, or what STEADFOLD_MPIRUN names. Throws Failure if it cannot be started.
-Ran run_ranks(int rank_count, Placement placement, const std::vector<std::string>& arguments);
+Ran run_ranks(int rank_count, Placement placement, const std::string& program,
+              const std::vector<std::string>& arguments);
 
 }  // namespace steadfold::command

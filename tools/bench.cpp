@@ -18,13 +18,14 @@
 #include "long_work.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
+#include "solver_loop.hpp"
 #include "worker.hpp"
 
 namespace steadfold::command {
 namespace {
 
-constexpr std::string_view benchmarks[] = {"local",      "prefetch", "arrays", "shared", "teams",    "allreduce",
-                                           "splitphase", "bundle",   "fields", "reduce", "interpose"};
+constexpr std::string_view benchmarks[] = {"local",      "prefetch", "arrays", "shared", "teams",     "allreduce",
+                                           "splitphase", "bundle",   "fields", "reduce", "interpose", "solver-loop"};
 
 /// "local, prefetch, ... or reduce".
 std::string all_benchmarks() {
@@ -73,8 +74,7 @@ void BenchOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   app.add_option("--counts", counts,
                  "allreduce, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
-                 "elements; "
-                 "fields: points")
+                 "elements; fields: points; solver-loop: cells along a side of a square of sea ice")
       ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
   app.add_option("--methods", methods,
@@ -223,10 +223,19 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
 }
 
 constexpr const char* worker_name = "bench-worker";
+constexpr const char* solver_loop_name = "solver-loop";
+
+SolverLoopOptions solver_loop_options(const BenchOptions& options) {
+  SolverLoopOptions asked{.rounds = options.rounds};
+  if (!options.counts.empty()) asked.counts = options.counts;
+  check(asked);
+  return asked;
+}
 
 /// Measures in one launch, by this command or by that of another MPI library.
 bench::Measurement launched(const BenchOptions& options, const std::string& library, int rank_count) {
   std::vector<std::string> arguments = options.arguments();
+  if (library.empty() && options.name == solver_loop_name) return solver_loop(solver_loop_options(options), rank_count);
   if (library.empty())
     return bench::measurement_in(
         ask(worker_name, arguments, rank_count, Placement::on_cores, "try it with mpirun and steadfold bench")
@@ -253,7 +262,10 @@ bench::Measurement all_of(bench::Measurement first, const std::vector<bench::Mea
   return first;
 }
 
-std::vector<int> counts_of(const Asked& asked) { return rank_counts(asked.ranks.empty() ? "2" : asked.ranks); }
+std::vector<int> counts_of(const Asked& asked) {
+  const std::string usual = asked.options.name == solver_loop_name ? "1,2,4" : "2";
+  return rank_counts(asked.ranks.empty() ? usual : asked.ranks);
+}
 
 /// Measures over ranks started for it. Launches of one job are far apart in time: all rank counts and libraries are
 /// measured once, then all again.
@@ -318,6 +330,11 @@ void check(const Asked& asked, const Job& job) {
     if (!starts_ranks(asked) && !is_interposed())
       throw Failure("bench interpose runs in a job with the interposer (this one was started without), start it alone");
   }
+  if (name == solver_loop_name) {
+    solver_loop_options(asked.options);
+    if (!starts_ranks(asked))
+      throw Failure("bench solver-loop starts what it measures (it was started by a launcher), start it alone");
+  }
   if (is_local || !starts_ranks(asked)) return;
   if (launch_of_this_process().rank_count > 1)
     throw Failure(
@@ -362,9 +379,13 @@ Result run(const Asked& asked, const Job& job) {
     const Json rows = is_local                         ? rows_of_local(measurement)
                       : asked.options.name == "shared" ? rows_by_rival(measurement)
                                                        : rows_over_ranks(measurement);
-    return {line_of({{"environment", measurement.environment}, {"rows", rows}})};
+    Json object = {{"environment", measurement.environment}, {"rows", rows}};
+    if (asked.options.name == solver_loop_name) object["predicted"] = predicted_solves(measurement);
+    return {line_of(object)};
   }
-  if (!is_local) return {table_over_ranks(rows_over_ranks(measurement))};
+  if (asked.options.name == solver_loop_name)
+    return {ranks_table(measurement) + table_of_predicted_solves(predicted_solves(measurement))};
+  if (!is_local) return {ranks_table(measurement)};
   const std::string table = table_of_local(rows_of_local(measurement));
   if (asked.options.name != "prefetch") return {table};
   return {table + fmt::format("{} is taken here; STEADFOLD_PREFETCH=off, near or far takes another\n",
@@ -377,7 +398,7 @@ void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
   CLI::App& bench = *app.add_subcommand("bench",
                                         "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
-                                        "splitphase, bundle, fields, reduce (over ranks)");
+                                        "splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(
       "--ranks", asked->ranks,

@@ -38,7 +38,7 @@ Json ask(const std::string& worker, const std::vector<std::string>& arguments, i
          const std::string& suggestion) {
   std::vector<std::string> words = {worker};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const Ran ran = run_ranks(rank_count, placement, words);
+  const Ran ran = run_ranks(rank_count, placement, this_program().string(), words);
   Json answer = answer_in(ran.out, worker);
   if (answer.contains("error"))
     throw Failure(answer["error"].get<std::string>(), static_cast<ExitStatus>(answer["status"].get<int>()));

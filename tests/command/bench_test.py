@@ -170,6 +170,32 @@ class Bench(CommandTest):
         self.expect_fault(run("bench", "interpose", "--methods", "best"), "best")
         self.expect_fault(run("bench", "interpose", "--counts", "1", ranks=2), "with the interposer")
 
+    def test_solver_loop(self):
+        if not (Path(COMMAND).resolve().parent / "example_sea_ice").exists():  # there was no gfortran
+            return self.expect_fault(run("bench", "solver-loop"), "example_sea_ice is not there")
+        ran = run("bench", "solver-loop", "--counts", "16,24", "--rounds", "3", "--ranks", "1,2", "--json")
+        rows = self.rows_from(ran, RANKS)
+        ways = [("exact", "one call"), ("exact", "a call each"), ("exact", "plan"), ("binned", "one call"), ("binned", "plan")]
+        self.assertEqual([(row["ranks"], row["operator"], row["method"], row["call"]) for row in rows],
+                         [(ranks, what, *way) for ranks in (1, 2) for _ in (16, 24)
+                          for what in ("solve", "products of a solve") for way in ways])  # fmt: skip
+        for row in rows:
+            self.assertEqual((row["launches"], row["rounds"], sum(row["calls"]) > 100), (1, 3, True))
+            self.assert_against(row, 4)
+        for solve, products in zip(rows[:5], rows[5:10]):
+            self.assertLess(products["seconds"], solve["seconds"])
+        predicted = self.object_from(ran)["predicted"]
+        self.assertEqual([(row["ranks"], row["way"]) for row in predicted[:24]],
+                         [(ranks, way) for ranks in (36, 144, 576, 2304)
+                          for way in ("plain", "side_by_side", "integers", "double_double", "exact_plan", "binned_plan")])  # fmt: skip
+        messages = {(row["ranks"], row["way"]): row["seconds_of_messages"] for row in predicted[:24]}
+        for ranks in (36, 144, 576, 2304):  # two reductions, and one of little more than a double
+            self.assertGreater(messages[ranks, "integers"], 1.8 * messages[ranks, "plain"])
+            self.assertLess(messages[ranks, "binned_plan"], 1.1 * messages[ranks, "plain"])
+        for words, told in ((("--counts", "15"), "multiples of 8"), (("--ranks", "1,none"), "none")):
+            self.expect_fault(run("bench", "solver-loop", *words), told)
+        self.expect_fault(run("bench", "solver-loop", ranks=2), "start it alone")
+
     def test_splitphase(self):
         ran = run("bench", "splitphase", "--counts", "1,255", "--operators", "sum,user_max", "--methods", "tree,plain",
                   "--schedules", "auto,bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
