@@ -124,6 +124,32 @@ def ocean():
                       f"(`*`: differs from the first row. {place()}.)"])
 
 
+def solver_loop():
+    found = answer("bench", "solver-loop", "--counts", "96,192", "--ranks", "1,2,4", "--launches", "3", "--rounds", "5")
+    solves = [row for row in found["rows"] if row["operator"] == "solve"]
+    jobs = sorted({(row["count"], row["ranks"]) for row in solves})
+    of_job = {job: [row for row in solves if (row["count"], row["ranks"]) == job] for job in jobs}
+    spaced = lambda count: f"{count:,}".replace(",", " ")
+    header = ["products by", *(f"{spaced(count)} velocities, {ranks} rank{'s' * (ranks > 1)}" for count, ranks in jobs)]
+    plain = {job: of_job[job][0]["rivals"][0]["seconds"] for job in jobs}
+    lines = [["plain loops", *(time_text(plain[job]) for job in jobs)]]
+    for at, said in enumerate(("loops of eight sums at once", "integers, two reductions", "pairs of doubles"), 1):
+        lines.append([said, *(f"{of_job[job][0]['rivals'][at]['seconds'] / plain[job]:.2f}" for job in jobs)])
+    for at, row in enumerate(of_job[jobs[0]]):
+        lines.append([f"`{row['method']}`, {row['call']}", *(ratio_text(of_job[job][at], "ratio") for job in jobs)])
+    most = max(row["count"] for row in found["predicted"])
+    by = {(row["ranks"], row["way"]): row for row in found["predicted"] if row["count"] == most}
+    ranks = sorted({each for each, _ in by})
+    said = {"side_by_side": "loops of eight sums at once", "integers": "integers, two reductions",
+            "double_double": "pairs of doubles", "exact_plan": "`exact`, plan", "binned_plan": "`binned`, plan"}
+    far = [["plain loops", *(time_text(by[p, "plain"]["seconds"]) for p in ranks)]]
+    far += [[text, *(f"{by[p, way]['ratio']:.2f}" for p in ranks)] for way, text in said.items()]
+    note = "Solves in s or ms; others times the first line, medians of 5 rounds in each of 3 launches"
+    return "\n".join([rows(header, lines), "", f"({note}; {place()}.)", "",
+                      f"Predicted for {spaced(most)} velocities on nodes of 36 ranks, 1.5 us and 10 GB/s between them:", "",
+                      rows(["products by", *(f"{p} ranks" for p in ranks)], far)])
+
+
 def proofs():
     text, seconds, _ = run(COMMAND, "check-schedules", "--max-ranks", "64", "--json")
     found = json.loads(text)
@@ -210,6 +236,7 @@ FIGURES = {
     "pipelined": (pipelined, "docs/solvers.md"),
     "search": (search, "docs/phylogenetics.md"),
     "climate": (climate, "docs/climate.md"),
+    "solver-loop": (solver_loop, "docs/climate.md"),
     "proofs": (proofs, "docs/performance.md"),
     "predictions": (predictions, "docs/performance.md"),
     "local": (local, "docs/performance.md"),

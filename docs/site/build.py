@@ -50,6 +50,7 @@ SECTIONS = {
 # Pages below another one, in the order in which it links to them.
 BELOW = {
     "questions": ["how_to/*"],
+    "from_shr_reprosum": ["codes/*"],
     "architecture": ["rooms/README", "rooms/*"],
     "schedules": ["schedules/*"],
     "examples": ["examples/first", "examples/*"],

@@ -73,6 +73,13 @@ contains
     call check(same(sums, layers()), "shr_reprosum_calc")
     call shr_reprosum_calc(whole(:, js:je, :), sums, count, count, nz)
     call check(same(sums, layers()), "of three dimensions, with the default communicator")
+    ! As the mediator CMEPS and the data models CDEPS call it, of several fields and of one.
+    call shr_reprosum_calc(arr=arr(:count, :), arr_gsum=sums, nsummands=count, dsummands=count, nflds=nz, &
+                           commid=MPI_COMM_WORLD%MPI_VAL)
+    call check(same(sums, layers()), "by keywords")
+    call shr_reprosum_calc(arr=arr(:count, 2:2), arr_gsum=sums(:1), nsummands=count, dsummands=count, nflds=1, &
+                           commid=MPI_COMM_WORLD%MPI_VAL)
+    call check(same(sums(:1), [sum_of(layer(2))]), "of one field by keywords")
     stats = [(i, i = 1, 6)]
     rel_diff = -1
     call shr_reprosum_calc(arr, sums, count, room, nz, .false., .true., [(0.0_c_double, i = 1, nz)], greatest, &
