@@ -65,7 +65,8 @@ TEST(Segments, AreBlocksOfAllRanks) {
 TEST(Segments, FollowBlocksAndTheLemma) {
   EXPECT_EQ(segments("linear", 8, 1'000'000), 1u);
   for (const std::string name :
-       {"pipelined_linear", "pipelined_tree", "doubly_pipelined_linear", "doubly_pipelined_tree"}) {
+       {"pipelined_linear", "pipelined_tree", "doubly_pipelined_linear", "doubly_pipelined_tree",
+        "doubly_pipelined_linear:roots=1", "doubly_pipelined_tree:roots=1"}) {
     EXPECT_EQ(segments(name + ":block=10", 8, 100), 10u);
     EXPECT_EQ(segments(name + ":block=10", 8, 101), 11u);
     EXPECT_EQ(segments(name + ":block=1000", 8, 7), 1u);

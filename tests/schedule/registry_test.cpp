@@ -97,6 +97,16 @@ TEST(Formulas, DoublyPipelined) {
   EXPECT_EQ(cost("doubly_pipelined_linear", allreduce(8)), (Cost{14, 7}));  // three up, one across, three down
   EXPECT_EQ(cost("doubly_pipelined_linear", allreduce(8, 4)), (Cost{56, 13}));
   EXPECT_EQ(cost("doubly_pipelined_tree", allreduce(6, 4)), (Cost{40, 14}));  // two up, one, two down; three a segment
+  const auto of_one_root = [](std::string_view name, Context context) {
+    const Spec spec = parse(std::string(name) + ":roots=1");
+    context.spec = &spec;
+    return cost(name, context);
+  };
+  EXPECT_EQ(of_one_root("doubly_pipelined_linear", allreduce(8)), (Cost{14, 14}));  // seven up, seven down
+  EXPECT_EQ(of_one_root("doubly_pipelined_linear", allreduce(8, 4)), (Cost{56, 19}));
+  EXPECT_EQ(of_one_root("doubly_pipelined_tree", allreduce(3)), (Cost{4, 4}));
+  EXPECT_EQ(of_one_root("doubly_pipelined_tree", allreduce(7, 4)), (Cost{48, 16}));  // four up, four down
+  EXPECT_THROW(parse("doubly_pipelined_tree:roots=3"), std::invalid_argument);
 }
 
 TEST(Formulas, Blocks) {

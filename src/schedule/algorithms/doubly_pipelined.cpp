@@ -1,9 +1,10 @@
 // Doubly pipelined: two trees over half of the ranks each; partials climb, the two roots exchange them, and the values
-// of earlier segments descend meanwhile. The trees are binary or chains, numbered in post-order.
+// of earlier segments descend meanwhile. The trees are binary or chains, numbered in post-order; `roots=1` makes one.
 // Rank order: kept; a node merges its left run, its right run and its own.
-// Cost: per segment 3(alpha + n beta) in trees, 2 in chains, after some 4 log2(p/2) or p rounds for the first.
-// Source: Träff, arXiv 2109.12626; [S1] algorithms E and F, which have one root, keep no rank order, and send empty
-// blocks.
+// Cost: per segment 3(alpha + n beta) in trees, 2 in chains, after some 4 log2(p/2) or p rounds for the first; one
+// chain takes 2p.
+// Source: Träff, arXiv 2109.12626; with one root [S1] algorithms E and F, which keep no rank order and send zeros where
+// they have no block.
 #include <algorithm>
 #include <array>
 
@@ -19,17 +20,21 @@ constexpr int from_other_root = 2;  // a root's landing slot; 0 and 1 are for ch
 
 constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
 
-// A rank's place in one of the two trees. The last rank of a run is the top of its subtree.
+// `roots=`: two, or the one of [S1].
+Count roots_of(const Context& c) { return c.spec ? number_of(*c.spec, "roots", 2, 1, 2) : 2; }
+
+// A rank's place in its tree. The last rank of a run is the top of its subtree.
 struct PositionInTree {
-  RankRange subtree;  // this rank's; first the whole half
-  RankRange other;    // the other half
+  bool has_two_roots;
+  RankRange subtree;  // this rank's; first the whole tree
+  RankRange other;    // the other tree, if there is one
   Rank parent = -1;
   int child = 0;  // which of its parent's children it is
   std::uint32_t depth = 0;
   std::array<RankRange, 2> children;  // an empty run is no child
 
-  PositionInTree(const Context& c, int arity) {
-    const Rank half = (c.rank_count + 1) / 2;
+  PositionInTree(const Context& c, int arity) : has_two_roots(roots_of(c) == 2) {
+    const Rank half = has_two_roots ? (c.rank_count + 1) / 2 : c.rank_count;
     subtree = {0, half};
     other = {half, c.rank_count - half};
     if (c.rank >= half) std::swap(subtree, other);
@@ -42,8 +47,9 @@ struct PositionInTree {
   }
 
   bool is_root() const { return parent < 0; }
-  // How many iterations after its partial a segment's value comes back. `depth` would do if merging took no time.
-  std::uint32_t lag() const { return 2 * depth; }
+  // How many iterations after its partial a segment's value comes back. `depth` would do if merging took no time, and
+  // [S1] has it.
+  std::uint32_t lag() const { return has_two_roots ? 2 * depth : depth; }
   bool exchanges() const { return is_root() && other.count > 0; }
 
  private:
@@ -127,8 +133,10 @@ Steps run(Context c, int arity) {
 Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
 Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 
-// Up the longer half, across, and down again.
+// Up the longer half, across, and down again. With one root a rank between the ends hands on every segment both ways,
+// as in pipelined_linear, so the rounds are the same.
 Count doubly_pipelined_linear_rounds(Context c) {
+  if (roots_of(c) == 1) return pipelined_linear_row.rounds(c);
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
   const Count half = (c.ranks() + 1) / 2;
   return 2 * half - 1 + 2 * (c.segments - 1);
@@ -136,57 +144,75 @@ Count doubly_pipelined_linear_rounds(Context c) {
 
 // A subtree of n ranks has sent its first segment after u(n) rounds and has its value w(n) rounds after its top, where
 // u(n) = max(2 + u(n/2), 1 + u(n/2)), the left half being the larger, and w likewise with the right half first: both
-// read off the two highest bits, of n and of n + 1.
+// read off the two highest bits, of n and of n + 1. Each further segment takes three rounds, but two if nobody has a
+// parent and two children; with one root one round less, in which partials and values do not meet yet.
 Count doubly_pipelined_tree_rounds(Context c) {
-  const Count half = (c.ranks() + 1) / 2;
-  if (half <= 2) return doubly_pipelined_linear_rounds(c);
+  const bool has_two_roots = roots_of(c) == 2;
+  const Count tree = has_two_roots ? (c.ranks() + 1) / 2 : c.ranks();
+  if (tree <= 2) return doubly_pipelined_linear_rounds(c);
   const auto levels = [](Count n) {
     const int top = order::floor_log2(n);
     return 2 * static_cast<Count>(top) + ((n >> (top - 1)) & 1);
   };
-  return levels(half) + levels(half + 1) - 2 + 3 * (c.segments - 1);
+  const Count more = c.segments - 1;
+  const Count there_and_back = levels(tree) + levels(tree + 1) - 3;
+  if (has_two_roots) return there_and_back + 1 + 3 * more;
+  if (tree <= 5) return there_and_back + 2 * more;
+  return there_and_back + (more == 0 ? 0 : 3 * more - 1);
 }
 
-// As in a tree, except that the two roots send each other partials and no value.
-Count dual_root_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * c.ranks() - 2) * c.segments; }
+// As in one tree, except that two roots send each other partials and no value.
+Count doubly_pipelined_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * c.ranks() - 2) * c.segments; }
 
-Count dual_root_partials(Context c) { return c.rank_count == 1 ? 0 : c.ranks() * c.segments; }
+Count doubly_pipelined_partials(Context c) {
+  if (roots_of(c) == 1) return (c.ranks() - 1) * c.segments;
+  return c.rank_count == 1 ? 0 : c.ranks() * c.segments;
+}
+
+void check_doubly_pipelined(const Spec& spec) {
+  check_block(spec);
+  roots_of({.spec = &spec});
+}
+
+constexpr std::array<std::string_view, 2> doubly_pipelined_parameters = {"block", "roots"};
+constexpr std::array<std::string_view, 2> doubly_pipelined_examples = {"block=2", "roots=1"};
 
 }  // namespace
 
 constexpr Row doubly_pipelined_linear_row = {
     .name = "doubly_pipelined_linear",
-    .sentence = "two chains climb to two roots that exchange partials; values descend while segments climb",
+    .sentence = "two chains climb to two roots that exchange partials, or one (roots=1); values descend meanwhile",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
     .restrictions = "allreduce only",
-    .parameters = block_parameter,
+    .parameters = doubly_pipelined_parameters,
     .source = "S1",
     .steps = doubly_pipelined_linear,
-    .messages = dual_root_messages,
+    .messages = doubly_pipelined_messages,
     .rounds = doubly_pipelined_linear_rounds,
-    .partial_messages = dual_root_partials,
-    .check_parameters = check_block,
-    .examples = block_example,
+    .partial_messages = doubly_pipelined_partials,
+    .check_parameters = check_doubly_pipelined,
+    .examples = doubly_pipelined_examples,
     .segments = Segments::pipelined,
 };
 
 constexpr Row doubly_pipelined_tree_row = {
     .name = "doubly_pipelined_tree",
-    .sentence = "two post-order trees climb to two roots that exchange partials; values descend while segments climb",
+    .sentence =
+        "post-order trees climb to two roots that exchange partials, or to one (roots=1); values descend meanwhile",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
     .restrictions = "allreduce only",
-    .parameters = block_parameter,
+    .parameters = doubly_pipelined_parameters,
     .source = "S1",
     .steps = doubly_pipelined_tree,
-    .messages = dual_root_messages,
+    .messages = doubly_pipelined_messages,
     .rounds = doubly_pipelined_tree_rounds,
-    .partial_messages = dual_root_partials,
-    .check_parameters = check_block,
-    .examples = block_example,
+    .partial_messages = doubly_pipelined_partials,
+    .check_parameters = check_doubly_pipelined,
+    .examples = doubly_pipelined_examples,
     .segments = Segments::pipelined,
 };
 
