@@ -1,8 +1,9 @@
 // An allreduce of one vector per rank, or of several, which rivals add up in a loop before: one-shot calls and plans of
 // every schedule, beside the MPI library's MPI_Allreduce with its own operator, with a user operator and with as many
-// bytes as a partial has, in the same run. And allreduces in two phases, beside MPI_Iallreduce. Rows say whether all
-// ranks get the same bits: those that need not (plain sums by cyclic schedules) are no call that anybody else can make.
-// Source: [S1] for types, operators and columns; [S4] for two phases and cyclic schedules.
+// bytes as a partial has, and beside MPI_Reduce with MPI_Bcast for `reduce_broadcast`, in the same run. And allreduces
+// in two phases, beside MPI_Iallreduce. Rows say whether all ranks get the same bits: those that need not (plain sums
+// by cyclic schedules) are no call that anybody else can make. Source: [S1] for types, operators and columns; [S4] for
+// two phases and cyclic schedules.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -82,6 +83,8 @@ Contest measure(const Task& task, const AllreduceOptions& options, const Job& jo
   Race<T> race(task, job);
   for (const std::string& method : options.methods)
     if (!refusal(task.op, type, method, "auto")) race.add_rival_of(method);
+  if (std::ranges::any_of(pairs, Race<T>::is_reduce_broadcast, &Pairs::value_type::second))
+    race.add_reduce_and_broadcast();
   for (const auto& [method, schedule] : pairs) race.add(method, schedule);
   return race.measure(options.rounds, options.interface);
 }

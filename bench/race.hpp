@@ -33,12 +33,26 @@ class Race {
     wider_of_[method] = &place->second;
   }
 
+  /// Adds the rival of the schedule `reduce_broadcast`: the MPI library's two calls, one after the other. Call it
+  /// before `add` for that schedule.
+  void add_reduce_and_broadcast() {
+    const std::string type = CheckedTask<T>::mpi_type_name();
+    const std::string name = "MPI_Reduce(" + type + ", " + task_.built_in_name() + "), MPI_Bcast(" + type + ")";
+    reduce_and_broadcast_ =
+        add_mpi(task_.buffers(), name, [op = task_.built_in_op()](const T* row, T* result, int count) {
+          MPI_Reduce(row, result, count, CheckedTask<T>::mpi_type(), op, 0, MPI_COMM_WORLD);
+          MPI_Bcast(result, count, CheckedTask<T>::mpi_type(), 0, MPI_COMM_WORLD);
+        });
+  }
+  static bool is_reduce_broadcast(const std::string& schedule) { return schedule.starts_with("reduce_broadcast"); }
+
   void add(const std::string& method, const std::string& schedule) {
     const sf_call call = task_.call_by(method);
     const Expected<T>& expected = task_.expected_of(method, call);
     Buffers<T>& buffers = task_.buffers();
     std::vector<std::size_t> rivals = rivals_;
     rivals.push_back(wider_of_.at(method)->place);
+    if (is_reduce_broadcast(schedule)) rivals.push_back(reduce_and_broadcast_);
     const std::string name = method + " by " + schedule;
     if (schedule == "auto")
       ways_.add(way_of(method, schedule, "allreduce", rivals, call),
@@ -88,8 +102,14 @@ class Race {
     return "MPI_Allreduce(" + times + CheckedTask<T>::mpi_type_name() + ", " + op + ")";
   }
 
-  /// Several rows are added up first, in a loop.
   std::size_t add_mpi(Buffers<T>& buffers, MPI_Op op, const std::string& name) {
+    return add_mpi(buffers, name, [op](const T* row, T* result, int count) {
+      MPI_Allreduce(row, result, count, CheckedTask<T>::mpi_type(), op, MPI_COMM_WORLD);
+    });
+  }
+  /// Several rows are added up first, in a loop.
+  template <class Reduce>
+  std::size_t add_mpi(Buffers<T>& buffers, const std::string& name, Reduce reduce) {
     const std::size_t count = buffers.result.size();
     const bool has_one_row = buffers.mine.size() == count;
     const Wanted wanted = task_.task().op.wanted;
@@ -97,8 +117,7 @@ class Race {
     const std::string full_name = has_one_row ? name : "a loop, " + name;
     return ways_.add_rival(full_name, task_.checked(full_name, buffers, buffers.near, [=, &buffers] {
       if (!has_one_row) combine_rows<T>(wanted, buffers.mine, *sums);
-      MPI_Allreduce(has_one_row ? buffers.mine.data() : sums->data(), buffers.result.data(), static_cast<int>(count),
-                    CheckedTask<T>::mpi_type(), op, MPI_COMM_WORLD);
+      reduce(has_one_row ? buffers.mine.data() : sums->data(), buffers.result.data(), static_cast<int>(count));
     }));
   }
 
@@ -116,6 +135,7 @@ class Race {
   std::map<std::size_t, Wider> wider_;
   std::map<std::string, const Wider*> wider_of_;
   std::vector<std::size_t> rivals_;
+  std::size_t reduce_and_broadcast_ = 0;
   Ways ways_;
 };
 
