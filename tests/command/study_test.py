@@ -279,11 +279,17 @@ class Study(StudyTest):
         hops, start, moved = 1150, 281e-9, 1e-10 * 4 * 512  # [S1] corollary 3
         corollary = 2 * hops * start + 4 * math.sqrt(hops * start * moved) + 2 * moved
         self.assertAlmostEqual(linear["published_seconds"] / corollary, 1)
-        quarters = found["doubly_pipelined_linear", 512]
-        self.assertGreater(quarters["as_tried_seconds"], 1.02 * quarters["seconds"])
+        for floats in (1, 2, 100, 512):  # one root gains nothing: every rank between the ends hands on as much
+            one, two = (found["doubly_pipelined_linear" + roots, floats] for roots in (":roots=1", ""))
+            self.assertGreaterEqual(one["seconds"], found["pipelined_linear", floats]["seconds"] * (1 - 1e-9))
+            self.assertLess(two["seconds"], 0.6 * one["seconds"])
+        for roots in ("", ":roots=1"):
+            quarters = found["doubly_pipelined_linear" + roots, 512]
+            self.assertGreater(quarters["as_tried_seconds"], 1.02 * quarters["seconds"])
         slow = self.pipelines("sizes", "--largest", "1", "--latency", "1", "--per-byte", "0")
         slow = {row["algorithm"]: row["seconds"] for row in slow}
-        rounds = {"reduce_broadcast": 22, "pipelined_linear": 2302, "doubly_pipelined_linear": 1151, "pipelined_tree": 36,
+        rounds = {"reduce_broadcast": 22, "pipelined_linear": 2302, "doubly_pipelined_linear:roots=1": 2302,
+                  "doubly_pipelined_linear": 1151, "pipelined_tree": 36, "doubly_pipelined_tree:roots=1": 37,
                   "doubly_pipelined_tree": 34, "ring": 2302, "halving_doubling": 22, "circulant": 22}  # fmt: skip
         self.assertEqual({name: round(slow[name]) for name in rounds}, rounds)
 
@@ -305,8 +311,9 @@ class Study(StudyTest):
         rows = self.pipelines("measured", "--largest", "100", "--ranks", "1,3", "--rounds", "3")
         self.assertEqual({row["ranks"] for row in rows}, {3})
         ways = {(row["algorithm"], row["floats"]) for row in rows}
-        self.assertEqual(len(ways), 9 * 2)
-        self.assertIn(("doubly_pipelined_tree", 100), ways)
+        self.assertEqual(len(ways), 12 * 2)
+        self.assertIn(("doubly_pipelined_tree:roots=1", 100), ways)
+        self.assertIn(("MPI_Reduce, MPI_Bcast", 1), ways)
         for row in rows:
             self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
             self.assertIn("MPI_Allreduce(MPI_FLOAT, MPI_MAX)", row["rival"])

@@ -34,9 +34,11 @@ struct Algorithm {
 inline constexpr Algorithm algorithms[] = {
     {"reduce_broadcast", "S1, exercise 1", BlockSizes::none, 0},
     {"pipelined_linear", "S1, exercise 2", BlockSizes::powers_of_ten, 2},
-    {"doubly_pipelined_linear", "S1, exercise 3", BlockSizes::down_to_a_quarter, 0},
+    {"doubly_pipelined_linear:roots=1", "S1, exercise 3", BlockSizes::down_to_a_quarter, 0},
+    {"doubly_pipelined_linear", "exercise 3, two roots", BlockSizes::down_to_a_quarter, 0},
     {"pipelined_tree", "S1, exercise 4", BlockSizes::down_to_a_quarter, 4},
-    {"doubly_pipelined_tree", "S1, exercise 5", BlockSizes::down_to_a_quarter, 3},
+    {"doubly_pipelined_tree:roots=1", "S1, exercise 5", BlockSizes::down_to_a_quarter, 3},
+    {"doubly_pipelined_tree", "Träff, two roots", BlockSizes::down_to_a_quarter, 3},
     {"transpose", "ours", BlockSizes::none, 0},
     {"ring", "ours", BlockSizes::none, 0},
     {"halving_doubling", "ours", BlockSizes::none, 0},
