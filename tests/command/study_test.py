@@ -237,6 +237,9 @@ class Study(StudyTest):
         self.assertEqual({row["collective"] for row in rows}, {"reduce", "allreduce"})
         for row in rows:
             self.assertGreater(min(row["seconds"], row["x2"], row["x4"], row["x8"], row["x8_to_round_robin"]), 0)
+            self.assertEqual(row["x8_two_level"] is None, row["collective"] == "allreduce")
+            if row["collective"] == "reduce":  # the root's group begins when the others are done, or with them
+                self.assertGreaterEqual(row["x8"], row["x8_two_level"] * 0.99)
             if row["ranks"] == 8:  # one node: where ranks stand does not count
                 self.assertEqual(row["seconds"], row["round_robin_seconds"])
             elif row["schedule"] == "halving_doubling":

@@ -36,21 +36,26 @@ class RoundRobin final : public transport::Topology {
   Rank nodes_;
 };
 
+/// How groups reduce: as [S3] section III says, in which a reduce has the root's group last; or all groups at once.
+enum class Grouping : std::uint8_t { of_source, two_level };
+
 /// MPICH's schedule on both levels.
-std::string schedule_for(Vectors vectors, Rank size) {
+std::string schedule_for(Vectors vectors, Rank size, Grouping grouping) {
   if (size == 1) return mpich_schedule(vectors);
+  const bool root_group_last = vectors.rooted && grouping == Grouping::of_source;
   const Rank ranks = vectors.ranks;
   vectors.ranks = ranks / size;
   const std::string outer = mpich_schedule(vectors);
   vectors.ranks = size;
   vectors.rooted = true;
-  return fmt::format("two_level:size={}:inner=[{}]:outer=[{}]", size, mpich_schedule(vectors), outer);
+  return fmt::format("{}:size={}:inner=[{}]:outer=[{}]", root_group_last ? "root_group_last" : "two_level", size,
+                     mpich_schedule(vectors), outer);
 }
 
-double seconds_of(const Vectors& vectors, Rank size, bool in_turn, const Asked& asked) {
+double seconds_of(const Vectors& vectors, const std::string& schedule, const Asked& asked, bool in_turn = false) {
   auto topology = transport::make_topology(network, asked.link, vectors.ranks);
   if (in_turn) topology = std::make_unique<RoundRobin>(std::move(topology), vectors.ranks);
-  return predicted_seconds(scenario_of(vectors, schedule_for(vectors, size), asked), *topology);
+  return predicted_seconds(scenario_of(vectors, schedule, asked), *topology);
 }
 
 /// The ratios of figures 2 to 4, as the text tells them.
@@ -63,14 +68,19 @@ const char* published(const Vectors& vectors) {
 }
 
 Json row_of(const Vectors& vectors, const Asked& asked) {
-  const double alone = seconds_of(vectors, 1, false, asked);
-  const double in_turn = seconds_of(vectors, 1, true, asked);
+  const std::string schedule = mpich_schedule(vectors);
+  const double alone = seconds_of(vectors, schedule, asked);
+  const double in_turn = seconds_of(vectors, schedule, asked, true);
+  const auto grouped_seconds = [&](Rank size, Grouping grouping) {
+    return seconds_of(vectors, schedule_for(vectors, size, grouping), asked);
+  };
   Json row = {
       {"part", "cost"},         {"network", network},         {"collective", vectors.rooted ? "reduce" : "allreduce"},
-      {"ranks", vectors.ranks}, {"doubles", vectors.columns}, {"schedule", schedule_for(vectors, 1)},
+      {"ranks", vectors.ranks}, {"doubles", vectors.columns}, {"schedule", schedule},
       {"seconds", alone}};
-  for (const int size : groupings) row[fmt::format("x{}", size)] = seconds_of(vectors, size, false, asked) / alone;
+  for (const int size : groupings) row[fmt::format("x{}", size)] = grouped_seconds(size, Grouping::of_source) / alone;
   row["published"] = published(vectors);
+  row["x8_two_level"] = vectors.rooted ? Json(grouped_seconds(node, Grouping::two_level) / alone) : Json();
   row["round_robin_seconds"] = in_turn;
   row["x8_to_round_robin"] = row["x8"].get<double>() * alone / in_turn;
   return row;
