@@ -191,7 +191,7 @@ bool unclaimed_rows(Rank rank, int number, Step& step) {
   return true;
 }
 bool early_send(Rank rank, int number, Step& step) {
-  if (rank == 1 && number == 10) step = make::send(0, partial(0), landing(4));
+  if (rank == 1 && number == 10) step = make::send(0, partial(2), landing(4));
   return rank != 1 || number != 11;
 }
 bool no_value(Rank, int, Step& step) { return step.kind != StepKind::finish; }

@@ -103,12 +103,14 @@ Steps owner(Context c) {
   for (std::uint32_t s = 0; s < c.segments && takes_all; ++s)
     co_yield make::receive(owners.owner(0), landing_of(all, s), all);
 
-  int turn = 0;  // two slots in turn, so that one is filled while the other is sent
-  for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; turn = 1 - turn) {
+  // Several slots in turn: the next roots are lifted while the receiver is still busy with rows of its own.
+  constexpr int slots = 16;  // memory for wide rows
+  int number = 0;
+  for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; ++number) {
     sent = owners.message(sent.end);
     const Rank target = owners.target(sent.begin);
     for (std::uint32_t s = 0; s < c.segments; ++s) {
-      const Slot sum = partial(turn, s);
+      const Slot sum = partial(number % slots, s);
       Index end = std::min(sent.end, own.end);
       co_yield make::lift(sum, Interval{sent.begin, end});
       while (end < sent.end) {
