@@ -129,6 +129,8 @@ class Study(StudyTest):
                 self.assertLessEqual(row["nodes"], bound * (1 + 1e-12))
             if row["data_set"] == "2^11 p + 1" and row["distribution"] == "lower":
                 self.assertEqual(row["nodes"], (ranks - 1) * 12)  # [S0] eq. 2.4: the peaks of figure 2.3
+            if row["data_set"] == "2^11 p" and row["distribution"] == "lower":
+                self.assertEqual(row["nodes"], ranks - 1)  # its minima
             if elements < 2000 and row["distribution"] in ("lower", "upper"):
                 counts = {"lower": lower, "upper": upper}[row["distribution"]](elements, ranks)
                 self.assertEqual(row["nodes"], crossing_nodes(counts), row)
