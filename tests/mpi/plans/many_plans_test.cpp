@@ -137,11 +137,11 @@ TEST_F(ManyPlansTest, NoTagLeftIsAnErrorOnEveryRank) {
   for (std::size_t i = 0; i < plans.size(); ++i) expect_right(*plans[i], i < 4 ? i : i < 9 ? i + 1 : 4, "side by side");
 }
 
-/// One-shots bind plans, too.
+/// One-shots bind plans, too, of which the last 48 are kept, with two tags each.
 TEST_F(ManyPlansTest, OneShotsOutliveTheirTags) {
-  last_tag = 63;
+  last_tag = 127;
   const Ranks copy = Ranks::duplicate();
-  for (std::size_t columns = 1; columns < (thorough(world) ? 400u : 45u); ++columns) {
+  for (std::size_t columns = 1; columns < (thorough(world) ? 400u : 80u); ++columns) {
     std::vector<double> buffer(columns, 0.5);
     allreduce(std::span{buffer}, plus, copy.comm, {.schedule = "linear"});
     EXPECT_TRUE(is(buffer.back(), 0.5 * copy.size)) << columns;
