@@ -9,6 +9,7 @@
 #include <span>
 
 #include "agreement/choice.hpp"
+#include "agreement/profile.hpp"
 #include "agreement/segmentation.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
@@ -187,10 +188,17 @@ void add_simulate(CLI::App& app, Action& action) {
       ->capture_default_str();
   simulate.add_option("--method", o->method, method_help)->capture_default_str();
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
-  simulate.add_option("--latency", o->link.latency, "Seconds from port to port")->capture_default_str();
+  const auto profile = std::make_shared<std::string>();
+  auto* const named = simulate.add_option("--profile", *profile, "A network's profile, as `steadfold tune` writes it");
+  simulate.add_option("--latency", o->link.latency, "Seconds from port to port")
+      ->capture_default_str()
+      ->excludes(named);
   simulate.add_option("--gap", o->link.gap, "Seconds of a port for a message, besides its bytes")
-      ->capture_default_str();
-  simulate.add_option("--per-byte", o->link.per_byte, "Seconds of a port for a byte")->capture_default_str();
+      ->capture_default_str()
+      ->excludes(named);
+  simulate.add_option("--per-byte", o->link.per_byte, "Seconds of a port for a byte")
+      ->capture_default_str()
+      ->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
   simulate
       .add_option("--topology", o->topology,
@@ -199,7 +207,8 @@ void add_simulate(CLI::App& app, Action& action) {
                   "torus:sides=4x4x2[:hop=s][:half_duplex=1]")
       ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
-  simulate.callback([o, &action] {
+  simulate.callback([o, profile, &action] {
+    if (!profile->empty()) o->link = agreement::read_profile(*profile).link;
     check(*o);
     action = [o](const Job& job) { return run(job, *o); };
   });

@@ -247,7 +247,7 @@ void require_served(const Agreement& agreed) {
 void take_schedule(Agreement& agreed, const std::string& text, std::span<const Description> descriptions,
                    const Means& means) {
   agreed.schedule_text =
-      chosen_schedule(text, descriptions, *agreed.members.front().layout, assumed_link, means.nodes.get());
+      chosen_schedule(text, descriptions, *agreed.members.front().layout, means.link, means.nodes.get());
   agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, means.rows, means.may_differ);
 }
 
@@ -257,6 +257,7 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
   descriptions.reserve(agreed.members.size());
   for (const Member& member : agreed.members) descriptions.push_back(member.description);
   agreed.digest = digest_of(descriptions);
+  agreed.link = means.link;
   const std::string& asked = text.empty() ? means.forced_schedule : text;
   agreed.is_our_choice = asked.empty() || asked == "auto";
   try {

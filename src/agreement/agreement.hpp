@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agreement/description.hpp"
+#include "agreement/segmentation.hpp"
 #include "agreement/failure.hpp"
 #include "agreement/kinds.hpp"
 #include "schedule/registry.hpp"
@@ -50,6 +51,7 @@ struct Agreement {
   bool is_our_choice = false;                           // of the schedule: nobody asked for one
   bool needs_proof = false;                             // of the schedule, when it is bound
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // that the schedule takes its groups from, if it does
+  transport::LogGP link = assumed_link;                 // by which vectors are cut
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }
@@ -87,6 +89,7 @@ struct Means {
   schedule::Rows rows = schedule::registry();           // the schedules that can be asked for
   bool may_differ = false;                              // as in schedule::Merging
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // of the machine; null if there is one, or nobody knows
+  transport::LogGP link = assumed_link;                 // as rank 0's profile describes it
 };
 
 /// All ranks' proposals, by rank, to one agreement. Throws the same Failure on every rank: the first rank's that has

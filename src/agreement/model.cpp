@@ -49,6 +49,8 @@ struct Modelled {
   double value = 0;
 
   double bytes(const Vectors& of) const { return of.partials * partial + of.values * value; }
+  /// On average.
+  Bytes bytes_of_a_message() const { return static_cast<Bytes>(bytes(vectors) / std::max(rounds, 1.0)); }
 };
 
 std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& sizes, Count columns,
@@ -118,7 +120,7 @@ std::optional<double> modelled_seconds(schedule::Context context, const PartialS
   if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
   const auto found = modelled(context, sizes, columns, link);
   if (!found) return std::nullopt;
-  return found->rounds * (link.latency + link.gap) +
+  return found->rounds * (link.latency + link.start(found->bytes_of_a_message())) +
          found->vectors.partials * found->partial * (link.per_byte + assumed_merge_per_byte) +
          found->vectors.values * found->value * link.per_byte;
 }
@@ -130,7 +132,8 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   if (!passed) return std::nullopt;
   const double inside = passed->all > 0 ? 1 - passed->outside_sum() / passed->all : 1;  // the share that stays
   const double bytes = inside * found->bytes(found->vectors) + found->bytes(passed->outside);
-  return found->rounds * (link.latency + inside * link.gap) + passed->messages * link.gap + bytes * link.per_byte +
+  const double start = link.start(found->bytes_of_a_message());
+  return found->rounds * (link.latency + inside * start) + passed->messages * start + bytes * link.per_byte +
          found->vectors.partials * found->partial * assumed_merge_per_byte;
 }
 

@@ -22,7 +22,7 @@ Segmentation segmentation_of(const Agreement& agreed, std::uint32_t asked) {
   if (agreed.members.size() > 1) return {call.columns, 1};
   const schedule::Context context = context_of(agreed);
   if (asked == 0 || !member.blocks.empty())
-    return agreement::segmentation_of(context, call.columns, call.element_bytes, member.blocks);
+    return agreement::segmentation_of(context, call.columns, call.element_bytes, member.blocks, agreed.link);
   const auto most = static_cast<std::uint32_t>(std::min<Count>(asked, call.columns));
   return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
 }

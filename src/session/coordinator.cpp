@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "agreement/profile.hpp"
 #include "session/telling.hpp"
 #include "transport/forwarding.hpp"
 #include "transport/hardware.hpp"
@@ -78,12 +79,17 @@ Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
   const std::vector<std::byte> mine = told_by([this] {
     const transport::Whereabouts where = own_whereabouts(*transport_);
     const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
+    const transport::LogGP link =
+        transport_->rank() == 0 ? agreement::link_from_environment() : agreement::assumed_link;
     std::string told(reinterpret_cast<const char*>(&where), sizeof where);
+    told.append(reinterpret_cast<const char*>(&link), sizeof link);
     return told.append(asked == nullptr ? "" : asked);
   });
   const auto gathered = co_await gather(flow, mine);
   const auto all = parts_of(gathered);
-  means_.forced_schedule = text_of(all[0].subspan(sizeof(transport::Whereabouts)));
+  const auto behind_where = all[0].subspan(sizeof(transport::Whereabouts));
+  std::memcpy(&means_.link, behind_where.data(), sizeof means_.link);
+  means_.forced_schedule = text_of(behind_where.subspan(sizeof means_.link));
   means_.nodes = nodes_of(*transport_, all);
 }
 

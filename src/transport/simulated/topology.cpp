@@ -273,9 +273,10 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
   if (name == "flat") return std::make_unique<Flat>(link);
   if (name == "two_level") {
     const Rank size = parameters.take_ranks("size", 1);
-    const LogGP inside{.latency = parameters.take("latency", link.latency, 0),
-                       .gap = parameters.take("gap", link.gap, 0),
-                       .per_byte = parameters.take("per_byte", link.per_byte, 0)};
+    LogGP inside = link;
+    inside.latency = parameters.take("latency", link.latency, 0);
+    inside.gap = parameters.take("gap", link.gap, 0);
+    inside.per_byte = parameters.take("per_byte", link.per_byte, 0);
     return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }
   if (name == "torus") {

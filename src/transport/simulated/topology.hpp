@@ -22,8 +22,12 @@ struct LogGP {
   double latency = 281e-9;  // [S0] section 3.1.2, a message of one element
   double gap = 0;
   double per_byte = 1e-10;
+  Bytes eager_limit = ~Bytes{0};  // messages of more bytes wait for the receiver's leave,
+  double rendezvous = 0;          // which takes so long, and keeps the port
 
-  double duration(Bytes bytes) const noexcept { return gap + per_byte * static_cast<double>(bytes); }
+  /// What a message takes besides its bytes and the latency.
+  double start(Bytes bytes) const noexcept { return gap + (bytes > eager_limit ? rendezvous : 0); }
+  double duration(Bytes bytes) const noexcept { return start(bytes) + per_byte * static_cast<double>(bytes); }
 };
 
 /// The network of one prediction: it remembers which links are busy.

@@ -1,0 +1,121 @@
+#include "agreement/profile.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+
+namespace steadfold::agreement {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+constexpr const char* advice = "let `steadfold tune` write it";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& why) {
+  throw std::invalid_argument(problem + " (" + why + "), " + advice);
+}
+
+/// The figures of a profile, by their names.
+struct Figures {
+  std::optional<double> latency, gap, per_byte, eager_limit, rendezvous;
+
+  std::optional<double>* of(std::string_view key) {
+    if (key == "latency") return &latency;
+    if (key == "gap") return &gap;
+    if (key == "per_byte") return &per_byte;
+    if (key == "eager_limit") return &eager_limit;
+    if (key == "rendezvous") return &rendezvous;
+    return nullptr;
+  }
+};
+
+double number_in(std::string_view value, const std::string& where) {
+  double number = 0;
+  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (failed != std::errc() || end != value.data() + value.size() || !(number >= 0) || !(number < 1e12))
+    refuse(where + " cannot be used", "'" + std::string(value) + "' is no number from 0 to 1e12");
+  return number;
+}
+
+bool tells_origin(std::string_view key) {
+  for (const std::string_view each : {"processor", "mpi", "release", "date", "residual"})
+    if (key == each) return true;
+  return false;
+}
+
+void take_line(std::string_view line, int number, Figures& figures, std::string& origin) {
+  line = trimmed(line.substr(0, line.find('#')));
+  if (line.empty()) return;
+  const std::string where = "line " + std::to_string(number);
+  const std::size_t sign = line.find('=');
+  if (sign == line.npos) refuse(where + " is no `key = value`", "'" + std::string(line.substr(0, 40)) + "'");
+  const std::string_view key = trimmed(line.substr(0, sign));
+  const std::string_view value = trimmed(line.substr(sign + 1));
+  if (std::optional<double>* const figure = figures.of(key)) {
+    if (figure->has_value()) refuse(where + " says " + std::string(key) + " again", "it stands above");
+    *figure = number_in(value, where);
+  } else if (key == "processor" || key == "mpi" || key == "date") {
+    origin.append(origin.empty() ? "" : ", ").append(value);
+  } else if (!tells_origin(key)) {
+    refuse(where + " has an unknown key", "'" + std::string(key.substr(0, 40)) + "'");
+  }
+}
+
+}  // namespace
+
+Profile profile_in(std::string_view text) {
+  Figures figures;
+  Profile profile;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    take_line(text.substr(0, end), number, figures, profile.origin);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+  if (!figures.latency || !figures.gap || !figures.per_byte)
+    refuse("figures are missing", "latency, gap and per_byte are all needed");
+  if (figures.eager_limit.has_value() != figures.rendezvous.has_value())
+    refuse("figures are missing", "eager_limit and rendezvous belong together");
+  profile.link = {.latency = *figures.latency, .gap = *figures.gap, .per_byte = *figures.per_byte};
+  if (figures.eager_limit) {
+    profile.link.eager_limit = static_cast<Bytes>(*figures.eager_limit);
+    profile.link.rendezvous = *figures.rendezvous;
+  }
+  return profile;
+}
+
+Profile read_profile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  constexpr std::size_t most = 1 << 16;
+  std::string text(most, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "it is no file, or not readable");
+  if (text.size() == most) refuse(path + " is no profile", "it has more than 64 KiB");
+  return profile_in(text);
+}
+
+transport::LogGP link_from_environment() {
+  const char* const path = std::getenv("STEADFOLD_PROFILE");
+  if (path == nullptr || *path == '\0') return assumed_link;
+  try {
+    return read_profile(path).link;
+  } catch (const std::invalid_argument& fault) {
+    static std::once_flag told;
+    std::call_once(
+        told, [&] { std::fprintf(stderr, "steadfold: STEADFOLD_PROFILE, %s, is not used: %s\n", path, fault.what()); });
+    return assumed_link;
+  }
+}
+
+}  // namespace steadfold::agreement
