@@ -40,6 +40,8 @@ void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_bench_worker(CLI::App& app, Action& action);
 void add_bench_launch(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
+void add_tune_worker(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 

@@ -74,6 +74,8 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_doctor(app, action);
   add_bench(app, action);
   add_bench_worker(app, action);
+  add_tune(app, action);
+  add_tune_worker(app, action);
   add_bench_launch(app, action);
   add_study(app, action);
   add_verify_worker(app, action);

@@ -1,0 +1,91 @@
+// The messages; the model that fits them is in fitted_link.cpp.
+#include "link.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+
+#include "statistics.hpp"
+
+namespace steadfold::bench {
+namespace {
+
+// Just below powers of two, which eager limits are, with the MPI library's own headers.
+constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   3968,    8064,   16256,
+                                               32640, 65408, 131072, 262144, 524288, 1048576, 2097152};
+constexpr int stream = 64;  // messages
+
+/// This rank's side of the link.
+class Side {
+ public:
+  Side() : memory_(sizes.back()) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  }
+
+  bool looks_on() const { return rank_ != 0 && rank_ != ranks_ - 1; }
+
+  /// Seconds per message, there and back in turn.
+  double ping_pong(std::size_t bytes, int repetitions) {
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < 2 * repetitions; ++i) {
+      const bool sends = (i % 2 == 0) == (rank_ == 0);
+      sends
+          ? MPI_Send(memory_.data(), static_cast<int>(bytes), MPI_BYTE, other(), 0, MPI_COMM_WORLD)
+          : MPI_Recv(memory_.data(), static_cast<int>(bytes), MPI_BYTE, other(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return (MPI_Wtime() - begin) / (2 * repetitions);
+  }
+
+  /// Seconds per message of rank 0, that many at once; the answer counts as one more.
+  double stream_of_messages() {
+    std::array<MPI_Request, stream> requests;
+    if (rank_ != 0)  // from before they come
+      for (int i = 0; i < stream; ++i) MPI_Irecv(at(i), 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[place(i)]);
+    ping_pong(8, 1);
+    const double begin = MPI_Wtime();
+    if (rank_ == 0)
+      for (int i = 0; i < stream; ++i) MPI_Isend(at(i), 8, MPI_BYTE, other(), 1, MPI_COMM_WORLD, &requests[place(i)]);
+    MPI_Waitall(stream, requests.data(), MPI_STATUSES_IGNORE);
+    rank_ == 0 ? MPI_Recv(memory_.data(), 8, MPI_BYTE, other(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+               : MPI_Send(memory_.data(), 8, MPI_BYTE, other(), 2, MPI_COMM_WORLD);
+    return (MPI_Wtime() - begin) / (stream + 1);
+  }
+
+ private:
+  int other() const { return rank_ == 0 ? ranks_ - 1 : 0; }
+  static std::size_t place(int i) { return static_cast<std::size_t>(i); }
+  char* at(int i) { return memory_.data() + 8 * place(i); }
+
+  int rank_ = 0;
+  int ranks_ = 1;
+  std::vector<char> memory_;
+};
+
+}  // namespace
+
+LinkTimes link_times(int rounds) {
+  constexpr double bytes_of_a_sample = 4e6;
+  LinkTimes times{.bytes = {sizes.begin(), sizes.end()}, .one_way = {}, .in_stream = 0};
+  Side side;
+  if (!side.looks_on()) {
+    std::vector<std::vector<double>> one_way(sizes.size());
+    std::vector<double> in_stream;
+    for (int round = -1; round < rounds; ++round) {  // the first one does not count
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const double repetitions = std::clamp(bytes_of_a_sample / static_cast<double>(sizes[i]), 4.0, 200.0);
+        const double seconds = side.ping_pong(sizes[i], static_cast<int>(repetitions));
+        if (round >= 0) one_way[i].push_back(seconds);
+      }
+      const double seconds = side.stream_of_messages();
+      if (round >= 0) in_stream.push_back(seconds);
+    }
+    for (const std::vector<double>& each : one_way) times.one_way.push_back(quantile(each, 0.5));
+    times.in_stream = quantile(in_stream, 0.5);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return times;
+}
+
+}  // namespace steadfold::bench

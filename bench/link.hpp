@@ -1,0 +1,34 @@
+// The link between two ranks, measured by the MPI library's own messages, and the model that fits it.
+// Source: LogGP; a ping-pong for one way, a stream for the gap.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "transport/simulated/topology.hpp"
+
+namespace steadfold::bench {
+
+/// In seconds. Of several rounds or launches: medians.
+struct LinkTimes {
+  std::vector<std::size_t> bytes;  // of messages
+  std::vector<double> one_way;     // of each of these: half of a round trip
+  double in_stream = 0;            // a message of 8 bytes, of many that are sent without waiting
+};
+
+/// Between the first and the last rank of MPI_COMM_WORLD; the others wait. Two ranks at least. Rank 0 gets the result.
+/// Collective.
+LinkTimes link_times(int rounds);
+
+/// Their medians.
+LinkTimes median_of(const std::vector<LinkTimes>& launches);
+
+struct FittedLink {
+  transport::LogGP link;
+  double residual = 0;  // the median of what the model is off, relative to the time
+};
+/// The link whose model is nearest to the times, relative to each. It has an eager limit where that makes it much
+/// nearer.
+FittedLink fitted(const LinkTimes& times);
+
+}  // namespace steadfold::bench

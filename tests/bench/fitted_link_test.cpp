@@ -1,0 +1,58 @@
+// The model of a link, fitted to times that a link made up.
+#include <gtest/gtest.h>
+
+#include "bench/link.hpp"
+
+namespace steadfold::bench {
+namespace {
+
+using transport::LogGP;
+
+LinkTimes times_of(const LogGP& link, double noise = 0) {
+  LinkTimes times;
+  double sign = 1;
+  for (std::size_t bytes = 8; bytes <= 1 << 21; bytes *= 2, sign = -sign) {
+    times.bytes.push_back(bytes);
+    times.one_way.push_back((link.latency + link.duration(bytes)) * (1 + sign * noise));
+  }
+  times.in_stream = link.gap;
+  return times;
+}
+
+void expect_near(const LogGP& found, const LogGP& link, double part) {
+  EXPECT_NEAR(found.latency, link.latency, part * link.latency);
+  EXPECT_NEAR(found.gap, link.gap, part * link.gap);
+  EXPECT_NEAR(found.per_byte, link.per_byte, part * link.per_byte);
+  EXPECT_NEAR(found.rendezvous, link.rendezvous, part * link.rendezvous);
+}
+
+TEST(FittedLink, IsTheOneThatMadeTheTimes) {
+  const LogGP plain{.latency = 1.2e-6, .gap = 3e-7, .per_byte = 1e-10};
+  expect_near(fitted(times_of(plain)).link, plain, 1e-6);
+  EXPECT_EQ(fitted(times_of(plain)).link.rendezvous, 0);
+  EXPECT_LT(fitted(times_of(plain)).residual, 1e-9);
+  const LogGP waiting{.latency = 1.2e-6, .gap = 3e-7, .per_byte = 1e-10, .eager_limit = 4096, .rendezvous = 5e-6};
+  const FittedLink found = fitted(times_of(waiting));
+  expect_near(found.link, waiting, 1e-6);
+  EXPECT_EQ(found.link.eager_limit, 4096u);
+}
+
+TEST(FittedLink, SaysHowFarItIsOff) {
+  const LogGP link{.latency = 1.2e-6, .gap = 3e-7, .per_byte = 1e-10};
+  const FittedLink found = fitted(times_of(link, 0.5));
+  EXPECT_GT(found.residual, 0.3);
+  const FittedLink less = fitted(times_of(link, 0.05));
+  EXPECT_NEAR(less.residual, 0.05, 0.02);
+  expect_near(less.link, link, 0.1);
+}
+
+TEST(FittedLink, OfSeveralLaunchesIsThatOfTheirMedians) {
+  std::vector<LinkTimes> launches(3, times_of({.latency = 1e-6, .gap = 1e-7, .per_byte = 1e-10}));
+  launches[1].one_way[3] *= 100;
+  launches[2].in_stream *= 100;
+  EXPECT_EQ(median_of(launches).one_way, launches[0].one_way);
+  EXPECT_EQ(median_of(launches).in_stream, launches[0].in_stream);
+}
+
+}  // namespace
+}  // namespace steadfold::bench

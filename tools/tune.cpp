@@ -1,0 +1,154 @@
+// `steadfold tune`: measures the link between two ranks, and writes the profile that choices and predictions go by.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "agreement/profile.hpp"
+#include "bench/bench.hpp"
+#include "bench/link.hpp"
+#include "command.hpp"
+#include "long_work.hpp"
+#include "program/mpi_library.hpp"
+#include "table.hpp"
+#include "worker.hpp"
+
+namespace steadfold::command {
+namespace {
+
+using bench::LinkTimes;
+
+constexpr const char* worker_name = "tune-worker";
+constexpr double most_residual = 0.3;
+
+struct TuneOptions {
+  std::string output = "steadfold.profile";
+  int launches = 5;
+  int rounds = 21;
+  bool json = false;
+};
+
+Json to_json(const LinkTimes& times) {
+  return {{"bytes", times.bytes}, {"one_way", times.one_way}, {"in_stream", times.in_stream}};
+}
+LinkTimes times_in(const Json& json) {
+  return {.bytes = json.at("bytes").get<std::vector<std::size_t>>(),
+          .one_way = json.at("one_way").get<std::vector<double>>(),
+          .in_stream = json.at("in_stream").get<double>()};
+}
+
+/// By two ranks that are started, several times over.
+LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
+  std::vector<LinkTimes> launches;
+  for (int i = 0; i < options.launches; ++i) {
+    work.show(fmt::format("launch {} of {}", i + 1, options.launches), static_cast<double>(i) / options.launches);
+    const Json answer = ask(worker_name, {fmt::format("--rounds={}", options.rounds)}, 2, Placement::on_cores,
+                            "try it with mpirun and steadfold tune");
+    launches.push_back(times_in(answer.at("times")));
+  }
+  return median_of(launches);
+}
+
+Json profiled(const LinkTimes& times) {
+  const auto [link, residual] = bench::fitted(times);
+  const Json environment = bench::environment();
+  Json found = {{"processor", environment.at("cpu")},
+                {"mpi", mpi_library().name},
+                {"date", environment.at("date")},
+                {"latency", link.latency},
+                {"gap", link.gap},
+                {"per_byte", link.per_byte},
+                {"eager_limit", nullptr},
+                {"rendezvous", nullptr},
+                {"residual", residual},
+                {"times", to_json(times)}};
+  if (link.rendezvous > 0) found.update({{"eager_limit", link.eager_limit}, {"rendezvous", link.rendezvous}});
+  return found;
+}
+
+std::string profile_of(const Json& found) {
+  std::string text =
+      "# A network as `steadfold tune` measured it: seconds and bytes. STEADFOLD_PROFILE names this file.\n";
+  for (const char* key :
+       {"processor", "mpi", "date", "residual", "latency", "gap", "per_byte", "eager_limit", "rendezvous"}) {
+    const Json& value = found.at(key);
+    if (value.is_string())
+      text += fmt::format("{} = {}\n", key, value.get<std::string>());
+    else if (!value.is_null())
+      text += fmt::format("{} = {:.4g}\n", key, value.get<double>());
+  }
+  return text;
+}
+
+std::string table_of_link(const Json& found) {
+  std::vector<std::vector<std::string>> lines = {{"bytes", "one way us", "by the model us"}};
+  const auto link = agreement::profile_in(profile_of(found)).link;
+  const LinkTimes times = times_in(found.at("times"));
+  for (std::size_t i = 0; i < times.bytes.size(); ++i)
+    lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
+                     fmt::format("{:.3f}", 1e6 * (link.latency + link.duration(times.bytes[i])))});
+  return table(lines);
+}
+
+/// Writes the profile, unless the model does not fit.
+Result written(const TuneOptions& options, Json found) {
+  if (const double residual = found.at("residual"); residual > most_residual)
+    throw Failure(
+        fmt::format("nothing is written (the model is {:.0f} % off in the median, more than {:.0f} %), measure "
+                    "with nothing else running",
+                    100 * residual, 100 * most_residual),
+        check_failed);
+  std::ofstream file(options.output);
+  file << profile_of(found);
+  if (!file.flush())
+    throw Failure("cannot write " + options.output + " (no such folder, or no room), name another file by --output");
+  found["profile"] = options.output;
+  if (options.json) return {line_of(found)};
+  return {table_of_link(found) + fmt::format("{:.0f} % off in the median. {} is written; to use it:\n"
+                                             "  export STEADFOLD_PROFILE={}\n",
+                                             100 * found.at("residual").get<double>(), options.output,
+                                             std::filesystem::absolute(options.output).string())};
+}
+
+Result run(const TuneOptions& options, const Job& job) {
+  LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
+  const bool starts_ranks = job.rank_count() == 1;
+  const LinkTimes times = starts_ranks ? of_launches(options, work) : bench::link_times(options.rounds);
+  Result result;
+  job.together([&] {
+    if (job.rank() == 0) result = written(options, profiled(times));
+  });
+  return result;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  CLI::App& tune = *app.add_subcommand("tune", "Measure the link between two ranks, and write it as a profile");
+  const auto options = std::make_shared<TuneOptions>();
+  tune.add_option("--output", options->output, "The profile's file")->capture_default_str();
+  tune.add_option("--launches", options->launches, "Start two ranks so often; in a job there is one launch")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  tune.add_option("--rounds", options->rounds, "samples of every length")
+      ->check(CLI::Range(3, 10001))
+      ->capture_default_str();
+  tune.add_flag("--json", options->json, "Print one JSON object");
+  tune.callback([options, &action] { action = [options](const Job& job) { return run(*options, job); }; });
+}
+
+void add_tune_worker(CLI::App& app, Action& action) {
+  CLI::App& worker = *app.add_subcommand(worker_name, "The ranks of tune")->group("");
+  const auto rounds = std::make_shared<int>(21);
+  worker.add_option("--rounds", *rounds);
+  worker.callback([rounds, &action] {
+    action = [rounds](const Job& job) {
+      return answer(job, worker_name, [&](Json& answer) { answer["times"] = to_json(bench::link_times(*rounds)); });
+    };
+  });
+}
+
+}  // namespace steadfold::command
