@@ -19,7 +19,8 @@ constexpr const char* advice = "let `steadfold tune` write it";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& why) {
@@ -59,7 +60,8 @@ void take_line(std::string_view line, int number, Figures& figures, std::string&
   if (line.empty()) return;
   const std::string where = "line " + std::to_string(number);
   const std::size_t sign = line.find('=');
-  if (sign == line.npos) refuse(where + " is no `key = value`", "'" + std::string(line.substr(0, 40)) + "'");
+  if (sign == std::string_view::npos)
+    refuse(where + " is no `key = value`", "'" + std::string(line.substr(0, 40)) + "'");
   const std::string_view key = trimmed(line.substr(0, sign));
   const std::string_view value = trimmed(line.substr(sign + 1));
   if (std::optional<double>* const figure = figures.of(key)) {
@@ -80,7 +82,7 @@ Profile profile_in(std::string_view text) {
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     take_line(text.substr(0, end), number, figures, profile.origin);
-    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   if (!figures.latency || !figures.gap || !figures.per_byte)
     refuse("figures are missing", "latency, gap and per_byte are all needed");
