@@ -11,7 +11,7 @@ namespace {
 
 using Row = std::array<double, 3>;
 
-/// x with the least sum of (row x - 1)^2 over all rows; nothing if that is not one x. By the normal equations.
+/// x with the least sum of (row x - 1)^2 over all rows, by the normal equations; nullopt if they are singular.
 std::optional<Row> least_squares(const std::vector<Row>& rows, std::size_t unknowns) {
   std::array<std::array<double, 4>, 3> a{};
   for (const Row& row : rows)
@@ -36,7 +36,7 @@ std::optional<Row> least_squares(const std::vector<Row>& rows, std::size_t unkno
   return x;
 }
 
-/// What each message takes by the model, relative to what it took, less 1.
+/// The relative errors of the model.
 std::vector<double> errors(const LinkTimes& times, const transport::LogGP& link) {
   std::vector<double> found;
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
@@ -50,7 +50,7 @@ double sum_of_squares(const std::vector<double>& values) {
   return sum;
 }
 
-/// The nearest link with that eager limit, if there is one. What a message takes without its bytes is latency for now.
+/// The best link with that eager limit, if there is one. Its latency includes the gap.
 std::optional<transport::LogGP> with_limit(const LinkTimes& times, std::size_t eager_limit) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {
@@ -84,10 +84,10 @@ LinkTimes median_of(const std::vector<LinkTimes>& launches) {
 }
 
 FittedLink fitted(const LinkTimes& times) {
-  constexpr double much_nearer = 0.7;  // of the sum of squares
+  constexpr double much_smaller = 0.7;  // of the sum of squares
   FittedLink best{.link = with_limit(times, times.bytes.back())
                               .value_or(transport::LogGP{.latency = times.one_way.front(), .gap = 0, .per_byte = 0})};
-  double least = much_nearer * sum_of_squares(errors(times, best.link));
+  double least = much_smaller * sum_of_squares(errors(times, best.link));
   for (std::size_t i = 1; i + 2 < times.bytes.size(); ++i) {
     const auto link = with_limit(times, times.bytes[i]);
     if (!link || sum_of_squares(errors(times, *link)) >= least) continue;

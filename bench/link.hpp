@@ -9,7 +9,7 @@
 
 namespace steadfold::bench {
 
-/// In seconds. Of several rounds or launches: medians.
+/// In seconds, medians of several rounds or launches.
 struct LinkTimes {
   std::vector<std::size_t> bytes;  // of messages
   std::vector<double> one_way;     // of each of these: half of a round trip
@@ -20,15 +20,14 @@ struct LinkTimes {
 /// Collective.
 LinkTimes link_times(int rounds);
 
-/// Their medians.
+/// The medians over launches.
 LinkTimes median_of(const std::vector<LinkTimes>& launches);
 
 struct FittedLink {
   transport::LogGP link;
-  double residual = 0;  // the median of what the model is off, relative to the time
+  double residual = 0;  // the median of the model's relative errors
 };
-/// The link whose model is nearest to the times, relative to each. It has an eager limit where that makes it much
-/// nearer.
+/// The link with the least relative errors. It has an eager limit where that makes them much smaller.
 FittedLink fitted(const LinkTimes& times);
 
 }  // namespace steadfold::bench

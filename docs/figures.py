@@ -144,7 +144,7 @@ def solver_loop():
             "double_double": "pairs of doubles", "exact_plan": "`exact`, plan", "binned_plan": "`binned`, plan"}
     far = [["plain loops", *(time_text(by[p, "plain"]["seconds"]) for p in ranks)]]
     far += [[text, *(f"{by[p, way]['ratio']:.2f}" for p in ranks)] for way, text in said.items()]
-    note = "Solves in s or ms; others times the first line, medians of 5 rounds in each of 3 launches"
+    note = "Solves; others times the first line, medians of 5 rounds in each of 3 launches"
     return "\n".join([rows(header, lines), "", f"({note}; {place()}.)", "",
                       f"Predicted for {spaced(most)} velocities on nodes of 36 ranks, 1.5 us and 10 GB/s between them:", "",
                       rows(["products by", *(f"{p} ranks" for p in ranks)], far)])

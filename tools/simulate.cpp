@@ -208,7 +208,7 @@ void add_simulate(CLI::App& app, Action& action) {
       ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
   simulate.callback([o, profile, &action] {
-    if (!profile->empty()) o->link = agreement::read_profile(*profile).link;
+    if (!profile->empty()) o->link = agreement::link_of_file(*profile);
     check(*o);
     action = [o](const Job& job) { return run(job, *o); };
   });

@@ -167,10 +167,10 @@ Json predicted(const Contest& contest, int ranks) {
 
 void check(const SolverLoopOptions& options) {
   for (const std::size_t count : options.counts)
-    if (count < 2 * tile || count % tile != 0 || count > 8192)
+    if (count < 2 * tile || count % tile != 0 || count > 1024)
       throw Failure(
           fmt::format("--counts has {} (cells along a side are cut into tiles of {}), give multiples of {} from "
-                      "{} to 8192",
+                      "{} to 1024",
                       count, tile, tile, 2 * tile));
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -26,6 +27,7 @@ constexpr double most_residual = 0.3;
 
 struct TuneOptions {
   std::string output = "steadfold.profile";
+  std::string times;  // the file of an earlier answer; empty: measure
   int launches = 5;
   int rounds = 21;
   bool json = false;
@@ -77,6 +79,8 @@ std::string profile_of(const Json& found) {
     const Json& value = found.at(key);
     if (value.is_string())
       text += fmt::format("{} = {}\n", key, value.get<std::string>());
+    else if (value.is_number_integer())
+      text += fmt::format("{} = {}\n", key, value.get<std::uint64_t>());
     else if (!value.is_null())
       text += fmt::format("{} = {:.4g}\n", key, value.get<double>());
   }
@@ -85,7 +89,7 @@ std::string profile_of(const Json& found) {
 
 std::string table_of_link(const Json& found) {
   std::vector<std::vector<std::string>> lines = {{"bytes", "one way us", "by the model us"}};
-  const auto link = agreement::profile_in(profile_of(found)).link;
+  const transport::LogGP link = agreement::link_in(profile_of(found));
   const LinkTimes times = times_in(found.at("times"));
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
     lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
@@ -103,8 +107,7 @@ Result written(const TuneOptions& options, Json found) {
         check_failed);
   std::ofstream file(options.output);
   file << profile_of(found);
-  if (!file.flush())
-    throw Failure("cannot write " + options.output + " (no such folder, or no room), name another file by --output");
+  if (!file.flush()) throw Failure("cannot write " + options.output + " (the disk may be full), make room");
   found["profile"] = options.output;
   if (options.json) return {line_of(found)};
   return {table_of_link(found) + fmt::format("{:.0f} % off in the median. {} is written; to use it:\n"
@@ -113,10 +116,38 @@ Result written(const TuneOptions& options, Json found) {
                                              std::filesystem::absolute(options.output).string())};
 }
 
+/// Before anything is measured in vain.
+void require_writable(const std::string& path) {
+  const bool was_there = std::filesystem::exists(path);
+  const bool is_open = std::ofstream(path, std::ios::app).is_open();
+  if (is_open && !was_there) std::filesystem::remove(path);
+  if (!is_open) throw Failure("cannot write " + path + " (no such folder, or no right), name another file by --output");
+}
+
+LinkTimes read_times(const std::string& path) {
+  std::ifstream file(path);
+  const Json answer = Json::parse(file, nullptr, false);
+  try {
+    const LinkTimes times = times_in(answer.at("times"));
+    if (times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
+        std::ranges::all_of(times.one_way, [](double each) { return each > 0; }))
+      return times;
+  } catch (const Json::exception&) {  // said below
+  }
+  throw Failure("cannot use " + path + " (it is no answer of tune --json with times), measure anew");
+}
+
+LinkTimes taken(const TuneOptions& options, const Job& job, LongWork& work) {
+  if (!options.times.empty()) return read_times(options.times);
+  return job.rank_count() == 1 ? of_launches(options, work) : bench::link_times(options.rounds);
+}
+
 Result run(const TuneOptions& options, const Job& job) {
   LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
-  const bool starts_ranks = job.rank_count() == 1;
-  const LinkTimes times = starts_ranks ? of_launches(options, work) : bench::link_times(options.rounds);
+  job.together([&] {
+    if (job.rank() == 0) require_writable(options.output);
+  });
+  const LinkTimes times = taken(options, job, work);
   Result result;
   job.together([&] {
     if (job.rank() == 0) result = written(options, profiled(times));
@@ -130,10 +161,11 @@ void add_tune(CLI::App& app, Action& action) {
   CLI::App& tune = *app.add_subcommand("tune", "Measure the link between two ranks, and write it as a profile");
   const auto options = std::make_shared<TuneOptions>();
   tune.add_option("--output", options->output, "The profile's file")->capture_default_str();
-  tune.add_option("--launches", options->launches, "Start two ranks so often; in a job there is one launch")
+  tune.add_option("--times", options->times, "Fit the times in this file, an answer of --json, in place of measuring");
+  tune.add_option("--launches", options->launches, "Launches of two ranks; a job that is running is one launch")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  tune.add_option("--rounds", options->rounds, "samples of every length")
+  tune.add_option("--rounds", options->rounds, "Samples of every length")
       ->check(CLI::Range(3, 10001))
       ->capture_default_str();
   tune.add_flag("--json", options->json, "Print one JSON object");

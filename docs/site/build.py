@@ -43,7 +43,7 @@ SECTIONS = {
         "reference/command",
     ],
     "What is promised": ["guarantees", "methods", "comparison"],
-    "What it costs": ["performance", "studies"],
+    "What it costs": ["performance", "networks", "studies"],
     "How it works": ["architecture", "schedules", "transport"],
     "The project": ["contributing", "changelog", "readme"],
 }

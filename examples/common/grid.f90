@@ -1,5 +1,5 @@
-! A grid of cells, cut into tiles that are dealt to ranks in any way. A rank keeps its tiles one after the other, each with
-! a halo of one cell.
+! A grid of cells, cut into tiles that are dealt to ranks in any way. A rank keeps its tiles one after the other, each
+! with a halo of one cell.
 module grid
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -15,8 +15,8 @@ module grid
     integer, allocatable :: owner(:)       ! the rank of every tile, tiles counted from 1, the west-east index fastest
     integer, allocatable :: place(:)       ! where it stands among its owner's tiles, from 1
     integer, allocatable :: mine(:)        ! the tiles of this rank
-    ! Halo cells from rank r are those of received(:, first_received(r) + 1:), in the order in which r sends them; each is
-    ! i, j and place. sent likewise.
+    ! Halo cells from rank r are those of received(:, first_received(r) + 1:), in the order in which r sends them;
+    ! each is i, j and place. sent likewise.
     integer, allocatable :: sent(:, :), received(:, :), sends(:), receives(:)
   contains
     procedure :: column, row, find_place
@@ -44,8 +44,8 @@ contains
     y = real(2*(self%row(tile) + j) - 1, real64)/self%ny - 1
   end subroutine
 
-  ! Cuts nx x ny cells into tiles of tx x ty, which divide them. `ranks_across` x `ranks_along` ranks get a block of tiles
-  ! each; if `ranks_across` is 0, tiles are dealt at random, the same way on all ranks. Collective.
+  ! Cuts nx x ny cells into tiles of tx x ty, which divide them. `ranks_across` x `ranks_along` ranks get a block of
+  ! tiles each; if `ranks_across` is 0, tiles are dealt at random, the same way on all ranks. Collective.
   subroutine make_tiles(self, cells, cells_of_tile, ranks_across, ranks_along, comm)
     type(tiles), intent(out) :: self
     integer, intent(in) :: cells(2), cells_of_tile(2), ranks_across, ranks_along
@@ -146,8 +146,8 @@ contains
     end do
   end subroutine
 
-  ! Sends every rank its part of `outgoing`, and gets its part of `incoming` from it. Only ranks with tiles side by side
-  ! have anything for each other.
+  ! Sends every rank its part of `outgoing`, and gets its part of `incoming` from it. Only ranks with tiles side by
+  ! side have anything for each other.
   subroutine exchange(sends, outgoing, receives, incoming, comm)
     integer, intent(in) :: sends(0:), receives(0:)
     real(real64), intent(in), asynchronous :: outgoing(*)

@@ -1,6 +1,6 @@
-! Sums in twice the digits: each is a pair of doubles, a value and what rounding took from it. Other distributions give
-! other bits less often than with plain sums, but they do. Source: Y. He and C. H. Q. Ding, "Using accurate arithmetics to
-! improve numerical reproducibility and stability in parallel applications", 2001.
+! Sums in twice the digits: each is a pair of doubles, a value and what rounding took from it. Other distributions
+! give other bits less often than with plain sums, but they do. Source: Y. He and C. H. Q. Ding, "Using accurate
+! arithmetics to improve numerical reproducibility and stability in parallel applications", 2001.
 module double_double
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
   use, intrinsic :: iso_fortran_env, only: real64

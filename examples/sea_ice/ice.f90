@@ -1,9 +1,9 @@
 ! Sea ice that wind and water push: viscous-plastic, as climate codes have it, on a B grid with land. Thickness and
-! concentration stand at the cells' centres, velocities at their north-eastern corners. For frozen viscosities and drag
-! the momentum equation is linear, A(u) u = b(u): a step of Picard's iteration solves that.
-! Source: W. D. Hibler, "A dynamic thermodynamic sea ice model", 1979, for the rheology; E. C. Hunke and J. K. Dukowicz,
-! "The elastic-viscous-plastic sea ice dynamics model in general curvilinear coordinates", 2002, for the stress as the
-! variation of an energy.
+! concentration stand at the cells' centres, velocities at their north-eastern corners. For frozen viscosities and
+! drag the momentum equation is linear, A(u) u = b(u): a step of Picard's iteration solves that.
+! Source: W. D. Hibler, "A dynamic thermodynamic sea ice model", 1979, for the rheology; E. C. Hunke and J. K.
+! Dukowicz, "The elastic-viscous-plastic sea ice dynamics model in general curvilinear coordinates", 2002, for the
+! stress as the variation of an energy.
 module ice
   use, intrinsic :: iso_fortran_env, only: real64
   use mpi_f08
@@ -26,12 +26,11 @@ module ice
     integer, allocatable :: point(:, :)       ! i, j and tile of each
     logical, allocatable :: ocean(:, :, :)    ! cells with water: (0:tx + 1, 0:ty + 1, tiles)
     ! Of vectors, points east and then points north are velocities: vector(2*points).
-    real(real64), allocatable :: before(:)    ! velocities in the beginning of the step, in m/s
     real(real64), allocatable :: mass(:)      ! of points, in kg/m2
     real(real64), allocatable :: wind(:), current(:) ! stress in N/m2, velocities in m/s
     real(real64), allocatable :: pressure(:, :, :)   ! P of cells, in N/m
     ! Frozen for a step of Picard's iteration.
-    real(real64), allocatable :: zeta(:, :, :, :), eta(:, :, :, :) ! of a cell's corners: (4, tx + 1, ty + 1, tiles), in kg/s
+    real(real64), allocatable :: zeta(:, :, :, :), eta(:, :, :, :) ! of corners: (4, tx + 1, ty + 1, tiles), in kg/s
     real(real64), allocatable :: drag(:)      ! of points, in kg/(m2 s)
     real(real64), allocatable :: diagonal(:)  ! of A
     ! Work space: velocities with halos, and what each cell does to its corners.
@@ -65,7 +64,6 @@ contains
         end do
       end do
     end do
-    allocate (self%before(2*self%points), source=0.0_real64)
     allocate (self%wind(2*self%points), self%current(2*self%points), self%diagonal(2*self%points))
     call fill_points(self)
     associate (tx => map%tx, ty => map%ty, mine => size(map%mine))
@@ -203,7 +201,7 @@ contains
     end associate
   end subroutine
 
-  ! b for the frozen viscosities and drag. No communication.
+  ! b for the frozen viscosities and drag, of a step that begins at rest. No communication.
   subroutine right_hand_side(self, b)
     class(sea_ice), intent(inout) :: self
     real(real64), intent(out) :: b(:)
@@ -221,9 +219,8 @@ contains
     call gather(self, b)
     associate (points => self%points)
       do k = 1, points
-        b(k) = b(k) + ((self%mass(k)/dt*self%before(k) + self%wind(k)) + self%drag(k)*self%current(k))
-        b(points + k) = b(points + k) + ((self%mass(k)/dt*self%before(points + k) + self%wind(points + k)) &
-                                         + self%drag(k)*self%current(points + k))
+        b(k) = b(k) + (self%wind(k) + self%drag(k)*self%current(k))
+        b(points + k) = b(points + k) + (self%wind(points + k) + self%drag(k)*self%current(points + k))
       end do
     end associate
   end subroutine
@@ -293,8 +290,9 @@ contains
     do part = 0, 1
       do k = 1, self%points
         associate (i => self%point(1, k), j => self%point(2, k), n => self%point(3, k))
-          vector(part*self%points + k) = (self%force(4*part + ne, i, j, n) + self%force(4*part + nw, i + 1, j, n)) &
-                                         + (self%force(4*part + sw, i + 1, j + 1, n) + self%force(4*part + se, i, j + 1, n))
+          vector(part*self%points + k) = &
+            (self%force(4*part + ne, i, j, n) + self%force(4*part + nw, i + 1, j, n)) &
+            + (self%force(4*part + sw, i + 1, j + 1, n) + self%force(4*part + se, i, j + 1, n))
         end associate
       end do
     end do
@@ -322,7 +320,8 @@ contains
         self%diagonal(k) = self%diagonal(k) + 0.25_real64/side/side* &
                            (((zeta(corner) + eta(corner)) + (zeta(beside) + eta(beside))) + (eta(corner) + eta(over)))
         self%diagonal(points + k) = self%diagonal(points + k) + 0.25_real64/side/side* &
-                                    (((zeta(corner) + eta(corner)) + (zeta(over) + eta(over))) + (eta(corner) + eta(beside)))
+                                    (((zeta(corner) + eta(corner)) + (zeta(over) + eta(over))) &
+                                     + (eta(corner) + eta(beside)))
       end associate
     end subroutine
   end subroutine

@@ -1,7 +1,7 @@
-! Sums that do not depend on the distribution, by the algorithm of shr_reprosum: one reduction finds the greatest and the
-! least exponent of every field, a second one adds integers of which several levels hold all bits. Written from the
-! description in A. Mirin and P. Worley, "Improving the performance scalability of the community atmosphere model", 2012;
-! products with powers of two take the place of shifts.
+! Sums that do not depend on the distribution, by the algorithm of shr_reprosum: one reduction finds the greatest and
+! the least exponent of every field, a second one adds integers of which several levels hold all bits. Written from
+! the description in A. Mirin and P. Worley, "Improving the performance scalability of the community atmosphere
+! model", 2012; products with powers of two take the place of shifts.
 module integers
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08

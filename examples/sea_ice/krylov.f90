@@ -9,15 +9,6 @@ module krylov
   private
   public :: krylov_space, solution, solve
 
-  ! Memory of one solver, and its scalar products.
-  type krylov_space
-    type(products_of_space) :: dots
-    logical :: is_modified = .false.          ! Gram-Schmidt: a reduction for every vector, not one for all
-    real(real64), allocatable :: v(:, :), z(:, :), w(:)
-  contains
-    procedure :: prepare, release
-  end type
-
   ! The projected matrix, made triangular by Givens' rotations, column by column.
   type rotations
     real(real64), allocatable :: column(:)    ! the one that is being made
@@ -25,6 +16,16 @@ module krylov
     real(real64) :: residual = 0
   contains
     procedure :: begin, add, weights
+  end type
+
+  ! Memory of one solver, and its scalar products.
+  type krylov_space
+    type(products_of_space) :: dots
+    logical :: is_modified = .false.          ! Gram-Schmidt: a reduction for every vector, not one for all
+    real(real64), allocatable :: v(:, :), z(:, :), w(:)
+    type(rotations) :: projected
+  contains
+    procedure :: prepare, release
   end type
 
   ! What a solve came to.
@@ -44,7 +45,11 @@ contains
     type(MPI_Comm), intent(in) :: comm
     self%is_modified = is_modified
     allocate (self%v(elements, restart + 1), self%z(elements, restart), self%w(elements), source=0.0_real64)
-    call self%dots%bind(way, self%v(:, :restart), self%w, book, comm)
+    associate (it => self%projected)
+      allocate (it%column(restart), it%upper(restart, restart))
+      allocate (it%cosine(restart), it%sine(restart), it%rest(restart + 1))
+    end associate
+    call self%dots%bind(way, self%v(:, :restart), self%w, is_modified, book, comm)
   end subroutine
 
   ! Collective.
@@ -52,20 +57,20 @@ contains
     class(krylov_space), intent(inout) :: self
     call self%dots%release()
     deallocate (self%v, self%z, self%w)
+    self%projected = rotations()
   end subroutine
 
   ! Solves A x = b from the x that is given, until the residual is `tolerance` times the first one, or after `most`
   ! iterations. `inner` is the space of the preconditioner's solver; without it the preconditioner is the diagonal.
   ! Collective.
   recursive subroutine solve(space, matrix, b, x, tolerance, most, found, inner)
-    type(krylov_space), intent(inout) :: space
+    type(krylov_space), intent(inout), target :: space ! its products point to its vectors
     type(sea_ice), intent(inout) :: matrix
     real(real64), intent(in) :: b(:), tolerance
     real(real64), intent(inout) :: x(:)
     integer, intent(in) :: most
     type(solution), intent(out) :: found
-    type(krylov_space), intent(inout), optional :: inner
-    type(rotations) :: projected
+    type(krylov_space), intent(inout), target, optional :: inner
     real(real64) :: norm, goal
     integer :: k
     found%residuals = [real(real64) ::]
@@ -78,20 +83,20 @@ contains
       found%residuals = [found%residuals, norm]
       if (norm <= goal .or. found%iterations == most) exit
       space%v(:, 1) = space%w/norm
-      call projected%begin(size(space%z, 2), norm)
+      call space%projected%begin(norm)
       do k = 1, size(space%z, 2)
         call precondition(space%v(:, k), space%z(:, k))
         call matrix%apply(space%z(:, k), space%w)
-        call orthogonalise(space, k, projected%column(:k))
+        call orthogonalise(space, k, space%projected%column(:k))
         norm = sqrt(space%dots%square())
-        call projected%add(k, norm)
+        call space%projected%add(k, norm)
         found%iterations = found%iterations + 1
-        found%residuals = [found%residuals, projected%residual]
-        if (norm <= 0 .or. projected%residual <= goal .or. found%iterations == most) exit
+        found%residuals = [found%residuals, space%projected%residual]
+        if (norm <= 0 .or. space%projected%residual <= goal .or. found%iterations == most) exit
         space%v(:, k + 1) = space%w/norm
       end do
-      call add_columns(x, space%z, projected%weights(min(k, size(space%z, 2))))
-      if (projected%residual <= goal .or. found%iterations == most) exit
+      call add_columns(x, space%z, space%projected%weights(min(k, size(space%z, 2))))
+      if (space%projected%residual <= goal .or. found%iterations == most) exit
     end do
   contains
     subroutine precondition(v, z)
@@ -109,7 +114,7 @@ contains
 
   ! Takes from w its parts along the first k vectors, by Gram and Schmidt's process, and returns them.
   subroutine orthogonalise(space, k, parts)
-    type(krylov_space), intent(inout) :: space
+    type(krylov_space), intent(inout), target :: space
     integer, intent(in) :: k
     real(real64), intent(out) :: parts(:)
     integer :: j
@@ -139,13 +144,10 @@ contains
     end do
   end subroutine
 
-  ! For at most so many columns; the first residual is `norm`.
-  subroutine begin(self, most, norm)
+  ! Forgets all columns; the first residual is `norm`.
+  subroutine begin(self, norm)
     class(rotations), intent(inout) :: self
-    integer, intent(in) :: most
     real(real64), intent(in) :: norm
-    if (allocated(self%column)) deallocate (self%column, self%upper, self%cosine, self%sine, self%rest)
-    allocate (self%column(most), self%upper(most, most), self%cosine(most), self%sine(most), self%rest(most + 1))
     self%rest(1) = norm
     self%residual = norm
   end subroutine

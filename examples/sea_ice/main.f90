@@ -20,8 +20,8 @@ program example_sea_ice
     character(len=14), allocatable :: ways(:)
   end type
   character(len=*), parameter :: usage = 'example_sea_ice [--json] [--cells NX,NY] [--tile NX,NY] '// &
-    '[--ranks ACROSSxALONG | --ranks random] [--picard N] [--iterations N] [--tolerance X] [--restart N] [--inner N] '// &
-    '[--gram_schmidt classical|modified] [--ways plain,exact,...] [--rounds N]'
+    '[--ranks ACROSSxALONG | --ranks random] [--picard N] [--iterations N] [--tolerance X] '// &
+    '[--restart N] [--inner N] [--gram_schmidt classical|modified] [--ways plain,exact,...] [--rounds N]'
 
   ! A solve by one way, round after round; all rounds have the same bits.
   type outcome
@@ -48,6 +48,7 @@ program example_sea_ice
   call make_tiles(map, given%cells, given%tile, given%ranks(1), given%ranks(2), MPI_COMM_WORLD)
   call matrix%prepare(map, MPI_COMM_WORLD)
   call MPI_Allreduce(2*matrix%points, unknowns, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  if (unknowns == 0) call refuse('no ice can move', 'every cell touches land')
   allocate (outcomes(size(given%ways)))
   do n = 1, size(outcomes)
     call prepare(outcomes(n), given%ways(n))
@@ -68,7 +69,8 @@ contains
     type(outcome), intent(inout), target :: self
     character(len=*), intent(in) :: way
     self%way = way
-    allocate (self%book%calls(given%restart), self%seconds(given%rounds), self%seconds_of_products(given%rounds))
+    allocate (self%book%calls(max(given%restart, given%inner)))
+    allocate (self%seconds(given%rounds), self%seconds_of_products(given%rounds))
     call self%outer%prepare(2*matrix%points, given%restart, way, given%is_modified, self%book, MPI_COMM_WORLD)
     call self%inner%prepare(2*matrix%points, max(given%inner, 1), way, given%is_modified, self%book, MPI_COMM_WORLD)
   end subroutine
@@ -95,7 +97,7 @@ contains
     self%book%seen = fingerprint()
     self%residuals = fingerprint()
     self%iterations = 0
-    velocities = matrix%before
+    velocities = 0 ! the ice is at rest
     call MPI_Barrier(MPI_COMM_WORLD)
     begin = MPI_Wtime()
     do step = 1, given%picard
@@ -131,7 +133,8 @@ contains
     if (given%json) then
       write (*, '(*(a))', advance='no') '{"application":"sea_ice","ranks":', number(ranks), ',"threads":1,"mpi":"', &
         mpi_library(), '","transport":"', sf_group_transport(MPI_COMM_WORLD), '","unknowns":', number(unknowns), &
-        ',"fingerprint_plain":', digest_of_ways(.false.), ',"fingerprint_steadfold":', digest_of_ways(.true.), ',"ways":['
+        ',"fingerprint_plain":', digest_of_ways(.false.), ',"fingerprint_steadfold":', digest_of_ways(.true.), &
+        ',"ways":['
       do n = 1, size(outcomes)
         if (n > 1) write (*, '(a)', advance='no') ','
         call print_outcome(outcomes(n))
@@ -155,8 +158,8 @@ contains
     integer :: k
     write (*, '(*(a))', advance='no') '{"name":"', trim(it%way), '","iterations":', number(it%iterations), &
       ',"residual":', decimal(it%residual), ',"residuals":"', it%residuals%text(), '","velocities":"', it%velocities, &
-      '","products":"', it%book%seen%text(), '","calls":[', (number(int(it%book%calls(k))), comma(k, given%restart), &
-                                                               k=1, given%restart), &
+      '","products":"', it%book%seen%text(), '","calls":[', &
+      (number(int(it%book%calls(k))), comma(k, size(it%book%calls)), k=1, size(it%book%calls)), &
       '],"seconds":[', (decimal(it%seconds(k)), comma(k, given%rounds), k=1, given%rounds), &
       '],"seconds_of_products":[', (decimal(it%seconds_of_products(k)), comma(k, given%rounds), k=1, given%rounds), ']}'
   end subroutine
@@ -236,15 +239,19 @@ contains
       case default
         wrong = 1
       end select
-      if (wrong /= 0) call refuse('cannot use '//trim(name)//' '//trim(value))
+      if (wrong /= 0) call refuse('cannot use '//trim(name)//' '//trim(value), 'there is no such option or value')
       n = n + 2
     end do
-    if (any(given%cells < 2) .or. any(given%tile < 1) .or. given%picard < 1 .or. given%iterations < 1 .or. &
-        given%restart < 1 .or. given%rounds < 1) call refuse('sizes and counts are positive')
-    if (given%inner < 0 .or. .not. given%tolerance >= 0) call refuse('--inner and --tolerance are not negative')
-    if (given%restart > 999 .or. given%inner > 999) call refuse('Krylov spaces have less than 1000 vectors')
-    if (any(mod(given%cells, given%tile) /= 0)) call refuse('tiles do not divide the cells')
-    if (any(given%ranks > given%cells/given%tile)) call refuse('there are more ranks than tiles in a row or a column')
+    if (any(given%cells < 2) .or. any(given%cells > 16384)) call refuse('cannot use --cells', 'a side has 2 to 16384')
+    if (any(given%tile < 1)) call refuse('cannot use --tile', 'a side has one cell at least')
+    if (any(mod(given%cells, given%tile) /= 0)) call refuse('cannot use --tile', 'tiles do not divide the cells')
+    if (any(given%ranks > given%cells/given%tile)) &
+      call refuse('cannot use --ranks', 'there are more than tiles in a row or a column')
+    if (given%picard < 1 .or. given%iterations < 1 .or. given%rounds < 1) &
+      call refuse('cannot use --picard, --iterations or --rounds', 'there is one at least')
+    if (given%restart < 1 .or. given%restart > 999 .or. given%inner < 0 .or. given%inner > 999) &
+      call refuse('cannot use --restart or --inner', 'a space has 1 to 999 vectors, an inner one 0 to 999')
+    if (.not. given%tolerance >= 0) call refuse('cannot use --tolerance', 'it is 0 or more')
   end subroutine
 
   subroutine read_ranks(value, wrong)
@@ -255,7 +262,7 @@ contains
     if (value == 'random') return
     read (value(:index(value, 'x') - 1), *, iostat=wrong) given%ranks(1)
     if (wrong == 0) read (value(index(value, 'x') + 1:), *, iostat=wrong) given%ranks(2)
-    if (product(given%ranks) /= ranks) wrong = 1
+    if (any(given%ranks < 1) .or. product(given%ranks) /= ranks) wrong = 1
   end subroutine
 
   subroutine read_ways(value, wrong)
@@ -276,10 +283,10 @@ contains
     if (size(given%ways) == 0) wrong = 1
   end subroutine
 
-  ! Prints the text and the usage and ends the program. All ranks call it, with one text.
-  subroutine refuse(text)
-    character(len=*), intent(in) :: text
-    if (rank == 0) write (error_unit, '(a)') 'example_sea_ice: '//text//' (see the usage), try: '//usage
+  ! Prints what is wrong, why, and the usage, and ends the program. All ranks call it, with the same texts.
+  subroutine refuse(problem, why)
+    character(len=*), intent(in) :: problem, why
+    if (rank == 0) write (error_unit, '(a)') 'example_sea_ice: '//problem//' ('//why//'), try: '//usage
     call MPI_Finalize
     stop 2, quiet=.true.
   end subroutine

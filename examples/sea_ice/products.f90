@@ -1,5 +1,5 @@
-! The scalar products of a Krylov space: those of its vectors v with a vector w, and w with itself. All that this program
-! reduces, made in nine ways.
+! The scalar products of a Krylov space: those of its vectors v with a vector w, and w with itself. All that this
+! program reduces, made in nine ways.
 module products
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -11,9 +11,9 @@ module products
   private
   public :: products_of_space, account, way_names, is_way, is_of_steadfold
 
-  ! plain: loops in order. side_by_side: eight sums at once, of which compilers make vectors. Both end in MPI_Allreduce.
-  ! integers: the algorithm of shr_reprosum. double_double: pairs of doubles. The others are Steadfold's, in one call for
-  ! all products; `each`: a call for each product; `plan`: by plans, agreed on once.
+  ! plain: loops in order. side_by_side: eight sums at once, of which compilers make vectors. Both end in
+  ! MPI_Allreduce. integers: the algorithm of shr_reprosum. double_double: pairs of doubles. The others are
+  ! Steadfold's, in one call for all products; `each`: a call for each product; `plan`: by plans, agreed on once.
   character(len=*), parameter :: way_names(9) = [character(len=14) :: 'plain', 'side_by_side', 'integers', &
                                                  'double_double', 'exact', 'exact_each', 'exact_plan', 'binned', &
                                                  'binned_plan']
@@ -32,7 +32,7 @@ module products
     real(real64), pointer, contiguous :: v(:, :) => null(), w(:) => null()
     type(account), pointer :: book => null()
     type(MPI_Op) :: pair_sum
-    type(sf_plan), allocatable :: plans(:)       ! of the first k vectors; the last one of w itself
+    type(sf_plan), allocatable :: plans(:)       ! of the first k vectors, or of vector k; the last one of w itself
     real(real64), pointer :: results(:) => null() ! of plans
     real(real64), allocatable :: terms(:, :)      ! of those that first write what they add up
   contains
@@ -58,10 +58,11 @@ contains
   end function
 
   ! Collective, as all that follows.
-  subroutine bind(self, way, v, w, book, comm)
+  subroutine bind(self, way, v, w, one_by_one, book, comm)
     class(products_of_space), intent(inout) :: self
     character(len=*), intent(in) :: way
     real(real64), intent(in), target, contiguous :: v(:, :), w(:)
+    logical, intent(in) :: one_by_one ! project_on is called, not project
     type(account), intent(in), target :: book
     type(MPI_Comm), intent(in) :: comm
     self%way = way
@@ -71,19 +72,24 @@ contains
     self%book => book
     if (way == 'double_double') call make_pair_sum(self%pair_sum)
     if (way == 'double_double' .or. way == 'integers') allocate (self%terms, mold=v)
-    if (way == 'exact_plan' .or. way == 'binned_plan') call bind_plans(self)
+    if (way == 'exact_plan' .or. way == 'binned_plan') call bind_plans(self, one_by_one)
   end subroutine
 
-  subroutine bind_plans(self)
+  subroutine bind_plans(self, one_by_one)
     class(products_of_space), intent(inout) :: self
+    logical, intent(in) :: one_by_one
     real(real64), pointer, contiguous :: first(:, :)
     integer :: k, most
     most = size(self%v, 2)
     allocate (self%plans(most + 1), self%results(most))
     do k = 1, most
       first => self%v(:, :k)
-      call sf_plan_sum(self%plans(k), first, self%results(:k), self%comm, keep=2, weight=self%w, &
-                       options=options_of(self%way))
+      if (one_by_one) then
+        call sf_plan_dot(self%plans(k), self%v(:, k), self%w, self%results(1), self%comm, options=options_of(self%way))
+      else
+        call sf_plan_sum(self%plans(k), first, self%results(:k), self%comm, keep=2, weight=self%w, &
+                         options=options_of(self%way))
+      end if
     end do
     call sf_plan_dot(self%plans(most + 1), self%w, self%w, self%results(1), self%comm, options=options_of(self%way))
   end subroutine
@@ -129,7 +135,10 @@ contains
     integer, intent(in) :: j
     real(real64) :: begin, values(1)
     begin = MPI_Wtime()
-    if (is_of_steadfold(self%way)) then
+    if (allocated(self%plans)) then
+      call sf_run(self%plans(j))
+      values(1) = self%results(1)
+    else if (is_of_steadfold(self%way)) then
       values(1) = sf_dot(self%v(:, j), self%w, self%comm, options=options_of(self%way))
     else
       values = rivals(self, self%v(:, j:j))

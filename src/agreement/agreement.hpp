@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "agreement/description.hpp"
-#include "agreement/segmentation.hpp"
 #include "agreement/failure.hpp"
 #include "agreement/kinds.hpp"
+#include "agreement/segmentation.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::agreement {

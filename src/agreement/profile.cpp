@@ -1,12 +1,11 @@
 #include "agreement/profile.hpp"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -55,7 +54,7 @@ bool tells_origin(std::string_view key) {
   return false;
 }
 
-void take_line(std::string_view line, int number, Figures& figures, std::string& origin) {
+void take_line(std::string_view line, int number, Figures& figures) {
   line = trimmed(line.substr(0, line.find('#')));
   if (line.empty()) return;
   const std::string where = "line " + std::to_string(number);
@@ -67,8 +66,6 @@ void take_line(std::string_view line, int number, Figures& figures, std::string&
   if (std::optional<double>* const figure = figures.of(key)) {
     if (figure->has_value()) refuse(where + " says " + std::string(key) + " again", "it stands above");
     *figure = number_in(value, where);
-  } else if (key == "processor" || key == "mpi" || key == "date") {
-    origin.append(origin.empty() ? "" : ", ").append(value);
   } else if (!tells_origin(key)) {
     refuse(where + " has an unknown key", "'" + std::string(key.substr(0, 40)) + "'");
   }
@@ -76,42 +73,44 @@ void take_line(std::string_view line, int number, Figures& figures, std::string&
 
 }  // namespace
 
-Profile profile_in(std::string_view text) {
+transport::LogGP link_in(std::string_view profile) {
   Figures figures;
-  Profile profile;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    take_line(text.substr(0, end), number, figures, profile.origin);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (int number = 1; !profile.empty(); ++number) {
+    const std::size_t end = profile.find('\n');
+    take_line(profile.substr(0, end), number, figures);
+    profile.remove_prefix(end == std::string_view::npos ? profile.size() : end + 1);
   }
   if (!figures.latency || !figures.gap || !figures.per_byte)
     refuse("figures are missing", "latency, gap and per_byte are all needed");
   if (figures.eager_limit.has_value() != figures.rendezvous.has_value())
     refuse("figures are missing", "eager_limit and rendezvous belong together");
-  profile.link = {.latency = *figures.latency, .gap = *figures.gap, .per_byte = *figures.per_byte};
+  if (*figures.latency + *figures.gap <= 0) refuse("figures cannot be used", "latency and gap are both 0");
+  transport::LogGP link{.latency = *figures.latency, .gap = *figures.gap, .per_byte = *figures.per_byte};
   if (figures.eager_limit) {
-    profile.link.eager_limit = static_cast<Bytes>(*figures.eager_limit);
-    profile.link.rendezvous = *figures.rendezvous;
+    link.eager_limit = static_cast<Bytes>(*figures.eager_limit);
+    link.rendezvous = *figures.rendezvous;
   }
-  return profile;
+  return link;
 }
 
-Profile read_profile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+transport::LogGP link_of_file(const std::string& path) {
+  std::error_code ignored;  // what is no file, such as a pipe, may keep its reader waiting for ever
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
   constexpr std::size_t most = 1 << 16;
   std::string text(most, '\0');
   file.read(text.data(), static_cast<std::streamsize>(most));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "it is no file, or not readable");
   if (text.size() == most) refuse(path + " is no profile", "it has more than 64 KiB");
-  return profile_in(text);
+  return link_in(text);
 }
 
 transport::LogGP link_from_environment() {
   const char* const path = std::getenv("STEADFOLD_PROFILE");
   if (path == nullptr || *path == '\0') return assumed_link;
   try {
-    return read_profile(path).link;
+    return link_of_file(path);
   } catch (const std::invalid_argument& fault) {
     static std::once_flag told;
     std::call_once(

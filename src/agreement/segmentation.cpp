@@ -43,28 +43,15 @@ Count block_of(const schedule::Spec& spec) {
 
 }  // namespace
 
-namespace {
-
-/// By the lemma, where every block takes `start` besides its bytes.
-Pipeline best_pipeline(double d, double s, double transfer, double start, double least_blocks) {
-  const auto seconds_of = [&](double blocks) { return (d + s * (blocks - 1)) * (start + transfer / blocks); };
-  if (d <= s && least_blocks <= 1) return {1, seconds_of(1)};
-  const double best = std::max({least_blocks, 1.0, d > s ? std::sqrt((d - s) * transfer / (s * start)) : 1.0});
-  return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
-}
-
-}  // namespace
-
 Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::LogGP& link) {
+  const double start = link.latency + link.start(bytes);
   const double transfer = link.per_byte * static_cast<double>(bytes);
   const auto d = static_cast<double>(first);
   const auto s = static_cast<double>(period);
-  const double start = link.latency + link.gap;
-  const Pipeline of_any = best_pipeline(d, s, transfer, start + link.rendezvous, 1);
-  if (link.eager_limit == ~Bytes{0}) return of_any;
-  const double blocks = static_cast<double>(bytes) / static_cast<double>(std::max(link.eager_limit, Bytes{1}));
-  const Pipeline of_eager = best_pipeline(d, s, transfer, start, std::ceil(blocks));
-  return of_eager.seconds < of_any.seconds ? of_eager : of_any;
+  const auto seconds_of = [&](double blocks) { return (d + s * (blocks - 1)) * (start + transfer / blocks); };
+  if (first <= period) return {1, seconds_of(1)};
+  const double best = std::max(1.0, std::sqrt((d - s) * transfer / (s * start)));
+  return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
 }
 
 Segmentation::Segmentation(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {

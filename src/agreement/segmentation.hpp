@@ -64,7 +64,8 @@ Segmentation segmentation_of(const schedule::Context& context, Count columns, By
                              std::span<const Count> blocks, const transport::LogGP& link = assumed_link);
 
 /// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
-/// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm.
+/// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm. Where the whole vector is
+/// above the eager limit, every block is taken to be.
 struct Pipeline {
   double blocks = 1;
   double seconds = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "agreement/profile.hpp"
 #include "session/telling.hpp"
@@ -27,6 +28,12 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
   } catch (...) {  // out of memory: the others must not wait
     return {};
   }
+}
+
+/// Rank 0's counts. A profile is one of messages, and memory that all ranks share has none.
+transport::LogGP own_link(const transport::Transport& transport) {
+  const bool has_messages = transport.name() != std::string_view("shared");
+  return transport.rank() == 0 && has_messages ? agreement::link_from_environment() : agreement::assumed_link;
 }
 
 std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
@@ -79,8 +86,7 @@ Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
   const std::vector<std::byte> mine = told_by([this] {
     const transport::Whereabouts where = own_whereabouts(*transport_);
     const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
-    const transport::LogGP link =
-        transport_->rank() == 0 ? agreement::link_from_environment() : agreement::assumed_link;
+    const transport::LogGP link = own_link(*transport_);
     std::string told(reinterpret_cast<const char*>(&where), sizeof where);
     told.append(reinterpret_cast<const char*>(&link), sizeof link);
     return told.append(asked == nullptr ? "" : asked);

@@ -31,12 +31,12 @@ struct CachedPlan {
 /// calls overlap, and one rank may have come further than another when both offer their plans for the same call. So
 /// whoever offers a plan keeps it until the call is over, even if it is dropped here meanwhile.
 ///
-/// As many are kept as a solver with a Krylov space of some forty vectors makes calls of different widths, again and
-/// again; of wide rows, whose slots take memory, fewer.
+/// Keeps 48 plans, enough for a Krylov solver whose calls have some forty widths in turn. Plans of wide rows take
+/// memory: 16 of these.
 class PlanCache {
  public:
   static constexpr std::size_t most = 48, most_wide = 16;
-  static constexpr Count most_narrow_columns = 128;
+  static constexpr Bytes most_narrow_bytes = 1024;  // of a row
 
   /// The plans that fit this call and its rows, in `offered` and as ways to go on.
   Ways offer(const Description& description, const Call& call,
@@ -70,8 +70,8 @@ class PlanCache {
     made->number = next_number_++;
     const std::size_t place = made->number % most;
     plans_[place] = nullptr;
-    keys_[place] = {made->plan->agreed().members.front().description.columns, made->rows};
-    if (is_wide(keys_[place])) drop_oldest_wide();
+    keys_[place] = {description_of(*made).columns, made->rows};
+    if (is_wide(*made)) drop_oldest_wide();
     plans_[place] = std::move(made);
     end_ = std::max(end_, place + 1);
   }
@@ -90,18 +90,23 @@ class PlanCache {
   }
   /// A list of intervals says what no other field does.
   static bool fits(const CachedPlan& cached, const Description& description, const Call& call) noexcept {
-    if (cached.plan->agreed().members.front().description != description) return false;
+    if (description_of(cached) != description) return false;
     return !is_listed(call) ||
            std::equal(cached.intervals.begin(), cached.intervals.end(), call.intervals.begin(), call.intervals.end());
   }
   static bool is_listed(const Call& call) noexcept { return call.layout == agreement::LayoutKind::intervals; }
-  static bool is_wide(const Key& key) noexcept { return key.columns > most_narrow_columns; }
+  static const Description& description_of(const CachedPlan& cached) noexcept {
+    return cached.plan->agreed().members.front().description;
+  }
+  static bool is_wide(const CachedPlan& cached) noexcept {
+    return description_of(cached).row_bytes() > most_narrow_bytes;
+  }
   /// Makes room for another one.
   void drop_oldest_wide() noexcept {
     std::size_t oldest = most;
     std::size_t count = 1;  // with the other one
     for (std::size_t i = 0; i < most; ++i) {
-      if (plans_[i] == nullptr || !is_wide(keys_[i])) continue;
+      if (plans_[i] == nullptr || !is_wide(*plans_[i])) continue;
       if (oldest == most || plans_[i]->number < plans_[oldest]->number) oldest = i;
       count += 1;
     }

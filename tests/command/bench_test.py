@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -171,7 +172,8 @@ class Bench(CommandTest):
         self.expect_fault(run("bench", "interpose", "--counts", "1", ranks=2), "with the interposer")
 
     def test_solver_loop(self):
-        if not (Path(COMMAND).resolve().parent / "example_sea_ice").exists():  # there was no gfortran
+        if not (Path(COMMAND).resolve().parent / "example_sea_ice").exists():
+            self.assertIsNone(shutil.which("gfortran"))
             return self.expect_fault(run("bench", "solver-loop"), "example_sea_ice is not there")
         ran = run("bench", "solver-loop", "--counts", "16", "--rounds", "3", "--ranks", "1,2", "--json")
         rows = self.rows_from(ran, RANKS)

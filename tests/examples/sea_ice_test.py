@@ -158,7 +158,7 @@ class Ice:
     def right_hand_side(self):
         pushed = self.gather({c: self.forces([-0.5 * self.pressure[c]] * 4, [-0.5 * self.pressure[c]] * 4, [0.0] * 4)
                               for c in self.cells})  # fmt: skip
-        return {p: tuple(pushed[p][k] + ((self.mass[p] / self.DT * 0.0 + self.wind[p][k]) + self.drag[p] * self.current[p][k])
+        return {p: tuple(pushed[p][k] + (self.wind[p][k] + self.drag[p] * self.current[p][k])
                          for k in (0, 1)) for p in self.points}  # fmt: skip
 
     def dot(self, x, y):
@@ -246,6 +246,12 @@ class Program(unittest.TestCase):
         for way in ("plain", "side_by_side"):
             found = {r["ways"][way]["residuals"] for r in records}
             self.assertGreater(len(found), len(records) // 2, f"{way} repeats itself, so this proves nothing")
+        for record in records:
+            exact = record["ways"]["exact"]["residual"]
+            for way in RIVALS:
+                self.assertAlmostEqual(record["ways"][way]["residual"] / exact, 1, delta=1e-7, msg=way)
+        alone = records[0]["ways"]  # both round each product first, and lose nothing afterwards
+        self.assertEqual(alone["double_double"]["products"], alone["binned"]["products"])
 
     def test_modified_gram_schmidt_has_a_call_for_every_product(self):
         some = ("--ways", "plain,exact,binned,exact_plan", "--gram_schmidt", "modified")
@@ -263,6 +269,10 @@ class Program(unittest.TestCase):
                 self.assertLess(way["residual"], 1.0001e-8, words)
                 self.assertLess(way["iterations"], PICARD * 400, words)
 
+    def test_inner_spaces_may_be_larger(self):
+        alone, divided = (record_of(ranks, "--restart", "3", "--inner", "12") for ranks in (1, 2))
+        self.assertEqual(divided["fingerprint_steadfold"], alone["fingerprint_steadfold"])
+
     def test_rounds_are_timed_each(self):
         record = record_of(1, "--rounds", "3", "--ways", "binned_plan,double_double")
         self.assertEqual(list(record["ways"]), ["binned_plan", "double_double"])
@@ -272,7 +282,8 @@ class Program(unittest.TestCase):
             self.assertTrue(all(0 < part < whole for part, whole in zip(way["seconds_of_products"], way["seconds"])))
 
     def test_misuse_is_answered(self):
-        for words in (("--cell", "4,4"), ("--cells", "x"), ("--tile", "5,4"), ("--ranks", "2x2"), ("--ranks", "x"),
+        for words in (("--cell", "4,4"), ("--cells", "x"), ("--tile", "5,4"), ("--ranks", "2x2"), ("--ranks", "x"), ("--ranks", "-1x-1"), ("--cells", "2,2", "--tile", "1,1"),
+                      ("--cells", "20000,4"),
                       ("--picard", "0"), ("--restart", "0"), ("--inner", "-1"), ("--ways", "best"), ("--ways", "plain,plain"),
                       ("--ways", ""), ("--tolerance", "nan"), ("--gram_schmidt", "no"), ("--rounds",)):  # fmt: skip
             done = run(EXAMPLE.program, *words)
