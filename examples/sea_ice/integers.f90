@@ -1,4 +1,4 @@
-! Sums that do not depend on the distribution, by the algorithm of shr_reprosum: one reduction finds the greatest and
+! Sums that hardly depend on the distribution, by the algorithm of shr_reprosum: one reduction finds the greatest and
 ! the least exponent of every field, a second one adds integers of which several levels hold all bits. Written from
 ! the description in A. Mirin and P. Worley, "Improving the performance scalability of the community atmosphere
 ! model", 2012; products with powers of two take the place of shifts.
