@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "long_work.hpp"
 #include "order/distribution.hpp"
+#include "placement.hpp"
 #include "prediction/prediction.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
@@ -37,6 +38,7 @@ struct SimulateOptions {
   std::string method = "exact";
   std::string type = "f64";
   std::string topology = "flat";
+  std::string placement = "block";
   transport::LogGP link = agreement::assumed_link;
   double per_op = order::score_addition_seconds;
   bool json = false;
@@ -65,6 +67,12 @@ void check(const SimulateOptions& options) {
   check_time("--per-byte", options.link.per_byte);
   check_time("--per-op", options.per_op);
   transport::make_topology(options.topology, options.link, options.ranks);
+  check_placement(options.placement);
+}
+
+std::unique_ptr<transport::Topology> network_of(const SimulateOptions& options) {
+  return placed(transport::make_topology(options.topology, options.link, options.ranks), options.placement,
+                options.ranks);
 }
 
 /// The schedule's name as asked for, else from the environment, as in every other call, else chosen for this link.
@@ -123,28 +131,31 @@ Json predicted(const SimulateOptions& options) {
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto predicted_on_its_own = [&](const prediction::Scenario& asked) {
-    return predict(asked, *transport::make_topology(options.topology, options.link, options.ranks));
+    return predict(asked, *network_of(options));
   };
   prediction::Prediction prediction = predicted_on_its_own(scenario);
   if (const auto first = prediction::first_sweep_of(scenario))
     prediction = in_turn(predicted_on_its_own(*first), prediction);
-  return {{"ranks", options.ranks},
-          {"elements", options.elements},
-          {"width", options.width},
-          {"method", options.method},
-          {"type", options.type},
-          {"schedule", schedule},
-          {"segments", scenario.segmentation().segments()},
-          {"distribution", options.distribution},
-          {"collective", name_of(collective)},
-          {"topology", options.topology},
-          {"predicted_by", text_of(prediction.by)},
-          {"messages", json_of(prediction.messages)},
-          {"rounds", json_of(prediction.rounds)},
-          {"bytes", json_of(prediction.bytes)},
-          {"seconds", json_of(prediction.seconds)},
-          {"nodes", nodes},
-          {"score_seconds", order::score_seconds(nodes, most)}};
+  Json json = {{"ranks", options.ranks},
+               {"elements", options.elements},
+               {"width", options.width},
+               {"method", options.method},
+               {"type", options.type},
+               {"schedule", schedule},
+               {"segments", scenario.segmentation().segments()},
+               {"distribution", options.distribution},
+               {"collective", name_of(collective)},
+               {"topology", options.topology},
+               {"placement", options.placement},
+               {"predicted_by", text_of(prediction.by)},
+               {"messages", json_of(prediction.messages)},
+               {"rounds", json_of(prediction.rounds)},
+               {"bytes", json_of(prediction.bytes)},
+               {"seconds", json_of(prediction.seconds)},
+               {"nodes", nodes},
+               {"score_seconds", order::score_seconds(nodes, most)}};
+  if (options.placement == "random") json["placement_seed"] = placement_seed;
+  return json;
 }
 
 std::string table_of(const Json& json) {
@@ -205,6 +216,11 @@ void add_simulate(CLI::App& app, Action& action) {
                   "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (links inside a node)[:links=1] (that a "
                   "node's ranks share), fat_tree:arity=8[:oversubscription=x][:hop=s], or "
                   "torus:sides=4x4x2[:hop=s][:half_duplex=1]")
+      ->capture_default_str();
+  simulate
+      .add_option("--placement", o->placement,
+                  "Where ranks stand on the topology's nodes: block (one node after the other), round_robin (in turn) "
+                  "or random")
       ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
   simulate.callback([o, profile, &action] {

@@ -136,6 +136,37 @@ class Simulate(CommandTest):
         self.assertEqual(seconds("two_level:size=8:links=8", "recursive_doubling"), flat)
         self.assertEqual(seconds("two_level:size=8:links=1", "linear"), seconds("flat", "linear"))
 
+    def test_placement(self):
+        """A message to another node takes a second and nothing else takes time, so that seconds are crossings."""
+        times = ["--gap=0", "--per-byte=0", "--per-op=0", "--schedule=linear", "--collective=reduce"]
+
+        def crossings(ranks, topology, placement, latency=1):
+            places = ["--topology", topology, "--placement", placement, "--latency", latency]
+            found = self.simulate(ranks, ranks, *times, *places)
+            self.assertEqual((found["placement"], found["messages"]), (placement, ranks - 1))
+            self.assertEqual(found.get("placement_seed"), 1 if placement == "random" else None)
+            return found["seconds"]
+
+        nodes = "two_level:size=8:latency=0"
+        self.assertEqual(crossings(64, nodes, "block"), 7)
+        self.assertEqual(crossings(64, nodes, "round_robin"), 63)
+        self.assertEqual(crossings(8, nodes, "round_robin"), 0)  # one node
+        self.assertEqual(crossings(7, "two_level:size=3:latency=0", "block"), 2)
+        self.assertEqual(crossings(7, "two_level:size=3:latency=0", "round_robin"), 6)  # the last node is not full
+        drawn = crossings(64, nodes, "random")
+        self.assertTrue(7 < drawn < 63 and drawn == int(drawn), drawn)
+        self.assertEqual(crossings(64, nodes, "random"), drawn)
+        for placement, hops in (("block", 2), ("round_robin", 14)):  # up and down
+            self.assertEqual(crossings(8, "fat_tree:arity=4:hop=1", placement, latency=0), hops)
+        for placement in ("block", "round_robin"):  # one rank per place
+            self.assertEqual(crossings(9, "torus:sides=3x3:hop=1", placement, latency=0), 2)
+        for placement in ("block", "round_robin", "random"):
+            self.assertEqual(crossings(9, "flat", placement), 8)
+        plain = self.simulate(64, 64, "--topology", nodes)
+        self.assertEqual(plain, self.simulate(64, 64, "--topology", nodes, "--placement", "block"))
+        self.assertNotIn("placement_seed", plain)
+        self.fault("unknown placement 'scatter'", "round_robin", arguments=["--placement=scatter"])
+
     def test_a_million_ranks_in_a_minute(self):
         ranks = 1 << (20 if os.environ.get("STEADFOLD_FULL") else 16)
         for schedule in ("binomial", "recursive_doubling"):

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace steadfold::transport::topology_test {
 namespace {
@@ -18,6 +19,12 @@ TEST(Topology, FlatIsTheLinkItself) {
   EXPECT_EQ(flat->arrival(0, 3, 2, 8), 2.5);
   EXPECT_EQ(flat->arrival(1, 3, 2, 8), 2.5);
   EXPECT_FALSE(flat->shares_links());
+}
+
+TEST(Topology, SaysHowManyRanksStandTogether) {
+  for (const auto& [text, ranks] :
+       {std::pair("flat", 1), {"two_level:size=3", 3}, {"fat_tree:arity=4", 4}, {"torus:sides=4x2", 1}})
+    EXPECT_EQ(make_topology(text, link, 8)->ranks_per_node(), ranks) << text;
 }
 
 TEST(Topology, TwoLevelKnowsNodes) {

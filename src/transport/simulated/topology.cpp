@@ -58,6 +58,7 @@ class TwoLevel final : public Topology {
       : size_(size), links_(links), inside_(inside), between_(between) {}
   double duration(Rank source, Rank target, Bytes bytes) const override { return link(source, target).duration(bytes); }
   bool shares_links() const noexcept override { return links_ > 0; }
+  Rank ranks_per_node() const noexcept override { return size_; }
   double arrival(Rank source, Rank target, double start, Bytes bytes) override {
     if (links_ > 0 && node(source) != node(target)) {
       const double duration = between_.duration(bytes);
@@ -95,6 +96,7 @@ class FatTree final : public Topology {
 
   double duration(Rank, Rank, Bytes bytes) const override { return link_.duration(bytes); }
   bool shares_links() const noexcept override { return true; }
+  Rank ranks_per_node() const noexcept override { return static_cast<Rank>(arity_); }
 
   double arrival(Rank source, Rank target, double start, Bytes bytes) override {
     const double duration = link_.duration(bytes);

@@ -41,6 +41,8 @@ class Topology {
   virtual double arrival(Rank source, Rank target, double start, Bytes bytes) = 0;
   /// Whether messages wait for each other: then `arrival` must be asked in the order of their starts.
   virtual bool shares_links() const noexcept { return false; }
+  /// How many ranks in a row stand on one node, or below one switch of the lowest level.
+  virtual Rank ranks_per_node() const noexcept { return 1; }
 };
 
 /// Makes the topology of that name; `link` joins any two ranks for which the name says nothing else:
