@@ -152,6 +152,17 @@ std::vector<Candidate> ThreadRivals::of_thread(unsigned thread, std::span<const 
   return candidates;
 }
 
+std::optional<double> openmp_sum([[maybe_unused]] int threads, [[maybe_unused]] std::span<const double> numbers) {
+#ifdef _OPENMP
+  double sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
+  for (std::size_t i = 0; i < numbers.size(); ++i) sum += numbers[i];
+  return sum;
+#else
+  return std::nullopt;
+#endif
+}
+
 void on_pinned_threads(unsigned threads, unsigned first_core, const std::function<void(unsigned)>& body) {
   const unsigned cores = std::thread::hardware_concurrency();
   cpu_set_t before;

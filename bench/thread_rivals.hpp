@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace steadfold::bench {
 /// Runs `body(thread)` on so many threads, thread t pinned to core `first_core` + t modulo their number: those of
 /// OpenMP if there are any, so that its reduction is one among them. Thread 0 is the calling one.
 void on_pinned_threads(unsigned threads, unsigned first_core, const std::function<void(unsigned)>& body);
+
+/// The sum of a loop that OpenMP deals to so many threads in equal parts; nothing if the compiler has no OpenMP.
+std::optional<double> openmp_sum(int threads, std::span<const double> numbers);
 
 /// What the rivals share.
 class ThreadRivals {

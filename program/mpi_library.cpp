@@ -3,6 +3,19 @@
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::command {
+namespace {
+
+#if defined(OPEN_MPI)
+MpiLibrary::Algorithm allreduce(const char* name, const char* number) {
+  return {name, {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}, {"OMPI_MCA_coll_tuned_allreduce_algorithm", number}}};
+}
+#elif defined(MPICH_VERSION)
+MpiLibrary::Algorithm allreduce(const char* name) {
+  return {name, {{"MPIR_CVAR_DEVICE_COLLECTIVES", "none"}, {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", name}}};
+}
+#endif
+
+}  // namespace
 
 const MpiLibrary& mpi_library() {
   static const MpiLibrary library = {
@@ -25,6 +38,10 @@ const MpiLibrary& mpi_library() {
     .binding = {"--bind-to", "core:overload-allowed", "--map-by", "core"},
     .binding_settings = {"OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy",
                          "PRTE_MCA_hwloc_default_binding_policy"},
+    // Number 5 is a ring in segments, which short vectors do not have.
+    .allreduce_algorithms = {allreduce("linear", "1"), allreduce("nonoverlapping", "2"),
+                             allreduce("recursive_doubling", "3"), allreduce("ring", "4"),
+                             allreduce("rabenseifner", "6")},
 #elif defined(MPICH_VERSION)
     .name = "MPICH",
     .version = sf_mpi_library(),
@@ -32,6 +49,8 @@ const MpiLibrary& mpi_library() {
     .launcher_names = {"mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
     .binding = {"-bind-to", "core"},
     .binding_settings = {"HYDRA_BINDING"},
+    .allreduce_algorithms = {allreduce("nb"), allreduce("smp"), allreduce("recursive_doubling"),
+                             allreduce("reduce_scatter_allgather")},
 #else
     .name = "the MPI library it is built for",
     .version = sf_mpi_library(),

@@ -25,7 +25,8 @@ bool starts_ranks(std::span<char* const> arguments) {
 Job::Mpi mpi_for(std::span<char* const> arguments) {
   const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
   if (subcommand == "bench") return starts_ranks(arguments) ? Job::Mpi::never : Job::Mpi::under_a_launcher;
-  if (subcommand == "sum" || subcommand == "verify-worker" || subcommand == "bench-worker") return Job::Mpi::always;
+  for (const std::string_view over_ranks : {"sum", "verify-worker", "bench-worker", "control-worker"})
+    if (subcommand == over_ranks) return Job::Mpi::always;
   const bool starts_others = subcommand == "verify" || subcommand == "study" || subcommand == "run";
   return starts_others || subcommand == "completion" ? Job::Mpi::never : Job::Mpi::under_a_launcher;
 }
@@ -78,6 +79,7 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_tune_worker(app, action);
   add_bench_launch(app, action);
   add_study(app, action);
+  add_control_worker(app, action);
   add_verify_worker(app, action);
   add_completion(app, action);
   try {

@@ -10,6 +10,16 @@ PUBLISHED = {"lower": (1640, 469.0), "upper": (1401, 401.9), "power2": (256, 108
 LINKS = {"flat", "nodes of 2", "fat tree", "fat tree 2:1", "torus", "torus, half duplex"}
 
 
+def site_likelihood(index):
+    """As program/site_likelihoods.hpp has it."""
+    mask = 2**64 - 1
+    word = (index + 1) * 0x9E3779B97F4A7C15 & mask
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & mask
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & mask
+    uniform = ((word ^ (word >> 31)) >> 11) * 2.0**-53
+    return -0.05 - 60 * uniform * uniform * uniform
+
+
 def upper(count, ranks):
     """[S0] eq. 1.4 as it is meant."""
     return [count // ranks + (1 if i >= ranks - count % ranks else 0) for i in range(ranks)]
@@ -250,6 +260,27 @@ class Study(StudyTest):
         self.assertAlmostEqual(one[1024] / one[8], 10 / 3, places=2)  # rounds of a binomial tree
         slow = self.topology("cost", "--largest", "1", "--latency", "1", "--per-byte", "0")
         self.assertEqual({round(row["seconds"]) for row in slow if row["collective"] == "reduce"}, {3, 4, 6, 8, 10, 11})
+
+    def test_libraries_change_their_bits(self):
+        rows = self.topology("control")
+        names = ("plain", "tree", "exact")
+        of_ranks = [row for row in rows if row["plain"].startswith("MPI_Allreduce of ")]
+        of_threads = [row for row in rows if row["plain"].startswith("OpenMP")]
+        self.assertEqual(len(of_ranks) + len(of_threads), len(rows))
+        self.assertEqual({row["ranks"] for row in of_ranks}, {5, 8})
+        self.assertGreaterEqual(len({row["algorithm"] for row in of_ranks}), 5)
+        self.assertEqual([row["threads"] for row in of_threads], [1, 2, 3, 5, 8])
+        for of_library in (of_ranks, of_threads):
+            found = {name: {row[f"{name}_bits"] for row in of_library} for name in names}
+            self.assertGreater(len(found["plain"]), 1, "the control is the same whoever adds up first")
+            self.assertEqual((len(found["tree"]), len(found["exact"])), (1, 1))
+            for row in of_library:
+                self.assertGreaterEqual(row["plain_results"], len(found["plain"]))
+                self.assertEqual((row["tree_results"], row["exact_results"]), (1, 1))
+        # On 8 ranks all of MPICH's algorithms add neighbours first.
+        self.assertGreater(len({row["plain_bits"] for row in of_ranks if row["ranks"] == 5}), 1)
+        table = [site_likelihood((of_ranks[0]["column"] << 32) + row) for row in range(4096)]
+        self.assertEqual((of_ranks[0]["tree_bits"], of_ranks[0]["exact_bits"]), (bits(tree(table)), bits(exact(table))))
 
     def test_bound(self):
         rows = self.topology("bound", "--largest", "70000")

@@ -17,12 +17,15 @@ Findings differences(const Asked& asked);
 Findings arrival(const Asked& asked);
 Findings cost(const Asked& asked);
 Findings bound(const Asked& asked);
+Findings control(const Asked& asked);
 
-inline constexpr std::array<Part, 4> parts = {{
+inline constexpr std::array<Part, 5> parts = {{
     {"differences", "results that change their bits when ranks are grouped, against those without groups", differences},
     {"arrival", "partials merged at rank 0 in the order in which they arrive, over 32 shuffled deliveries", arrival},
     {"cost", "predicted times of MPICH's schedules with groups, as ratios to those without", cost},
     {"bound", "errors of sums beside the bound g(log2 N) sum|x|, g(n) = n u / (1 - n u), u = 2^-53", bound},
+    {"control", "sums by MPI_Allreduce and OpenMP, which change with algorithms, ranks and threads, beside ours",
+     control},
 }};
 
 inline constexpr int groupings[] = {2, 4, 8};
