@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -107,9 +108,12 @@ struct ReduceOptions {
   std::vector<std::size_t> counts = {1000, 100000};
   std::vector<std::string> schedules = {"binomial"};
   std::vector<std::string> methods = {"tree", "exact", "plain"};
+  std::string distribution = "upper";  // by which name `spread` is known
+  /// How many of so many elements each of so many ranks holds, by the distribution. Throws Failure.
+  std::function<std::vector<std::uint64_t>(std::uint64_t, int)> spread = {};
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce.
-Measurement reduce(const ReduceOptions& options);
+Measurement reduce(const ReduceOptions& options, const command::Job& job);
 
 }  // namespace steadfold::bench

@@ -5,7 +5,7 @@
 #include <memory>
 #include <numeric>
 
-#include "order/distribution.hpp"
+#include "program/job.hpp"
 #include "program/methods.hpp"
 #include "program/site_likelihoods.hpp"
 #include "ranks.hpp"
@@ -15,11 +15,12 @@
 namespace steadfold::bench {
 namespace {
 
-/// This rank's part of `count` elements.
-std::vector<double> own_share(std::size_t count, int rank, int rank_count) {
-  const auto shares = order::closed_form(order::Distribution::upper, count, rank_count).value();
-  std::vector<double> mine(shares.count(rank));
-  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = command::studies::site_likelihood(shares.start(rank) + i);
+/// This rank's part of elements of which each rank holds so many.
+std::vector<double> own_share(const std::vector<std::uint64_t>& counts, int rank) {
+  const auto own = counts.begin() + rank;
+  const std::uint64_t start = std::accumulate(counts.begin(), own, std::uint64_t{0});
+  std::vector<double> mine(*own);
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = command::studies::site_likelihood(start + i);
   return mine;
 }
 
@@ -62,18 +63,21 @@ void add_plans(Size& size, const ReduceOptions& options) {
   }
 }
 
-Contest measure(std::size_t count, const ReduceOptions& options) {
-  Size size{.mine = own_share(count, rank_in_world(), rank_count_of_world())};
+Contest measure(std::size_t count, const ReduceOptions& options, const command::Job& job) {
+  std::vector<std::uint64_t> counts;
+  job.together([&] { counts = options.spread(count, job.rank_count()); });
+  Size size{.mine = own_share(counts, job.rank())};
   add_library(size);
   add_plans(size, options);
-  return size.ways.measure({{"operator", "sum"}, {"count", count}}, options.rounds);
+  return size.ways.measure({{"operator", "sum"}, {"count", count}, {"distribution", options.distribution}},
+                           options.rounds);
 }
 
 }  // namespace
 
-Measurement reduce(const ReduceOptions& options) {
+Measurement reduce(const ReduceOptions& options, const command::Job& job) {
   Measurement measurement{.environment = environment(), .contests = {}};
-  for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options));
+  for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options, job));
   return measurement;
 }
 

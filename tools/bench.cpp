@@ -19,6 +19,7 @@
 #include "program/methods.hpp"
 #include "request.hpp"
 #include "solver_loop.hpp"
+#include "spread.hpp"
 #include "worker.hpp"
 
 namespace steadfold::command {
@@ -42,6 +43,7 @@ struct BenchOptions {
   std::vector<std::string> methods;
   std::vector<std::string> schedules;
   std::vector<unsigned> threads;
+  std::string distribution = "upper";
   std::string interface;
   double poll_microseconds = 50;
   std::size_t rows = 1;
@@ -86,6 +88,9 @@ void BenchOptions::add_to(CLI::App& app) {
                  "for reduce "
                  "auto, mpich, too")
       ->delimiter(',');
+  app.add_option("--distribution", distribution,
+                 "reduce: who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file")
+      ->capture_default_str();
   app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
   app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
       ->check(CLI::Range(0.1, 1e6));
@@ -97,6 +102,7 @@ void BenchOptions::add_to(CLI::App& app) {
 std::vector<std::string> BenchOptions::arguments() const {
   std::vector<std::string> words = {name, fmt::format("--rounds={}", rounds)};
   if (name == "allreduce" && rows > 1) words.push_back(fmt::format("--rows={}", rows));
+  if (name == "reduce") words.push_back("--distribution=" + distribution);
   if (name == "splitphase") words.push_back(fmt::format("--poll={}", poll_microseconds));
   if (!counts.empty()) words.push_back(fmt::format("--counts={}", fmt::join(counts, ",")));
   if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
@@ -215,11 +221,12 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     if (!options.counts.empty()) interpose.counts = options.counts;
     return bench::interpose(interpose);
   }
-  bench::ReduceOptions reduce{.rounds = options.rounds};
+  bench::ReduceOptions reduce{.distribution = options.distribution, .rounds = options.rounds};
+  reduce.spread = [&](std::uint64_t count, int ranks) { return spread(options.distribution, count, ranks); };
   if (!options.counts.empty()) reduce.counts = options.counts;
   if (!options.methods.empty()) reduce.methods = options.methods;
   if (!options.schedules.empty()) reduce.schedules = options.schedules;
-  return bench::reduce(reduce);
+  return bench::reduce(reduce, job);
 }
 
 constexpr const char* worker_name = "bench-worker";

@@ -158,6 +158,11 @@ class Bench(CommandTest):
                 self.assertEqual((row["ranks"], row["launches"], row["rounds"]), (2, 1, 3))
                 self.assert_against(row, rivals)
 
+    def test_reduce_of_a_distribution(self):
+        ran = run("bench", "reduce", "--counts", "100", "--distribution", "optimized:deviation=0.5", "--methods", "tree",
+                  "--schedules", "owner:buffer=4", "--rounds", "3", "--json", ranks=3)  # fmt: skip
+        self.assertEqual({row["distribution"] for row in self.rows_from(ran, RANKS)}, {"optimized:deviation=0.5"})
+
     def test_interpose(self):
         for method in ("tree", "exact"):
             ran = run("bench", "interpose", "--counts", "1,300", "--methods", method, "--rounds", "3", "--json")
@@ -434,6 +439,7 @@ class Bench(CommandTest):
             (("bench", "allreduce", "--schedules", "owner"), "owner"),
             (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
             (("bench", "reduce", "--launches", "2"), "--launches"),
+            (("bench", "reduce", "--distribution", "random"), "unknown distribution 'random'"),
         ]
         alone = [
             (("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic"),

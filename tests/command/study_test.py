@@ -161,6 +161,17 @@ class Study(StudyTest):
         self.assertIsNone(found["balanced"]["published_nodes"])
         self.assertEqual(sum(row["published_nodes"] is not None for row in rows), 4)
 
+    def test_flush_thresholds(self):
+        rows, _ = self.rows("buffer")
+        found = {(row["distribution"], row["held"]): row for row in rows}
+        for distribution, nodes, messages in (("lower", 1640, 1053), ("upper", 1401, 1005), ("power2", 256, 256)):
+            row = found[distribution, 64]
+            self.assertEqual(row["messages"], messages)
+            self.assertAlmostEqual(row["nodes_per_message"], nodes / messages)
+            self.assertEqual(row["published_nodes_per_message"], 1.2)
+            by_threshold = [row["messages"] for row in rows if row["distribution"] == distribution]
+            self.assertEqual(by_threshold, sorted(by_threshold, reverse=True), "a buffer that waits longer holds more")
+
     def test_reproducibility(self):
         rows, left_out = self.rows("reproducibility", "--largest", "2000")
         self.assertEqual(left_out, [])
@@ -198,9 +209,11 @@ class Study(StudyTest):
         self.assertGreater(by_way[1280, "walk"], 3 * by_way[1280, "closed form"])
 
     def test_time(self):
-        rows, left_out = self.rows("time", "--largest", "800", "--ranks", "1,3", "--rounds", "3")
+        asked = ["--largest", "800", "--ranks", "1,3", "--rounds", "3", "--distribution", "power2"]
+        rows, left_out = self.rows("time", *asked)
         self.assertEqual({row["ranks"] for row in rows}, {1, 3})
         self.assertEqual({row["data_set"] for row in rows}, {"354", "multi100"})
+        self.assertEqual({row["distribution"] for row in rows}, {"power2"})
         for row in rows:
             self.assertGreater(row["seconds"], 0)
             self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])

@@ -22,7 +22,7 @@ constexpr std::array<Distribution, 4> rules = {Distribution::lower, Distribution
 
 // Each rank walks its elements upwards. An element x > 0 whose parent, x without its lowest bit, lives elsewhere is the
 // root of an outbound subtree of at most as many elements as that bit says.
-Count by_the_text(const std::vector<Count>& counts, Rank root, Count buffer_size) {
+Count by_the_text(const std::vector<Count>& counts, Rank root, Count buffer_size, Count held) {
   std::vector<Rank> holder;
   for (std::size_t rank = 0; rank < counts.size(); ++rank)
     holder.insert(holder.end(), counts[rank], static_cast<Rank>(rank));
@@ -40,7 +40,7 @@ Count by_the_text(const std::vector<Count>& counts, Rank root, Count buffer_size
     while (x % (2 * bit) == 0) bit *= 2;
     const Rank target = holder[x - bit];
     if (target == holder[x]) continue;
-    const bool is_large = std::min(bit, holder.size() - x) > 64;
+    const bool is_large = std::min(bit, holder.size() - x) > held;
     if (is_large || target != buffered_for) flush();
     buffered_for = target;
     if (++buffered == buffer_size) flush();
@@ -67,16 +67,19 @@ std::string text_of(const std::vector<Count>& counts) {
 // Messages by steps and by formula.
 void expect_messages(const std::vector<Count>& counts, Rank root) {
   const Layout layout = Layout::contiguous(counts);
-  for (const Count buffer : {1, 2, 3, 4, 64}) {
-    const Spec spec = parse("owner:buffer=" + std::to_string(buffer));
+  constexpr std::pair<Count, Count> buffers_and_held[] = {{1, 64}, {2, 64},   {3, 64}, {4, 64},
+                                                          {4, 1},  {4, 1000}, {64, 64}};
+  for (const auto& [buffer, held] : buffers_and_held) {
+    const Spec spec =
+        parse("owner:buffer=" + std::to_string(buffer) + (held == 64 ? "" : ":held=" + std::to_string(held)));
     const Context context{.rank_count = layout.rank_count(),
                           .root = root,
                           .collective = Collective::reduce,
                           .layout = &layout,
                           .spec = &spec};
-    const Count wanted = by_the_text(counts, root, buffer);
-    ASSERT_EQ(sends_of(*spec.row, context), wanted) << "buffer " << buffer << ", counts " << text_of(counts);
-    ASSERT_EQ(spec.row->messages(context), wanted) << "buffer " << buffer << ", counts " << text_of(counts);
+    const Count wanted = by_the_text(counts, root, buffer, held);
+    ASSERT_EQ(sends_of(*spec.row, context), wanted) << text_of(spec) << ", counts " << text_of(counts);
+    ASSERT_EQ(spec.row->messages(context), wanted) << text_of(spec) << ", counts " << text_of(counts);
   }
 }
 
@@ -120,7 +123,8 @@ TEST(Owner, IsProvedOnAnyLayoutInRankOrder) {
     std::vector<Count> counts(1 + random() % 40);
     for (Count& count : counts) count = random() % 3 == 0 ? 0 : random() % (round % 2 == 0 ? 5 : 3000);
     const Layout layout = Layout::contiguous(counts);
-    const Spec spec = parse("owner:buffer=" + std::to_string(1 + random() % 64));
+    const Spec spec = parse("owner:buffer=" + std::to_string(1 + random() % 64) +
+                            ":held=" + std::to_string(1 + (std::uint64_t{1} << (random() % 12))));
     const Context context{.rank_count = layout.rank_count(),
                           .root = static_cast<Rank>(random() % counts.size()),
                           .collective = Collective::reduce,

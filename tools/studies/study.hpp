@@ -21,6 +21,7 @@ struct Asked {
   std::vector<int> ranks = {1, 2, 4, 8};      // rank counts that are started
   int most_ranks = 64;                        // that are predicted, in studies of every rank count
   int rounds = 9;                             // samples per candidate
+  std::string distribution = "upper";         // of elements over ranks that are started
   transport::LogGP link;                      // of predicted networks
 };
 

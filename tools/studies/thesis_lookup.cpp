@@ -15,7 +15,7 @@ namespace {
 using order::Index;
 using order::Rank;
 
-constexpr Rank rank_counts[] = {2, 16, 64, 256, 1280, 1 << 20};
+constexpr Rank rank_counts[] = {2, 4, 8, 16, 64, 256, 1280, 1 << 20};
 constexpr std::size_t look_ups = 256;  // per call
 
 /// [S0] eq. 3.4 as it was first implemented.

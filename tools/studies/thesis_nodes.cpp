@@ -48,11 +48,6 @@ prediction::Scenario reduction(const std::string& schedule, std::vector<Count> c
   return scenario;
 }
 
-prediction::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts) {
-  const auto topology = transport::make_topology("flat", {}, static_cast<int>(counts.size()));
-  return predict(reduction(schedule, counts), *topology);
-}
-
 /// The messages of [S0]'s own scheme; nothing if it is not in the registry.
 std::optional<Count> owner_messages(const std::string& schedule, const std::vector<Count>& counts) {
   try {
@@ -87,6 +82,11 @@ Json row_for(const std::string& data_set, Count elements, int ranks, const std::
 }
 
 }  // namespace
+
+prediction::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts) {
+  const auto topology = transport::make_topology("flat", {}, static_cast<int>(counts.size()));
+  return predict(reduction(schedule, counts), *topology);
+}
 
 Findings nodes(const Asked& asked) {
   Findings found;

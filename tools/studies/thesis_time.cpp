@@ -40,6 +40,7 @@ Json row_of(const Json& measured) {
           {"data_set", set->name},
           {"elements", elements},
           {"ranks", measured["ranks"]},
+          {"distribution", measured["distribution"]},
           {"method", measured["method"]},
           {"schedule", measured["schedule"]},
           {"call", measured["call"]},
@@ -62,10 +63,10 @@ Findings time(const Asked& asked) {
   const std::string joined = joined_schedules(found.left_out);
   if (counts.empty()) return found;
   for (const int ranks : asked.ranks) {
-    const Json answer =
-        ask("bench-worker",
-            {"reduce", "--counts=" + counts, "--schedules=" + joined, "--rounds=" + std::to_string(asked.rounds)},
-            ranks, Placement::on_cores, "try it with steadfold bench reduce");
+    const Json answer = ask("bench-worker",
+                            {"reduce", "--counts=" + counts, "--schedules=" + joined,
+                             "--distribution=" + asked.distribution, "--rounds=" + std::to_string(asked.rounds)},
+                            ranks, Placement::on_cores, "try it with steadfold bench reduce");
     for (const Json& row : bench::rows_over_ranks(bench::measurement_in(answer.at("measurement"))))
       found.rows.push_back(row_of(row));
   }

@@ -3,9 +3,8 @@
 // Rank order: kept, for any root.
 // Cost: one message of one node per outbound subtree root, at most (p-1)(log2((N-1)/p)+1) under `lower`; a rank has
 // O(log N) of them. With a buffer of k nodes up to k roots for one rank share a message, as in section 3.1.1: it leaves
-// when it is full, when the next root goes to another rank, and before a root over more than 64 elements is begun. One
-// more message if the root does not hold element 0.
-// Source: [S0] Algorithm 1 and section 3.1.1.
+// when it is full, when the next root goes to another rank, and before a root over more than `held` elements is begun
+// (64, as in [S0]). One more message if the root does not hold element 0. Source: [S0] Algorithm 1 and section 3.1.1.
 //
 // The outbound roots of a rank are its first index x, then the index behind the subtree of x, and so on: their subtrees
 // partition its rows, and only the last may reach beyond. Then the subtrees behind its rows are right children of nodes
@@ -26,10 +25,12 @@ namespace {
 
 using order::Interval;
 
-constexpr Count most_buffered = 64;   // no rank has more outbound roots
-constexpr Count most_held_back = 64;  // elements of a root that a buffer may wait for
+constexpr Count most_buffered = 64;          // no rank has more outbound roots
+constexpr Count usual_held = 64;             // elements of a root that a buffer waits for
+constexpr Count most_held = Count{1} << 62;  // it waits for any root
 
 Count buffer_of(const Spec& spec) { return number_of(spec, "buffer", 1, 1, most_buffered); }
+Count held_of(const Spec& spec) { return number_of(spec, "held", usual_held, 1, most_held); }
 
 // Who reduces what, and which roots share a message: sender and receiver compute the same.
 class Owners {
@@ -38,6 +39,7 @@ class Owners {
       : layout_(c.layout),
         root_(c.root),
         buffer_(c.spec ? buffer_of(*c.spec) : 1),
+        held_(c.spec ? held_of(*c.spec) : usual_held),
         row_count_(layout_ ? layout_->element_count() : c.ranks()) {}
 
   Count row_count() const { return row_count_; }
@@ -52,9 +54,9 @@ class Owners {
   Interval message(Index x) const {
     const Index end_of_rank = rows(owner(x)).end;
     Index end = end_of_subtree(x);
-    for (Count held = 1; held < buffer_ && end < end_of_rank; ++held) {
+    for (Count roots = 1; roots < buffer_ && end < end_of_rank; ++roots) {
       const Index next = end_of_subtree(end);
-      if (target(end) != target(x) || next - end > most_held_back) break;
+      if (target(end) != target(x) || next - end > held_) break;
       end = next;
     }
     return {x, end};
@@ -70,6 +72,7 @@ class Owners {
   const order::Layout* layout_;
   Rank root_;
   Count buffer_;
+  Count held_;
   Count row_count_;
 };
 
@@ -84,7 +87,10 @@ Interval last_message(const Owners& owners, Interval own) {
   return message;
 }
 
-void check_owner(const Spec& spec) { buffer_of(spec); }
+void check_owner(const Spec& spec) {
+  buffer_of(spec);
+  held_of(spec);
+}
 
 Steps owner(Context c) {
   const Owners owners(c);
@@ -151,7 +157,7 @@ Count owner_messages(Context c) {
   return messages * c.segments;
 }
 
-constexpr std::array<std::string_view, 1> owner_parameters = {"buffer"};
+constexpr std::array<std::string_view, 2> owner_parameters = {"buffer", "held"};
 constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 
 }  // namespace
