@@ -5,8 +5,6 @@
 #include <ostream>
 #include <stdexcept>
 
-#include "statistics.hpp"
-
 namespace steadfold::bench {
 namespace {
 
@@ -70,22 +68,23 @@ Json row_of(const Contest& contest, const Entrant& entrant) {
 }
 
 /// The columns in which a row describes one of its rivals.
-Json beside(const Contest& contest, const Entrant& rival, const Launches& seconds) {
+Json beside(const Contest& contest, const Entrant& rival, const Launches& seconds, double confidence) {
   const Launches its = seconds_of(rival);
-  const Summary summary = summary_of(its);
+  const Summary summary = summary_of(its, confidence);
   Json row = {{"rival", rival.name}, {"seconds", summary.median}, {"seconds_interval", pair_of(summary.interval)}};
   row.update(columns_of(rival));
   row.update({{"ratio", summary_of(seconds).median / summary.median},
-              {"ratio_interval", pair_of(interval_of_ratio(seconds, its))}});
+              {"ratio_interval", pair_of(interval_of_ratio(seconds, its, confidence))}});
   if (rival.overlap) row["hidden"] = hidden(contest, rival);
   return row;
 }
 
-Json row_over_ranks(const Contest& contest, const Entrant& entrant) {
+Json row_over_ranks(const Contest& contest, const Entrant& entrant, double confidence) {
   const Launches seconds = seconds_of(entrant);
-  const Summary summary = summary_of(seconds);
+  const Summary summary = summary_of(seconds, confidence);
   Json rivals = Json::array();
-  for (const std::size_t rival : entrant.rivals) rivals.push_back(beside(contest, contest.entrants[rival], seconds));
+  for (const std::size_t rival : entrant.rivals)
+    rivals.push_back(beside(contest, contest.entrants[rival], seconds, confidence));
   Json row = row_of(contest, entrant);
   row.update(columns_of(entrant));
   row.update({{"seconds", summary.median},
@@ -101,7 +100,7 @@ Json row_over_ranks(const Contest& contest, const Entrant& entrant) {
   return row;
 }
 
-void add_local_rows(const Contest& contest, Json& rows) {
+void add_local_rows(const Contest& contest, double confidence, Json& rows) {
   const Entrant* read = nullptr;
   const Entrant* accumulate = nullptr;
   for (const Entrant& entrant : contest.entrants) {
@@ -115,13 +114,13 @@ void add_local_rows(const Contest& contest, Json& rows) {
   for (const Entrant& entrant : contest.entrants) {
     if (entrant.labels["kernel"] == "read" && &entrant != read) continue;
     const Launches seconds = seconds_of(entrant);
-    const Summary summary = summary_of(seconds);
+    const Summary summary = summary_of(seconds, confidence);
     Json row = row_of(contest, entrant);
     row.update({{"ns_per_element", summary.median * per_element},
                 {"ns_quartiles", pair_of(summary.quartiles, per_element)},
                 {"ns_interval", pair_of(summary.interval, per_element)},
                 {"ratio_to_read", summary.median / limit},
-                {"ratio_to_read_interval", pair_of(interval_of_ratio(seconds, seconds_of(*read)))},
+                {"ratio_to_read_interval", pair_of(interval_of_ratio(seconds, seconds_of(*read), confidence))},
                 {"ratio_to_accumulate", summary.median / common}});
     rows.push_back(std::move(row));
   }
@@ -189,18 +188,18 @@ void pool(Measurement& measurement, const Measurement& other) {
   }
 }
 
-Json rows_over_ranks(const Measurement& measurement) {
+Json rows_over_ranks(const Measurement& measurement, double confidence) {
   Json rows = Json::array();
   for (const Contest& contest : measurement.contests) {
     for (std::size_t i = contest.rival_count; i < contest.entrants.size(); ++i)
-      rows.push_back(row_over_ranks(contest, contest.entrants[i]));
+      rows.push_back(row_over_ranks(contest, contest.entrants[i], confidence));
   }
   return rows;
 }
 
-Json rows_by_rival(const Measurement& measurement) {
+Json rows_by_rival(const Measurement& measurement, double confidence) {
   Json rows = Json::array();
-  for (Json row : rows_over_ranks(measurement)) {
+  for (Json row : rows_over_ranks(measurement, confidence)) {
     const Json rivals = std::move(row["rivals"]);
     row.erase("rivals");
     for (const Json& rival : rivals) {
@@ -215,9 +214,9 @@ Json rows_by_rival(const Measurement& measurement) {
   return rows;
 }
 
-Json rows_of_local(const Measurement& measurement) {
+Json rows_of_local(const Measurement& measurement, double confidence) {
   Json rows = Json::array();
-  for (const Contest& contest : measurement.contests) add_local_rows(contest, rows);
+  for (const Contest& contest : measurement.contests) add_local_rows(contest, confidence, rows);
   return rows;
 }
 

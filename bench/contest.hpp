@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "statistics.hpp"
 
 namespace steadfold::bench {
 
@@ -48,13 +49,14 @@ Measurement measurement_in(const Json& json);
 void pool(Measurement& measurement, const Measurement& other);
 
 /// Rows over ranks, one for every entrant that is not a rival; a row's `rivals` has one object for each of its rivals.
-Json rows_over_ranks(const Measurement& measurement);
+/// Here and below, `confidence` is that of all intervals.
+Json rows_over_ranks(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Rows over ranks, one for every pair of an entrant and a rival of it, with their ratio.
-Json rows_by_rival(const Measurement& measurement);
+Json rows_by_rival(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Rows of one process. The fastest of the entrants called `read` makes one row, and is the limit for all others.
-Json rows_of_local(const Measurement& measurement);
+Json rows_of_local(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Writes one JSON object per line: the environment, then all samples.
 void write_raw(const std::string& benchmark, const Measurement& measurement, std::ostream& out);

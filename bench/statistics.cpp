@@ -9,7 +9,6 @@ namespace steadfold::bench {
 namespace {
 
 constexpr int resamples = 1000;
-constexpr double outside = 0.025;  // share of the samples on either side of an interval
 constexpr std::uint64_t seed = 20161126;
 
 /// A random number in 0 ... count - 1, the same everywhere, unlike the standard's distributions.
@@ -26,7 +25,9 @@ void resample(const Launches& launches, std::mt19937_64& random, Visit visit) {
   }
 }
 
-Interval middle_of(const std::vector<double>& statistics) {
+/// The interval that leaves as many statistics below it as above it.
+Interval middle_of(const std::vector<double>& statistics, double confidence) {
+  const double outside = (1 - confidence) / 2;
   return {quantile(statistics, outside), quantile(statistics, 1 - outside)};
 }
 
@@ -41,7 +42,7 @@ double quantile(std::vector<double> samples, double at) {
   return *below + (position - std::floor(position)) * (next - *below);
 }
 
-Summary summary_of(const Launches& launches) {
+Summary summary_of(const Launches& launches, double confidence) {
   std::vector<double> all;
   for (const auto& launch : launches) all.insert(all.end(), launch.begin(), launch.end());
   std::mt19937_64 random(seed);
@@ -53,10 +54,10 @@ Summary summary_of(const Launches& launches) {
              [&](std::size_t launch, std::size_t round) { drawn.push_back(launches[launch][round]); });
     medians.push_back(quantile(drawn, 0.5));
   }
-  return {quantile(all, 0.5), {quantile(all, 0.25), quantile(all, 0.75)}, middle_of(medians)};
+  return {quantile(all, 0.5), {quantile(all, 0.25), quantile(all, 0.75)}, middle_of(medians, confidence)};
 }
 
-Interval interval_of_ratio(const Launches& candidate, const Launches& rival) {
+Interval interval_of_ratio(const Launches& candidate, const Launches& rival, double confidence) {
   std::mt19937_64 random(seed);
   std::vector<double> ratios;
   std::vector<double> mine;
@@ -70,7 +71,7 @@ Interval interval_of_ratio(const Launches& candidate, const Launches& rival) {
     });
     ratios.push_back(quantile(mine, 0.5) / quantile(its, 0.5));
   }
-  return middle_of(ratios);
+  return middle_of(ratios, confidence);
 }
 
 }  // namespace steadfold::bench

@@ -15,19 +15,23 @@ struct Interval {
 /// Samples of one candidate, in seconds per call, round after round of every launch.
 using Launches = std::vector<std::vector<double>>;
 
+/// The share of other runs like this one whose medians an interval holds. Source: [S1] table 1, whose intervals are of
+/// 0.95, too; it multiplies standard deviations by a z-value, 1.96 for these.
+inline constexpr double usual_confidence = 0.95;
+
 struct Summary {
   double median = 0;
   Interval quartiles;
-  Interval interval;  // holds the median of 95 in 100 other runs like this one
+  Interval interval;  // of the median
 };
 
 /// The value below which a share `at` of the samples lies, interpolated between neighbours. Needs a sample.
 double quantile(std::vector<double> samples, double at);
 
-Summary summary_of(const Launches& launches);
+Summary summary_of(const Launches& launches, double confidence = usual_confidence);
 
-/// An interval that holds the ratio of two candidates' medians in 95 of 100 other runs like this one. Samples of one
-/// round belong together. Both must have equally many launches and rounds.
-Interval interval_of_ratio(const Launches& candidate, const Launches& rival);
+/// An interval that holds the ratio of two candidates' medians in such a share of other runs like this one. Samples of
+/// one round belong together. Both must have equally many launches and rounds.
+Interval interval_of_ratio(const Launches& candidate, const Launches& rival, double confidence = usual_confidence);
 
 }  // namespace steadfold::bench

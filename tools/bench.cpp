@@ -48,6 +48,7 @@ struct BenchOptions {
   double poll_microseconds = 50;
   std::size_t rows = 1;
   int rounds = 15;
+  double confidence = bench::usual_confidence;  // ranks do not need it
 
   void add_to(CLI::App& app);
   /// The options that the ranks need, as arguments for another run of the command.
@@ -97,6 +98,10 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--rows", rows, "allreduce: rows that every rank brings; rivals add theirs in a loop first")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
+  app.add_option("--confidence", confidence,
+                 "Of the intervals: the share of other runs like this one whose medians they hold")
+      ->check(CLI::Range(0.5, 0.999))
+      ->capture_default_str();
 }
 
 std::vector<std::string> BenchOptions::arguments() const {
@@ -115,9 +120,9 @@ std::vector<std::string> BenchOptions::arguments() const {
 }
 
 /// Shows how far measurements of this process are, and keeps the tables of what is measured.
-using TableOf = std::string (*)(const bench::Measurement&);
+using TableOf = std::function<std::string(const bench::Measurement&)>;
 
-bench::Told tell(LongWork& work, TableOf table_of) {
+bench::Told tell(LongWork& work, const TableOf& table_of) {
   work.show("measuring", 0);
   return [&work, table_of](const bench::Measurement& so_far, std::size_t contests) {
     const std::size_t done = so_far.contests.size();
@@ -127,9 +132,11 @@ bench::Told tell(LongWork& work, TableOf table_of) {
   };
 }
 
-std::string local_table(const bench::Measurement& measurement) { return table_of_local(rows_of_local(measurement)); }
-std::string ranks_table(const bench::Measurement& measurement) {
-  return table_over_ranks(rows_over_ranks(measurement));
+TableOf local_table(double confidence) {
+  return [confidence](const auto& measurement) { return table_of_local(rows_of_local(measurement, confidence)); };
+}
+TableOf ranks_table(double confidence) {
+  return [confidence](const auto& measurement) { return table_over_ranks(rows_over_ranks(measurement, confidence)); };
 }
 
 bench::Measurement local(const BenchOptions& options, LongWork& work) {
@@ -143,7 +150,7 @@ bench::Measurement local(const BenchOptions& options, LongWork& work) {
       throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");
   for (const auto size : local.sizes)
     if (size == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of elements from 1 on");
-  return bench::local(local, tell(work, local_table));
+  return bench::local(local, tell(work, local_table(options.confidence)));
 }
 
 bench::Measurement arrays(const BenchOptions& options, LongWork& work) {
@@ -151,7 +158,7 @@ bench::Measurement arrays(const BenchOptions& options, LongWork& work) {
   if (!options.sizes.empty()) arrays.points = options.sizes;
   for (const auto points : arrays.points)
     if (points == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of points from 1 on");
-  return bench::arrays(arrays, tell(work, local_table));
+  return bench::arrays(arrays, tell(work, local_table(options.confidence)));
 }
 
 const bench::SharedOptions teams_options = {.threads = {1, 2}};  // unless others are asked for
@@ -294,7 +301,9 @@ bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::
     bench::Measurement measured = launched(asked.options, library, count);
     const bool is_first = done < jobs.size();
     is_first ? void(measurements[i] = std::move(measured)) : bench::pool(measurements[i], measured);
-    work.keep([before, measurements] { return ranks_table(all_of(before, measurements)); });
+    work.keep([before, measurements, table = ranks_table(asked.options.confidence)] {
+      return table(all_of(before, measurements));
+    });
   }
   return all_of(before, measurements);
 }
@@ -302,7 +311,7 @@ bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::
 /// Threads of this process; then ranks that are started, by themselves and with as many threads each.
 bench::Measurement threads_and_ranks(const Asked& asked, LongWork& work) {
   const bench::SharedOptions threads = asked_in_place_of(bench::SharedOptions{}, asked.options);
-  const bench::Measurement of_threads = bench::shared(threads, tell(work, ranks_table));
+  const bench::Measurement of_threads = bench::shared(threads, tell(work, ranks_table(asked.options.confidence)));
   Asked ranks = asked;
   ranks.options.name = "allreduce";
   ranks.options.counts = threads.counts;
@@ -382,18 +391,19 @@ Result run(const Asked& asked, const Job& job) {
   });
   if (job.rank() != 0) return {};
   const bool is_local = is_of_one_process(asked.options.name);
+  const double confidence = asked.options.confidence;
   if (asked.json) {
-    const Json rows = is_local                         ? rows_of_local(measurement)
-                      : asked.options.name == "shared" ? rows_by_rival(measurement)
-                                                       : rows_over_ranks(measurement);
-    Json object = {{"environment", measurement.environment}, {"rows", rows}};
+    const Json rows = is_local                         ? rows_of_local(measurement, confidence)
+                      : asked.options.name == "shared" ? rows_by_rival(measurement, confidence)
+                                                       : rows_over_ranks(measurement, confidence);
+    Json object = {{"environment", measurement.environment}, {"confidence", confidence}, {"rows", rows}};
     if (asked.options.name == solver_loop_name) object["predicted"] = predicted_solves(measurement);
     return {line_of(object)};
   }
   if (asked.options.name == solver_loop_name)
-    return {ranks_table(measurement) + table_of_predicted_solves(predicted_solves(measurement))};
-  if (!is_local) return {ranks_table(measurement)};
-  const std::string table = table_of_local(rows_of_local(measurement));
+    return {ranks_table(confidence)(measurement) + table_of_predicted_solves(predicted_solves(measurement))};
+  if (!is_local) return {ranks_table(confidence)(measurement)};
+  const std::string table = local_table(confidence)(measurement);
   if (asked.options.name != "prefetch") return {table};
   return {table + fmt::format("{} is taken here; STEADFOLD_PREFETCH=off, near or far takes another\n",
                               kernels::name_of(kernels::prefetch))};

@@ -119,7 +119,8 @@ std::string page(const std::string& title, const std::vector<Results>& all) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
       "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}"
       "<p>Numbers with a fraction are shown with four digits; the pointer shows all of them. In brackets: intervals "
-      "that hold the median of 95 in 100 other runs. In plots, lines with dashes are rivals, dotted ones limits. Made "
+      "that hold the median of 95 in 100 other runs, or of as many as --confidence said. In plots, lines with dashes "
+      "are rivals, dotted ones limits. Made "
       "by "
       "steadfold {4}.</p>\n</body>\n</html>\n",
       escaped_markup(title), page_style, contents, sections, escaped_markup(sf_version()));

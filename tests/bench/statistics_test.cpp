@@ -53,6 +53,28 @@ TEST(Intervals, AreThoseOfTheResampledMediansDistribution) {
   }
 }
 
+TEST(Intervals, AreWiderTheMoreTheyHold) {
+  std::vector<double> values(31);
+  std::iota(values.begin(), values.end(), 1.0);
+  std::shuffle(values.begin(), values.end(), std::mt19937_64(7));
+  double width = 0;
+  for (const double confidence : {0.8, 0.85, 0.9, 0.95, 0.99}) {  // [S1] table 1
+    const Interval interval = summary_of({values}, confidence).interval;
+    const double outside = (1 - confidence) / 2;
+    const double luck = 4 * std::sqrt(outside / 1000);
+    EXPECT_GE(chance_of_median_up_to(static_cast<int>(std::ceil(interval.low)), 31), outside - luck) << confidence;
+    EXPECT_LE(chance_of_median_up_to(static_cast<int>(std::floor(interval.low)) - 1, 31), outside + luck) << confidence;
+    EXPECT_GE(interval.high - interval.low, width);
+    width = interval.high - interval.low;
+  }
+  Launches rival = {values};
+  std::reverse(rival[0].begin(), rival[0].end());
+  const Interval narrow = interval_of_ratio({values}, rival, 0.8);
+  const Interval wide = interval_of_ratio({values}, rival, 0.99);
+  EXPECT_LT(wide.low, narrow.low);
+  EXPECT_GT(wide.high, narrow.high);
+}
+
 TEST(Intervals, HoldTheTrueMedianAboutAsOftenAsTheySay) {
   std::mt19937_64 random(11);
   std::lognormal_distribution<double> distribution(0, 1);  // its median is 1

@@ -163,6 +163,14 @@ class Bench(CommandTest):
                   "--schedules", "owner:buffer=4", "--rounds", "3", "--json", ranks=3)  # fmt: skip
         self.assertEqual({row["distribution"] for row in self.rows_from(ran, RANKS)}, {"optimized:deviation=0.5"})
 
+    def test_confidence(self):
+        words = ("bench", "local", "--sizes", "100", "--rounds", "5")
+        usual, asked = (self.object_from(run(*words, *more, "--json")) for more in ((), ("--confidence", "0.8")))
+        self.assertEqual((usual["confidence"], asked["confidence"]), (0.95, 0.8))
+        self.assertRegex(run(*words, "--confidence", "0.99").stdout, r"(?m)^exact ")
+        for wrong in ("0", "1", "95", "much"):
+            self.expect_fault(run(*words, "--confidence", wrong), "--confidence")
+
     def test_interpose(self):
         for method in ("tree", "exact"):
             ran = run("bench", "interpose", "--counts", "1,300", "--methods", method, "--rounds", "3", "--json")
