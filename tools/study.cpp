@@ -154,6 +154,9 @@ void add_study(CLI::App& app, Action& action) {
       ->capture_default_str();
   study.add_flag("--yes", o->yes, yes_help);
   study.add_option("--rounds", o->asked.rounds, "Samples of every time")->check(CLI::Range(3, 10001));
+  study.add_option("--configurations", o->asked.configurations, "Nodes x processes that are predicted, as 20x16,36x32")
+      ->delimiter(',')
+      ->capture_default_str();
   study.add_option("--distribution", o->asked.distribution, "Who holds what, of sums over ranks that are started")
       ->capture_default_str();
   study.add_option("--latency", o->asked.link.latency, "Seconds from port to port, of predicted networks")

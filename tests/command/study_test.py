@@ -342,6 +342,16 @@ class Study(StudyTest):
                   "doubly_pipelined_tree": 34, "ring": 2302, "halving_doubling": 22, "circulant": 22}  # fmt: skip
         self.assertEqual({name: round(slow[name]) for name in rounds}, rounds)
 
+    def test_pipelines_of_other_configurations(self):
+        asked = ["--largest", "1", "--configurations", "20x1,1x16", "--latency", "1", "--per-byte", "0"]
+        rows = self.pipelines("sizes", *asked)
+        self.assertEqual({(row["configuration"], row["ranks"]) for row in rows}, {("20 x 1", 20), ("1 x 16", 16)})
+        seconds = {(row["ranks"], row["algorithm"]): round(row["seconds"]) for row in rows}
+        self.assertEqual([seconds[ranks, "pipelined_linear"] for ranks in (20, 16)], [38, 30])  # 2 (p - 1)
+        self.assertEqual([seconds[ranks, "circulant"] for ranks in (20, 16)], [10, 8])  # 2 ceil(log2 p)
+        for wrong in ("20", "0x4", "x", "20x", "4096x2", "1x1", "2x2x2", "-2x2"):
+            self.expect_fault(run("study", "pipelines", "--part", "sizes", "--configurations", wrong), "--configurations")
+
     def test_pipelines_by_block(self):
         by_configuration = {}
         for row in self.pipelines("blocks"):

@@ -17,7 +17,8 @@ Findings blocks(const Asked& asked);
 Findings measured(const Asked& asked);
 
 inline constexpr std::array<Part, 3> parts = {{
-    {"sizes", "predicted times of all algorithms on 1152 ranks, the lemma's block and the best one", sizes},
+    {"sizes", "predicted times of all algorithms on 1152 ranks or --configurations, the lemma's block and the best one",
+     sizes},
     {"blocks", "predicted times of the linear pipeline over 10^7 floats by block, for nodes x processes", blocks},
     {"measured", "allreduce by all algorithms on ranks that are started here, as ratios to MPI_Allreduce", measured},
 }};
@@ -50,6 +51,19 @@ inline constexpr order::Count counts[] = {1, 2, 100, 512, 4096, 10000, 65536, 52
 inline Vectors floats(order::Rank ranks, order::Count count) {
   return {.ranks = ranks, .columns = count, .type = arithmetic::Type::f32, .operation = arithmetic::Operation::max};
 }
+
+/// Nodes of a job and processes on each.
+struct Configuration {
+  int nodes;
+  int processes;
+
+  order::Rank ranks() const { return nodes * processes; }
+};
+
+/// As [S1] writes it: "36 x 32".
+std::string text_of(const Configuration& configuration);
+/// Those that were asked for. Throws Failure if one cannot be read.
+std::vector<Configuration> configurations_in(const Asked& asked);
 
 /// Turns the link into that of the linear cost model, in which a message keeps its ports for all of its time.
 inline Asked linear(Asked asked) {

@@ -13,15 +13,12 @@ using order::Count;
 
 constexpr Count count = 10'000'000;
 
-struct Configuration {
-  int nodes;
-  int processes;
-  Count published;  // the best block; 0: not stated
-
-  order::Rank ranks() const { return nodes * processes; }
+struct Published {
+  Configuration configuration;
+  Count block;  // the best one; 0: not stated
 };
-constexpr Configuration configurations[] = {{1, 16, 100'000}, {1, 32, 100'000}, {20, 1, 1'000},   {20, 16, 10'000},
-                                            {20, 32, 10'000}, {36, 1, 1'000},   {36, 16, 10'000}, {36, 32, 0}};
+constexpr Published all_published[] = {{{1, 16}, 100'000}, {{1, 32}, 100'000}, {{20, 1}, 1'000},   {{20, 16}, 10'000},
+                                       {{20, 32}, 10'000}, {{36, 1}, 1'000},   {{36, 16}, 10'000}, {{36, 32}, 0}};
 
 struct Tried {
   Count block;
@@ -37,21 +34,22 @@ std::vector<Tried> tried(const Configuration& configuration, const Asked& asked)
   return all;
 }
 
-void add_rows(const Configuration& configuration, const Asked& asked, Json& rows) {
+void add_rows(const Published& published, const Asked& asked, Json& rows) {
+  const Configuration& configuration = published.configuration;
   const std::vector<Tried> all = tried(configuration, asked);
   const Count best = std::ranges::min_element(all, {}, [](const Tried& each) { return each.time.seconds; })->block;
   const Count lemma =
       block_of(count, scenario_of(floats(configuration.ranks(), count), "pipelined_linear", asked).segments);
   for (const Tried& each : all) {
     rows.push_back({{"part", "blocks"},
-                    {"configuration", fmt::format("{} x {}", configuration.nodes, configuration.processes)},
+                    {"configuration", text_of(configuration)},
                     {"ranks", configuration.ranks()},
                     {"block", each.block},
                     {"seconds", each.time.seconds},
                     {"by", each.time.by},
                     {"best_block", best},
                     {"lemma_block", lemma},
-                    {"published_block", configuration.published > 0 ? Json(configuration.published) : Json()}});
+                    {"published_block", published.block > 0 ? Json(published.block) : Json()}});
   }
 }
 
@@ -59,7 +57,7 @@ void add_rows(const Configuration& configuration, const Asked& asked, Json& rows
 
 Findings blocks(const Asked& asked) {
   Findings found;
-  for (const Configuration& each : configurations) add_rows(each, linear(asked), found.rows);
+  for (const Published& each : all_published) add_rows(each, linear(asked), found.rows);
   return found;
 }
 

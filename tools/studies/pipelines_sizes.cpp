@@ -1,7 +1,9 @@
-// Run times and blocks by vector length, on 36 x 32 ranks that have a full-duplex port each and are not grouped in
-// nodes. Source: [S1] figures 2, 3, 5, 6 and 7, of which only the text is available, and its running-time estimates;
-// corollary 3 gives the linear pipeline's time, for one reduce and one broadcast of its lemma's best blocks each.
+// Run times and blocks by vector length, on 36 x 32 ranks, or as many as were asked for, that have a full-duplex port
+// each and are not grouped in nodes. Source: [S1] figures 2, 3, 5, 6 and 7, of which only the text is available, and
+// its running-time estimates; corollary 3 gives the linear pipeline's time, for one reduce and one broadcast of its
+// lemma's best blocks each.
 #include <fmt/format.h>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -11,8 +13,6 @@ namespace steadfold::command::studies::pipelines {
 namespace {
 
 using order::Count;
-
-constexpr order::Rank ranks = 36 * 32;
 
 std::string with_block(const std::string& schedule, Count block) { return fmt::format("{}:block={}", schedule, block); }
 
@@ -58,7 +58,7 @@ double seconds_as_tried(const Algorithm& algorithm, const Vectors& vectors, cons
 /// The time by corollary 3 of [S1].
 double published_seconds(const Vectors& vectors, const transport::LogGP& link) {
   const double bytes = static_cast<double>(vectors.columns * vectors.element_bytes());
-  const double hops = ranks - 2;
+  const double hops = vectors.ranks - 2;
   return 2 * hops * link.gap + 4 * std::sqrt(hops * link.gap * link.per_byte * bytes) + 2 * link.per_byte * bytes;
 }
 
@@ -68,17 +68,19 @@ std::optional<double> vectors_moved(const Vectors& vectors, const std::string& s
   if (vectors.columns < counts[std::size(counts) - 1] || one == 0) return std::nullopt;
   prediction::Scenario scenario = scenario_of(vectors, schedule, asked);
   scenario.seconds_per_operation = 0;
-  return predicted_seconds(scenario, *transport::make_topology("flat", asked.link, ranks)) / one;
+  return predicted_seconds(scenario, *transport::make_topology("flat", asked.link, vectors.ranks)) / one;
 }
 
-Json row_of(const Algorithm& algorithm, const Vectors& vectors, const Asked& asked) {
+Json row_of(const Configuration& configuration, const Algorithm& algorithm, const Vectors& vectors,
+            const Asked& asked) {
   const std::string schedule = algorithm.schedule;
   const std::uint32_t segments = scenario_of(vectors, schedule, asked).segments;
   const Time time = time_of(vectors, schedule, asked);
   const bool is_simulated = time.by == std::string_view("simulation");
   const std::optional<double> moved = is_simulated ? vectors_moved(vectors, schedule, asked) : std::nullopt;
   Json row = {{"part", "sizes"},
-              {"configuration", "36 x 32"},
+              {"configuration", text_of(configuration)},
+              {"ranks", vectors.ranks},
               {"floats", vectors.columns},
               {"algorithm", schedule},
               {"of", algorithm.of},
@@ -104,7 +106,35 @@ Json row_of(const Algorithm& algorithm, const Vectors& vectors, const Asked& ask
   return row;
 }
 
+/// The whole number that begins the text, from 1 to 4096, and what follows it; 0 if there is none.
+int number_at(const char*& at, const char* last) {
+  int number = 0;
+  const auto [end, failed] = std::from_chars(at, last, number);
+  at = end;
+  return failed == std::errc() && number >= 1 && number <= 4096 ? number : 0;
+}
+
+Configuration configuration_in(const std::string& text) {
+  const char* at = text.data();
+  const char* const last = at + text.size();
+  Configuration read{.nodes = number_at(at, last), .processes = 0};
+  if (read.nodes > 0 && at != last && *at == 'x') read.processes = number_at(++at, last);
+  if (read.processes > 0 && at == last && read.ranks() >= 2 && read.ranks() <= 4096) return read;
+  throw Failure("--configurations cannot be understood ('" + text +
+                "' is no nodes x processes of 2 to 4096 ranks), write 20x16,36x32");
+}
+
 }  // namespace
+
+std::string text_of(const Configuration& configuration) {
+  return fmt::format("{} x {}", configuration.nodes, configuration.processes);
+}
+
+std::vector<Configuration> configurations_in(const Asked& asked) {
+  std::vector<Configuration> all;
+  for (const std::string& text : asked.configurations) all.push_back(configuration_in(text));
+  return all;
+}
 
 Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& asked) {
   constexpr Count most_cells = 1'400'000;  // slots on all ranks together
@@ -122,9 +152,12 @@ Time time_of(const Vectors& vectors, const std::string& schedule, const Asked& a
 Findings sizes(const Asked& given) {
   const Asked asked = linear(given);
   Findings found;
-  for (const Count count : counts) {
-    if (count > asked.largest) continue;
-    for (const Algorithm& algorithm : algorithms) found.rows.push_back(row_of(algorithm, floats(ranks, count), asked));
+  for (const Configuration& each : configurations_in(asked)) {
+    for (const Count count : counts) {
+      if (count > asked.largest) continue;
+      for (const Algorithm& algorithm : algorithms)
+        found.rows.push_back(row_of(each, algorithm, floats(each.ranks(), count), asked));
+    }
   }
   return found;
 }

@@ -23,6 +23,8 @@ struct Asked {
   int rounds = 9;                             // samples per candidate
   std::string distribution = "upper";         // of elements over ranks that are started
   transport::LogGP link;                      // of predicted networks
+  /// Nodes x processes of predicted jobs.
+  std::vector<std::string> configurations = {"36x32"};
 };
 
 template <class T>
