@@ -29,6 +29,7 @@ struct Scenario {
   double seconds_per_operation = order::score_addition_seconds;
   arithmetic::Operator user = {};  // Operation::user
   std::uint32_t ports = 0;         // of each rank, to send and to receive; 0: as many as the schedule is made for
+  bool half_duplex = false;        // a port sends or receives, in the order in which a rank comes to it
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // of the machine, for schedules that take groups from them
 
   Rank rank_count() const noexcept { return static_cast<Rank>(counts.size()); }

@@ -178,12 +178,14 @@ struct RankState {
 class SimulatedRun {
  public:
   SimulatedRun(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
-               const Sizes& sizes, transport::Topology& topology, double seconds_per_operation, std::uint32_t ports)
+               const Sizes& sizes, transport::Topology& topology, double seconds_per_operation, std::uint32_t ports,
+               bool half_duplex)
       : layout_(layout),
         sizes_(sizes),
         topology_(topology),
         seconds_per_operation_(seconds_per_operation),
         ports_(ports),
+        half_duplex_(half_duplex),
         outbox_(topology.shares_links()) {
     const auto all_ports = static_cast<std::size_t>(context.rank_count) * ports_;
     send_rounds_.resize(all_ports);
@@ -316,13 +318,15 @@ class SimulatedRun {
   }
 
   Count served_round(Rank rank, const Message& message) {
-    const Count round = schedule::serve(ports_of(rank, receive_rounds_), message.round, Count{1}) + 1;
+    const Count round =
+        schedule::serve(ports_of(rank, half_duplex_ ? send_rounds_ : receive_rounds_), message.round, Count{1}) + 1;
     spent_.rounds = std::max(spent_.rounds, round);
     return round;
   }
   double served_time(Rank rank, const Message& message) {
     const double ready =
-        schedule::serve(ports_of(rank, receive_times_), message.start, message.duration) + message.duration;
+        schedule::serve(ports_of(rank, half_duplex_ ? send_times_ : receive_times_), message.start, message.duration) +
+        message.duration;
     spent_.seconds = std::max(spent_.seconds, ready);
     return ready;
   }
@@ -391,6 +395,7 @@ class SimulatedRun {
   transport::Topology& topology_;
   double seconds_per_operation_;
   std::uint32_t ports_;
+  bool half_duplex_;
   std::vector<RankState> ranks_;
   std::vector<Count> send_rounds_;  // rank by rank, port by port: from when it is free
   std::vector<Count> receive_rounds_;
@@ -405,8 +410,8 @@ class SimulatedRun {
 
 Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
                     const Sizes& sizes, transport::Topology& topology, double seconds_per_operation,
-                    std::uint32_t ports) {
-  return SimulatedRun(row, context, layout, sizes, topology, seconds_per_operation, ports).run();
+                    std::uint32_t ports, bool half_duplex) {
+  return SimulatedRun(row, context, layout, sizes, topology, seconds_per_operation, ports, half_duplex).run();
 }
 
 }  // namespace steadfold::prediction

@@ -25,10 +25,10 @@ struct Spent {
   double seconds = 0;    // until the last rank is done
 };
 
-/// Every rank has `ports` to send and as many to receive. The row must not leave adding to the transport. Throws
-/// std::logic_error when the schedule gets stuck.
+/// Every rank has `ports` to send and as many to receive, or, half duplex, so many to do either. The row must not leave
+/// adding to the transport. Throws std::logic_error when the schedule gets stuck.
 Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
                     const Sizes& sizes, transport::Topology& topology, double seconds_per_operation,
-                    std::uint32_t ports);
+                    std::uint32_t ports, bool half_duplex = false);
 
 }  // namespace steadfold::prediction

@@ -352,6 +352,23 @@ class Study(StudyTest):
         for wrong in ("20", "0x4", "x", "20x", "4096x2", "1x1", "2x2x2", "-2x2"):
             self.expect_fault(run("study", "pipelines", "--part", "sizes", "--configurations", wrong), "--configurations")
 
+    def test_pipelines_half_duplex(self):
+        """A message takes a second whatever it holds, so that seconds are rounds."""
+        asked = ["--largest", "512", "--configurations", "4x4", "--latency", "1", "--per-byte", "0"]
+        rows = self.pipelines("duplex", *asked)
+        found = {(row["algorithm"], row["floats"]): row for row in rows}
+        for algorithm, floats, both, either in [
+            ("pipelined_linear", 1, 30, 30),  # one block: nobody sends and receives at once
+            ("pipelined_tree", 1, 12, 12),
+            ("halving_doubling", 512, 8, 16),  # pairs exchange in every round
+            ("ring", 512, 30, 60),
+            ("doubly_pipelined_linear", 1, 15, 16),  # the two roots exchange once
+        ]:
+            row = found[algorithm, floats]
+            self.assertEqual([round(row["seconds"]), round(row["half_duplex_seconds"])], [both, either], algorithm)
+        for row in rows:
+            self.assertTrue(1 - 1e-9 < row["ratio"] < 2 + 1e-9, row)
+
     def test_pipelines_by_block(self):
         by_configuration = {}
         for row in self.pipelines("blocks"):

@@ -14,12 +14,14 @@ namespace steadfold::command::studies::pipelines {
 
 Findings sizes(const Asked& asked);
 Findings blocks(const Asked& asked);
+Findings duplex(const Asked& asked);
 Findings measured(const Asked& asked);
 
-inline constexpr std::array<Part, 3> parts = {{
+inline constexpr std::array<Part, 4> parts = {{
     {"sizes", "predicted times of all algorithms on 1152 ranks or --configurations, the lemma's block and the best one",
      sizes},
     {"blocks", "predicted times of the linear pipeline over 10^7 floats by block, for nodes x processes", blocks},
+    {"duplex", "predicted times with ports that send and receive at once, and with ports that do either", duplex},
     {"measured", "allreduce by all algorithms on ranks that are started here, as ratios to MPI_Allreduce", measured},
 }};
 
