@@ -5,7 +5,7 @@ module grid
   use mpi_f08
   implicit none
   private
-  public :: tiles, make_tiles, exchange_halos
+  public :: tiles, make_tiles, read_division, exchange_halos
 
   ! The grid is periodic from west to east, and has walls in the south and the north.
   type tiles
@@ -42,6 +42,20 @@ contains
     real(real64), intent(out) :: x, y
     x = real(2*modulo(self%column(tile) + i - 1, self%nx) + 1, real64)/self%nx - 1
     y = real(2*(self%row(tile) + j) - 1, real64)/self%ny - 1
+  end subroutine
+
+  ! Reads `4x2` as ranks from west to east and from south to north, `random` as none; wrong: not 0 if it is neither, or
+  ! not of `ranks`.
+  subroutine read_division(text, ranks, division, wrong)
+    character(len=*), intent(in) :: text
+    integer, intent(in) :: ranks
+    integer, intent(out) :: division(2), wrong
+    wrong = 0
+    division = 0
+    if (text == 'random') return
+    read (text(:index(text, 'x') - 1), *, iostat=wrong) division(1)
+    if (wrong == 0) read (text(index(text, 'x') + 1:), *, iostat=wrong) division(2)
+    if (any(division < 1) .or. product(division) /= ranks) wrong = 1
   end subroutine
 
   ! Cuts nx x ny cells into tiles of tx x ty, which divide them. `ranks_across` x `ranks_along` ranks get a block of

@@ -92,10 +92,7 @@ contains
       case ('--threads')
         read (value, *, iostat=wrong) given%threads
       case ('--ranks')
-        given%ranks = 0
-        if (value /= 'random') read (value(:index(value, 'x') - 1), *, iostat=wrong) given%ranks(1)
-        if (value /= 'random' .and. wrong == 0) read (value(index(value, 'x') + 1:), *, iostat=wrong) given%ranks(2)
-        if (value /= 'random' .and. (any(given%ranks < 1) .or. product(given%ranks) /= ranks)) wrong = 1
+        call read_division(value, ranks, given%ranks, wrong)
       case ('--save')
         given%save = value
         wrong = merge(1, 0, value == '')

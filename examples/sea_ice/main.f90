@@ -235,7 +235,7 @@ contains
       case ('--ways')
         call read_ways(value, wrong)
       case ('--ranks')
-        call read_ranks(value, wrong)
+        call read_division(value, ranks, given%ranks, wrong)
       case default
         wrong = 1
       end select
@@ -252,17 +252,6 @@ contains
     if (given%restart < 1 .or. given%restart > 999 .or. given%inner < 0 .or. given%inner > 999) &
       call refuse('cannot use --restart or --inner', 'a space has 1 to 999 vectors, an inner one 0 to 999')
     if (.not. given%tolerance >= 0) call refuse('cannot use --tolerance', 'it is 0 or more')
-  end subroutine
-
-  subroutine read_ranks(value, wrong)
-    character(len=*), intent(in) :: value
-    integer, intent(out) :: wrong
-    wrong = 0
-    given%ranks = 0
-    if (value == 'random') return
-    read (value(:index(value, 'x') - 1), *, iostat=wrong) given%ranks(1)
-    if (wrong == 0) read (value(index(value, 'x') + 1:), *, iostat=wrong) given%ranks(2)
-    if (any(given%ranks < 1) .or. product(given%ranks) /= ranks) wrong = 1
   end subroutine
 
   subroutine read_ways(value, wrong)

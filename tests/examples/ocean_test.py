@@ -137,7 +137,7 @@ class Program(unittest.TestCase):
         self.assertIn("holds another grid", other.stderr)
 
     def test_misuse_is_answered(self):
-        for words in (("--cell", "4,4"), ("--cells", "x"), ("--tile", "5,4"), ("--ranks", "2x2"), ("--ranks", "x"),
+        for words in (("--cell", "4,4"), ("--cells", "x"), ("--tile", "5,4"), ("--ranks", "2x2"), ("--ranks", "-1x-1"), ("--ranks", "x"),
                       ("--steps", "-1"), ("--threads", "0"), ("--load",)):  # fmt: skip
             done = run(EXAMPLE.program, *words)
             self.assertNotEqual(done.returncode, 0, words)
