@@ -11,7 +11,7 @@ module report
   type fingerprint
     integer(int64) :: digest = -3750763034362895579_int64
   contains
-    procedure :: add, text
+    procedure :: add, add_all, text
   end type
 contains
 
@@ -23,6 +23,15 @@ contains
     bits = transfer(value, bits)
     do byte = 0, 7
       self%digest = ieor(self%digest, ibits(bits, 8*byte, 8))*1099511628211_int64 ! wraps around: compiled with -fwrapv
+    end do
+  end subroutine
+
+  pure subroutine add_all(self, values)
+    class(fingerprint), intent(inout) :: self
+    real(real64), intent(in) :: values(:)
+    integer :: i
+    do i = 1, size(values)
+      call self%add(values(i))
     end do
   end subroutine
 

@@ -80,16 +80,13 @@ contains
     type(MPI_Comm), intent(in) :: comm
     real(real64), allocatable :: summands(:, :, :, :)
     real(real64) :: sums(3)
-    integer :: n
     allocate (summands, mold=self%field)
     summands(:, :, :, 1) = self%field(:, :, :, level)
     summands(:, :, :, 2) = 0.5_real64*(gravity*self%field(:, :, :, level)**2 &
                                        + depth*(self%field(:, :, :, east)**2 + self%field(:, :, :, north)**2))
     summands(:, :, :, 3) = 1
     sums = total_of(summands, self%area, self%wet, how, comm)
-    do n = 1, size(sums)
-      call self%seen%add(sums(n))
-    end do
+    call self%seen%add_all(sums)
     self%mean_level = sums(1)/sums(3)
     self%energy = sums(2)/sums(3)
   end subroutine

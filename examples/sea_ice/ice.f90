@@ -247,7 +247,8 @@ contains
     call exchange_halos(self%map, self%u, self%comm)
   end subroutine
 
-  ! The derivatives along x and y, at a cell's corners, of what is bilinear between the values there.
+  ! The derivatives along x and y, at a cell's corners, of what is bilinear between the values there. Its two calls stand
+  ! twice: a procedure around them makes gfortran's solve a third slower.
   pure subroutine find_slopes(at_ne, at_nw, at_sw, at_se, along_x, along_y)
     real(real64), intent(in) :: at_ne, at_nw, at_sw, at_se
     real(real64), intent(out) :: along_x(4), along_y(4)

@@ -109,7 +109,7 @@ contains
         call solve(self%outer, matrix, b, velocities, given%tolerance, given%iterations, found)
       end if
       self%iterations = self%iterations + found%iterations
-      call add_all(self%residuals, found%residuals)
+      call self%residuals%add_all(found%residuals)
     end do
     seconds = [MPI_Wtime() - begin, self%book%seconds]
     call MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD)
@@ -117,15 +117,6 @@ contains
     if (round > 0) self%seconds_of_products(round) = seconds(2)
     self%residual = found%residuals(size(found%residuals))/found%residuals(1)
     self%velocities = digest_of(map, matrix%velocities(velocities), MPI_COMM_WORLD)
-  end subroutine
-
-  subroutine add_all(digest, values)
-    type(fingerprint), intent(inout) :: digest
-    real(real64), intent(in) :: values(:)
-    integer :: i
-    do i = 1, size(values)
-      call digest%add(values(i))
-    end do
   end subroutine
 
   subroutine print_record

@@ -83,10 +83,10 @@ contains
     most = size(self%v, 2)
     allocate (self%plans(most + 1), self%results(most))
     do k = 1, most
-      first => self%v(:, :k)
       if (one_by_one) then
         call sf_plan_dot(self%plans(k), self%v(:, k), self%w, self%results(1), self%comm, options=options_of(self%way))
       else
+        first => self%v(:, :k)
         call sf_plan_sum(self%plans(k), first, self%results(:k), self%comm, keep=2, weight=self%w, &
                          options=options_of(self%way))
       end if
@@ -133,34 +133,31 @@ contains
   real(real64) function project_on(self, j) result(value)
     class(products_of_space), intent(inout) :: self
     integer, intent(in) :: j
-    real(real64) :: begin, values(1)
-    begin = MPI_Wtime()
-    if (allocated(self%plans)) then
-      call sf_run(self%plans(j))
-      values(1) = self%results(1)
-    else if (is_of_steadfold(self%way)) then
-      values(1) = sf_dot(self%v(:, j), self%w, self%comm, options=options_of(self%way))
-    else
-      values = rivals(self, self%v(:, j:j))
-    end if
-    call enter(self, values, begin)
-    value = values(1)
+    value = product_of(self, self%v(:, j), j)
   end function
 
   ! The product of w with itself.
   real(real64) function square(self) result(value)
     class(products_of_space), intent(inout) :: self
-    real(real64), pointer, contiguous :: vector(:, :)
+    value = product_of(self, self%w, size(self%v, 2) + 1)
+  end function
+
+  ! The product of x with w, for which there is that plan, if there are plans.
+  real(real64) function product_of(self, x, plan) result(value)
+    class(products_of_space), intent(inout) :: self
+    real(real64), intent(in), target, contiguous :: x(:)
+    integer, intent(in) :: plan
+    real(real64), pointer, contiguous :: vectors(:, :)
     real(real64) :: begin, values(1)
     begin = MPI_Wtime()
     if (allocated(self%plans)) then
-      call sf_run(self%plans(size(self%plans)))
+      call sf_run(self%plans(plan))
       values(1) = self%results(1)
     else if (is_of_steadfold(self%way)) then
-      values(1) = sf_dot(self%w, self%w, self%comm, options=options_of(self%way))
+      values(1) = sf_dot(x, self%w, self%comm, options=options_of(self%way))
     else
-      vector(1:size(self%w), 1:1) => self%w
-      values = rivals(self, vector)
+      vectors(1:size(x), 1:1) => x
+      values = rivals(self, vectors)
     end if
     call enter(self, values, begin)
     value = values(1)
@@ -211,11 +208,8 @@ contains
   subroutine enter(self, values, begin)
     class(products_of_space), intent(inout) :: self
     real(real64), intent(in) :: values(:), begin
-    integer :: j
     self%book%seconds = self%book%seconds + (MPI_Wtime() - begin)
     self%book%calls(size(values)) = self%book%calls(size(values)) + 1
-    do j = 1, size(values)
-      call self%book%seen%add(values(j))
-    end do
+    call self%book%seen%add_all(values)
   end subroutine
 end module
