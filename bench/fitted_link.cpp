@@ -90,9 +90,10 @@ FittedLink fitted(const LinkTimes& times) {
   double least = much_smaller * sum_of_squares(errors(times, best.link));
   for (std::size_t i = 1; i + 2 < times.bytes.size(); ++i) {
     const auto link = with_limit(times, times.bytes[i]);
-    if (!link || sum_of_squares(errors(times, *link)) >= least) continue;
+    const double squares = link ? sum_of_squares(errors(times, *link)) : least;
+    if (squares >= least) continue;
     best.link = *link;
-    least = sum_of_squares(errors(times, *link));
+    least = squares;
   }
   std::vector<double> off = errors(times, best.link);
   for (double& each : off) each = std::abs(each);

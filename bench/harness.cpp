@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "program/shuffle.hpp"
+
 namespace steadfold::bench {
 namespace {
 
@@ -49,12 +51,6 @@ std::size_t calls_for(const Candidate& candidate, const Together& together) {
   }
 }
 
-/// Fisher and Yates' shuffle. Written out, since the standard one differs between libraries, and ranks must agree.
-void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
-  for (std::size_t left = order.size(); left > 1; --left)
-    std::swap(order[left - 1], order[static_cast<std::size_t>(random() % left)]);
-}
-
 }  // namespace
 
 std::vector<Samples> interleave(std::span<const Candidate> candidates, int rounds, const Together& together) {
@@ -64,7 +60,7 @@ std::vector<Samples> interleave(std::span<const Candidate> candidates, int round
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(1);
   for (int round = 0; round < rounds; ++round) {
-    shuffle(order, random);
+    command::shuffle(order, random);
     for (const std::size_t which : order) {
       Samples& mine = samples[which];
       const Sample next = sample(candidates[which], mine.calls, together);

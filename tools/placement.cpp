@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "program/shuffle.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -44,12 +45,11 @@ std::vector<Rank> dealt_in_turn(Rank rank_count, Rank per_node) {
   return places;
 }
 
-/// Drawn by hand, since the standard's shuffle differs between libraries.
 std::vector<Rank> drawn(Rank rank_count) {
   std::vector<Rank> places(static_cast<std::size_t>(rank_count));
   std::iota(places.begin(), places.end(), 0);
   std::mt19937_64 random(placement_seed);
-  for (std::size_t left = places.size(); left > 1; --left) std::swap(places[left - 1], places[random() % left]);
+  shuffle(places, random);
   return places;
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <tuple>
+#include <utility>
 
 #include "agreement/choice.hpp"
 #include "bench/bench.hpp"
@@ -121,24 +121,33 @@ double predicted_seconds(const std::string& method, std::size_t columns, int ran
   return predict(scenario, *transport::make_topology(network, between_nodes, ranks)).seconds.value();
 }
 
-/// The same; several ways ask for the same allreduces.
-double seconds_of(const std::string& method, std::size_t columns, int ranks) {
-  static std::map<std::tuple<std::string, std::size_t, int>, double> known;
-  const auto [place, is_new] = known.try_emplace({method, columns, ranks});
-  if (is_new) place->second = predicted_seconds(method, columns, ranks);
-  return place->second;
-}
+/// What messages take on so many ranks. Several ways ask for the same allreduces.
+class Messages {
+ public:
+  explicit Messages(int ranks) : ranks_(ranks) {}
+  int ranks() const { return ranks_; }
 
-/// Seconds of the messages of `columns` products, by a way.
-double seconds_of(const Way& way, std::size_t columns, int ranks) {
-  constexpr std::size_t levels = 2;  // of integers, in nine of ten calls of this benchmark; in the others one more
-  const std::string name = way.name;
-  if (name == "integers") return seconds_of("plain", columns + 1, ranks) + seconds_of("plain", levels * columns, ranks);
-  if (name == "double_double") return seconds_of("plain", 2 * columns, ranks);
-  return seconds_of(way.is_rival ? "plain" : way.method, columns, ranks);
-}
+  /// Seconds of `columns` products, by a way.
+  double seconds_of(const Way& way, std::size_t columns) {
+    constexpr std::size_t levels = 2;  // of integers, in nine of ten calls of this benchmark; in the others one more
+    const std::string name = way.name;
+    if (name == "integers") return allreduce("plain", columns + 1) + allreduce("plain", levels * columns);
+    if (name == "double_double") return allreduce("plain", 2 * columns);
+    return allreduce(way.is_rival ? "plain" : way.method, columns);
+  }
 
-Json predicted(const Contest& contest, int ranks) {
+ private:
+  double allreduce(const std::string& method, std::size_t columns) {
+    const auto [place, is_new] = known_.try_emplace({method, columns});
+    if (is_new) place->second = predicted_seconds(method, columns, ranks_);
+    return place->second;
+  }
+
+  int ranks_;
+  std::map<std::pair<std::string, std::size_t>, double> known_;
+};
+
+Json predicted(const Contest& contest, Messages& messages) {
   Json rows = Json::array();
   double of_plain = 0;
   for (std::size_t i = 0; i < std::size(ways); ++i) {
@@ -148,18 +157,18 @@ Json predicted(const Contest& contest, int ranks) {
     bench::Launches launches;
     for (const bench::Samples& samples : entrant.launches) launches.push_back(samples.seconds);
     const double on_few = bench::summary_of(launches).median;
-    double messages = 0;
+    double communicating = 0;
     const auto calls = entrant.labels.at("calls").get<std::vector<double>>();
     for (std::size_t k = 0; k < calls.size(); ++k)
-      if (calls[k] > 0) messages += calls[k] * seconds_of(ways[i], k + 1, ranks);
-    const double computing = on_few * contest.labels.at("ranks").get<double>() / ranks;
-    if (i == 0) of_plain = computing + messages;
-    rows.push_back({{"ranks", ranks},
+      if (calls[k] > 0) communicating += calls[k] * messages.seconds_of(ways[i], k + 1);
+    const double computing = on_few * contest.labels.at("ranks").get<double>() / messages.ranks();
+    if (i == 0) of_plain = computing + communicating;
+    rows.push_back({{"ranks", messages.ranks()},
                     {"count", contest.labels.at("count")},
                     {"way", ways[i].name},
-                    {"seconds", computing + messages},
-                    {"seconds_of_messages", messages},
-                    {"ratio", (computing + messages) / of_plain}});
+                    {"seconds", computing + communicating},
+                    {"seconds_of_messages", communicating},
+                    {"ratio", (computing + communicating) / of_plain}});
   }
   return rows;
 }
@@ -188,13 +197,15 @@ Measurement solver_loop(const SolverLoopOptions& options, int rank_count) {
 
 Json predicted_solves(const Measurement& measurement) {
   Json rows = Json::array();
+  std::vector<Messages> all_messages;
+  for (const int ranks : {36, 144, 576, 2304}) all_messages.emplace_back(ranks);
   std::vector<Json> seen;
   for (const Contest& contest : measurement.contests) {
     const Json& count = contest.labels.at("count");
     if (contest.labels.at("operator") != "solve" || std::ranges::count(seen, count) > 0) continue;
     seen.push_back(count);
-    for (const int ranks : {36, 144, 576, 2304})
-      for (Json& row : predicted(contest, ranks)) rows.push_back(std::move(row));
+    for (Messages& messages : all_messages)
+      for (Json& row : predicted(contest, messages)) rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -118,9 +118,10 @@ Result written(const TuneOptions& options, Json found) {
 
 /// Before anything is measured in vain.
 void require_writable(const std::string& path) {
-  const bool was_there = std::filesystem::exists(path);
+  std::error_code ignored;
+  const bool was_there = std::filesystem::exists(path, ignored);
   const bool is_open = std::ofstream(path, std::ios::app).is_open();
-  if (is_open && !was_there) std::filesystem::remove(path);
+  if (is_open && !was_there) std::filesystem::remove(path, ignored);
   if (!is_open) throw Failure("cannot write " + path + " (no such folder, or no right), name another file by --output");
 }
 
@@ -137,8 +138,7 @@ LinkTimes read_times(const std::string& path) {
   throw Failure("cannot use " + path + " (it is no answer of tune --json with times), measure anew");
 }
 
-LinkTimes taken(const TuneOptions& options, const Job& job, LongWork& work) {
-  if (!options.times.empty()) return read_times(options.times);
+LinkTimes measured(const TuneOptions& options, const Job& job, LongWork& work) {
   return job.rank_count() == 1 ? of_launches(options, work) : bench::link_times(options.rounds);
 }
 
@@ -147,10 +147,13 @@ Result run(const TuneOptions& options, const Job& job) {
   job.together([&] {
     if (job.rank() == 0) require_writable(options.output);
   });
-  const LinkTimes times = taken(options, job, work);
+  LinkTimes times;
+  if (options.times.empty()) times = measured(options, job, work);
   Result result;
   job.together([&] {
-    if (job.rank() == 0) result = written(options, profiled(times));
+    if (job.rank() != 0) return;  // others may not see the files
+    if (!options.times.empty()) times = read_times(options.times);
+    result = written(options, profiled(times));
   });
   return result;
 }

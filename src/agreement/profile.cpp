@@ -1,7 +1,6 @@
 #include "agreement/profile.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

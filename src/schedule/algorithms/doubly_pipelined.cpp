@@ -133,8 +133,8 @@ Steps run(Context c, int arity) {
 Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
 Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 
-// Up the longer half, across, and down again. With one root a rank between the ends hands on every segment both ways,
-// as in pipelined_linear, so the rounds are the same.
+// Up the longer half, across, and down again. With one root every inner rank forwards each segment up and down, as in
+// pipelined_linear, which has the same rounds.
 Count doubly_pipelined_linear_rounds(Context c) {
   if (roots_of(c) == 1) return pipelined_linear_row.rounds(c);
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
