@@ -1,12 +1,15 @@
 # Finds the MPI libraries through their compiler wrappers, so that one build serves several of them. For each NAME in
-# STEADFOLD_MPI_NAMES (openmpi, mpich, or mpi for any other) there is then
+# STEADFOLD_MPI_LAYER_NAMES (openmpi, mpich, mpi_abi for the standard's own binary interface, or mpi for any other) there is
+# then
 #   steadfold_mpi_library_NAME    the MPI library itself
-#   STEADFOLD_MPI_PREFIX_NAME     where its programs go in the build directory: "" or "NAME/"
-#   STEADFOLD_MPI_RUN_NAME        its launcher
+#   STEADFOLD_MPI_PREFIX_NAME     where what is linked to it goes in the build directory: "" or "NAME/"
 #   STEADFOLD_MPI_WRAPPER_NAME    its wrapper of the C compiler
+# and for each in STEADFOLD_MPI_NAMES, which programs are built for, also
+#   STEADFOLD_MPI_RUN_NAME        its launcher
 
 include(SteadfoldMPIName)
 
+# steadfold_add_mpi(WRAPPER [LAYER]): LAYER: no programs are built for it.
 function(steadfold_add_mpi wrapper)
   execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line RESULT_VARIABLE failed ERROR_VARIABLE complaint
     OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -16,12 +19,15 @@ function(steadfold_add_mpi wrapper)
   separate_arguments(words UNIX_COMMAND "${line}")
   list(POP_FRONT words) # the compiler below the wrapper
   set(includes "")
+  set(definitions "")
   set(directories "")
   set(libraries "")
   set(link_flags "")
   foreach(word IN LISTS words)
     if(word MATCHES "^-I(.+)")
       list(APPEND includes ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-D(.+)")
+      list(APPEND definitions ${CMAKE_MATCH_1})
     elseif(word MATCHES "^-L(.+)")
       list(APPEND directories ${CMAKE_MATCH_1})
     elseif(word MATCHES "^-l(.+)")
@@ -32,19 +38,20 @@ function(steadfold_add_mpi wrapper)
   endforeach()
 
   find_file(header mpi.h HINTS ${includes} REQUIRED NO_CACHE)
-  steadfold_mpi_name(${header} name)
-  if(name IN_LIST STEADFOLD_MPI_NAMES)
+  steadfold_mpi_name(${header} "${definitions}" name)
+  if(name IN_LIST STEADFOLD_MPI_LAYER_NAMES)
     message(FATAL_ERROR "${wrapper} is a second ${name} (one build holds one of each), drop it from "
-      "STEADFOLD_MPI_WRAPPERS")
+      "STEADFOLD_MPI_WRAPPERS or STEADFOLD_MPI_LAYERS")
   endif()
-  get_filename_component(directory ${wrapper} DIRECTORY)
-  get_filename_component(file_name ${wrapper} NAME)
-  string(REPLACE mpicc mpirun launcher ${file_name})
-  find_program(run NAMES ${launcher} mpirun mpiexec HINTS ${directory} REQUIRED NO_CACHE)
 
   add_library(steadfold_mpi_library_${name} INTERFACE)
   target_include_directories(steadfold_mpi_library_${name} SYSTEM INTERFACE ${includes})
-  target_compile_definitions(steadfold_mpi_library_${name} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_compile_definitions(steadfold_mpi_library_${name} INTERFACE ${definitions} OMPI_SKIP_MPICXX
+    MPICH_SKIP_MPICXX)
+  if(name STREQUAL mpi_abi)
+    target_compile_definitions(steadfold_mpi_library_${name} INTERFACE STEADFOLD_MPI_ABI)
+    set(link_flags "") # the run path of its wrapper, which layers should not have
+  endif()
   target_link_options(steadfold_mpi_library_${name} INTERFACE ${link_flags})
   foreach(library IN LISTS libraries)
     unset(path)
@@ -56,15 +63,22 @@ function(steadfold_add_mpi wrapper)
     endif()
   endforeach()
 
-  list(APPEND STEADFOLD_MPI_NAMES ${name})
-  set(STEADFOLD_MPI_NAMES ${STEADFOLD_MPI_NAMES} PARENT_SCOPE)
-  set(STEADFOLD_MPI_RUN_${name} ${run} PARENT_SCOPE)
-  set(STEADFOLD_MPI_WRAPPER_${name} ${wrapper} PARENT_SCOPE)
+  set(STEADFOLD_MPI_LAYER_NAMES ${STEADFOLD_MPI_LAYER_NAMES} ${name} PARENT_SCOPE)
   set(STEADFOLD_MPI_PREFIX_${name} ${name}/ PARENT_SCOPE)
-  message(STATUS "MPI library ${name}: ${wrapper}")
+  set(STEADFOLD_MPI_WRAPPER_${name} ${wrapper} PARENT_SCOPE)
+  message(STATUS "MPI library ${name}: ${wrapper} ${ARGN}")
+  if(NOT ARGN)
+    get_filename_component(directory ${wrapper} DIRECTORY)
+    get_filename_component(file_name ${wrapper} NAME)
+    string(REPLACE mpicc mpirun launcher ${file_name})
+    find_program(run NAMES ${launcher} mpirun mpiexec HINTS ${directory} REQUIRED NO_CACHE)
+    set(STEADFOLD_MPI_NAMES ${STEADFOLD_MPI_NAMES} ${name} PARENT_SCOPE)
+    set(STEADFOLD_MPI_RUN_${name} ${run} PARENT_SCOPE)
+  endif()
 endfunction()
 
 set(STEADFOLD_MPI_NAMES "")
+set(STEADFOLD_MPI_LAYER_NAMES "")
 set(wrappers ${STEADFOLD_MPI_WRAPPERS})
 if(NOT wrappers AND NOT CMAKE_CROSSCOMPILING)
   foreach(candidate mpicc.openmpi mpicc.mpich)
@@ -85,17 +99,37 @@ foreach(candidate IN LISTS wrappers)
   steadfold_add_mpi(${wrapper})
   unset(wrapper)
 endforeach()
-if(CMAKE_CROSSCOMPILING AND NOT STEADFOLD_MPI_NAMES)
+set(layers ${STEADFOLD_MPI_LAYERS})
+if(NOT layers AND NOT wrappers MATCHES "mpicc_abi" AND NOT CMAKE_CROSSCOMPILING)
+  find_program(wrapper mpicc_abi NO_CACHE) # as the standard calls it
+  if(wrapper)
+    set(layers ${wrapper})
+  endif()
+  unset(wrapper)
+endif()
+foreach(candidate IN LISTS layers)
+  find_program(wrapper ${candidate} REQUIRED NO_CACHE)
+  steadfold_add_mpi(${wrapper} LAYER)
+  unset(wrapper)
+endforeach()
+if(CMAKE_CROSSCOMPILING AND NOT STEADFOLD_MPI_LAYER_NAMES)
   message(STATUS "only the library free of MPI is built (for another processor, without STEADFOLD_MPI_WRAPPERS)")
-elseif(NOT STEADFOLD_MPI_NAMES)
+elseif(NOT STEADFOLD_MPI_LAYER_NAMES)
   message(WARNING "no MPI library (no mpicc found), only the library free of MPI and its tests are built: install "
     "libopenmpi-dev or libmpich-dev, or set STEADFOLD_MPI_WRAPPERS")
-elseif("openmpi" IN_LIST STEADFOLD_MPI_NAMES)
+elseif("openmpi" IN_LIST STEADFOLD_MPI_LAYER_NAMES)
   set(STEADFOLD_MPI_PREFIX_openmpi "")
 else()
-  list(GET STEADFOLD_MPI_NAMES 0 first)
+  list(GET STEADFOLD_MPI_LAYER_NAMES 0 first)
   set(STEADFOLD_MPI_PREFIX_${first} "")
 endif()
+
+# The target, a library over mpi_abi, looks in no place for its MPI library: whichever the program has serves.
+function(steadfold_leave_mpi_to_programs target name)
+  if(name STREQUAL mpi_abi)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
+  endif()
+endfunction()
 
 # Puts what a target links into the place of one MPI library, and tells its code which one that is.
 function(steadfold_place target name)

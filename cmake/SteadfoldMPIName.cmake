@@ -1,10 +1,15 @@
-# Which MPI library a header mpi.h belongs to: openmpi, mpich, or mpi for any other.
-function(steadfold_mpi_name header out)
-  file(STRINGS ${header} macros REGEX "^#[ \t]*define[ \t]+(OPEN_MPI|MPICH_VERSION)[ \t]" LIMIT_COUNT 1)
-  if(macros MATCHES "OPEN_MPI")
+# Which MPI library the header mpi.h belongs to for code that is compiled with these definitions: openmpi, mpich, mpi_abi
+# for any that is used by the standard's own binary interface, or mpi for any other.
+function(steadfold_mpi_name header definitions out)
+  file(STRINGS ${header} macros REGEX "^#[ \t]*define[ \t]+(OPEN_MPI|MPICH_VERSION|MPI_ABI_VERSION)[ \t]")
+  if("MPI_ABI" IN_LIST definitions)
+    set(${out} mpi_abi PARENT_SCOPE)
+  elseif(macros MATCHES "OPEN_MPI")
     set(${out} openmpi PARENT_SCOPE)
-  elseif(macros MATCHES "MPICH")
+  elseif(macros MATCHES "MPICH_VERSION")
     set(${out} mpich PARENT_SCOPE)
+  elseif(macros MATCHES "MPI_ABI_VERSION")
+    set(${out} mpi_abi PARENT_SCOPE)
   else()
     set(${out} mpi PARENT_SCOPE)
   endif()

@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <mutex>
 
+#ifdef STEADFOLD_MPI_ABI  // which is C's alone: Fortran's functions, whoever makes them, call C's
+void steadfold::interpose::set_fortran(Wrappers& /*all*/) {}
+#else
+
 namespace steadfold::interpose {
 namespace fortran {
 namespace {
@@ -252,3 +256,5 @@ void set_fortran(Wrappers& all) {
 }
 
 }  // namespace steadfold::interpose
+
+#endif

@@ -94,10 +94,14 @@ static const void* last_caller(void) { return caller_in_fortran != NULL ? caller
 
 /* --- its layer --- */
 
-/* The layer's name for the library that describes itself so; NULL: there is none. */
-static const char* layer_of(const char* library) {
-  if (strncmp(library, "Open MPI", 8) == 0) return "openmpi";
-  if (strncmp(library, "MPICH", 5) == 0) return "mpich";
+/* The layer's name for the library that describes itself so; NULL: there is none. One that has the standard's binary
+ * interface alone lacks what Open MPI's and MPICH's own mpi.h refer to, whoever made it. */
+static const char* layer_of(void* library, const char* description) {
+  if (find(library, "MPI_Abi_get_version") != NULL && find(library, "ompi_mpi_comm_world") == NULL &&
+      find(library, "MPIR_Dup_fn") == NULL)
+    return "mpi_abi";
+  if (strncmp(description, "Open MPI", 8) == 0) return "openmpi";
+  if (strncmp(description, "MPICH", 5) == 0) return "mpich";
   return NULL;
 }
 
@@ -112,10 +116,10 @@ static void load_layer(void* library) {
   Dl_info own;
   const function version = find(library, VERSION_OF_LIBRARY);
   ((int (*)(char*, int*))version)(text, &length);
-  const char* const layer = layer_of(text);
+  const char* const layer = layer_of(library, text);
   if (layer == NULL) {
     text[strcspn(text, "\n")] = '\0';
-    say("there is no layer for this MPI library (Open MPI and MPICH have one): ", text);
+    say("there is no layer for this MPI library (Open MPI, MPICH and the standard ABI have one): ", text);
     return;
   }
   if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* links lead to it */

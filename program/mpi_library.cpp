@@ -52,7 +52,11 @@ const MpiLibrary& mpi_library() {
     .allreduce_algorithms = {allreduce("nb"), allreduce("smp"), allreduce("recursive_doubling"),
                              allreduce("reduce_scatter_allgather")},
 #else
+#ifdef STEADFOLD_MPI_ABI
+    .name = "any MPI library with the standard's binary interface",
+#else
     .name = "the MPI library it is built for",
+#endif
     .version = sf_mpi_library(),
     .launcher = STEADFOLD_MPIRUN,
     .launcher_names = {"mpiexec", "mpirun"},

@@ -108,6 +108,14 @@ make_python_environment() {
     left_out+=("the Python package (no environment for it, see $log)")
   fi
 }
+# An MPI library with the standard's binary interface, which no package of Debian 12 is.
+make_abi_environment() {
+  local log=build/abi-environment.log
+  [ ! -x "$venv/mpi_abi/bin/mpicc_abi" ] || return 0
+  say "installing MPICH from PyPI into .venv/mpi_abi, for the standard's binary interface"
+  python3 -m venv "$venv/mpi_abi" >$log 2>&1 && "$venv/mpi_abi/bin/pip" install --quiet 'mpich>=5' >>$log 2>&1 ||
+    left_out+=("the layer for the standard's binary interface (no environment for it, see $log)")
+}
 # What the site needs besides comes from PyPI, too.
 make_site_environment() {
   local wanted=docs/site/requirements.txt done=$venv/python/site-requirements.txt log=build/site-environment.log
@@ -140,6 +148,7 @@ set_up_all() {
   need_python
   install_missing
   make_python_environment
+  make_abi_environment
 }
 
 install_missing() {

@@ -21,6 +21,8 @@ extern "C" {
 #define SF_MPI_LINK sf_compiled_with_open_mpi_so_link_libsteadfold_openmpi
 #elif defined(MPICH_VERSION) /* also those derived from it, which share its handles */
 #define SF_MPI_LINK sf_compiled_with_mpich_so_link_libsteadfold_mpich
+#elif defined(MPI_ABI_VERSION) /* the standard's own binary interface, whichever library it is */
+#define SF_MPI_LINK sf_compiled_with_the_mpi_abi_so_link_libsteadfold_mpi_abi
 #else
 #define SF_MPI_LINK sf_compiled_with_another_mpi_so_link_its_libsteadfold_mpi
 #endif

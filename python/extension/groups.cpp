@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <string>
+#include <tuple>
 
 namespace steadfold::python {
 namespace {
@@ -32,9 +33,10 @@ std::string last_dl_error() {
   return text == nullptr ? "no reason was given" : text;
 }
 
-/// The MPI library that an extension module, which is loaded, has loaded: its version text and its file. Its symbols
-/// are made known to what is loaded later; no other library is ever loaded.
-std::pair<std::string, std::string> mpi_library_of(const std::string& module) {
+/// The MPI library that an extension module, which is loaded, has loaded: its version text, its file, and whether it
+/// has the standard's binary interface alone, whose handles are neither Open MPI's nor MPICH's. Its symbols are made
+/// known to what is loaded later; no other library is ever loaded.
+std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& module) {
   void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) fail_to_load(module + " is not loaded (" + last_dl_error() + "), import mpi4py.MPI first");
   void* const symbol = dlsym(handle, "MPI_Get_library_version");
@@ -42,19 +44,16 @@ std::pair<std::string, std::string> mpi_library_of(const std::string& module) {
   if (symbol == nullptr || dladdr(symbol, &place) == 0 || place.dli_fname == nullptr)
     fail_to_load("mpi4py's MPI library cannot be found (" + module +
                  " links no shared one), take a build of mpi4py that does");
-  if (dlsym(handle, "MPI_Abi_get_version") != nullptr && dlsym(handle, "ompi_mpi_comm_world") == nullptr &&
-      dlsym(handle, "MPIR_Dup_fn") == nullptr) {
-    // Only the standard's binary interface: its handles are neither Open MPI's nor MPICH's, whose mpi.h refers to
-    // these.
-    return {"MPI ABI", place.dli_fname};
-  }
+  // Which lacks what Open MPI's and MPICH's own mpi.h refer to.
+  const bool is_abi = dlsym(handle, "MPI_Abi_get_version") != nullptr &&
+                      dlsym(handle, "ompi_mpi_comm_world") == nullptr && dlsym(handle, "MPIR_Dup_fn") == nullptr;
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
   mpi_initialized = reinterpret_cast<AskedMpi>(dlsym(handle, "MPI_Initialized"));
   mpi_finalized = reinterpret_cast<AskedMpi>(dlsym(handle, "MPI_Finalized"));
   char version[8192] = {};
   int length = 0;
   reinterpret_cast<int (*)(char*, int*)>(symbol)(version, &length);
-  return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname};
+  return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname, is_abi};
 }
 
 /// Loads an MPI layer, whose MPI functions are those of the library that mpi_library_of found.

@@ -32,5 +32,5 @@ def show_config() -> None:
     for name, value in config().items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
         if isinstance(value, dict):
-            text = f"{value['library']} ({value['file']})"
+            text = f"{value['library']} ({value['file']}), by the layer {value['layer']}"
         print(f"{name + ':':<14}{'none' if text in (None, '') else text}", file=sys.stdout)

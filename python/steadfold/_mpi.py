@@ -30,9 +30,9 @@ def bind(comm: Any) -> None:
         raise TypeError(f"comm is a communicator of mpi4py, a member of a steadfold.Team, or None, not {comm!r}")
     import mpi4py.MPI as MPI
 
-    version, file = _core.mpi_library_of(MPI.__file__)
+    version, file, is_abi = _core.mpi_library_of(MPI.__file__)
     version = version.strip("\0 \n").splitlines()[0]
-    name = next((name for text, name in _FAMILIES.items() if text in version), None)
+    name = "mpi_abi" if is_abi else next((name for text, name in _FAMILIES.items() if text in version), None)
     found = layers()
     if name is None or name not in found:
         raise ImportError(

@@ -110,13 +110,22 @@ sf_status status_of(int code, const char* what) {
   return SF_TRANSPORT_FAILED;
 }
 
+/// The communicator that has this number in Fortran.
+MPI_Comm communicator_of(int32_t number) noexcept {
+#ifdef STEADFOLD_MPI_ABI
+  return PMPI_Comm_fromint(number);  // MPI_Comm_f2c is no part of the standard's binary interface
+#else
+  return MPI_Comm_f2c(number);
+#endif
+}
+
 /// Runs `body` on the communicator that has this number in Fortran. Only while there is MPI: before and afterwards the
 /// MPI library would end the program.
 template <class Body>
 sf_status over_fortran(int32_t comm, Body body) noexcept {
   return guarded([&] {
     transport::require_mpi();
-    return body(MPI_Comm_f2c(comm));
+    return body(communicator_of(comm));
   });
 }
 

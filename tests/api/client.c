@@ -10,6 +10,14 @@
 #include "steadfold/steadfold_fortran.h"
 #include "steadfold/steadfold_mpi.h"
 
+static int32_t in_fortran(MPI_Comm comm) {
+#ifdef MPI_ABI /* the standard's binary interface, which is C's alone */
+  return (int32_t)MPI_Comm_toint(comm);
+#else
+  return (int32_t)MPI_Comm_c2f(comm);
+#endif
+}
+
 static int failed(sf_status status) {
   if (status != SF_OK) fprintf(stderr, "%s\n", sf_error_text());
   return status != SF_OK;
@@ -69,9 +77,9 @@ static int sum_over_groups(const double* x, uint64_t rows, double* sums) {
   calls[0].rows = calls[1].rows = rows;
   calls[0].method = calls[1].method = SF_EXACT;
   wrong = failed(sf_group_of(MPI_COMM_WORLD, groups)) ||
-          failed(sf_group_of_fortran((int32_t)MPI_Comm_c2f(MPI_COMM_WORLD), groups + 1)) ||
+          failed(sf_group_of_fortran(in_fortran(MPI_COMM_WORLD), groups + 1)) ||
           failed(sf_team_create_over(MPI_COMM_WORLD, 1, &team)) || failed(sf_team_group(team, 0, groups + 2)) ||
-          failed(sf_team_create_over_fortran((int32_t)MPI_Comm_c2f(MPI_COMM_WORLD), 1, &other));
+          failed(sf_team_create_over_fortran(in_fortran(MPI_COMM_WORLD), 1, &other));
   for (i = 0; !wrong && i < 3; ++i) wrong = failed(sf_group_reduce(calls, x, NULL, sums + i, groups[i]));
   wrong = wrong || groups[0] != groups[1] || sf_team_size(other) != 1;
   wrong = wrong || failed(sf_bundle_bind(calls, 2, MPI_COMM_WORLD, &bundle));

@@ -26,6 +26,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
 LAUNCHERS = {name: os.environ[f"STEADFOLD_MPIRUN_{name.upper()}"] for name in ("openmpi", "mpich")
              if f"STEADFOLD_MPIRUN_{name.upper()}" in os.environ}  # fmt: skip
+LAYERS = sorted([*LAUNCHERS, *(["mpi_abi"] if (BUILD / "archive" / "libsteadfold_mpi_abi.a").exists() else [])])
 os.environ.pop("PYTHONPATH", None)  # where the package is in the build directory
 VERSION = re.search(r"PROJECT_VERSION:STATIC=(.+)", (BUILD / "CMakeCache.txt").read_text())[1]
 DISTRIBUTIONS_PYTHON = "/usr/bin/python3"
@@ -66,7 +67,7 @@ print(*said or [], sep="\\n", end="")
 DOCTESTS = """
 import doctest, importlib, importlib.util, pkgutil
 import steadfold
-left_out = {"_core", "_openmpi", "_mpich", "__main__"}
+left_out = {"_core", "_openmpi", "_mpich", "_mpi_abi", "__main__"}
 if importlib.util.find_spec("dask") is None:
     left_out.add("dask")
 names = [found.name for found in pkgutil.iter_modules(steadfold.__path__) if found.name not in left_out]
@@ -194,7 +195,7 @@ class Package(unittest.TestCase):
             names = [name.partition("/")[2] for name in wheel.namelist() if name.startswith("steadfold/")]
             metadata = wheel.read(f"steadfold-{VERSION}.dist-info/METADATA").decode()
             texts = {name: wheel.read(name) for name in wheel.namelist()}
-        layers = [f"_{name}.so" for name in LAUNCHERS]
+        layers = [f"_{name}.so" for name in LAYERS]
         shared = [f"_core.{tag(PYTHON)}.so", f"libsteadfold.so.{'.'.join(VERSION.split('.')[:2])}", *layers]
         sources = [Path(name).name for name in files_of("python/steadfold")]
         self.assertEqual(sorted(names), sorted(shared + sources))
@@ -232,7 +233,7 @@ class Package(unittest.TestCase):
         told = output(self.python, "-m", "steadfold", "info", cwd=self.room)
         self.assertEqual(told, self.python_says("import steadfold; steadfold.show_config()"))
         self.assertRegex(told, rf"version: +{re.escape(VERSION)}\n")
-        self.assertRegex(told, f"mpi layers: +{', '.join(sorted(LAUNCHERS))}\n")
+        self.assertRegex(told, f"mpi layers: +{', '.join(LAYERS)}\n")
         self.assertNotEqual(run(self.python, "-m", "steadfold", "nothing", cwd=self.room).returncode, 0)
 
     def test_under_every_launcher(self):
@@ -260,7 +261,7 @@ class Package(unittest.TestCase):
         without = self.room / "without"
         shutil.copytree(self.package, without)
         (without / f"steadfold/_{name}.so").unlink()
-        others = ", ".join(sorted(LAUNCHERS.keys() - {name})) or "none"
+        others = ", ".join(each for each in LAYERS if each != name) or "none"
         for text in self.ranks_say(name, REFUSED, PYTHONPATH=str(without)):
             self.assertRegex(text, f"^mpi4py has loaded .* no MPI layer .it has {others}., install steadfold where ")
 
