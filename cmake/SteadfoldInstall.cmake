@@ -99,6 +99,6 @@ if(Python3_FOUND)
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/docs/man_pages.py ${PROJECT_VERSION} ${PROJECT_BINARY_DIR}/man3
     ${headers} DEPENDS ${PROJECT_SOURCE_DIR}/docs/man_pages.py ${headers} VERBATIM)
   add_custom_target(man_pages ALL DEPENDS ${PROJECT_BINARY_DIR}/man3/steadfold.3)
-  add_dependencies(products man_pages)
+  add_dependencies(steadfold_products man_pages)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()

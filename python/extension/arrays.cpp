@@ -6,8 +6,9 @@ namespace steadfold::python {
 namespace {
 
 bool is_bfloat16(PyArray_Descr* dtype) {
-  return PyTypeNum_ISUSERDEF(dtype->type_num) && PyDataType_ELSIZE(dtype) == 2 &&
-         std::strstr(dtype->typeobj->tp_name, "bfloat16") != nullptr;
+  if (!PyTypeNum_ISUSERDEF(dtype->type_num) || PyDataType_ELSIZE(dtype) != 2) return false;
+  const nb::object type = nb::borrow<nb::object>(reinterpret_cast<PyObject*>(dtype->typeobj));
+  return std::strstr(nb::cast<std::string>(type.attr("__name__")).c_str(), "bfloat16") != nullptr;
 }
 
 std::optional<sf_type> integer_of(npy_intp bytes, bool is_signed) {

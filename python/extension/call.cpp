@@ -35,7 +35,7 @@ sf_type default_result(sf_operation operation, sf_type type) {
 
 /// Valid as long as the text.
 const char* text_of(nb::handle given, const char* what) {
-  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8(given.ptr()) : nullptr;
+  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), nullptr) : nullptr;
   if (text == nullptr) {
     PyErr_Clear();
     refuse_type("%s is %R (it is a text), give a str", what, given.ptr());
@@ -74,10 +74,10 @@ void take_layout(nb::handle layout, Call& to) {
 std::uint32_t reduced_axes(nb::handle axis, int axes) {
   if (axis.is_none()) return (std::uint32_t{1} << axes) - 1;
   const bool several = PyTuple_Check(axis.ptr());
-  const Py_ssize_t count = several ? PyTuple_GET_SIZE(axis.ptr()) : 1;
+  const Py_ssize_t count = several ? PyTuple_Size(axis.ptr()) : 1;
   std::uint32_t reduced = 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* const one = several ? PyTuple_GET_ITEM(axis.ptr(), i) : axis.ptr();
+    PyObject* const one = several ? PyTuple_GetItem(axis.ptr(), i) : axis.ptr();
     const Py_ssize_t number = PyNumber_AsSsize_t(one, PyExc_OverflowError);
     if (number == -1 && PyErr_Occurred() != nullptr) raise();
     const Py_ssize_t place = number < 0 ? number + axes : number;

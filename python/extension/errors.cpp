@@ -18,7 +18,7 @@ std::string text_of_current_exception() noexcept {
     throw;
   } catch (const nb::python_error& error) {
     const nb::object text = nb::steal<nb::object>(PyObject_Str(error.value().ptr()));
-    const char* const bytes = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+    const char* const bytes = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
     if (bytes != nullptr) return bytes;
     PyErr_Clear();
     return "an exception without a text";
@@ -35,7 +35,7 @@ void refuse(const char* format, ...) {
   const nb::object text = nb::steal<nb::object>(PyUnicode_FromFormatV(format, arguments));
   va_end(arguments);
   if (!text.is_valid()) raise();
-  sf_set_error_text(PyUnicode_AsUTF8(text.ptr()));
+  sf_set_error_text(PyUnicode_AsUTF8AndSize(text.ptr(), nullptr));
   fail(SF_INVALID_ARGUMENT);
 }
 

@@ -1,5 +1,7 @@
 #include "operators.hpp"
 
+#include <dlfcn.h>
+
 #include <cstring>
 
 namespace steadfold::python {
@@ -8,17 +10,18 @@ namespace {
 /// What Python's str() gives.
 std::string shown(nb::handle object) {
   const nb::object text = take(PyObject_Str(object.ptr()));
-  const char* const bytes = PyUnicode_AsUTF8(text.ptr());
+  const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), nullptr);
   if (bytes == nullptr) raise();
   return bytes;
 }
 
+/// Python calls it Py_IsFinalizing since 3.13, where the stable interface has it, too.
 bool is_finalizing() noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
+  static const auto asked = [] {
+    void* const found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+    return reinterpret_cast<int (*)()>(found != nullptr ? found : dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"));
+  }();
+  return asked != nullptr && asked() != 0;
 }
 
 }  // namespace

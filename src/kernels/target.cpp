@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "kernels/highway.hpp"
 
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -15,22 +18,43 @@ namespace {
 
 constexpr std::array<std::string_view, 6> names = {"scalar", "sse4", "avx2", "avx512", "neon", "sve"};
 
+#if defined(__x86_64__)
+/// What the processor says of itself, asked directly: __builtin_cpu_supports asks the compiler's runtime library, and
+/// that of Zig, which wheels are built with, answers no to everything. Bits by Intel's manual, volume 2, CPUID and
+/// XGETBV.
+struct Cpuid {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  Cpuid(unsigned leaf, unsigned subleaf) noexcept { __get_cpuid_count(leaf, subleaf, &eax, &ebx, &ecx, &edx); }
+};
+
+constexpr bool has(unsigned word, std::initializer_list<int> bits) noexcept {
+  return std::ranges::all_of(bits, [&](int bit) { return (word >> bit & 1) != 0; });
+}
+
+/// Whether the operating system keeps these registers when it switches threads; `features`: leaf 1's ecx.
+bool are_kept(unsigned features, unsigned registers) noexcept {
+  if (!has(features, {27})) return false;  // osxsave
+  unsigned low = 0, high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & registers) == registers;
+}
+#endif
+
 /// Whether this machine has all that Highway lets the compiler use for the target.
 bool runs_here(Target target) noexcept {
+#if defined(__x86_64__)
+  const Cpuid basic(1, 0), extended(7, 0);
+  constexpr unsigned of_avx = 0x06, of_avx512 = 0xe6;
+#endif
   switch (target) {
     case Target::scalar: return true;
 #if defined(__x86_64__)
-    // The builtin takes nothing but literals.
-    case Target::sse4:
-      return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&
-             __builtin_cpu_supports("aes");
-    case Target::avx2:
-      return runs_here(Target::sse4) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-             __builtin_cpu_supports("bmi2") &&
-             __builtin_cpu_supports("fma");  // and f16c, which came before it and has no name here
-    case Target::avx512:
-      return runs_here(Target::avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    case Target::sse4: return has(basic.ecx, {19, 20, 1, 25});  // sse4.1, sse4.2, pclmul, aes
+    case Target::avx2:                                          // with avx, fma, f16c, bmi, bmi2
+      return runs_here(Target::sse4) && has(basic.ecx, {28, 12, 29}) && has(extended.ebx, {5, 3, 8}) &&
+             are_kept(basic.ecx, of_avx);
+    case Target::avx512:  // f, dq, bw, vl
+      return runs_here(Target::avx2) && has(extended.ebx, {16, 17, 30, 31}) && are_kept(basic.ecx, of_avx512);
 #elif defined(__aarch64__)
     case Target::neon: return true;
 #if defined(__linux__)
@@ -83,8 +107,8 @@ const std::string_view* named_prefetch() noexcept { return std::ranges::find(pre
 /// in the first-level cache saves some (measured on Zen 3 and Zen 5).
 Prefetch best_prefetch() noexcept {
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_is("amd") != 0) return Prefetch::near;
+  const Cpuid maker(0, 0);  // "AuthenticAMD" in words of four letters
+  if (maker.ebx == 0x68747541 && maker.edx == 0x69746e65 && maker.ecx == 0x444d4163) return Prefetch::near;
 #endif
   return Prefetch::far;
 }

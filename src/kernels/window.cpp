@@ -22,7 +22,8 @@
 namespace steadfold::kernels {
 namespace {
 
-constexpr Count most_blocks = 64;  // one lane adds less than 2^52 units per block: 2^58, and 2^61 in 8 lanes
+[[maybe_unused]] constexpr Count most_blocks =
+    64;  // one lane adds less than 2^52 units per block: 2^58, and 2^61 in 8 lanes
 
 /// 1, but compilers do not know it: they would turn a multiply-add by it into an addition.
 [[maybe_unused]] const volatile double opaque_one = 1.0;

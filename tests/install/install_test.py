@@ -165,6 +165,26 @@ class Installed(unittest.TestCase):
             for kind in [*KINDS, "cpp17_shared"]:
                 self.expect_result(name, place / kind)
 
+    def test_as_a_part_of_another_project(self):
+        """By add_subdirectory, as FetchContent does: the libraries, optimised, and nothing that changes the other project."""
+        place = self.room / "part"
+        name, (wrapper, _) = next(iter(LIBRARIES.items()))
+        output(*CONFIGURE, "-B", place, f"-DSTEADFOLD_SOURCE={SOURCE}", f"-DSTEADFOLD_MPI_WRAPPERS={wrapper}")
+        cache = (place / "CMakeCache.txt").read_text()
+        self.assertIn("\nCMAKE_BUILD_TYPE:STRING=\n", cache)
+        self.assertFalse([line for line in cache.splitlines() if re.match("CPACK_|BUILD_TESTING", line)])
+        told = output("ninja", "-C", place, "-t", "targets", "all")
+        theirs = re.compile("steadfold|^cmake_|_cache$|^all$|[.]ninja$|^CMakeCache[.]txt$|^(c|cpp|cpp17)_(shared|static)$")
+        own = [target for target in re.findall(r"^([\w.+-]+): phony$", told, re.MULTILINE) if not theirs.search(target)]
+        self.assertEqual(own, [], "targets whose names may be another's")
+        commands = output("ninja", "-C", place, "-t", "commands", "c_shared")
+        self.assertRegex(commands, r"-O3 -DNDEBUG .*/src/kernels/fold[.]cpp")
+        self.assertNotRegex(commands, r"-O\d .*/project/client[.]c")
+        if os.environ.get("STEADFOLD_FULL"):
+            output("cmake", "--build", place, "--parallel", "2", "--target", *KINDS)
+            for kind in KINDS:
+                self.expect_result(name, place / kind)
+
     def test_find_package_refuses_another_mpi(self):
         for name, (wrapper, _) in LIBRARIES.items():
             for other in {"openmpi", "mpich"} - {name}:

@@ -3,7 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 namespace steadfold::test::target_test {
@@ -25,6 +32,31 @@ TEST(Targets, TheBestIsChosenUnlessOneIsForced) {
     EXPECT_EQ(kernels::name_of(kernels::chosen()), std::string_view(forced));
   }
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+/// The system's own list, which leaves out what it does not keep between threads.
+TEST(Targets, AreThoseThatTheSystemLists) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line) && !line.starts_with("flags")) {
+  }
+  ASSERT_TRUE(line.starts_with("flags")) << "/proc/cpuinfo has no flags";
+  std::istringstream words(line);
+  const std::set<std::string> flags{std::istream_iterator<std::string>(words), {}};
+  const auto lists = [&](std::initializer_list<const char*> names) {
+    return std::ranges::all_of(names, [&](const char* name) { return flags.contains(name); });
+  };
+  const auto is_available = [](kernels::Target target) {
+    return std::ranges::find(kernels::available(), target) != kernels::available().end();
+  };
+  if (kernels::available().size() == 1) GTEST_SKIP() << "no vector kernels: was this built without Highway?";
+  const bool sse4 = lists({"sse4_1", "sse4_2", "pclmulqdq", "aes"});
+  const bool avx2 = sse4 && lists({"avx", "avx2", "bmi1", "bmi2", "fma", "f16c"});
+  EXPECT_EQ(is_available(kernels::Target::sse4), sse4);
+  EXPECT_EQ(is_available(kernels::Target::avx2), avx2);
+  EXPECT_EQ(is_available(kernels::Target::avx512), avx2 && lists({"avx512f", "avx512dq", "avx512bw", "avx512vl"}));
+}
+#endif
 
 }  // namespace
 }  // namespace steadfold::test::target_test
