@@ -21,7 +21,7 @@ SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build"
 DIST = BUILD / "dist"
 WORK = BUILD / "wheels"
-GLIBC = "2.28"  # that of manylinux_2_28: Debian 10, RHEL 8 and later
+GLIBC = "2.28"  # Debian 10, RHEL 8 and later; what wheels ask for in the end, auditwheel says
 VERSION = re.search(r"project\(Steadfold VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 MOST_BYTES = 10_000_000  # of a wheel
 
