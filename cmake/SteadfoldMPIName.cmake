@@ -1,8 +1,8 @@
 # Which MPI library the header mpi.h belongs to for code that is compiled with these definitions: openmpi, mpich, mpi_abi
-# for any that is used by the standard's own binary interface, or mpi for any other.
+# for any that is called by the standard's own binary interface, or mpi for any other.
 function(steadfold_mpi_name header definitions out)
   file(STRINGS ${header} macros REGEX "^#[ \t]*define[ \t]+(OPEN_MPI|MPICH_VERSION|MPI_ABI_VERSION)[ \t]")
-  if("MPI_ABI" IN_LIST definitions)
+  if(definitions MATCHES "(^|;)MPI_ABI(=|;|$)")
     set(${out} mpi_abi PARENT_SCOPE)
   elseif(macros MATCHES "OPEN_MPI")
     set(${out} openmpi PARENT_SCOPE)

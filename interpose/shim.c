@@ -94,12 +94,13 @@ static const void* last_caller(void) { return caller_in_fortran != NULL ? caller
 
 /* --- its layer --- */
 
-/* The layer's name for the library that describes itself so; NULL: there is none. One that has the standard's binary
- * interface alone lacks what Open MPI's and MPICH's own mpi.h refer to, whoever made it. */
+/* The layer's name for the library that describes itself so; NULL: there is none. Whoever made it, one that is called
+ * by the standard's binary interface says which version of that it has, any other -1 (MPI 5). */
 static const char* layer_of(void* library, const char* description) {
-  if (find(library, "MPI_Abi_get_version") != NULL && find(library, "ompi_mpi_comm_world") == NULL &&
-      find(library, "MPIR_Dup_fn") == NULL)
-    return "mpi_abi";
+  const function version = find(library, "PMPI_Abi_get_version");
+  int major = -1, minor = -1;
+  if (version != NULL) ((int (*)(int*, int*))version)(&major, &minor);
+  if (major >= 1) return "mpi_abi";
   if (strncmp(description, "Open MPI", 8) == 0) return "openmpi";
   if (strncmp(description, "MPICH", 5) == 0) return "mpich";
   return NULL;

@@ -1,6 +1,6 @@
 """Makes what a release consists of, in build/dist, with a file of checksums: the source archive and Python's source
-distribution, wheels for x86-64 and AArch64, and a Debian package of build/release where that is built.
-Usage: release.py [PART...], of source, sdist, wheels, deb; without one all of them.
+distribution, wheels for x86-64 and AArch64, and Debian's packages, source and binary, by packaging/debian.
+Usage: release.py [PART...], of source, sdist, wheels, debian; without one all of them.
 
 Wheels are compiled by Zig's C++ compiler, which has every glibc and links its own C++ library into what it makes: they
 run on systems that are years older than this one, and for AArch64 they are cross-compiled. Each architecture has two:
@@ -35,29 +35,30 @@ def run(*words, **more):
 
 def environment(python):
     """The interpreter of an environment with all that packaging/requirements.txt names, made of this Python."""
-    tag = run(python, "-c", "import sys; print(*sys.version_info[:2], sep='.')").strip()
+    base, tag = run(python, "-c", "import sys; print(sys.base_prefix, '%d.%d' % sys.version_info[:2], sep='\\n')").splitlines()
     place = SOURCE / ".venv" / f"release-{tag}"
-    wanted = (SOURCE / "packaging" / "requirements.txt").read_text()
+    wanted = f"# of {base}\n" + (SOURCE / "packaging" / "requirements.txt").read_text()
     done = place / "requirements.txt"
     if not done.exists() or done.read_text() != wanted:
         print(f"installing from PyPI into {place.relative_to(SOURCE)}", flush=True)
-        run(python, "-m", "venv", place)
+        run(python, "-m", "venv", "--clear", place)
         run(place / "bin" / "pip", "install", "--quiet", "--requirement", SOURCE / "packaging" / "requirements.txt")
         done.write_text(wanted)
     return place / "bin" / "python"
 
 
 def pythons():
-    """Interpreters with headers: of 3.11, and the first one of 3.12 or later."""
+    """Interpreters with headers and with a lock: of 3.11, and of the first version from 3.12 on."""
     candidates = [found for minor in range(11, 20) if (found := shutil.which(f"python3.{minor}"))]
-    candidates += sorted(map(str, Path.home().glob(".pyenv/versions/3.*/bin/python3")), key=lambda p: int(p.split("/3.")[1].split(".")[0]))
-    found = {}
+    candidates += map(str, sorted(Path.home().glob(".pyenv/versions/3.*/bin/python3")))
+    ask = ("import os, sys, sysconfig as s, venv; os.stat(s.get_path('include') + '/Python.h'); "
+           "print(0 if s.get_config_var('Py_GIL_DISABLED') else sys.version_info[1])")  # fmt: skip
+    usable = {}
     for python in candidates:
-        told = subprocess.run([python, "-c", "import os, sys, sysconfig, venv; os.stat(sysconfig.get_path('include') + '/Python.h'); "
-                               "print(sys.version_info[1])"], capture_output=True, text=True, check=False).stdout  # fmt: skip
-        if told and int(told) >= 11:
-            found.setdefault("cp311-cp311" if int(told) == 11 else "cp312-abi3", python)
-    return found
+        told = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False).stdout
+        usable.setdefault(int(told or 0), python)
+    tags = {minor: "cp311-cp311" if minor == 11 else "cp312-abi3" for minor in sorted(usable, reverse=True) if minor >= 11}
+    return {tag: usable[minor] for minor, tag in tags.items()}
 
 
 def script(path, text):
@@ -73,18 +74,20 @@ def toolchain(arch):
     tools = WORK / arch / "tools"
     compiler = {kind: script(tools / kind, f'exec {zig} {kind} -target {arch}-linux-gnu.{GLIBC} "$@"') for kind in ("cc", "c++")}
     archiver = {kind: script(tools / kind, f'exec {zig} {kind} "$@"') for kind in ("ar", "ranlib")}
+    cstdio = "-DCMAKE_CXX_FLAGS=-include cstdio"  # nanobind's headers count on libstdc++'s, which include it
     return [f"-DCMAKE_C_COMPILER={compiler['cc']}", f"-DCMAKE_CXX_COMPILER={compiler['c++']}", f"-DCMAKE_AR={archiver['ar']}",
             f"-DCMAKE_RANLIB={archiver['ranlib']}", "-DCMAKE_SYSTEM_NAME=Linux", f"-DCMAKE_SYSTEM_PROCESSOR={arch}",
-            "-DCMAKE_CXX_FLAGS=-include cstdio", "-DCMAKE_SHARED_LINKER_FLAGS=-s", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]  # fmt: skip
+            cstdio, "-DCMAKE_SHARED_LINKER_FLAGS=-s", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]  # fmt: skip
 
 
 def layers(python):
     """Wrappers that name the headers of the MPI libraries that are here, and nothing to link."""
     found = {}
     for name, wrapper in (("openmpi", "mpicc.openmpi"), ("mpich", "mpicc.mpich"), ("mpi_abi", python.with_name("mpicc_abi"))):
-        if shutil.which(wrapper):
-            flags = re.findall(r"(?<= )-[ID]\S+", run(wrapper, "-show"))
-            found[name] = script(WORK / "mpi" / f"mpicc.{name}", f"echo cc {' '.join(flags)}")
+        if not shutil.which(wrapper):
+            sys.exit(f"no layer for {name} ({wrapper} is not here), install libopenmpi-dev and libmpich-dev")
+        flags = re.findall(r"(?<= )-[ID]\S+", run(wrapper, "-show"))
+        found[name] = script(WORK / "mpi" / f"mpicc.{name}", f"echo cc {' '.join(flags)}")
     return found
 
 
@@ -109,8 +112,6 @@ def wheel(arch, tag, base):
     kept = (stage / told / "WHEEL").read_text().splitlines()
     lines = [line for line in kept if line and not line.startswith(("Tag:", "Root-Is-Purelib:"))]
     (stage / told / "WHEEL").write_text("\n".join([*lines, "Root-Is-Purelib: false", f"Tag: {tag}-linux_{arch}"]) + "\n")
-    for earlier in DIST.glob(f"steadfold-*-{tag}-*{arch}.whl"):
-        earlier.unlink()
     with tempfile.TemporaryDirectory(dir=WORK) as packed:
         run(python, "-m", "wheel", "pack", stage, "-d", packed)
         [file] = Path(packed).glob("*.whl")
@@ -131,9 +132,13 @@ def make_wheels():
         print(f"left out: wheels {tag} (no such CPython with headers is here)")
 
 
+def archive(path):
+    """The sources of the last commit."""
+    run("git", "archive", "--format=tar.gz", f"--prefix=steadfold-{VERSION}/", "-o", path, "HEAD", cwd=SOURCE)
+
+
 def make_source():
-    name = f"steadfold-{VERSION}"
-    run("git", "archive", "--format=tar.gz", f"--prefix={name}/", "-o", DIST / f"{name}-source.tar.gz", "HEAD", cwd=SOURCE)
+    archive(DIST / f"steadfold-{VERSION}-source.tar.gz")
 
 
 def make_sdist():
@@ -141,14 +146,26 @@ def make_sdist():
     run(python, "-m", "build", "--sdist", "--no-isolation", "--outdir", DIST, SOURCE)
 
 
-def make_deb():
-    if not (BUILD / "release" / "CPackConfig.cmake").exists():
-        sys.exit("no Debian package (build/release is not configured), run ./dev build before it")
-    run("cpack", "-G", "DEB", "-B", DIST, cwd=BUILD / "release")
-    shutil.rmtree(DIST / "_CPack_Packages", ignore_errors=True)
+def make_debian():
+    if not shutil.which("dh") or not shutil.which("dpkg-buildpackage"):
+        print("left out: Debian's packages (debhelper is not here), apt-get install debhelper")
+        return
+    room, place = BUILD / "debian", DIST / "debian"
+    for folder in (room, place):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    original = room / f"steadfold_{VERSION}.orig.tar.gz"
+    archive(original)
+    run("tar", "-xzf", original, cwd=room)
+    shutil.copytree(SOURCE / "packaging" / "debian", room / f"steadfold-{VERSION}" / "debian")
+    print("Debian's packages", flush=True)
+    run("dpkg-buildpackage", "-us", "-uc", cwd=room / f"steadfold-{VERSION}")
+    for path in room.iterdir():
+        if path.is_file():
+            shutil.copy(path, place)
 
 
-PARTS = {"source": make_source, "sdist": make_sdist, "wheels": make_wheels, "deb": make_deb}
+PARTS = {"source": make_source, "sdist": make_sdist, "wheels": make_wheels, "debian": make_debian}
 
 
 def main():
@@ -156,11 +173,14 @@ def main():
     for part in asked:
         if part not in PARTS:
             sys.exit(f"unknown part {part} (a release has {', '.join(PARTS)}), name one of these")
-    DIST.mkdir(parents=True, exist_ok=True)
+    if run("git", "status", "--porcelain", cwd=SOURCE):
+        print("what is not committed is in sdist and wheels, but not in the archives")
+    shutil.rmtree(DIST, ignore_errors=True)  # what stands there is this release's
+    DIST.mkdir(parents=True)
     for part in asked:
         PARTS[part]()
-    files = sorted(path for path in DIST.iterdir() if path.name != "SHA256SUMS")
-    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    files = sorted(path for path in DIST.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(DIST)}\n" for path in files]
     (DIST / "SHA256SUMS").write_text("".join(sums))
     for path in files:
         print(f"{path.stat().st_size / 1e6:6.2f} MB  {path.relative_to(SOURCE)}")

@@ -34,7 +34,7 @@ std::string last_dl_error() {
 }
 
 /// The MPI library that an extension module, which is loaded, has loaded: its version text, its file, and whether it
-/// has the standard's binary interface alone, whose handles are neither Open MPI's nor MPICH's. Its symbols are made
+/// is called by the standard's binary interface, whose handles are neither Open MPI's nor MPICH's. Its symbols are made
 /// known to what is loaded later; no other library is ever loaded.
 std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& module) {
   void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_NOLOAD);
@@ -44,16 +44,16 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   if (symbol == nullptr || dladdr(symbol, &place) == 0 || place.dli_fname == nullptr)
     fail_to_load("mpi4py's MPI library cannot be found (" + module +
                  " links no shared one), take a build of mpi4py that does");
-  // Which lacks what Open MPI's and MPICH's own mpi.h refer to.
-  const bool is_abi = dlsym(handle, "MPI_Abi_get_version") != nullptr &&
-                      dlsym(handle, "ompi_mpi_comm_world") == nullptr && dlsym(handle, "MPIR_Dup_fn") == nullptr;
+  int major = -1, minor = -1;  // what a library says that is not called by that interface (MPI 5)
+  if (void* const asked = dlsym(handle, "MPI_Abi_get_version"); asked != nullptr)
+    reinterpret_cast<int (*)(int*, int*)>(asked)(&major, &minor);
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
   mpi_initialized = reinterpret_cast<AskedMpi>(dlsym(handle, "MPI_Initialized"));
   mpi_finalized = reinterpret_cast<AskedMpi>(dlsym(handle, "MPI_Finalized"));
   char version[8192] = {};
   int length = 0;
   reinterpret_cast<int (*)(char*, int*)>(symbol)(version, &length);
-  return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname, is_abi};
+  return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname, major >= 1};
 }
 
 /// Loads an MPI layer, whose MPI functions are those of the library that mpi_library_of found.

@@ -72,10 +72,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    status = 1  # unless all was told
     try:
         status = main()
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read it has seen enough, as `head` has
         sys.stdout = None
-        status = 0
     sys.exit(status)

@@ -33,6 +33,8 @@ def bind(comm: Any) -> None:
     version, file, is_abi = _core.mpi_library_of(MPI.__file__)
     version = version.strip("\0 \n").splitlines()[0]
     name = "mpi_abi" if is_abi else next((name for text, name in _FAMILIES.items() if text in version), None)
+    if is_abi:
+        version += " by the standard's binary interface"
     found = layers()
     if name is None or name not in found:
         raise ImportError(

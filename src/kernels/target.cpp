@@ -35,7 +35,7 @@ constexpr bool has(unsigned word, std::initializer_list<int> bits) noexcept {
 bool are_kept(unsigned features, unsigned registers) noexcept {
   if (!has(features, {27})) return false;  // osxsave
   unsigned low = 0, high = 0;
-  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return (low & registers) == registers;
 }
 #endif
@@ -53,8 +53,8 @@ bool runs_here(Target target) noexcept {
     case Target::avx2:                                          // with avx, fma, f16c, bmi, bmi2
       return runs_here(Target::sse4) && has(basic.ecx, {28, 12, 29}) && has(extended.ebx, {5, 3, 8}) &&
              are_kept(basic.ecx, of_avx);
-    case Target::avx512:  // f, dq, bw, vl
-      return runs_here(Target::avx2) && has(extended.ebx, {16, 17, 30, 31}) && are_kept(basic.ecx, of_avx512);
+    case Target::avx512:  // f, dq, cd, bw, vl
+      return runs_here(Target::avx2) && has(extended.ebx, {16, 17, 28, 30, 31}) && are_kept(basic.ecx, of_avx512);
 #elif defined(__aarch64__)
     case Target::neon: return true;
 #if defined(__linux__)

@@ -11,7 +11,8 @@
 #include "steadfold/steadfold_mpi.h"
 
 static int32_t in_fortran(MPI_Comm comm) {
-#ifdef MPI_ABI /* the standard's binary interface, which is C's alone */
+#if defined(MPI_ABI_VERSION) && !defined(MPICH_VERSION) && !defined(OPEN_MPI)
+  /* The standard's binary interface is C's alone, and has another name for it. */
   return (int32_t)MPI_Comm_toint(comm);
 #else
   return (int32_t)MPI_Comm_c2f(comm);

@@ -29,6 +29,7 @@ KINDS = [f"{language}_{kind}" for language in ("c", "cpp") for kind in ("shared"
 LINKS = {
     "openmpi": "sf_compiled_with_open_mpi_so_link_libsteadfold_openmpi",
     "mpich": "sf_compiled_with_mpich_so_link_libsteadfold_mpich",
+    "mpi_abi": "sf_compiled_with_the_mpi_abi_so_link_libsteadfold_mpi_abi",
     "mpi": "sf_compiled_with_another_mpi_so_link_its_libsteadfold_mpi",
 }
 DROPPING = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
@@ -172,7 +173,7 @@ class Installed(unittest.TestCase):
         output(*CONFIGURE, "-B", place, f"-DSTEADFOLD_SOURCE={SOURCE}", f"-DSTEADFOLD_MPI_WRAPPERS={wrapper}")
         cache = (place / "CMakeCache.txt").read_text()
         self.assertIn("\nCMAKE_BUILD_TYPE:STRING=\n", cache)
-        self.assertFalse([line for line in cache.splitlines() if re.match("CPACK_|BUILD_TESTING", line)])
+        self.assertFalse([line for line in cache.splitlines() if re.match("CPACK_|BUILD_TESTING|CMAKE_INSTALL_.*DIR:", line)])
         told = output("ninja", "-C", place, "-t", "targets", "all")
         theirs = re.compile("steadfold|^cmake_|_cache$|^all$|[.]ninja$|^CMakeCache[.]txt$|^(c|cpp|cpp17)_(shared|static)$")
         own = [target for target in re.findall(r"^([\w.+-]+): phony$", told, re.MULTILINE) if not theirs.search(target)]

@@ -1,4 +1,5 @@
-"""Packages of distributions: the Debian package that CPack makes, unpacked and used; the recipe for Spack, read."""
+"""Packages of distributions: the Debian package that CPack makes, unpacked and used; the recipes for
+Debian, conda-forge and Spack, read."""
 
 import ast
 import math
@@ -91,6 +92,35 @@ class Debian(unittest.TestCase):
         self.assertEqual(output(program).strip(), self.version)
 
 
+def known_options():
+    """Those of the build."""
+    files = ("CMakeLists.txt", "cmake/SteadfoldHwloc.cmake", "examples/adapters/CMakeLists.txt")
+    build = "".join((SOURCE / name).read_text() for name in files)
+    return set(re.findall(r"^(?:option|set)\((STEADFOLD_\w+) ", build, re.MULTILINE))
+
+
+class Recipes(unittest.TestCase):
+    """Those of Debian and conda-forge, which tests elsewhere (STEADFOLD_FULL=1) and nobody have built."""
+
+    def test_options_are_those_of_the_build(self):
+        for name in ("debian/rules", "conda/recipe.yaml"):
+            used = set(re.findall(r"-D(STEADFOLD_\w+)=", (SOURCE / "packaging" / name).read_text()))
+            self.assertGreater(len(used), 2)
+            self.assertLessEqual(used, known_options(), name)
+
+    def test_versions_are_that_of_the_build(self):
+        version = re.search(r"project\(Steadfold VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertIn(f'version: "{version}"', (SOURCE / "packaging/conda/recipe.yaml").read_text())
+        self.assertRegex((SOURCE / "packaging/debian/changelog").read_text(), rf"^steadfold \({re.escape(version)}-\d+\) ")
+        minor = ".".join(version.split(".")[:2])  # of the SONAME
+        names = re.findall(r"^Package: (libsteadfold\S*?)([\d.]*)$", (SOURCE / "packaging/debian/control").read_text(), re.MULTILINE)
+        self.assertEqual(sorted(names), [("libsteadfold", minor), ("libsteadfold-dev", ""), ("libsteadfold-mpich", minor), ("libsteadfold-openmpi", minor)])
+
+    def test_debians_test_expects_the_readmes_digest(self):
+        digest = re.search(r"digest +([0-9A-F]{16})", (SOURCE / "README.md").read_text())[1]
+        self.assertIn(digest, (SOURCE / "packaging/debian/tests/bits").read_text())
+
+
 class Spack(unittest.TestCase):
     """Spack itself is not here: the recipe is Python, and names what there is."""
 
@@ -117,11 +147,9 @@ class Spack(unittest.TestCase):
             self.assertLessEqual(set(re.findall(r"[+~](\w+)", condition)), variants, condition)
 
     def test_options_are_those_of_the_build(self):
-        build = "".join((SOURCE / name).read_text() for name in ("CMakeLists.txt", "cmake/SteadfoldHwloc.cmake"))
-        known = set(re.findall(r"^(?:option|set)\((STEADFOLD_\w+) ", build, re.MULTILINE))
         used = {name for call in ("define", "define_from_variant") for name, _ in self.calls(call) if name.startswith("STEADFOLD")}
         self.assertGreater(len(used), 4)
-        self.assertLessEqual(used, known)
+        self.assertLessEqual(used, known_options())
 
     def test_versions_are_those_of_the_build(self):
         needed = dict(name.split("@") for name, _ in self.calls("depends_on") if name.startswith(("cmake@", "py-", "python@")) and "@" in name)

@@ -222,7 +222,7 @@ static void end(MPI_Request* request, int is_persistent) {
       while (!flag) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
       break;
     case 5:
-#if defined(MPICH) || defined(MPI_ABI)
+#if defined(MPICH) || defined(MPI_ABI_VERSION)
       if (is_persistent) {
         MPI_Wait(request, MPI_STATUS_IGNORE);
         break;
