@@ -5,7 +5,6 @@ import itertools
 import math
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 import run_paths  # noqa: E402
+from commands import output  # noqa: E402
 
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
@@ -34,13 +34,6 @@ LINKS = {
 }
 DROPPING = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
 SUM = math.fsum(1.0 / (i + 1) for i in range(1000))
-
-
-def output(*words, **more):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{shlex.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 class Installed(unittest.TestCase):

@@ -5,13 +5,15 @@ import ast
 import math
 import os
 import re
-import shlex
 import shutil
 import struct
-import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from commands import DIGEST, output  # noqa: E402
 
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
@@ -19,13 +21,6 @@ LIBRARIES = {n: r for n, _, r in (line.split("=") for line in os.environ["STEADF
 TOOLS = ("cpack", "dpkg-deb", "dpkg-shlibdeps")
 # What must be installed for an MPI library, whatever its version.
 PACKAGES = {"openmpi": r"libopenmpi\w+", "mpich": r"libmpich\w+"}
-
-
-def output(*words, **more):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{shlex.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 @unittest.skipUnless(all(map(shutil.which, TOOLS)), f"not all of {', '.join(TOOLS)} are here, install dpkg-dev")
@@ -100,7 +95,7 @@ def known_options():
 
 
 class Recipes(unittest.TestCase):
-    """Those of Debian and conda-forge, which tests elsewhere (STEADFOLD_FULL=1) and nobody have built."""
+    """That of Debian, which release_test builds with STEADFOLD_FULL=1, and that of conda-forge, which nobody has built."""
 
     def test_options_are_those_of_the_build(self):
         for name in ("debian/rules", "conda/recipe.yaml"):
@@ -117,8 +112,7 @@ class Recipes(unittest.TestCase):
         self.assertEqual(sorted(names), [("libsteadfold", minor), ("libsteadfold-dev", ""), ("libsteadfold-mpich", minor), ("libsteadfold-openmpi", minor)])
 
     def test_debians_test_expects_the_readmes_digest(self):
-        digest = re.search(r"digest +([0-9A-F]{16})", (SOURCE / "README.md").read_text())[1]
-        self.assertIn(digest, (SOURCE / "packaging/debian/tests/bits").read_text())
+        self.assertIn(DIGEST, (SOURCE / "packaging/debian/tests/bits").read_text())
 
 
 class Spack(unittest.TestCase):

@@ -4,9 +4,7 @@ the Python of Debian for that processor."""
 
 import hashlib
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,28 +14,17 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 DIST = SOURCE / "build" / "dist"
 SCRIPT = SOURCE / "packaging" / "release.py"
-FULL = "STEADFOLD_FULL" in os.environ
-sys.path.append(str(SCRIPT.parent))
+sys.path += [str(SCRIPT.parent), str(SOURCE / "tests" / "support")]
 import release  # noqa: E402
+from commands import DIGEST, extended, output, run  # noqa: E402
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
 
-DIGEST = re.search(r"digest +([0-9A-F]{16})", (SOURCE / "README.md").read_text())[1]
 # What it takes to run Python for AArch64, of Debian; versions are those of this machine's distribution.
 PACKAGES = ("python3.11", "libpython3.11-stdlib", "libstdc++6")
 
 
-def run(*words, **environment):
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=3000, check=False,
-                          env={**os.environ, **environment})  # fmt: skip
-
-
 class Release(unittest.TestCase):
-    def output(self, *words, **environment):
-        done = run(*words, **environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
     def room(self):
         place = Path(tempfile.mkdtemp(prefix="steadfold-"))
         self.addCleanup(shutil.rmtree, place)
@@ -48,25 +35,27 @@ class Release(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("unknown part wheel (a release has source, sdist, wheels, debian)", done.stderr)
 
-    def expect_right(self, *python, **environment):
-        self.assertRegex(self.output(*python, "-m", "steadfold", "doctor", **environment), rf"\b0 wrong\ndigest: +{DIGEST}\n")
+    def expect_right(self, *doctor, **settings):
+        """`doctor`: the command that runs the package's doctor."""
+        self.assertRegex(output(*doctor, env=extended(**settings)), rf"\b0 wrong\ndigest: +{DIGEST}\n")
 
     def try_wheel(self, file, base):
         room = self.room()
-        self.output(base, "-m", "venv", room)
+        output(base, "-m", "venv", room)
         python = room / "bin" / "python"
-        self.output(python, "-m", "pip", "install", "-q", "numpy", "mpi4py")
+        output(python, "-m", "pip", "install", "-q", "numpy", "mpi4py")
         before = sorted(room.rglob("*"))
-        alone = {"PATH": str(python.parent), "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
-        self.output(python, "-m", "pip", "install", "-q", "--no-compile", "--no-deps", "--no-index", file, **alone)
-        self.expect_right(python, **alone)
+        doctor = (python, "-m", "steadfold", "doctor")
+        own = {"PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
+        alone = {"PATH": str(python.parent), **own}
+        output(python, "-m", "pip", "install", "-q", "--no-compile", "--no-deps", "--no-index", file, env=extended(**alone))
+        self.expect_right(*doctor, **alone)
         flags = Path("/proc/cpuinfo").read_text().split()
         for target in ("scalar", *(["avx2"] if "avx2" in flags else []), *(["avx512"] if "avx512vl" in flags else [])):
-            self.expect_right(python, STEADFOLD_TARGET=target, **alone)  # an error where it is not there
+            self.expect_right(*doctor, STEADFOLD_TARGET=target, **alone)  # an error where it is not there
         for ranks in (2, 3) if shutil.which("mpirun.openmpi") else ():
-            said = self.output("mpirun.openmpi", "-n", ranks, python, "-m", "steadfold", "doctor", "--mpi", PYTHONPATH="", PYTHONDONTWRITEBYTECODE="1")
-            self.assertRegex(said, rf"\b0 wrong\ndigest: +{DIGEST}\n")
-        self.output(python, "-m", "pip", "uninstall", "-q", "-y", "steadfold")
+            self.expect_right("mpirun.openmpi", "-n", ranks, *doctor, "--mpi", **own)
+        output(python, "-m", "pip", "uninstall", "-q", "-y", "steadfold")
         self.assertEqual(sorted(room.rglob("*")), before, "traces are left")
 
     def emulated_python(self, room):
@@ -77,25 +66,25 @@ class Release(unittest.TestCase):
         apt = ["apt-get", "-qq", "-o", "APT::Architecture=arm64", "-o", "APT::Architectures::=arm64", "-o", "Debug::NoLocking=1",
                "-o", "APT::Sandbox::User=", "-o", f"Dir::State={room}/apt", "-o", f"Dir::Cache={room}/apt",
                "-o", f"Dir::State::status={room}/apt/status"]  # fmt: skip
-        self.output(*apt, "update")
-        self.output(*apt, "install", "--yes", "--no-install-recommends", "--download-only", *PACKAGES)
+        output(*apt, "update")
+        output(*apt, "install", "--yes", "--no-install-recommends", "--download-only", *PACKAGES)
         for package in (room / "apt" / "archives").glob("*.deb"):
-            self.output("dpkg-deb", "-x", package, room / "root")
+            output("dpkg-deb", "-x", package, room / "root")
         return ["qemu-aarch64", "-L", room / "root", room / "root/usr/bin/python3.11"]
 
     def try_emulated(self, file):
         room = self.room()
         python = self.emulated_python(room)
-        self.output(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--python-version", "3.11",
+        output(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--python-version", "3.11",
                     "--platform", "manylinux_2_28_aarch64", "--platform", "manylinux_2_27_aarch64", "-d", room, "numpy")  # fmt: skip
         for wheel in (file, *room.glob("numpy*.whl")):
             zipfile.ZipFile(wheel).extractall(room / "packages")
-        self.expect_right(*python, PYTHONPATH=str(room / "packages"))
+        self.expect_right(*python, "-m", "steadfold", "doctor", PYTHONPATH=str(room / "packages"))
 
-    if FULL:
+    if "STEADFOLD_FULL" in os.environ:
 
         def test_release(self):
-            self.output(sys.executable, "-B", SCRIPT)
+            output(sys.executable, "-B", SCRIPT, timeout=3000)
             listed = dict(reversed(line.split()) for line in (DIST / "SHA256SUMS").read_text().splitlines())
             self.assertEqual(listed.keys(), {str(path.relative_to(DIST)) for path in DIST.rglob("*") if path.is_file()} - {"SHA256SUMS"})
             for name, digest in listed.items():
@@ -119,7 +108,7 @@ class Release(unittest.TestCase):
     def expect_no_names_of_others(self, file, module):
         """The C++ library that is inside might be taken for another's, or the other way round."""
         extracted = zipfile.ZipFile(file).extract(module, self.room())
-        shown = self.output("nm", "-D", "--defined-only", extracted).split("\n")
+        shown = output("nm", "-D", "--defined-only", extracted).split("\n")
         self.assertEqual([line for line in shown if " _Z" in line], [], module)
 
 

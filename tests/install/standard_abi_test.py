@@ -5,11 +5,13 @@ the Python package."""
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from commands import extended, output, run  # noqa: E402
 
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 WRAPPER = os.environ["STEADFOLD_ABI_WRAPPER"]
@@ -32,13 +34,8 @@ for each in said or []:
 """
 
 
-def run(*words, **environment):
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, check=False,
-                          env={**os.environ, **environment})  # fmt: skip
-
-
-def preloaded(interposed=True):
-    return f"{INTERPOSER * interposed}:{NAP}"
+def preloaded(interposed=True, **settings):
+    return extended(LD_PRELOAD=f"{INTERPOSER * interposed}:{NAP}", **settings)
 
 
 class StandardAbi(unittest.TestCase):
@@ -47,31 +44,25 @@ class StandardAbi(unittest.TestCase):
         cls.room = Path(tempfile.mkdtemp(prefix="steadfold-"))
         cls.addClassCleanup(shutil.rmtree, cls.room)
 
-    def output(self, *words, **environment):
-        done = run(*words, **environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
     def compiled(self, source, *words):
         program = self.room / source.stem
-        self.output(WRAPPER, "-std=gnu11", "-g", f"-I{SOURCE / 'include'}", f"-I{TESTS}", source, "-o", program, *words, "-lm", "-pthread")
+        output(WRAPPER, "-std=gnu11", "-g", f"-I{SOURCE / 'include'}", f"-I{TESTS}", source, "-o", program, *words, "-lm", "-pthread")
         return program
 
     def digest(self, ranks, algorithm, interposed):
         told = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": algorithm}
-        ran = self.output(MPIRUN, "-n", ranks, self.room / "programs", "digest", "0", LD_PRELOAD=preloaded(interposed), **told)
+        ran = output(MPIRUN, "-n", ranks, self.room / "programs", "digest", "0", env=preloaded(interposed, **told))
         return re.search(r"digest (\w+)", ran)[1]
 
     def test_a_client(self):
         place = BUILD / "mpi_abi" / "lib"
         client = self.compiled(TESTS / "api" / "client.c", f"-L{place}", "-lsteadfold_mpi", "-lsteadfold", f"-Wl,-rpath,{place}")
         for ranks in (1, 2, 3):
-            self.output(MPIRUN, "-n", ranks, client)
+            output(MPIRUN, "-n", ranks, client)
 
     def test_the_layer_is_tied_to_no_library(self):
-        for file in ("libsteadfold_mpi_abi.so", "libsteadfold_interpose_mpi_abi.so"):
-            [found] = (BUILD / ("mpi_abi/lib" if "interpose" not in file else "lib")).glob(file)
-            self.assertIn("[$ORIGIN]", self.output("readelf", "--dynamic", found))
+        for file in ("mpi_abi/lib/libsteadfold_mpi_abi.so", "lib/libsteadfold_interpose_mpi_abi.so"):
+            self.assertIn("[$ORIGIN]", output("readelf", "--dynamic", BUILD / file))
 
     def test_no_other_layer_links(self):
         others = [path for name in ("openmpi", "mpich") if (path := BUILD / "archive" / f"libsteadfold_{name}.a").exists()]
@@ -84,11 +75,11 @@ class StandardAbi(unittest.TestCase):
             self.assertIn(LINK, done.stderr)
 
     def test_find_package(self):
-        self.output("cmake", "--install", BUILD, "--prefix", self.room / "prefix")
-        self.output("cmake", "-G", "Ninja", "-S", TESTS / "install" / "project", "-B", self.room / "project", "-DCOMPONENT=mpi_abi",
+        output("cmake", "--install", BUILD, "--prefix", self.room / "prefix")
+        output("cmake", "-G", "Ninja", "-S", TESTS / "install" / "project", "-B", self.room / "project", "-DCOMPONENT=mpi_abi",
                     f"-DCMAKE_PREFIX_PATH={self.room / 'prefix'}", f"-DMPI_C_COMPILER={WRAPPER}")  # fmt: skip
-        self.output("cmake", "--build", self.room / "project", "--target", "c_shared", "c_static")
-        said = {self.output(MPIRUN, "-n", 3, self.room / "project" / kind) for kind in ("c_shared", "c_static")}
+        output("cmake", "--build", self.room / "project", "--target", "c_shared", "c_static")
+        said = {output(MPIRUN, "-n", 3, self.room / "project" / kind) for kind in ("c_shared", "c_static")}
         self.assertEqual(len(said), 1)
 
     def test_programs_that_nobody_changes(self):
@@ -104,30 +95,28 @@ class StandardAbi(unittest.TestCase):
                 self.assertEqual(len({self.digest(ranks, algorithm, True) for algorithm in algorithms}), 1)
         for ranks in (3, 5, 8):
             with self.subTest(ranks=ranks):
-                ran = self.output(MPIRUN, "-n", ranks, collectives, LD_PRELOAD=preloaded())
+                ran = output(MPIRUN, "-n", ranks, collectives, env=preloaded())
                 self.assertIn("\n0 results are wrong", "\n" + ran)
-        self.assertNotEqual(run(MPIRUN, "-n", 4, collectives, "sums of doubles", LD_PRELOAD=NAP).returncode, 0, "the control")
+        self.assertNotEqual(run(MPIRUN, "-n", 4, collectives, "sums of doubles", env=preloaded(False)).returncode, 0, "the control")
 
     if PYTHON:
 
         def test_the_python_package_has_the_layer(self):
-            said = self.output(PYTHON, "-m", "steadfold", "info", PYTHONPATH=str(BUILD / "python"))
+            said = output(PYTHON, "-m", "steadfold", "info", env=extended(PYTHONPATH=str(BUILD / "python")))
             self.assertRegex(said, r"mpi layers: .*\bmpi_abi\b")
 
     if PYTHON and "STEADFOLD_FULL" in os.environ:
 
         def test_mpi4py(self):
-            self.try_mpi4py()
-
-    def try_mpi4py(self):
-        self.output(PYTHON, "-m", "venv", self.room / "python")
-        python = self.room / "python" / "bin" / "python"
-        self.output(python, "-m", "pip", "install", "-q", "numpy", "--no-binary=mpi4py", "mpi4py", MPICC=WRAPPER)
-        said = self.output(MPIRUN, "-n", 3, python, "-c", SUMS, PYTHONPATH=str(BUILD / "python"))
-        self.assertEqual(said.splitlines(), ["True mpi_abi"] * 3)
-        said = self.output(MPIRUN, "-n", 3, python, "-m", "steadfold", "doctor", "--mpi", PYTHONPATH=str(BUILD / "python"))
-        self.assertIn(" 0 wrong", said)
+            output(PYTHON, "-m", "venv", self.room / "python")
+            python = self.room / "python" / "bin" / "python"
+            output(python, "-m", "pip", "install", "-q", "numpy", "--no-binary=mpi4py", "mpi4py", env=extended(MPICC=WRAPPER))
+            ours = extended(PYTHONPATH=str(BUILD / "python"))
+            said = output(MPIRUN, "-n", 3, python, "-c", SUMS, env=ours)
+            self.assertEqual(said.splitlines(), ["True mpi_abi"] * 3)
+            said = output(MPIRUN, "-n", 3, python, "-m", "steadfold", "doctor", "--mpi", env=ours)
+            self.assertIn(" 0 wrong", said)
 
 
 if __name__ == "__main__":
-    sys.exit(unittest.main())
+    unittest.main()

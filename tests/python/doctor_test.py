@@ -11,8 +11,9 @@ from pathlib import Path
 
 from support import libraries, on_ranks
 
-README = Path(__file__).resolve().parents[2] / "README.md"
-DIGEST = re.search(r"^digest +([0-9A-F]{16})$", README.read_text(), re.MULTILINE)[1]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from commands import DIGEST  # noqa: E402
+
 FLIPPED = Path(os.environ["STEADFOLD_BUILD"]) / "tests" / "libsteadfold_flipped_bit.so"
 
 

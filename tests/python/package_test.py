@@ -8,7 +8,6 @@ import itertools
 import math
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 import run_paths  # noqa: E402
+from commands import output, run  # noqa: E402
 
 BUILD = Path(os.environ["STEADFOLD_BUILD"])
 SOURCE = Path(__file__).resolve().parents[2]
@@ -78,17 +78,6 @@ for name in ["steadfold", *("steadfold." + each for each in names)]:
     attempted += result.attempted
 print(attempted)
 """
-
-
-def run(*words, **more):
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600, **more)
-
-
-def output(*words, **more):
-    done = run(*words, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{shlex.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def has(python, *modules):
