@@ -59,7 +59,7 @@ target_link_libraries(steadfold_tests_directory PRIVATE steadfold_options)
 
 # Tests take longer to compile than to run: the library alone is optimised as users get it. Without any optimisation
 # they are compiled in two thirds of the time, but run for five times as long.
-set(steadfold_test_options $<$<CONFIG:Release>:-O1>)
+set(steadfold_test_options ${steadfold_quick})
 if(STEADFOLD_SANITIZE MATCHES "address") # whose checks take long to optimise
   set(steadfold_test_options -O0)
 endif()
