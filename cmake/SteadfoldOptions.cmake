@@ -53,12 +53,14 @@ set(steadfold_quick $<$<CONFIG:Release>:-Og>)
 
 # GCC looks for memory to free whenever what it holds has doubled, which takes it up to a tenth of its time: not where each
 # of as many compilers as there are processors may have two gigabytes.
-cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY) # in MiB
-cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
-math(EXPR share "${memory} / ${processors}")
-if(PROJECT_IS_TOP_LEVEL AND share GREATER_EQUAL 2000)
-  target_compile_options(steadfold_options INTERFACE
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>) # in KiB
+if(PROJECT_IS_TOP_LEVEL)
+  cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY) # in MiB
+  cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR share "${memory} / ${processors}")
+  if(share GREATER_EQUAL 2000)
+    target_compile_options(steadfold_options INTERFACE
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>) # in KiB
+  endif()
 endif()
 
 # For the rooms alone: programs that link them get the counters' runtime.
