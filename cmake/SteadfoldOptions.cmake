@@ -79,3 +79,23 @@ function(steadfold_unity target)
   # Types of a file's own as members of templates of a header, which GCC takes for a header's.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
+
+# steadfold_precompile(TARGET HEADERS header... [OPTIONS flag...] [LIBRARIES target...]): headers that are compiled once, for
+# each target that asks steadfold_use_precompiled(TARGET HEADERS_TARGET) for them and has the same flags. Compilers behind a
+# launcher, as ccache, go without: they remember whole files, but not those with such headers.
+function(steadfold_precompile target)
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;OPTIONS;LIBRARIES")
+  file(WRITE ${PROJECT_BINARY_DIR}/headers/${target}.cpp "")
+  add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/headers/${target}.cpp)
+  target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
+  target_compile_options(${target} PRIVATE ${arg_OPTIONS})
+  target_link_libraries(${target} PRIVATE steadfold_options ${arg_LIBRARIES})
+endfunction()
+function(steadfold_use_precompiled target headers)
+  if(TARGET ${headers})
+    target_precompile_headers(${target} REUSE_FROM ${headers})
+  endif()
+endfunction()

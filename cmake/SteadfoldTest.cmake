@@ -64,24 +64,13 @@ if(STEADFOLD_SANITIZE MATCHES "address") # whose checks take long to optimise
   set(steadfold_test_options -O0)
 endif()
 
-# Headers that are compiled once, a quarter of what tests take to compile. Compilers behind a launcher, as ccache, go
-# without: they remember whole files, but not those with such headers.
-if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  file(WRITE ${PROJECT_BINARY_DIR}/tests/common.cpp "")
-  add_library(steadfold_test_headers OBJECT ${PROJECT_BINARY_DIR}/tests/common.cpp)
-  target_precompile_headers(steadfold_test_headers PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/common.hpp)
-  target_compile_options(steadfold_test_headers PRIVATE ${steadfold_test_options})
-  target_link_libraries(steadfold_test_headers PRIVATE steadfold_options GTest::gtest)
-  # As in programs.
+# Headers take a quarter of the time that tests take to compile. Targets use them whose options are the same, or differ in
+# what is checked for undefined behaviour, which Clang does not mind.
+steadfold_precompile(steadfold_test_headers HEADERS ${PROJECT_SOURCE_DIR}/tests/support/common.hpp LIBRARIES GTest::gtest
+  OPTIONS ${steadfold_test_options} ${CMAKE_CXX_COMPILE_OPTIONS_PIE}) # as in programs
+if(TARGET steadfold_test_headers)
   set_target_properties(steadfold_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(steadfold_test_headers PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
 endif()
-# Not for targets whose options differ, but for what is checked for undefined behaviour, which Clang does not mind.
-function(steadfold_use_test_headers target)
-  if(TARGET steadfold_test_headers)
-    target_precompile_headers(${target} REUSE_FROM steadfold_test_headers)
-  endif()
-endfunction()
 
 add_library(steadfold_defined INTERFACE)
 target_compile_options(steadfold_defined INTERFACE -fno-sanitize=undefined)
@@ -103,7 +92,7 @@ function(steadfold_test test)
   target_compile_options(${test} PRIVATE ${steadfold_test_options})
   steadfold_unity(${test})
   target_link_libraries(${test} PRIVATE steadfold_options steadfold_tests_directory ${arg_LIBRARIES} GTest::gtest_main)
-  steadfold_use_test_headers(${test})
+  steadfold_use_precompiled(${test} steadfold_test_headers)
   if(STEADFOLD_SANITIZE MATCHES "undefined" AND NOT arg_PUBLIC)
     target_link_libraries(${test} PRIVATE steadfold_defined) # last: the last option counts
   endif()
@@ -168,7 +157,7 @@ function(steadfold_mpi_test_program target name)
     ${arg_LIBRARIES} GTest::gtest)
   target_link_options(${target} PRIVATE ${arg_OPTIONS})
   if(NOT arg_OPTIONS AND NOT arg_SOURCES MATCHES "[.]c$")
-    steadfold_use_test_headers(${target})
+    steadfold_use_precompiled(${target} steadfold_test_headers)
   endif()
 endfunction()
 

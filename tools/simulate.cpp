@@ -158,7 +158,7 @@ Json predicted(const SimulateOptions& options) {
   return json;
 }
 
-std::string table_of(const Json& json) {
+std::string table_of_simulated(const Json& json) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, field] : json.items()) {
     std::string text = field.is_string() ? field.get<std::string>() : field.dump();
@@ -173,7 +173,7 @@ Result run(const Job& job, const SimulateOptions& options) {
   LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
   work.show(fmt::format("predicting {} ranks", options.ranks), 0);
   const Json json = predicted(options);
-  return {options.json ? line_of(json) : table_of(json)};
+  return {options.json ? line_of(json) : table_of_simulated(json)};
 }
 
 }  // namespace

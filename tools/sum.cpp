@@ -39,7 +39,7 @@ Json json_of(const Job& job, const SumOptions& options, const Share& share, cons
   return json;
 }
 
-std::string table_of(const Json& json, double value) {
+std::string table_of_sum(const Json& json, double value) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, field] : json.items()) {
     std::string text = field.is_string() ? field.get<std::string>() : field.dump();
@@ -66,7 +66,7 @@ Result run(const Job& job, const SumOptions& options) {
                       "), report it with this command line",
                   check_failed);
   const Json json = json_of(job, options, share, summed);
-  return {options.request.json ? line_of(json) : table_of(json, summed.value)};
+  return {options.request.json ? line_of(json) : table_of_sum(json, summed.value)};
 }
 
 }  // namespace

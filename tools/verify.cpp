@@ -64,7 +64,7 @@ std::vector<std::string> arguments_for(const VerifyOptions& options, const std::
   return arguments;
 }
 
-std::string table_of(const Json& rows) {
+std::string table_of_verified(const Json& rows) {
   std::vector<std::vector<std::string>> lines = {{"ranks", "method", "schedule", "bits"}};
   for (const Json& row : rows) {
     std::string schedule = row["schedule"];
@@ -88,7 +88,7 @@ Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
         ranks_before / all_ranks);
     const Json answer = ask("verify-worker", arguments, counts[job], Placement::anywhere, "try it with steadfold sum");
     for (const Json& row : answer.at("rows")) rows.push_back(row);
-    work.keep([rows] { return table_of(rows); });
+    work.keep([rows] { return table_of_verified(rows); });
     ranks_before += counts[job];
   }
   return rows;
@@ -106,7 +106,7 @@ std::map<std::string, std::set<std::string>> results_of(const Json& rows) {
 }
 
 std::string text_for_people(const Json& rows, bool identical) {
-  std::string text = table_of(rows);
+  std::string text = table_of_verified(rows);
   for (const auto& [method, found] : results_of(rows)) {
     const bool promised = promises_the_same_bits(method);
     const std::string what = found.size() == 1 ? "the same bits everywhere, " + *found.begin()
