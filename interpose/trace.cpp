@@ -23,7 +23,7 @@ struct Traced {
 };
 static_assert(sizeof(Traced) == 24);
 
-struct Head {
+struct TraceHead {
   std::array<char, 8> what = {'s', 'f', 't', 'r', 'a', 'c', 'e', '1'};
   std::int32_t rank = 0;
   std::int32_t ranks = 0;
@@ -135,7 +135,7 @@ class Trace {
     is_open_ = true;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-    Head head;
+    TraceHead head;
     head.rank = rank_;
     head.ranks = ranks_;
     MPI_Comm parent = MPI_COMM_NULL;
@@ -152,9 +152,9 @@ class Trace {
     if (!compared_.empty()) read(head);
   }
 
-  void read(const Head& expected) {
+  void read(const TraceHead& expected) {
     std::FILE* const in = std::fopen(file(compared_).c_str(), "rb");
-    Head head;
+    TraceHead head;
     const bool is_record = in != nullptr && std::fread(&head, sizeof head, 1, in) == 1 && head.what == expected.what;
     if (!is_record || head.rank != expected.rank || head.ranks != expected.ranks) {
       is_readable_ = false;

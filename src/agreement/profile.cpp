@@ -13,7 +13,7 @@ namespace steadfold::agreement {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
-constexpr const char* advice = "let `steadfold tune` write it";
+constexpr const char* write_it = "let `steadfold tune` write it";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& why) {
-  throw std::invalid_argument(problem + " (" + why + "), " + advice);
+  throw std::invalid_argument(problem + " (" + why + "), " + write_it);
 }
 
 /// The figures of a profile, by their names.

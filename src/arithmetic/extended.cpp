@@ -47,7 +47,7 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
 }
 
 template <class T>
-void canonicalise(void* values, std::size_t count) {
+void canonicalise_extended(void* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     auto* const at = static_cast<std::byte*>(values) + i * sizeof(T);
     T x;
@@ -61,7 +61,7 @@ void canonicalise(void* values, std::size_t count) {
 template <class T>
 void fill(void* values, std::size_t count, T value) {
   for (std::size_t i = 0; i < count; ++i) static_cast<T*>(values)[i] = value;
-  canonicalise<T>(values, count);
+  canonicalise_extended<T>(values, count);
 }
 
 template <class T, T (*combined)(T, T)>
@@ -71,7 +71,7 @@ Operator make(bool is_extreme) {
           .commutative = true,
           .order_free = is_extreme,
           .idempotent = is_extreme,
-          .canonicalise = canonicalise<T>,
+          .canonicalise = canonicalise_extended<T>,
           .clear_unused = bytes_in_use<T> < sizeof(T) ? clear_unused<T> : nullptr};
 }
 
@@ -85,7 +85,7 @@ T product(T a, T b) {
 }
 
 template <class T>
-std::array<Operator, 4> make_all() {
+std::array<Operator, 4> make_all_extended() {
   std::array<Operator, 4> all = {make<T, sum<T>>(false), make<T, product<T>>(false), make<T, extreme<T, true>>(true),
                                  make<T, extreme<T, false>>(true)};
   all[0].of_nothing = [](void* values, std::size_t count) { fill<T>(values, count, 0); };
@@ -96,10 +96,10 @@ std::array<Operator, 4> make_all() {
 }  // namespace
 
 std::array<Operator, 4> extended_operators(Type type) noexcept {
-  if (type == Type::long_double) return make_all<long double>();
+  if (type == Type::long_double) return make_all_extended<long double>();
 #if defined(__SIZEOF_FLOAT128__)
   __extension__ typedef __float128 Float128;
-  if (type == Type::f128) return make_all<Float128>();
+  if (type == Type::f128) return make_all_extended<Float128>();
 #endif
   return {};
 }

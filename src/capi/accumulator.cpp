@@ -36,6 +36,7 @@ using steadfold::arithmetic::Way;
 using steadfold::capi::caught;
 using steadfold::capi::is_given;
 using steadfold::capi::number;
+using steadfold::capi::require_place;
 
 static_assert(SF_LESS == static_cast<int>(Comparison::less) && SF_EQUAL == static_cast<int>(Comparison::equal) &&
               SF_GREATER == static_cast<int>(Comparison::greater) &&
@@ -57,10 +58,6 @@ namespace {
 constexpr Count fewest_per_thread = 1024;
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
-
-void require_place(const void* place, const char* what) {
-  if (place == nullptr) refuse(std::string(what) + " has nowhere to go (its address is null), give one");
-}
 
 void require(const sf_accumulator* accumulator) {
   if (accumulator == nullptr) refuse("no accumulator (the pointer is null), make one with sf_accumulator_create");

@@ -55,6 +55,13 @@ inline agreement::Data data_of(const void* first, const void* second, void* resu
           .result = static_cast<std::byte*>(result)};
 }
 
+inline agreement::Failure nowhere(const char* what) {
+  return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
+}
+inline void require_place(const void* place, const char* what) {
+  if (place == nullptr) throw nowhere(what);
+}
+
 /// The number in an enumeration of C, which may be any; in C++ loading one that is no enumerator is undefined.
 template <class Enumeration>
 unsigned number(const Enumeration& field) {

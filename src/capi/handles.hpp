@@ -71,13 +71,6 @@ sf_status start_reduce(const sf_call* call, const agreement::Data& data, bool ma
 /// Waits as sf_request_wait_for does, but no longer than until `ends`.
 sf_status wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends, int* done) noexcept;
 
-inline agreement::Failure nowhere(const char* what) {
-  return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
-}
-inline void require_place(const void* place, const char* what) {
-  if (place == nullptr) throw nowhere(what);
-}
-
 /// Deletes it if nobody else owns it.
 inline void release(sf_group* group) noexcept {
   if (group->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;

@@ -18,7 +18,7 @@ bool is_whole(std::span<const std::byte> partial) noexcept {
 std::span<const std::byte> inner(std::span<const std::byte> partial) noexcept {
   return is_whole(partial) ? partial.first(partial.size() - count_bytes) : partial;
 }
-Count rows_of(std::span<const std::byte> partial) noexcept {
+Count rows_behind(std::span<const std::byte> partial) noexcept {
   Count rows = 0;
   if (is_whole(partial)) std::memcpy(&rows, partial.data() + partial.size() - count_bytes, sizeof rows);
   return rows;
@@ -124,20 +124,20 @@ class MaskedKind final : public PartialKind, private AddedWords {
  private:
   Count piece_columns() const noexcept override { return kind_->piece_columns(); }
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
-    const Count rows = rows_of(left.head) + rows_of(right.head);
+    const Count rows = rows_behind(left.head) + rows_behind(right.head);
     const Partial merged = kind_->merge_piece(inner(left.head), inner(right.head), {without_count(out.head)}, pieces);
     return pieces.more ? Partial{} : out.head.first(with_count(out.head, merged.head.size(), rows));
   }
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
     const Status status = kind_->finish_piece(inner(partial.head), unknown_count, values, spare, pieces);
-    return status != Status::ok ? status : check_row_count(rows_of(partial.head), element_count);
+    return status != Status::ok ? status : check_row_count(rows_behind(partial.head), element_count);
   }
 
   Count word_count() const noexcept override { return kind_->added_words()->word_count() + 1; }
   void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept override {
     kind_->added_words()->to_words(inner(partial), words.first(words.size() - 1));
-    words.back() = static_cast<std::int64_t>(rows_of(partial));
+    words.back() = static_cast<std::int64_t>(rows_behind(partial));
   }
   Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
                    std::span<std::byte> out) const noexcept override {

@@ -15,19 +15,19 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-Slot landing_of(Rank open, Rank shift, std::uint32_t s) { return landing((shift - 1) % open, s); }
+Slot landing_at(Rank open, Rank shift, std::uint32_t s) { return landing((shift - 1) % open, s); }
 
 Steps open_receives(Context c, Blocks blocks, Rank open, Rank shift) {
   const Rank source = blocks.ahead(shift);
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank) && shift < c.rank_count; ++s)
-    co_yield make::receive(source, landing_of(open, shift, s), {source, 1});
+    co_yield make::receive(source, landing_at(open, shift, s), {source, 1});
 }
 
 // Merges partials from the ranks above into this rank's own, and those from the ranks below by themselves.
 Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   const Slot above = partial(0, s);
   const Slot below = partial(1, s);
-  const Slot landed = landing_of(open, shift, s);
+  const Slot landed = landing_at(open, shift, s);
   const Rank source = (c.rank + shift) % c.rank_count;
   if (source > c.rank) co_yield make::merge(above, above, landed, {c.rank, shift + 1});
   if (source == 0) co_yield make::copy(below, landed, {0, 1});
@@ -46,7 +46,7 @@ Steps exchange(Context c, Blocks blocks) {
     const Rank owner = blocks.ahead(-shift);
     for (std::uint32_t s = blocks.begin(owner); s < blocks.end(owner); ++s) {
       co_yield make::lift(partial(0, s), c.rank);
-      co_yield make::send(owner, partial(0, s), landing_of(open, shift, s));
+      co_yield make::send(owner, partial(0, s), landing_at(open, shift, s));
     }
     for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
       for (Steps steps = take_in(c, open, shift, s); const Step* step = steps.next();) co_yield *step;
