@@ -1,6 +1,9 @@
 # How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command, python.
 include(GoogleTest)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
+# Itself: a version manager has a script before it, which takes longer to start it than most tests take.
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)" OUTPUT_VARIABLE Python3_EXECUTABLE
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
 # Published data lie where STEADFOLD_SHARED says, or beside the checkout; tests that need them skip without.
 set(steadfold_test_environment "")
@@ -206,7 +209,7 @@ function(steadfold_fortran_test name file)
   set(program ${PROJECT_BINARY_DIR}/tests/${name}/fortran/${test})
   steadfold_fortran_program(mpi_${test}_${name} ${name} ${program} SOURCES ${arg_MODULES} ${file}
     LIBRARIES steadfold_fortran_reference
-    OPTIONS -g -fopenmp -fcheck=all,no-array-temps -Wall -Wno-uninitialized -Wno-maybe-uninitialized)
+    OPTIONS -Og -g -fopenmp -fcheck=all,no-array-temps -Wall -Wno-uninitialized -Wno-maybe-uninitialized)
   foreach(p IN LISTS arg_RANKS)
     steadfold_add_ranks(mpi.${name}.${test}.p${p} ${name} ${p} ${program})
   endforeach()

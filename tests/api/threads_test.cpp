@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned all_thread_counts[] = {0, 2, 3, 8, 1, 4, 5, 7, 16, 33};
 constexpr std::span thread_counts = std::span(all_thread_counts).first(test::sanitized ? 3 : 10);
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 16, 33, 64, 1000, 4097, 30011};
-constexpr std::size_t large = 1200007;  // whose elements are worth several threads
+constexpr std::size_t large = test::sanitized ? 600007 : 1200007;  // elements that are worth several threads
 
 class ThreadsTest : public testing::Test {
  protected:

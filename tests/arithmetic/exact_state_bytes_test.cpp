@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/hex.hpp"
+#include "support/sanitized.hpp"
 
 namespace steadfold::test::exact_state_bytes_test {
 namespace {
@@ -132,7 +133,7 @@ TEST(KeptBytes, ForgedOnesAreStatesOrRefused) {
   for (const StateShape& shape : shapes) {
     const Bytes whole = file(*some_state(shape, random));
     for (std::size_t at = 0; at + 4 < whole.size(); ++at) {
-      for (unsigned flip = 1; flip < 256; ++flip) {
+      for (unsigned flip = 1; flip < 256; flip += sanitized ? 13 : 1) {
         Bytes bytes = whole;
         bytes[at] ^= static_cast<std::byte>(flip);
         mend(bytes);

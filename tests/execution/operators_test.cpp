@@ -10,6 +10,7 @@
 #include "order/distribution.hpp"
 #include "order/recursion.hpp"
 #include "support/inputs.hpp"
+#include "support/sanitized.hpp"
 #include "support/simulated_job.hpp"
 
 namespace steadfold::test::operators_test {
@@ -174,7 +175,7 @@ TEST(UserOperators, MatrixProductsAreThoseOfTheTree) {
 
 /// Plain with an operator that does not commute is offered only where rank order is kept: texts stand in order.
 TEST(UserOperators, PlainTextsStandInRankOrder) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; seed += sanitized ? 5 : 1) {
     std::mt19937_64 random(seed);
     const Rank p = 1 + static_cast<Rank>(random() % 20);
     const Count n = 1 + random() % 100;

@@ -11,6 +11,7 @@
 #include "arithmetic/rows/intake.hpp"
 #include "execution/lifter.hpp"
 #include "support/all_kinds.hpp"
+#include "support/sanitized.hpp"
 #include "support/simulated_job.hpp"
 #include "support/strided.hpp"
 #include "support/two_axes.hpp"
@@ -191,7 +192,7 @@ TEST_P(StridedKinds, HaveTheBitsOfContiguousOnes) {
       whole.columns += random_() % 2 == 0 ? 0 : 2;
       const auto all = pitches(rows, whole.columns, whole.element_bytes);
       for (const Pitch& pitch : all) {
-        if (is_long && random_() % 4 != 0) continue;
+        if (random_() % (sanitized ? 12 : 4) != 0 && (is_long || sanitized)) continue;
         Pitch other = all[random_() % all.size()];
         if (kind.is_masked()) other = {static_cast<std::ptrdiff_t>(random_() % 7) - 3, 0, "mask"};
         SCOPED_TRACE(testing::Message() << kind.name() << ": " << pitch.name << " and " << other.name << ", " << rows

@@ -15,7 +15,7 @@ PROGRAMS = os.environ["STEADFOLD_INTERPOSE_PROGRAMS"]
 PRELOADED = os.environ["STEADFOLD_INTERPOSE"]
 FORTRAN = os.environ["STEADFOLD_INTERPOSE_FORTRAN"] == "1"
 FULL = os.environ.get("STEADFOLD_FULL") == "1"
-RANKS = (3, 4, 5, 7, 8)
+RANKS = (3, 4, 5, 7, 8) if FULL or LIBRARY == "openmpi" else (3, 7)
 # Those of an allreduce that the MPI library can be told to take.
 ALGORITHMS = {"openmpi": ["1", "3", "4", "2", "5", "6"], "mpich": ["recursive_doubling", "reduce_scatter_allgather", "smp", "nb"]}[LIBRARY]
 
@@ -68,7 +68,7 @@ class Interposed(unittest.TestCase):
         if not FORTRAN:
             self.skipTest("no Fortran compiler for this MPI library")
         for interface in ("include", "module", "f08"):
-            for ranks in RANKS if interface == "f08" else RANKS[:1]:
+            for ranks in (3, 7) if interface == "f08" else (3,):
                 with self.subTest(interface=interface, ranks=ranks):
                     ran = self.ended_well(run(ranks, program(f"fortran_{interface}"), REPORT="1"))
                     self.assertIn("0 results are wrong", ran.stdout)
@@ -81,7 +81,7 @@ class Interposed(unittest.TestCase):
         self.assertNotEqual(ran.returncode, 0, "the control: without the interposer it fails")
 
     def test_no_algorithm_changes_a_bit(self):
-        for ranks in (4, 5, 7, 8):
+        for ranks in (4, 5, 7, 8) if FULL or LIBRARY == "openmpi" else (4, 7):
             algorithms = ALGORITHMS if ranks == 4 or FULL else ALGORITHMS[:2]
             with self.subTest(ranks=ranks):
                 plain = {self.digest(ranks, interposed=False, **forced(a)) for a in algorithms}

@@ -65,7 +65,7 @@ class Ranks(unittest.TestCase):
     def test_bits(self):
         found = {}
         for library in libraries():
-            for ranks in (1, 2, 3, 5):
+            for ranks in (1, 2, 3, 5) if not found else (3,):
                 lines = on_ranks(library, ranks, PROGRAM).splitlines()
                 found[library, ranks] = lines
                 with self.subTest(library=library, ranks=ranks):

@@ -75,7 +75,7 @@ TEST_F(TeamTest, EveryNumberOfWorkersGivesTheBitsOfOneThread) {
                binned = sf::sum(x, {.method = sf::binned()}), by_tree = sf::sum(x, {.method = sf::tree()}),
                reduced = sf::reduce(x, subtract);
   int differ = 0;
-  for (const int workers : {1, 2, 3, 5, uneven(0), uneven(1)}) {
+  for (const int workers : {1, 2, 5, uneven(0)}) {
     std::vector<double> plain(static_cast<std::size_t>(workers));
     on_team(workers, [&](const Here& here) {
       const auto mine = here.part_of(x), other = here.part_of(y);
@@ -92,7 +92,7 @@ TEST_F(TeamTest, EveryNumberOfWorkersGivesTheBitsOfOneThread) {
     for (const double each : plain) EXPECT_EQ(bits(each), bits(plain.front()));
     differ += bits(plain.front()) != bits(sum) ? 1 : 0;
   }
-  EXPECT_GT(differ, 2) << "the control: plain sums should differ";
+  EXPECT_GT(differ, 1) << "the control: plain sums should differ";
 }
 
 /// Those of the ranks before come first, and so in a scan.
@@ -115,7 +115,7 @@ TEST_F(TeamTest, WorkersStandInTheOrderOfRanks) {
 }
 
 TEST_F(TeamTest, EverySchedule) {
-  constexpr std::size_t most_columns = 3000;
+  constexpr std::size_t most_columns = 1000;
   const auto rows = hostile(64 * most_columns, 9);  // more than there are workers
   on_team(1 + uneven(0), [&](const Here& here) {
     const auto mine = std::span(rows).subspan(static_cast<std::size_t>(here.rank) * most_columns);
