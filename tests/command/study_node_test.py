@@ -19,9 +19,9 @@ SUMS = {
     ("fastmath", "auto"),
     ("plain", "auto"),
     ("binned:sweep=single", "auto"),
-    ("binned:sweep=single", "recursive_doubling"),
     ("binned:sweep=double", "auto"),
-    ("binned:sweep=double", "recursive_doubling"),
+    *((f"binned:sweep={sweep}", schedule) for sweep in ("single", "double")
+      for schedule in ("recursive_doubling", "single_notify", "multi_notify")),  # fmt: skip
     ("tree", "auto"),
     ("exact", "auto"),
 }
@@ -73,37 +73,48 @@ class Node(StudyTest):
             self.assertEqual(rows[8, "tree per socket", tree, "multi_notify"]["cross_socket_edges"], 0)
         flat = rows[16, "by socket", "flat", "single_notify"]
         self.assertAlmostEqual(flat["seconds"], 7 * near + 8 * far + 15 * merge, delta=1e-12)
+        counted = rows[16, "by socket", "flat", "counted_notify"]  # each adds to the count, 0 reads it, then all lines
+        self.assertAlmostEqual(counted["seconds"], 14 * near + far + far + flat["seconds"], delta=1e-12)
         halves = rows[8, "by socket", "none", "dissemination"]
         self.assertAlmostEqual(halves["seconds"], 3 * (near + merge), delta=1e-12)
         for (threads, places, tree, protocol), row in rows.items():
+            if protocol == "counted_notify":
+                self.assertGreaterEqual(row["seconds"], rows[threads, places, tree, "single_notify"]["seconds"] + 2 * near - 1e-12)
             if protocol == "multi_notify" and tree != "flat":
                 single = rows[threads, places, tree, "single_notify"]["seconds"]
                 self.assertLessEqual(row["seconds"], single + 1e-12, (threads, places, tree))
 
     def test_measured(self):
-        rows = self.rows("measured", "--ranks", "1,2,3", "--rounds", "3", study=NODE)[0]
+        rows = self.rows("measured", "--ranks", "1,2,3,4", "--rounds", "3", study=NODE)[0]
         found = {(row["threads"], row["doubles"], row["tree"], row["protocol"]): row for row in rows}
         self.assertEqual(len(found), len(rows))
-        self.assertEqual({key[:2] for key in found}, {(threads, doubles) for threads in (2, 3) for doubles in (1, 16)})
+        self.assertEqual({key[:2] for key in found}, {(threads, doubles) for threads in (2, 3, 4) for doubles in (1, 16)})
         for (threads, _, tree, protocol), row in found.items():
             self.assert_times(row)
             if tree != "none":
                 self.assertEqual(row["result"], "at the root" if protocol.endswith("_notify") else "everywhere")
-        for threads in (2, 3):
+        for threads in (2, 3, 4):
             plain = {protocol for count, _, tree, protocol in found if (count, tree) == (threads, "none")}
             self.assertGreaterEqual(plain, {"a team's plan", "bare exchange", "atomics"})
-            self.assertEqual("dissemination" in plain, threads == 2, "it serves powers of two")
-        self.assertIn((3, 16, "binomial", "multi_notify"), found)
+            self.assertEqual("dissemination" in plain, threads != 3, "it serves powers of two")
+            self.assertEqual("dissemination, broadcast" in plain, threads == 4, "halves of one thread have nothing to tell")
+        for protocol in ("multi_notify", "counted_notify", "counted_notify, broadcast"):
+            self.assertIn((3, 16, "binomial", protocol), found)
 
     def test_storage(self):
         rows = self.rows("storage", study=NODE)[0]
         found = {(row["threads"], row["doubles"], row["tree"], row["protocol"]): row for row in rows}
         self.assertEqual(len(found), len(rows))
-        self.assertEqual(len(found), 4 * 2 * (5 * 3 + 1 + 2))
+        self.assertEqual(len(found), 4 * 2 * (5 * 5 + 1 + 2))
         for (threads, doubles, tree_name, protocol), row in found.items():
             message = math.ceil((8 + 8 * doubles) / 64)  # with its number
             self.assertEqual(row["lines_per_message"], message)
-            if protocol.endswith("_notify"):
+            if protocol.startswith("counted_notify"):  # a line has no number; the count of those taken, and of those told
+                counted = 2 * math.ceil(8 * doubles / 64) + 1 + 2
+                feed, more = (2 * message + 2, (2, 3)) if protocol.endswith("broadcast") else (0, (0, 1))
+                lines = [counted + feed] * threads
+                published = [2 * threads - 1 + each * threads for each in more]
+            elif protocol.endswith("_notify"):
                 children = [0] * threads
                 for worker in range(1, threads):
                     children[PARENTS[tree_name](worker)] += 1

@@ -26,16 +26,29 @@ struct Shared {
   using P = Protocols<doubles>;
 
   explicit Shared(unsigned threads)
-      : steps(static_cast<std::size_t>(std::bit_width(threads) - 1)), rivals(threads, doubles) {
+      : steps(static_cast<std::size_t>(std::bit_width(threads) - 1)),
+        feeds_of_halves(threads),
+        rivals(threads, doubles) {
     for (std::size_t i = 0; i < 2 * std::size(shapes); ++i) lanes.emplace_back(threads);
-    for (std::size_t i = 0; i < std::size(shapes); ++i) nodes.emplace_back(threads);
+    for (std::size_t i = 0; i < std::size(shapes); ++i) {
+      nodes.emplace_back(threads);
+      counted.emplace_back(threads);
+      counted_below_feeds.emplace_back(threads);
+      feeds.emplace_back(threads);
+    }
     lines.resize(threads);
     for (auto& of_thread : lines) of_thread = std::vector<typename P::Round::Line>(steps);
+    lines_of_halves.resize(threads);
+    for (auto& of_thread : lines_of_halves) of_thread = std::vector<typename P::Round::Line>(steps);
   }
   std::size_t steps;
   std::deque<std::vector<typename P::TreeLane>> lanes;  // to the parent; by tree, for each of both protocols
   std::deque<std::vector<typename P::Node>> nodes;      // by tree
+  std::deque<std::vector<typename P::CountedNode>> counted, counted_below_feeds;
+  std::deque<std::vector<typename P::Feed>> feeds;
   std::vector<std::vector<typename P::Round::Line>> lines;
+  std::vector<std::vector<typename P::Round::Line>> lines_of_halves;  // the last of each is between the halves
+  std::vector<typename P::Feed> feeds_of_halves;
   bench::ThreadRivals rivals;
   static constexpr std::size_t none = ~std::size_t{0};
   std::atomic<std::size_t> wrong = none;  // a candidate whose result was
@@ -63,6 +76,70 @@ struct TreeEnd {
   std::vector<typename P::Receiver*> pointers;
 };
 
+/// A thread's links in a tree, up and down, and the children that they point to.
+class OwnLinks {
+ public:
+  OwnLinks(const Shape& shape, std::size_t worker, std::size_t workers)
+      : children_(children_of(shape, worker, workers)) {
+    links_.children = children_;
+    links_.is_source = !children_.empty();
+    if (worker > 0) links_.parent = links_.source = shape.parent(worker);
+  }
+  OwnLinks(OwnLinks&&) noexcept = default;  // what children_ holds stays where it is
+  const transport::TreeLinks& operator*() const noexcept { return links_; }
+
+ private:
+  std::vector<std::size_t> children_;
+  transport::TreeLinks links_;
+};
+
+/// One thread's place in a tree whose children count.
+template <class P>
+struct CountedEnd {
+  CountedEnd(std::vector<typename P::CountedNode>& nodes, const Shape& shape, std::size_t worker)
+      : links(shape, worker, nodes.size()), up(nodes, worker, *links) {}
+
+  OwnLinks links;
+  typename P::Counted up;
+};
+
+/// One thread's end of a dissemination that a broadcast ends. [S2]: "possible to combine with broadcast on later
+/// stages", where cores of several sockets disturb each other. Here each half disseminates, as a socket would; then the
+/// first threads of both halves exchange what they have, and tell their half.
+template <std::size_t doubles>
+struct HalvesEnd {
+  using P = Protocols<doubles>;
+  using Line = typename P::Round::Line;
+
+  HalvesEnd(Shared<doubles>& shared, std::size_t worker, std::size_t workers)
+      : exchanges(worker % (workers / 2) == 0),
+        sources(sources_of(shared, worker, workers)),
+        within(own_lines(shared, worker).first(shared.steps - 1), std::span(sources).first(shared.steps - 1)),
+        between(own_lines(shared, worker).last(1), std::span(sources).last(1)),
+        links(flat, worker % (workers / 2), workers / 2),
+        down(std::span(shared.feeds_of_halves).subspan(worker / (workers / 2) * (workers / 2), workers / 2),
+             worker % (workers / 2), *links) {}
+
+  static std::span<Line> own_lines(Shared<doubles>& shared, std::size_t worker) {
+    return shared.lines_of_halves[worker];
+  }
+  static std::vector<const Line*> sources_of(Shared<doubles>& shared, std::size_t worker, std::size_t workers) {
+    const std::size_t half = workers / 2, place = worker % half;
+    std::vector<const Line*> lines;
+    for (std::size_t step = 0; step + 1 < shared.steps; ++step)
+      lines.push_back(&own_lines(shared, worker - place + transport::dissemination_source(place, step, half))[step]);
+    lines.push_back(&own_lines(shared, (worker + half) % workers).back());
+    return lines;
+  }
+
+  static constexpr const Shape& flat = shapes[std::size(shapes) - 1];
+  bool exchanges;
+  std::vector<const Line*> sources;
+  typename P::Round within, between;
+  OwnLinks links;
+  typename P::CountedBroadcast down;
+};
+
 constexpr std::string_view everywhere = "everywhere";
 
 /// Where the result of a protocol is. A bare exchange has none.
@@ -86,8 +163,11 @@ class Candidates {
       add_reduce<typename P::Single>(i, shared.lanes[2 * i], "single_notify");
       add_reduce<typename P::Multi>(i, shared.lanes[2 * i + 1], "multi_notify");
       add_allreduce(i);
+      add_counted(i);
+      add_counted_allreduce(i);
     }
     if (std::has_single_bit(workers_)) add_dissemination();
+    if (std::has_single_bit(workers_) && workers_ > 2) add_dissemination_in_halves();
     add_plan(member);
     for (auto& rival : shared.rivals.of_thread(static_cast<unsigned>(worker), mine_.values, result_.values)) {
       names.emplace_back("none", rival.name);
@@ -129,21 +209,66 @@ class Candidates {
 
   void add_allreduce(std::size_t shape) {
     struct End {
-      std::vector<std::size_t> children;
-      transport::TreeLinks links;
+      OwnLinks links;
       typename P::Broadcast tree;
     };
     auto end = std::make_shared<End>(
-        End{children_of(shapes[shape], worker_, workers_), {}, {std::span(shared_->nodes[shape]), worker_}});
-    end->links.children = end->children;
-    end->links.is_source = !end->children.empty();
-    if (worker_ > 0) end->links.parent = end->links.source = shapes[shape].parent(worker_);
+        End{OwnLinks(shapes[shape], worker_, workers_), {std::span(shared_->nodes[shape]), worker_}});
     add(shapes[shape].name, "reduce, broadcast", [this, end](std::size_t calls) {
       for (std::size_t call = 0; call < calls; ++call) {
         result_ = mine_;
         const std::uint64_t before = end->tree.ended();
-        end->tree.start(end->links, result_);
+        end->tree.start(*end->links, result_);
         finish([&] { return end->tree.advance(); }, [&] { return end->tree.ended() > before; }, shares_cores_);
+        bench::keep(result_);
+      }
+    });
+  }
+
+  /// Goes through one reduction, or one part of it.
+  template <class End>
+  void run(End& end) {
+    end.start(result_);
+    finish([&] { return end.advance(); }, [&] { return end.done(); }, shares_cores_);
+  }
+
+  void add_counted(std::size_t shape) {
+    const auto end = std::make_shared<CountedEnd<P>>(shared_->counted[shape], shapes[shape], worker_);
+    add(shapes[shape].name, "counted_notify", [this, end](std::size_t calls) {
+      for (std::size_t call = 0; call < calls; ++call) {
+        result_ = mine_;
+        run(end->up);
+        bench::keep(result_);
+      }
+    });
+  }
+
+  void add_counted_allreduce(std::size_t shape) {
+    struct End : CountedEnd<P> {
+      End(Shared<doubles>& shared, std::size_t which, std::size_t worker)
+          : CountedEnd<P>(shared.counted_below_feeds[which], shapes[which], worker),
+            down(shared.feeds[which], worker, *this->links) {}
+      typename P::CountedBroadcast down;
+    };
+    const auto end = std::make_shared<End>(*shared_, shape, worker_);
+    add(shapes[shape].name, "counted_notify, broadcast", [this, end](std::size_t calls) {
+      for (std::size_t call = 0; call < calls; ++call) {
+        result_ = mine_;
+        run(end->up);
+        run(end->down);
+        bench::keep(result_);
+      }
+    });
+  }
+
+  void add_dissemination_in_halves() {
+    const auto end = std::make_shared<HalvesEnd<doubles>>(*shared_, worker_, workers_);
+    add("none", "dissemination, broadcast", [this, end](std::size_t calls) {
+      for (std::size_t call = 0; call < calls; ++call) {
+        result_ = mine_;
+        run(end->within);
+        if (end->exchanges) run(end->between);
+        run(end->down);
         bench::keep(result_);
       }
     });

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "studies/protocols/counted.hpp"
 #include "studies/protocols/dissemination.hpp"
 #include "studies/protocols/tree_allreduce.hpp"
 #include "studies/protocols/tree_reduce.hpp"
@@ -20,6 +21,8 @@ struct Protocols {
   using Receiver = transport::LaneReceiver<Memory, Content, depth>;
   using Place = transport::TreePlace<Memory, Content, depth>;
   using Node = transport::TreeNode<Memory, Content, depth>;
+  using CountedNode = transport::CountedNode<Memory, Content, depth>;
+  using Feed = transport::Feed<Memory, Content, depth>;
 
   struct Sum {
     Content values{};
@@ -33,6 +36,8 @@ struct Protocols {
   using Multi = transport::MultiNotify<Memory, Content, depth, Sum>;
   using Broadcast = transport::TreeAllreduce<Memory, Content, depth, Sum>;
   using Round = transport::Dissemination<Memory, Content, Sum>;
+  using Counted = transport::CountedNotify<Memory, Content, depth, Sum>;
+  using CountedBroadcast = transport::CountedBroadcast<Memory, Content, depth, Sum>;
 };
 
 }  // namespace steadfold::command::studies::node

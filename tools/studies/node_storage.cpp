@@ -93,6 +93,12 @@ void add_rows(std::size_t workers, Json& rows) {
     }
     for (const char* protocol : {"single_notify", "multi_notify"})
       rows.push_back(row_of(workers, doubles, box, shape.name, protocol, notify, published, published + workers));
+    const std::size_t counted = lines_in(sizeof(typename P::CountedNode));
+    const std::size_t feed = lines_in(sizeof(typename P::Feed));
+    rows.push_back(row_of(workers, doubles, box, shape.name, "counted_notify", lines_of_each(workers, counted),
+                          published, published + workers));
+    rows.push_back(row_of(workers, doubles, box, shape.name, "counted_notify, broadcast",
+                          lines_of_each(workers, counted + feed), published + 2 * workers, published + 3 * workers));
     rows.push_back(row_of(workers, doubles, box, shape.name, "reduce, broadcast",
                           lines_of_each(workers, lines_in(sizeof(typename P::Node))), published + 2 * workers,
                           published + 3 * workers));

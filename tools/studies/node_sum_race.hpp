@@ -15,13 +15,18 @@ struct Way {
   const char* schedule;  // "auto": the library's choice
 };
 /// `fastmath` is a loop that may add in any order, then `plain` over one number per thread. Plans that are left to the
-/// library read each other's rows or partials on a board (`together`); both sweeps are raced by messages, too.
+/// library read each other's rows or partials on a board (`together`); both sweeps are raced by messages, too, over the
+/// trees of [S2] among others.
 inline constexpr Way ways[] = {{"fastmath", "auto"},
                                {"plain", "auto"},
                                {"binned:sweep=single", "auto"},
                                {"binned:sweep=single", "recursive_doubling"},
+                               {"binned:sweep=single", "single_notify"},
+                               {"binned:sweep=single", "multi_notify"},
                                {"binned:sweep=double", "auto"},
                                {"binned:sweep=double", "recursive_doubling"},
+                               {"binned:sweep=double", "single_notify"},
+                               {"binned:sweep=double", "multi_notify"},
                                {"tree", "auto"},
                                {"exact", "auto"}};
 inline constexpr std::size_t plain_way = 1;

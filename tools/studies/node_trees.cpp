@@ -1,7 +1,8 @@
 // A model of cache lines: what it takes until a line that was written is read by a core of the same socket, or of the
-// other one. A worker reads one line at a time. SingleNotify waits for its children in turn and then merges;
-// MultiNotify merges whatever has come. Reductions, and allreduces by reduce and broadcast or by dissemination. Source:
-// [S2]; its machine has two sockets of eight cores.
+// other one. A worker reads one line at a time. SingleNotify waits for its children in turn and then merges; as [S2]
+// has it, it waits for a count to which they add one after the other, and then reads their lines. MultiNotify merges
+// whatever has come. Reductions, and allreduces by reduce and broadcast or by dissemination. Source: [S2]; its machine
+// has two sockets of eight cores.
 #include <algorithm>
 #include <numeric>
 
@@ -42,19 +43,36 @@ std::vector<std::size_t> children_in(const Shape& shape, std::size_t worker, std
   return children;
 }
 
+enum class Notify : std::uint8_t { single, counted, multi };
+
+struct Arrival {
+  std::size_t child;
+  double written;
+};
+
+/// When the worker has read a count to which all of them have added, one after the other.
+double time_of_count(const std::vector<Arrival>& arrivals, std::size_t worker, Places places) {
+  double now = 0;
+  std::size_t holder = worker;  // of the line with the count
+  for (const Arrival& arrival : arrivals) {
+    now = std::max(now, arrival.written) + time_to_read(holder, arrival.child, places);
+    holder = arrival.child;
+  }
+  return now + time_to_read(holder, worker, places);
+}
+
 /// When a worker has its subtree's sum, if all begin at time 0.
-double time_of_sum(const Shape& shape, std::size_t worker, std::size_t workers, Places places, bool is_multi) {
-  struct Arrival {
-    double written;
-    double read;
-  };
+double time_of_sum(const Shape& shape, std::size_t worker, std::size_t workers, Places places, Notify notify) {
   std::vector<Arrival> arrivals;
   for (const std::size_t child : children_in(shape, worker, workers, places))
-    arrivals.push_back({time_of_sum(shape, child, workers, places, is_multi), time_to_read(child, worker, places)});
-  if (is_multi) std::ranges::stable_sort(arrivals, {}, &Arrival::written);
-  double now = 0;
-  for (const Arrival& arrival : arrivals) now = std::max(now, arrival.written) + arrival.read + (is_multi ? merge : 0);
-  return is_multi ? now : now + merge * static_cast<double>(arrivals.size());
+    arrivals.push_back({child, time_of_sum(shape, child, workers, places, notify)});
+  if (arrivals.empty()) return 0;
+  if (notify != Notify::single) std::ranges::stable_sort(arrivals, {}, &Arrival::written);
+  double now = notify == Notify::counted ? time_of_count(arrivals, worker, places) : 0;
+  for (const Arrival& arrival : arrivals)
+    now = std::max(now, arrival.written) + time_to_read(arrival.child, worker, places) +
+          (notify == Notify::multi ? merge : 0);
+  return notify == Notify::multi ? now : now + merge * static_cast<double>(arrivals.size());
 }
 
 /// When the last worker has read what its parent passed on.
@@ -93,7 +111,7 @@ Json row_of(std::size_t workers, Places places, std::string_view tree, std::stri
 }  // namespace
 
 double predicted_reduce(std::size_t workers, bool is_multi) {
-  return time_of_sum(shapes[binary], 0, workers, Places::aware, is_multi);
+  return time_of_sum(shapes[binary], 0, workers, Places::aware, is_multi ? Notify::multi : Notify::single);
 }
 double predicted_broadcast(std::size_t workers) { return time_of_broadcast(shapes[binary], 0, workers, Places::aware); }
 
@@ -103,10 +121,12 @@ Findings trees(const Asked& /*asked*/) {
     for (const Places places : {Places::aware, Places::by_socket, Places::in_turn}) {
       for (const Shape& shape : shapes) {
         const Json edges = far_edges(shape, workers, places);
-        const double single = time_of_sum(shape, 0, workers, places, false);
-        const double multi = time_of_sum(shape, 0, workers, places, true);
+        const double single = time_of_sum(shape, 0, workers, places, Notify::single);
+        const double counted = time_of_sum(shape, 0, workers, places, Notify::counted);
+        const double multi = time_of_sum(shape, 0, workers, places, Notify::multi);
         const double back = time_of_broadcast(shape, 0, workers, places);
         found.rows.push_back(row_of(workers, places, shape.name, "single_notify", single, edges));
+        found.rows.push_back(row_of(workers, places, shape.name, "counted_notify", counted, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "multi_notify", multi, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "multi_notify, broadcast", multi + back, edges));
       }
