@@ -33,7 +33,6 @@ struct Shared {
     for (std::size_t i = 0; i < std::size(shapes); ++i) {
       nodes.emplace_back(threads);
       counted.emplace_back(threads);
-      counted_below_feeds.emplace_back(threads);
       feeds.emplace_back(threads);
     }
     lines.resize(threads);
@@ -44,7 +43,7 @@ struct Shared {
   std::size_t steps;
   std::deque<std::vector<typename P::TreeLane>> lanes;  // to the parent; by tree, for each of both protocols
   std::deque<std::vector<typename P::Node>> nodes;      // by tree
-  std::deque<std::vector<typename P::CountedNode>> counted, counted_below_feeds;
+  std::deque<std::vector<typename P::CountedNode>> counted;
   std::deque<std::vector<typename P::Feed>> feeds;
   std::vector<std::vector<typename P::Round::Line>> lines;
   std::vector<std::vector<typename P::Round::Line>> lines_of_halves;  // the last of each is between the halves
@@ -93,14 +92,17 @@ class OwnLinks {
   transport::TreeLinks links_;
 };
 
-/// One thread's place in a tree whose children count.
-template <class P>
+/// One thread's place in a tree whose children and readers count.
+template <std::size_t doubles>
 struct CountedEnd {
-  CountedEnd(std::vector<typename P::CountedNode>& nodes, const Shape& shape, std::size_t worker)
-      : links(shape, worker, nodes.size()), up(nodes, worker, *links) {}
+  CountedEnd(Shared<doubles>& shared, std::size_t shape, std::size_t worker)
+      : links(shapes[shape], worker, shared.counted[shape].size()),
+        up(shared.counted[shape], worker, *links),
+        down(shared.feeds[shape], worker, *links) {}
 
   OwnLinks links;
-  typename P::Counted up;
+  typename Protocols<doubles>::Counted up;
+  typename Protocols<doubles>::CountedBroadcast down;
 };
 
 /// One thread's end of a dissemination that a broadcast ends. [S2]: "possible to combine with broadcast on later
@@ -112,28 +114,30 @@ struct HalvesEnd {
   using Line = typename P::Round::Line;
 
   HalvesEnd(Shared<doubles>& shared, std::size_t worker, std::size_t workers)
-      : exchanges(worker % (workers / 2) == 0),
-        sources(sources_of(shared, worker, workers)),
-        within(own_lines(shared, worker).first(shared.steps - 1), std::span(sources).first(shared.steps - 1)),
-        between(own_lines(shared, worker).last(1), std::span(sources).last(1)),
-        links(flat, worker % (workers / 2), workers / 2),
-        down(std::span(shared.feeds_of_halves).subspan(worker / (workers / 2) * (workers / 2), workers / 2),
-             worker % (workers / 2), *links) {}
+      : half(workers / 2),
+        place(worker % half),
+        own(shared.lines_of_halves[worker]),
+        sources(sources_of(shared, worker)),
+        within(own.first(own.size() - 1), std::span(sources).first(own.size() - 1)),
+        between(own.last(1), std::span(sources).last(1)),
+        links(flat, place, half),
+        down(std::span(shared.feeds_of_halves).subspan(worker - place, half), place, *links) {}
 
-  static std::span<Line> own_lines(Shared<doubles>& shared, std::size_t worker) {
-    return shared.lines_of_halves[worker];
-  }
-  static std::vector<const Line*> sources_of(Shared<doubles>& shared, std::size_t worker, std::size_t workers) {
-    const std::size_t half = workers / 2, place = worker % half;
+  bool exchanges() const { return place == 0; }
+
+  /// Those within the half, and then the one of the same place in the other half.
+  std::vector<const Line*> sources_of(Shared<doubles>& shared, std::size_t worker) const {
     std::vector<const Line*> lines;
-    for (std::size_t step = 0; step + 1 < shared.steps; ++step)
-      lines.push_back(&own_lines(shared, worker - place + transport::dissemination_source(place, step, half))[step]);
-    lines.push_back(&own_lines(shared, (worker + half) % workers).back());
+    for (std::size_t step = 0; step + 1 < own.size(); ++step)
+      lines.push_back(
+          &shared.lines_of_halves[worker - place + transport::dissemination_source(place, step, half)][step]);
+    lines.push_back(&shared.lines_of_halves[(worker + half) % (2 * half)].back());
     return lines;
   }
 
   static constexpr const Shape& flat = shapes[std::size(shapes) - 1];
-  bool exchanges;
+  std::size_t half, place;
+  std::span<Line> own;
   std::vector<const Line*> sources;
   typename P::Round within, between;
   OwnLinks links;
@@ -164,7 +168,6 @@ class Candidates {
       add_reduce<typename P::Multi>(i, shared.lanes[2 * i + 1], "multi_notify");
       add_allreduce(i);
       add_counted(i);
-      add_counted_allreduce(i);
     }
     if (std::has_single_bit(workers_)) add_dissemination();
     if (std::has_single_bit(workers_) && workers_ > 2) add_dissemination_in_halves();
@@ -194,16 +197,31 @@ class Candidates {
     };
   }
 
+  /// `once` makes of a thread's contribution, in result_, what the protocol gives it.
+  template <class Once>
+  void add_calls(std::string_view tree, const std::string& protocol, const Once& once) {
+    add(tree, protocol, bench::calls_of([this, once] {
+          result_ = mine_;
+          once();
+          bench::keep(result_);
+        }));
+  }
+  template <class End>
+  void go_through(End& end) {
+    finish([&] { return end.advance(); }, [&] { return end.done(); }, shares_cores_);
+  }
+  template <class End>
+  void run(End& end) {
+    end.start(result_);
+    go_through(end);
+  }
+
   template <class Notify>
   void add_reduce(std::size_t shape, std::vector<typename P::TreeLane>& lanes, const std::string& protocol) {
     const auto end = std::make_shared<TreeEnd<P>>(lanes, shapes[shape], worker_);
-    add(shapes[shape].name, protocol, [this, end](std::size_t calls) {
-      for (std::size_t call = 0; call < calls; ++call) {
-        result_ = mine_;
-        Notify notify(end->place(), result_);
-        finish([&] { return notify.advance(); }, [&] { return notify.done(); }, shares_cores_);
-        bench::keep(result_);
-      }
+    add_calls(shapes[shape].name, protocol, [this, end] {
+      Notify notify(end->place(), result_);
+      go_through(notify);
     });
   }
 
@@ -214,63 +232,28 @@ class Candidates {
     };
     auto end = std::make_shared<End>(
         End{OwnLinks(shapes[shape], worker_, workers_), {std::span(shared_->nodes[shape]), worker_}});
-    add(shapes[shape].name, "reduce, broadcast", [this, end](std::size_t calls) {
-      for (std::size_t call = 0; call < calls; ++call) {
-        result_ = mine_;
-        const std::uint64_t before = end->tree.ended();
-        end->tree.start(*end->links, result_);
-        finish([&] { return end->tree.advance(); }, [&] { return end->tree.ended() > before; }, shares_cores_);
-        bench::keep(result_);
-      }
+    add_calls(shapes[shape].name, "reduce, broadcast", [this, end] {
+      const std::uint64_t before = end->tree.ended();
+      end->tree.start(*end->links, result_);
+      finish([&] { return end->tree.advance(); }, [&] { return end->tree.ended() > before; }, shares_cores_);
     });
-  }
-
-  /// Goes through one reduction, or one part of it.
-  template <class End>
-  void run(End& end) {
-    end.start(result_);
-    finish([&] { return end.advance(); }, [&] { return end.done(); }, shares_cores_);
   }
 
   void add_counted(std::size_t shape) {
-    const auto end = std::make_shared<CountedEnd<P>>(shared_->counted[shape], shapes[shape], worker_);
-    add(shapes[shape].name, "counted_notify", [this, end](std::size_t calls) {
-      for (std::size_t call = 0; call < calls; ++call) {
-        result_ = mine_;
-        run(end->up);
-        bench::keep(result_);
-      }
-    });
-  }
-
-  void add_counted_allreduce(std::size_t shape) {
-    struct End : CountedEnd<P> {
-      End(Shared<doubles>& shared, std::size_t which, std::size_t worker)
-          : CountedEnd<P>(shared.counted_below_feeds[which], shapes[which], worker),
-            down(shared.feeds[which], worker, *this->links) {}
-      typename P::CountedBroadcast down;
-    };
-    const auto end = std::make_shared<End>(*shared_, shape, worker_);
-    add(shapes[shape].name, "counted_notify, broadcast", [this, end](std::size_t calls) {
-      for (std::size_t call = 0; call < calls; ++call) {
-        result_ = mine_;
-        run(end->up);
-        run(end->down);
-        bench::keep(result_);
-      }
+    const auto end = std::make_shared<CountedEnd<doubles>>(*shared_, shape, worker_);
+    add_calls(shapes[shape].name, "counted_notify", [this, end] { run(end->up); });
+    add_calls(shapes[shape].name, "counted_notify, broadcast", [this, end] {
+      run(end->up);
+      run(end->down);
     });
   }
 
   void add_dissemination_in_halves() {
     const auto end = std::make_shared<HalvesEnd<doubles>>(*shared_, worker_, workers_);
-    add("none", "dissemination, broadcast", [this, end](std::size_t calls) {
-      for (std::size_t call = 0; call < calls; ++call) {
-        result_ = mine_;
-        run(end->within);
-        if (end->exchanges) run(end->between);
-        run(end->down);
-        bench::keep(result_);
-      }
+    add_calls("none", "dissemination, broadcast", [this, end] {
+      run(end->within);
+      if (end->exchanges()) run(end->between);
+      run(end->down);
     });
   }
 
@@ -280,14 +263,7 @@ class Candidates {
       sources.push_back(&shared_->lines[transport::dissemination_source(worker_, step, workers_)][step]);
     sources_ = std::move(sources);
     const auto round = std::make_shared<typename P::Round>(std::span(shared_->lines[worker_]), sources_);
-    add("none", "dissemination", [this, round](std::size_t calls) {
-      for (std::size_t call = 0; call < calls; ++call) {
-        result_ = mine_;
-        round->start(result_);
-        finish([&] { return round->advance(); }, [&] { return round->done(); }, shares_cores_);
-        bench::keep(result_);
-      }
-    });
+    add_calls("none", "dissemination", [this, round] { run(*round); });
   }
 
   void add_plan(Team::Member member) {

@@ -1,5 +1,5 @@
-// [S2]'s SingleNotify as it is described there, and its broadcast: a worker's children add to one count, its readers to
-// another, and neither has a number beside the content. The baselines of the protocols that do without.
+// [S2]'s SingleNotify as it is described there, and its broadcast: a worker's children add to one count, and their
+// lines have no numbers; who reads its result adds to another. The baselines of the protocols that do without counts.
 // Source: [S2], "the congestion caused by the atomic increment of notify count", and of the broadcast "(data & flag)
 // and (notification_count)". How a child knows that its line was read is not stated; here its parent counts what it
 // took. Cost: per worker `depth` lines up and one that says what was taken, `depth` counts, and a feed where others
