@@ -13,6 +13,7 @@
 #include "program/mpi_library.hpp"
 #include "read.hpp"
 #include "steadfold/steadfold.h"
+#include "transport/hardware.hpp"
 
 namespace steadfold::bench {
 namespace {
@@ -24,13 +25,6 @@ std::string line_in(const std::string& path) {
   std::string line;
   std::ifstream file(path);
   return std::getline(file, line) ? line : "unknown";
-}
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
 }
 
 /// The first core's caches, as "L1 Data 48K".
@@ -75,7 +69,7 @@ Json environment() {
   const auto cores = std::thread::hardware_concurrency();
   const int allowed = allowed_cores();
   return {{"date", date()},
-          {"cpu", cpu_name()},
+          {"cpu", transport::processor_name()},
           {"caches", caches()},
           {"cores", cores},
           {"allowed_cores", allowed},

@@ -11,9 +11,9 @@
 namespace steadfold::bench {
 namespace {
 
-// Just below powers of two, which eager limits are, with the MPI library's own headers.
-constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   3968,    8064,   16256,
-                                               32640, 65408, 131072, 262144, 524288, 1048576, 2097152};
+// Just below powers of two, which eager limits are, with the MPI library's own headers of at most 64 bytes.
+constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   4032,    8128,   16320,
+                                               32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
 constexpr int stream = 64;  // messages
 
 /// This rank's side of the link.

@@ -6,7 +6,8 @@ execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executab
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
 # Published data lie where STEADFOLD_SHARED says, or beside the checkout; tests that need them skip without.
-set(steadfold_test_environment "")
+# Nobody's profile of a network decides what tests choose.
+set(steadfold_test_environment XDG_CONFIG_HOME=/nowhere XDG_CONFIG_DIRS=/nowhere)
 if(NOT DEFINED ENV{STEADFOLD_SHARED} AND IS_DIRECTORY ${PROJECT_SOURCE_DIR}/../shared)
   file(REAL_PATH ${PROJECT_SOURCE_DIR}/../shared shared)
   list(APPEND steadfold_test_environment STEADFOLD_SHARED=${shared})

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "agreement/methods.hpp"
+#include "agreement/profile.hpp"
 #include "info.hpp"
 #include "kernels/target.hpp"
 #include "program/mpi_library.hpp"
@@ -78,6 +79,8 @@ Json installation() {
   }
   json["mpi_library"] = mpi_library().version;
   json["built_for"] = mpi_library().name;
+  const std::string profile = agreement::profile_of(mpi_library().version);
+  json["profile"] = profile.empty() ? Json() : Json(profile);
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};
   json["prefetch"] = kernels::name_of(kernels::prefetch);
   json["rounding_environment"] = {

@@ -26,8 +26,8 @@ constexpr const char* worker_name = "tune-worker";
 constexpr double most_residual = 0.3;
 
 struct TuneOptions {
-  std::string output = "steadfold.profile";
-  std::string times;  // the file of an earlier answer; empty: measure
+  std::string output;  // empty: where it is looked for
+  std::string times;   // the file of an earlier answer; empty: measure
   int launches = 5;
   int rounds = 21;
   bool json = false;
@@ -72,8 +72,7 @@ Json profiled(const LinkTimes& times) {
 }
 
 std::string profile_of(const Json& found) {
-  std::string text =
-      "# A network as `steadfold tune` measured it: seconds and bytes. STEADFOLD_PROFILE names this file.\n";
+  std::string text = "# A network as `steadfold tune` measured it: seconds and bytes.\n";
   for (const char* key :
        {"processor", "mpi", "date", "residual", "latency", "gap", "per_byte", "eager_limit", "rendezvous"}) {
     const Json& value = found.at(key);
@@ -110,10 +109,23 @@ Result written(const TuneOptions& options, Json found) {
   if (!file.flush()) throw Failure("cannot write " + options.output + " (the disk may be full), make room");
   found["profile"] = options.output;
   if (options.json) return {line_of(found)};
-  return {table_of_link(found) + fmt::format("{:.0f} % off in the median. {} is written; to use it:\n"
-                                             "  export STEADFOLD_PROFILE={}\n",
-                                             100 * found.at("residual").get<double>(), options.output,
-                                             std::filesystem::absolute(options.output).string())};
+  const std::string use =
+      agreement::profile_of(mpi_library().version) == options.output
+          ? ", and serves from now on.\n"
+          : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
+  return {table_of_link(found) + fmt::format("{:.0f} % off in the median. {} is written{}",
+                                             100 * found.at("residual").get<double>(), options.output, use)};
+}
+
+/// The file to write. Its folder, unless somebody named one, is made.
+std::string output_of(const TuneOptions& options) {
+  if (!options.output.empty()) return options.output;
+  const std::string path = agreement::own_profile(mpi_library().version);
+  if (path.empty())
+    throw Failure("nowhere to write to (neither XDG_CONFIG_HOME nor HOME is set), name a file by --output");
+  std::error_code ignored;  // said below, where the file cannot be written
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  return path;
 }
 
 /// Before anything is measured in vain.
@@ -142,10 +154,12 @@ LinkTimes measured(const TuneOptions& options, const Job& job, LongWork& work) {
   return job.rank_count() == 1 ? of_launches(options, work) : bench::link_times(options.rounds);
 }
 
-Result run(const TuneOptions& options, const Job& job) {
+Result run(TuneOptions options, const Job& job) {
   LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
   job.together([&] {
-    if (job.rank() == 0) require_writable(options.output);
+    if (job.rank() != 0) return;
+    options.output = output_of(options);
+    require_writable(options.output);
   });
   LinkTimes times;
   if (options.times.empty()) times = measured(options, job, work);
@@ -163,7 +177,7 @@ Result run(const TuneOptions& options, const Job& job) {
 void add_tune(CLI::App& app, Action& action) {
   CLI::App& tune = *app.add_subcommand("tune", "Measure the link between two ranks, and write it as a profile");
   const auto options = std::make_shared<TuneOptions>();
-  tune.add_option("--output", options->output, "The profile's file")->capture_default_str();
+  tune.add_option("--output", options->output, "The profile's file (default: where all programs find it)");
   tune.add_option("--times", options->times, "Fit the times in this file, an answer of --json, in place of measuring");
   tune.add_option("--launches", options->launches, "Launches of two ranks; a job that is running is one launch")
       ->check(CLI::Range(1, 100))

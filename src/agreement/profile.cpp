@@ -8,6 +8,9 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <vector>
+
+#include "transport/hardware.hpp"
 
 namespace steadfold::agreement {
 namespace {
@@ -70,6 +73,55 @@ void take_line(std::string_view line, int number, Figures& figures) {
   }
 }
 
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// XDG's folder of the user's own settings; empty without a home. A path that is not absolute does not count.
+std::string own_folder() {
+  const std::string named = variable("XDG_CONFIG_HOME");
+  const std::string home = variable("HOME");
+  if (named.starts_with('/')) return named;
+  return home.starts_with('/') ? home + "/.config" : "";
+}
+
+std::string ours_in(const std::string& folder) { return folder + "/steadfold/"; }
+
+/// Ours in XDG's folders of settings, the user's own first.
+std::vector<std::string> settings_folders() {
+  const std::string dirs = variable("XDG_CONFIG_DIRS");
+  const std::string listed = own_folder() + ":" + (dirs.empty() ? "/etc/xdg" : dirs) + ":";
+  std::vector<std::string> folders;
+  for (std::size_t begin = 0, end = 0; (end = listed.find(':', begin)) != std::string::npos; begin = end + 1)
+    if (listed[begin] == '/') folders.push_back(ours_in(listed.substr(begin, end - begin)));
+  return folders;
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The words of a name, as file names have them: "AMD EPYC 9B14" is "amd-epyc-9b14". A `kind` of thing ends before its
+/// version: "Open MPI v4.1.4" is "open-mpi", and so is any other "Open MPI".
+std::string words_of(std::string_view name, bool kind) {
+  std::string words;
+  std::string word;
+  for (const char c : std::string(name) + " ") {
+    if (kind && is_digit(c)) break;
+    if (is_letter(c) || is_digit(c)) {
+      word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    } else {
+      if (!word.empty() && !(kind && word == "version")) words += (words.empty() ? "" : "-") + word;
+      word.clear();
+    }
+  }
+  return words;
+}
+
+std::string file_name_of(std::string_view processor, std::string_view library) {
+  return words_of(processor, false) + "." + words_of(library, true) + ".profile";
+}
+
 }  // namespace
 
 transport::LogGP link_in(std::string_view profile) {
@@ -105,15 +157,29 @@ transport::LogGP link_of_file(const std::string& path) {
   return link_in(text);
 }
 
-transport::LogGP link_from_environment() {
-  const char* const path = std::getenv("STEADFOLD_PROFILE");
-  if (path == nullptr || *path == '\0') return assumed_link;
+std::string own_profile(std::string_view library) {
+  const std::string folder = own_folder();
+  return folder.empty() ? "" : ours_in(folder) + file_name_of(transport::processor_name(), library);
+}
+
+std::string profile_of(std::string_view library) {
+  if (const std::string named = variable("STEADFOLD_PROFILE"); !named.empty()) return named;
+  const std::string name = file_name_of(transport::processor_name(), library);
+  std::error_code ignored;
+  for (const std::string& folder : settings_folders())
+    if (std::filesystem::exists(folder + name, ignored)) return folder + name;
+  return "";
+}
+
+transport::LogGP link_of(std::string_view library) {
+  const std::string path = profile_of(library);
+  if (path.empty()) return assumed_link;
   try {
     return link_of_file(path);
   } catch (const std::invalid_argument& fault) {
     static std::once_flag told;
     std::call_once(
-        told, [&] { std::fprintf(stderr, "steadfold: STEADFOLD_PROFILE, %s, is not used: %s\n", path, fault.what()); });
+        told, [&] { std::fprintf(stderr, "steadfold: the profile %s is not used: %s\n", path.c_str(), fault.what()); });
     return assumed_link;
   }
 }

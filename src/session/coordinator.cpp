@@ -32,8 +32,8 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
 
 /// Rank 0's counts. A profile is one of messages, and memory that all ranks share has none.
 transport::LogGP own_link(const transport::Transport& transport) {
-  const bool has_messages = transport.name() != std::string_view("shared");
-  return transport.rank() == 0 && has_messages ? agreement::link_from_environment() : agreement::assumed_link;
+  const std::string library = transport.library();
+  return transport.rank() == 0 && !library.empty() ? agreement::link_of(library) : agreement::assumed_link;
 }
 
 std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,

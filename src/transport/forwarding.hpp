@@ -45,6 +45,7 @@ class ForwardingTransport : public Transport {
   Rank rank() const noexcept override { return inner_->rank(); }
   Rank rank_count() const noexcept override { return inner_->rank_count(); }
   const char* name() const noexcept override { return inner_->name(); }
+  std::string library() const override { return inner_->library(); }
   std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
   bool nodes_are_far() const noexcept override { return inner_->nodes_are_far(); }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +26,23 @@ std::vector<Core> bare_cores(const cpu_set_t& processors) {
     CPU_SET(processor, &cores.emplace_back().processors);
   }
   return cores;
+}
+
+/// What stands behind the colon of a line "key : value"; empty if that is another key.
+std::string value_in(const std::string& line, std::string_view key) {
+  const std::size_t colon = line.find(": ");
+  return line.starts_with(key) && colon != std::string::npos ? line.substr(colon + 2) : "";
+}
+
+std::string name_in(const char* cpuinfo) {
+  std::ifstream file(cpuinfo);
+  std::string maker;
+  for (std::string line; std::getline(file, line);) {
+    if (std::string name = value_in(line, "model name"); !name.empty()) return name;
+    if (maker.empty()) maker = value_in(line, "CPU implementer");
+    if (const std::string part = value_in(line, "CPU part"); !part.empty()) return maker + " " + part;
+  }
+  return "unknown";
 }
 
 #ifdef STEADFOLD_HWLOC
@@ -136,6 +155,11 @@ std::vector<Rank> parts_of(std::span<const Whereabouts> ranks) {
     if (!parts.contains(-1) && parts.size() > 1 && parts.size() < labels.size()) return labels;
   }
   return {};
+}
+
+const std::string& processor_name() {
+  static const std::string name = name_in("/proc/cpuinfo");
+  return name;
 }
 
 cpu_set_t usable_processors() noexcept {

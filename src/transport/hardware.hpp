@@ -57,6 +57,10 @@ class Hardware {
 /// equal labels share one. Nothing if no part has several ranks, one has all, or somebody's whereabouts are not known.
 std::vector<Rank> parts_of(std::span<const Whereabouts> ranks);
 
+/// The name of the processor, as the system gives it: "AMD EPYC 9B14 96-Core Processor"; by numbers where it has none,
+/// "0x41 0xd40"; or "unknown". Read once per process.
+const std::string& processor_name();
+
 /// The processors that the calling thread may use; at least one.
 cpu_set_t usable_processors() noexcept;
 /// Lets the calling thread use no other ones. Throws std::runtime_error.

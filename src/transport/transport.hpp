@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,8 @@ class Transport {
   virtual Rank rank() const noexcept = 0;
   virtual Rank rank_count() const noexcept = 0;
   virtual const char* name() const noexcept { return "simulated"; }
+  /// What carries messages between its processes, by name and version; empty if all ranks share memory.
+  virtual std::string library() const { return {}; }
   /// By rank, which node of the machine it is on: those with equal labels share one. The same on every rank; nothing if
   /// all do, or nobody knows.
   virtual std::span<const Rank> node_labels() const noexcept { return {}; }

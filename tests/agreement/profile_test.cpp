@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 
 #include "agreement/choice.hpp"
 
@@ -76,15 +80,102 @@ TEST(Profile, OfAFileThatIsNone) {
   std::filesystem::remove(path);
 }
 
+/// Settings in the environment, as long as it lives.
+class Settings {
+ public:
+  using Values = std::map<std::string, std::string>;
+  explicit Settings(const Values& values) {
+    for (const char* name : {"HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "STEADFOLD_PROFILE"}) {
+      const char* const before = std::getenv(name);
+      before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+      const auto own = values.find(name);
+      set(name, own == values.end() ? std::nullopt : std::optional(own->second));
+    }
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+  ~Settings() {
+    for (const auto& [name, value] : before_) set(name, value);
+  }
+
+ private:
+  static void set(const std::string& name, const std::optional<std::string>& value) {
+    value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
+  }
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+class ProfileInItsPlace : public testing::Test {
+ protected:
+  ProfileInItsPlace()
+      : folder_(std::filesystem::temp_directory_path() / ("steadfold_places_" + std::to_string(::getpid()))) {}
+  ~ProfileInItsPlace() override { std::filesystem::remove_all(folder_); }
+
+  std::string place(const std::string& name) const { return (folder_ / name).string(); }
+  /// Writes a profile of that latency where it is looked for below a folder.
+  void write(const std::string& folder, const std::string& latency) const {
+    std::filesystem::create_directories(place(folder) + "/steadfold");
+    const Settings settings(Settings::Values{{"XDG_CONFIG_HOME", place(folder)}});
+    std::ofstream(agreement::own_profile(library)) << "latency = " << latency << "\ngap = 0\nper_byte = 0\n";
+  }
+
+  static constexpr std::string_view library = "Open MPI v4.1.4, package: Debian";
+  std::filesystem::path folder_;
+};
+
+TEST_F(ProfileInItsPlace, IsNamedAfterProcessorAndLibrary) {
+  const Settings settings(Settings::Values{{"XDG_CONFIG_HOME", "/x"}});
+  const auto ending = [](std::string_view of) {
+    const std::string path = agreement::own_profile(of);
+    EXPECT_TRUE(path.starts_with("/x/steadfold/")) << path;
+    const std::string name = path.substr(path.rfind('/') + 1);
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."), std::string::npos) << name;
+    return name.substr(name.find('.'));
+  };
+  EXPECT_EQ(ending("Open MPI v4.1.4, package: Debian OpenMPI"), ".open-mpi.profile");
+  EXPECT_EQ(ending("Open MPI v5.0.7rc1"), ".open-mpi.profile");
+  EXPECT_EQ(ending("MPICH Version:      4.0.2"), ".mpich.profile");
+  EXPECT_EQ(ending("Intel(R) MPI Library 2021.10 for Linux* OS"), ".intel-r-mpi-library.profile");
+  EXPECT_EQ(ending("MPI VERSION    : CRAY MPICH version 8.1.28.29"), ".mpi-cray-mpich.profile");
+}
+
+TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
+  write("user", "1");
+  write("home/.config", "2");
+  write("system", "3");
+  const auto latency = [&](const Settings::Values& values) {
+    const Settings settings(values);
+    return agreement::link_of(library).latency;
+  };
+  const std::string dirs = place("none") + ":relative:" + place("system");
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"HOME", place("home")}, {"XDG_CONFIG_DIRS", dirs}}), 1);
+  EXPECT_EQ(latency({{"HOME", place("home")}, {"XDG_CONFIG_DIRS", dirs}}), 2);
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", "relative"}, {"HOME", place("home")}}), 2) << "as XDG says";
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("none")}, {"HOME", place("home")}, {"XDG_CONFIG_DIRS", dirs}}), 3);
+  EXPECT_EQ(latency({{"XDG_CONFIG_DIRS", dirs}}), 3);
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("none")}}), agreement::assumed_link.latency);
+  const std::string of_another = agreement::profile_of("MPICH Version:\t4.0.2");
+  EXPECT_EQ(of_another, "") << "that library has none";
+
+  std::ofstream(place("named")) << "latency = 4\ngap = 0\nper_byte = 0\n";
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"STEADFOLD_PROFILE", place("named")}}), 4);
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"STEADFOLD_PROFILE", ""}}), 1);
+  EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"STEADFOLD_PROFILE", place("gone")}}),
+            agreement::assumed_link.latency)
+      << "and none of another place, of which nobody thinks";
+  const Settings homeless(Settings::Values{});
+  EXPECT_EQ(agreement::own_profile(library), "") << "the system's place is not the user's";
+}
+
 std::string chosen(Count columns, Rank ranks, const LogGP& link) {
   const auto description = agreement::describe(Call{.method = Method::tree, .columns = columns});
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(ranks), 1));
-  return agreement::chosen_schedule("auto", std::span(&description, 1), layout, link);
+  return agreement::chosen_schedule("auto", std::span(&description, 1), layout, link).schedule;
 }
 
 /// Few rounds where starts are dear, few bytes where bytes are: [S1] section 2.3.
 TEST(Profile, DecidesWhatIsChosen) {
-  const LogGP slow_starts{.latency = 1e-3, .gap = 1e-4, .per_byte = 1e-12};
+  const LogGP slow_starts{.latency = 1e-4, .gap = 1e-3, .per_byte = 1e-12};
   const LogGP slow_bytes{.latency = 1e-9, .gap = 1e-9, .per_byte = 1e-6};
   EXPECT_EQ(chosen(10000, 16, slow_starts), "recursive_doubling");
   const std::string of_bytes = chosen(10000, 16, slow_bytes);
@@ -93,17 +184,28 @@ TEST(Profile, DecidesWhatIsChosen) {
   EXPECT_NE(chosen(4000, 16, waits), "recursive_doubling");  // 32 KB at once
   waits.eager_limit = 1024;
   waits.rendezvous = 1e-3;
-  const std::string of_waits = chosen(4000, 16, waits);  // of many rounds each would wait
-  EXPECT_TRUE(of_waits == "recursive_doubling" || of_waits == "halving_doubling") << of_waits;
+  EXPECT_EQ(chosen(4000, 16, waits), "doubly_pipelined_tree") << "no block of 1 KB waits";
+  waits.eager_limit = 64;
+  EXPECT_EQ(chosen(4000, 16, waits), "recursive_doubling") << "in each of many rounds something would wait";
 }
 
 TEST(Profile, DecidesHowVectorsAreCut) {
   LogGP link{.latency = 1e-6, .gap = 0, .per_byte = 1e-9};
   const auto blocks = agreement::best_pipeline(16, 2, 1'000'000, link).blocks;
-  link.eager_limit = 1000;
-  link.rendezvous = 99e-6;  // every block starts a hundred times later
-  EXPECT_NEAR(agreement::best_pipeline(16, 2, 1'000'000, link).blocks, blocks / 10, 1e-9 * blocks);
   EXPECT_GT(blocks, 50);
+  link.rendezvous = 99e-6;  // every block that is too long starts a hundred times later
+  link.eager_limit = 100;
+  const auto few = agreement::best_pipeline(16, 2, 1'000'000, link);
+  EXPECT_NEAR(few.blocks, blocks / 10, 1e-9 * blocks) << "of 36 bytes there would be too many";
+  link.eager_limit = 1064;
+  const auto eager = agreement::best_pipeline(16, 2, 1'000'000, link);
+  EXPECT_EQ(eager.blocks, 1000) << "with headers";
+  EXPECT_LT(eager.seconds, 0.7 * few.seconds);
+  link.eager_limit = 64'000;
+  EXPECT_NEAR(agreement::best_pipeline(16, 2, 1'000'000, link).blocks, blocks, 1e-9 * blocks) << "all are short";
+  EXPECT_EQ(agreement::best_pipeline(2, 2, 1'000'000, link).blocks, 16) << "nothing to overlap, but no wait";
+  link.rendezvous = 1e-6;
+  EXPECT_EQ(agreement::best_pipeline(2, 2, 1'000'000, link).blocks, 1) << "nothing to overlap, and few waits";
 }
 
 }  // namespace

@@ -52,6 +52,24 @@ class Tune(CommandTest):
         self.assertIn(f"0 % off in the median. {path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", for_people.stdout)
         self.assertNotIn("eager_limit", path.read_text())
 
+    def test_without_a_name_it_stands_where_it_is_looked_for(self):
+        home = {"XDG_CONFIG_HOME": str(self.folder / "settings"), "STEADFOLD_TRANSPORT": "mpi"}
+        ran = run("tune", "--times", self.times(1e-3, 1e-3, 0, 1 << 30, 0), environment=home)
+        (path,) = (self.folder / "settings/steadfold").iterdir()
+        self.assertRegex(path.name, r"^[a-z0-9-]+\.[a-z-]+\.profile$")
+        self.assertIn(f"0 % off in the median. {path} is written, and serves from now on.\n", ran.stdout)
+        self.assertEqual(self.object_from(run("info", "--json", environment=home))["profile"], str(path))
+        self.assertIsNone(self.object_from(run("info", "--json"))["profile"])
+        self.assertEqual(set(self.chosen(home)), {"recursive_doubling"})
+        path.write_text(SLOW_BYTES)
+        self.assertNotIn("recursive_doubling", self.chosen(home))
+        named = {**home, "STEADFOLD_PROFILE": str(self.profile(SLOW_STARTS))}
+        self.assertEqual(set(self.chosen(named)), {"recursive_doubling"}, "what is named counts")
+        ran = run("tune", "--times", self.times(1e-6, 1e-7, 0, 1 << 30, 0), environment=named)
+        self.assertIn(f"{path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", ran.stdout)
+        nowhere = {"HOME": None, "XDG_CONFIG_HOME": None}
+        self.expect_fault(run("tune", "--times", self.times(1e-6, 1e-7, 0, 1 << 30, 0), environment=nowhere), "nowhere", "--output")
+
     def test_times_that_do_not_fit(self):
         path = self.folder / "own.profile"
         ran = run("tune", "--times", self.times(1e-6, 2e-7, 1e-10, 1984, 5e-6, noise=0.85), "--output", path)
@@ -77,25 +95,28 @@ class Tune(CommandTest):
         self.expect_fault(run(*words, "--profile", "/no/such/file"), "cannot be read")
         self.expect_fault(run(*words, "--profile", dear, "--latency", "1"), "--profile", "--latency")
 
-    def chosen(self, text, transport):
+    def chosen(self, environment):
         """Of 5000 columns by methods whose bits every rank compares with those of one process."""
         ran = run("bench", "allreduce", "--counts", "5000", "--methods", "tree,exact,binned", "--schedules", "auto", "--rounds", "3",
-                  "--json", ranks=4, environment={"STEADFOLD_PROFILE": str(self.profile(text)), "STEADFOLD_TRANSPORT": transport})  # fmt: skip
+                  "--json", ranks=4, environment=environment)  # fmt: skip
         return [row["chosen"] for row in self.object_from(ran)["rows"] if row["call"] == "plan"]
 
+    def chosen_by(self, text, transport):
+        return self.chosen({"STEADFOLD_PROFILE": str(self.profile(text)), "STEADFOLD_TRANSPORT": transport})
+
     def test_choices_of_messages_go_by_it_and_no_bit(self):
-        self.assertEqual(set(self.chosen(SLOW_STARTS, "mpi")), {"recursive_doubling"})
-        self.assertNotIn("recursive_doubling", self.chosen(SLOW_BYTES, "mpi"))
+        self.assertEqual(set(self.chosen_by(SLOW_STARTS, "mpi")), {"recursive_doubling"})
+        self.assertNotIn("recursive_doubling", self.chosen_by(SLOW_BYTES, "mpi"))
 
     def test_memory_that_ranks_share_has_no_profile(self):
-        self.assertEqual(self.chosen(SLOW_STARTS, "shared"), self.chosen(SLOW_BYTES, "shared"))
+        self.assertEqual(self.chosen_by(SLOW_STARTS, "shared"), self.chosen_by(SLOW_BYTES, "shared"))
 
     def test_a_broken_profile_is_said_once_and_left_out(self):
         path = self.write("x.binpsllh", binpsllh([0.5] * 10))
         broken = self.profile("a game's settings\n")
         ran = run("sum", path, "--json", ranks=3, environment={"STEADFOLD_PROFILE": str(broken), "STEADFOLD_TRANSPORT": "mpi"})
         self.assertEqual(self.object_from(ran)["value"], 5.0)
-        told = re.findall(r"steadfold: STEADFOLD_PROFILE, (\S+), is not used: (.+)", ran.stderr)
+        told = re.findall(r"steadfold: the profile (\S+) is not used: (.+)", ran.stderr)
         self.assertEqual([Path(name) for name, _ in told], [broken], ran.stderr)
         self.assertEqual(told[0][1], "line 1 is no `key = value` ('a game's settings'), let `steadfold tune` write it")
 

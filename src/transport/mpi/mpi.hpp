@@ -21,6 +21,9 @@ namespace steadfold::transport {
 /// Throws std::runtime_error, with the reason, if MPI cannot be called: before MPI_Init and after MPI_Finalize.
 void require_mpi();
 
+/// Name and version of the MPI library, on one line. May be called before MPI_Init.
+std::string mpi_library();
+
 /// A group over a private communicator. Destroy its endpoints before it. Destroying an endpoint cancels pending
 /// receives and waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type;
 /// `add_words` takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket,
@@ -37,6 +40,7 @@ class MpiTransport final : public Transport {
   Rank rank() const noexcept override { return rank_; }
   Rank rank_count() const noexcept override { return rank_count_; }
   const char* name() const noexcept override { return "mpi"; }
+  std::string library() const override { return mpi_library(); }
   /// As MPI_Comm_split_type says.
   std::span<const Rank> node_labels() const noexcept override { return node_labels_; }
 
@@ -115,8 +119,5 @@ using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<MpiTransport>
 /// destroyed when `comm` is freed or MPI finalised, while MPI can still be called. Duplicates of `comm` start without
 /// it. Later uses are local and do not allocate. Throws std::runtime_error if `comm` cannot be used.
 Attached& attach(MPI_Comm comm, MakeAttached make);
-
-/// Name and version of the MPI library, on one line. May be called before MPI_Init.
-std::string mpi_library();
 
 }  // namespace steadfold::transport

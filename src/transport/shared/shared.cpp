@@ -74,6 +74,7 @@ class WorkerTransport final : public SharedTransport {
   Rank rank() const noexcept override { return among().ranks[among().own]; }
   Rank rank_count() const noexcept override { return all_->rank_count(); }
   const char* name() const noexcept override { return name_.c_str(); }
+  std::string library() const override { return outside_ == nullptr ? "" : outside_->processes().library(); }
   std::span<const Rank> node_labels() const noexcept override { return labels_; }
   bool nodes_are_far() const noexcept override { return outside_ != nullptr; }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override {
