@@ -81,7 +81,8 @@ std::string schedule_of(const SimulateOptions& options, const prediction::Scenar
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
   const auto chosen = [&](const std::string& asked) {
     return agreement::chosen_schedule(asked, std::span(&scenario.description, 1),
-                                      order::Layout::contiguous(scenario.counts), options.link);
+                                      order::Layout::contiguous(scenario.counts), options.link)
+        .schedule;
   };
   if (!is_forced) return chosen(options.schedule);
   try {

@@ -246,9 +246,8 @@ void require_served(const Agreement& agreed) {
 
 void take_schedule(Agreement& agreed, const std::string& text, std::span<const Description> descriptions,
                    const Means& means) {
-  agreed.schedule_text =
-      chosen_schedule(text, descriptions, *agreed.members.front().layout, means.link, means.nodes.get());
-  agreed.schedule = checked_schedule(agreed.schedule_text, descriptions, means.rows, means.may_differ);
+  agreed.chosen = chosen_schedule(text, descriptions, *agreed.members.front().layout, means.link, means.nodes.get());
+  agreed.schedule = checked_schedule(agreed.chosen.schedule, descriptions, means.rows, means.may_differ);
 }
 
 /// The schedule of what is agreed otherwise, which was asked for by `text` if that is not empty.

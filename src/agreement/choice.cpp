@@ -1,6 +1,7 @@
 #include "agreement/choice.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -48,34 +49,57 @@ std::string by_rounds(std::span<const Description> calls, const order::Nodes* no
   return by_rounds(calls);
 }
 
+/// A schedule and its predicted time.
+struct Timed {
+  std::string schedule;
+  double seconds;
+};
+
 constexpr double worthwhile = 0.9;  // of the time; models are not that exact
 
+/// The first, unless the quickest of the others takes less than this `share` of its time.
+Chosen chosen_among(std::span<const Timed> all, double share) {
+  const auto quicker = [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; };
+  const auto others = all.subspan(1);
+  const auto best = std::ranges::min_element(others, quicker);
+  const bool takes_best = best != others.end() && best->seconds < share * all.front().seconds;
+  const Timed& taken = takes_best ? *best : all.front();
+  Chosen chosen{.schedule = taken.schedule, .seconds = taken.seconds};
+  for (const Timed& each : all) {
+    if (&each == &taken || (!chosen.next.empty() && each.seconds >= chosen.next_seconds)) continue;
+    chosen.next = each.schedule;
+    chosen.next_seconds = each.seconds;
+  }
+  return chosen;
+}
+
 /// Of a user's operator nothing but sizes is known here.
-std::string by_model(const Description& call, const PartialSizes& sizes, const order::Layout& layout,
-                     const transport::LogGP& link) {
+Chosen by_model(const Description& call, const PartialSizes& sizes, const order::Layout& layout,
+                const transport::LogGP& link) {
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
     if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
     return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, link);
   };
-  std::string best = by_rounds(std::span(&call, 1));
-  double least = seconds(schedule::parse(best)).value_or(0) * worthwhile;
+  const std::string usual = by_rounds(std::span(&call, 1));
+  const auto of_usual = seconds(schedule::parse(usual));
+  if (!of_usual) return {.schedule = usual};
+  std::vector<Timed> all = {{usual, *of_usual}};
   for (const schedule::Row& row : schedule::registry()) {
-    // Ranks that merge in orders of their own merge nearly twice as often, which the model does not see; nor what is
-    // gained by merging what comes first.
-    if (row.same_on_all_ranks == schedule::SameOnAllRanks::no || row.has_groups || row.merges_on_arrival) continue;
-    const auto found = seconds(schedule::parse(row.name));
-    if (!found || *found >= least) continue;
-    best = row.name;
-    least = *found;
+    // What is gained by merging what comes first the model does not see. Where ranks count twice, partials cannot be
+    // checked for their number of rows, which a merge less is not worth.
+    const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
+    if (row.name == usual || is_other) continue;
+    for (const std::string& name : names_to_try(row))
+      if (const auto found = seconds(schedule::parse(name))) all.push_back({name, *found});
   }
-  return best;
+  return chosen_among(all, worthwhile);
 }
 
 /// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
 /// `best`, or if groups always pay.
-std::string by_nodes(const std::string& best, const Description& call, const PartialSizes& sizes,
-                     const order::Layout& layout, const transport::LogGP& link, const order::Nodes& nodes) {
+Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes& sizes, const order::Layout& layout,
+                const transport::LogGP& link, const order::Nodes& nodes) {
   if (!nodes.groups_may_pay()) return best;
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
@@ -83,29 +107,25 @@ std::string by_nodes(const std::string& best, const Description& call, const Par
         context_of(call, spec, layout.rank_count(), spec.row->has_groups ? &by_place : &layout, &nodes);
     return modelled_seconds_on(nodes, context, sizes, call.columns, link);
   };
-  std::string chosen = best;
-  const auto without = seconds(schedule::parse(best));
+  const auto without = seconds(schedule::parse(best.schedule));
   if (!without) return best;
-  double least = nodes.groups_always_pay() ? std::numeric_limits<double>::infinity() : *without * worthwhile;
+  std::vector<Timed> all = {{best.schedule, *without}};
   for (const schedule::Row& row : schedule::registry()) {
     const schedule::Spec spec = schedule::parse(row.name);
     if (!row.has_groups || !may_take_groups(spec, call)) continue;
-    const auto found = seconds(spec);
-    if (!found || *found >= least) continue;
-    chosen = row.name;
-    least = *found;
+    if (const auto found = seconds(spec)) all.push_back({std::string(row.name), *found});
   }
-  return chosen;
+  return chosen_among(all, nodes.groups_always_pay() ? std::numeric_limits<double>::infinity() : worthwhile);
 }
 
-std::string by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link,
-                     const order::Nodes* nodes) {
+Chosen by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link,
+                const order::Nodes* nodes) {
   const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
                                   .element_bytes = call.element_bytes};
   const auto kind = make_kind(call, operator_of(call, user), call.columns,
                               {.rows = layout.element_count(), .ranks = layout.rank_count()});
   const PartialSizes sizes(*kind);
-  std::string best = by_model(call, sizes, layout, link);
+  Chosen best = by_model(call, sizes, layout, link);
   return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, link, *nodes);
 }
 
@@ -130,11 +150,29 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
 
 }  // namespace
 
-std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
-                            const transport::LogGP& link, const order::Nodes* nodes) {
-  if (asked == "mpich") return by_mpich(calls, layout.rank_count());
-  if (!asked.empty() && asked != "auto") return asked;
-  return calls.size() == 1 ? by_model(calls.front(), layout, link, nodes) : by_rounds(calls, nodes);
+std::vector<std::string> names_to_try(const schedule::Row& row) {
+  const bool has_ports = std::ranges::find(row.parameters, "n") != row.parameters.end();
+  return has_ports ? names_of(row) : std::vector{std::string(row.name)};
+}
+
+std::string text_of(const Chosen& chosen) {
+  const auto microseconds = [](double seconds) {
+    char text[32] = "";
+    std::snprintf(text, sizeof text, "%.2f us", 1e6 * seconds);
+    return std::string(text);
+  };
+  if (!chosen.seconds) return {};
+  std::string text = "predicted " + microseconds(*chosen.seconds);
+  if (!chosen.next.empty()) text += ", next " + chosen.next + " with " + microseconds(chosen.next_seconds);
+  return text;
+}
+
+Chosen chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
+                       const transport::LogGP& link, const order::Nodes* nodes) {
+  if (asked == "mpich") return {.schedule = by_mpich(calls, layout.rank_count())};
+  if (!asked.empty() && asked != "auto") return {.schedule = asked};
+  if (calls.size() > 1) return {.schedule = by_rounds(calls, nodes)};
+  return by_model(calls.front(), layout, link, nodes);
 }
 
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows,

@@ -3,21 +3,37 @@
 // sections III.A and III.B for MPICH's switch points.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "agreement/description.hpp"
 #include "transport/simulated/topology.hpp"
 
 namespace steadfold::agreement {
 
+/// A schedule, and what it was compared with.
+struct Chosen {
+  std::string schedule;
+  std::optional<double> seconds = {};  // predicted; nothing where the schedule was not compared with others
+  std::string next = {};               // the best of the others by its predicted time; empty: there is none
+  double next_seconds = 0;
+};
+
+/// "predicted 5.53 us, next bruck with 6.10 us"; empty where nothing was compared.
+std::string text_of(const Chosen& chosen);
+
+/// The names by which `auto` tries a row: one, or one for each number of ports that is proved, if the row has some.
+std::vector<std::string> names_to_try(const schedule::Row& row);
+
 /// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that link,
 /// `mpich` the one that MPICH would take, by size and powers of two. Other names are returned
 /// as they are. The calls are those of one bundle and have one root; `layout` is that of the first. On several `nodes`
 /// (null: one, or nobody knows) `auto` considers schedules with groups, where they change no bits, and takes one where
 /// groups always pay.
-std::string chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
-                            const transport::LogGP& link, const order::Nodes* nodes = nullptr);
+Chosen chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
+                       const transport::LogGP& link, const order::Nodes* nodes = nullptr);
 
 /// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ`: as in schedule::Merging.
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,

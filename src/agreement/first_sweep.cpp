@@ -37,7 +37,7 @@ Agreement agreed_first_sweep(const Call& call, Rank rank_count, const std::share
                        .element_count = ranks}},
           .digest = digest_of(description),
           .schedule = schedule::parse(row.name),
-          .schedule_text = std::string(row.name),
+          .chosen = {.schedule = std::string(row.name)},
           .nodes = row.has_groups ? nodes : nullptr};
 }
 

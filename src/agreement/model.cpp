@@ -1,23 +1,28 @@
 #include "agreement/model.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace steadfold::agreement {
 namespace {
 
-/// A typical partial, half way through: of half of the ranks; of one rank if partials do not grow; of two intervals if
-/// the order is cyclic.
-Bytes typical_partial(const schedule::Row& row, const schedule::Context& context, const PartialSizes& sizes) {
+/// Of ranks whose partials double, from round to round, the middle of their logarithms; else half of them.
+order::Rank typical_rank_count(const schedule::Context& context, Count rounds) {
+  const bool doubles = rounds <= Count{2} * static_cast<Count>(order::ceil_log2(context.ranks())) + 2;
+  const auto ranks = static_cast<double>(context.rank_count);
+  return static_cast<order::Rank>(std::lround(doubles ? std::sqrt(ranks) : std::ceil(ranks / 2)));
+}
+
+/// A typical partial, half way through: of one rank if partials do not grow; of two intervals if the order is cyclic.
+Bytes typical_partial(const schedule::Context& context, const PartialSizes& sizes, Count rounds) {
   using order::Rank;
+  const schedule::Row& row = *context.spec->row;
   const Rank ranks = context.rank_count;
-  const Rank half = (ranks + 1) / 2;
+  if (row.partials == schedule::Partials::of_one_rank) return sizes.of(*context.layout, {ranks / 2, 1});
+  const Rank count = typical_rank_count(context, rounds);
   const bool is_cyclic = row.keeps_rank_order == schedule::KeepsRankOrder::never;
-  const bool never_grows = row.partials == schedule::Partials::of_one_rank;
-  const order::RankRange range{never_grows ? ranks / 2
-                               : is_cyclic ? (2 * ranks) / 3
-                                           : ranks / 4,
-                               never_grows ? 1 : half};
-  return sizes.of(*context.layout, range);
+  return sizes.of(*context.layout, {is_cyclic ? ranks - (count + 1) / 2 : ranks / 4, count});
 }
 
 /// How many vectors pass a rank's ports as partials, and how many as values, in bytes of whole vectors.
@@ -40,18 +45,106 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   return {.partials = share * all, .values = (1 - share) * all};
 }
 
-/// What the formulas say of a schedule: rounds, and what passes a rank's ports in bytes.
+/// As rank 0, shifted by its number, with messages of whole partials over several ports in a round.
+bool every_rank_does_the_same(const schedule::Row& row) {
+  return row.same_on_all_ranks == schedule::SameOnAllRanks::no;
+}
+
+double merges_of_rank_0(schedule::Context context) {
+  context.rank = 0;
+  double merges = 0;
+  schedule::Steps steps = context.spec->row->steps(context);
+  while (const schedule::Step* const step = steps.next()) merges += step->kind == schedule::StepKind::merge ? 1 : 0;
+  return merges;
+}
+
+/// Messages that a rank sends, one after the other.
+struct Outgoing {
+  double count = 0;
+  double bytes = 0;  // of each
+};
+
+/// What the formulas say of a schedule.
 struct Modelled {
   schedule::Context context;  // with segments
   double rounds = 0;
-  Vectors vectors;
-  double partial = 0;  // bytes of a typical one
+  double partial = 0;  // bytes of a whole one, a typical one
   double value = 0;
+  std::vector<Outgoing> sent = {};
+  double merged = 0;  // bytes of partials
 
-  double bytes(const Vectors& of) const { return of.partials * partial + of.values * value; }
-  /// On average.
-  Bytes bytes_of_a_message() const { return static_cast<Bytes>(bytes(vectors) / std::max(rounds, 1.0)); }
+  double starts() const {
+    double count = 0;
+    for (const Outgoing& each : sent) count += each.count;
+    return count;
+  }
+  double bytes() const {
+    double bytes = 0;
+    for (const Outgoing& each : sent) bytes += each.count * each.bytes;
+    return bytes;
+  }
+  /// What all of them take besides their bytes and latencies.
+  double seconds_of_starts(const transport::LogGP& link) const {
+    double seconds = 0;
+    for (const Outgoing& each : sent) seconds += each.count * link.start(static_cast<Bytes>(each.bytes));
+    return seconds;
+  }
 };
+
+void send_the_same_on_every_rank(Modelled& found, const schedule::Row& row) {
+  const auto ranks = static_cast<double>(found.context.rank_count);
+  const auto messages = static_cast<double>(row.messages(found.context));
+  const auto partials = static_cast<double>(row.partial_messages(found.context));
+  if (messages > 0) found.sent = {{messages / ranks, found.partial * partials / messages}};
+  found.merged = merges_of_rank_0(found.context) * found.partial;
+}
+
+/// A part of a partial or value: it has a head of its own, which is what is left of the bytes over whole rows, unless
+/// that is a part of a row.
+double part_of(double whole, double part, const PartialSizes& sizes) {
+  const Bytes rest = static_cast<Bytes>(whole) % std::max(sizes.kind().value_bytes(), Bytes{1});
+  const auto head = static_cast<double>(std::min(rest, most_head));
+  return part * (whole - head) + head;
+}
+
+/// Halves and so on of partials that double their ranks, and of values where they come back; whole ones between pairs
+/// before and after. What arrives is merged.
+void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
+  const schedule::Context& context = found.context;
+  const bool come_back = !context.scatters();
+  const auto partial_of = [&](order::Rank ranks) {
+    // Of rows in many intervals sizes take long to find: one serves for all.
+    return context.layout->in_rank_order() ? static_cast<double>(sizes.of(*context.layout, {0, ranks})) : found.partial;
+  };
+  double part = 1;
+  double in_halves = 0;
+  for (Count i = 0; i < halvings; ++i) {
+    part /= 2;
+    const auto ranks = static_cast<order::Rank>(std::min(Count{1} << i, context.ranks()));
+    found.sent.push_back({1, part_of(partial_of(ranks), part, sizes)});
+    found.merged += found.sent.back().bytes;
+    if (come_back) found.sent.push_back({1, part_of(found.value, part, sizes)});
+    in_halves += come_back ? 2 : 1;
+  }
+  const double in_pairs = std::max(found.rounds - in_halves, 0.0);
+  if (in_pairs == 0) return;
+  found.sent.push_back({in_pairs / 2, partial_of(1)});
+  found.sent.push_back({in_pairs / 2, part_of(found.value, come_back ? 1 : part, sizes)});
+  found.merged += in_pairs / 2 * partial_of(1);
+}
+
+/// As many as rounds.
+void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes& sizes) {
+  const Vectors vectors = vectors_of(row, found.context, found.rounds);
+  const double all = vectors.partials + vectors.values;
+  if (all <= 0) return;
+  const auto add = [&](double count, double whole) {
+    if (count > 0) found.sent.push_back({found.rounds * count / all, part_of(whole, all / found.rounds, sizes)});
+  };
+  add(vectors.partials, found.partial);
+  add(vectors.values, found.value);
+  found.merged = vectors.partials * found.partial;
+}
 
 std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& sizes, Count columns,
                                  const transport::LogGP& link) {
@@ -60,12 +153,21 @@ std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& 
   context.segments = context.scatters() ? static_cast<std::uint32_t>(context.rank_count)
                                         : segments_of(context, columns,
                                                       sizes.kind().value_bytes() / std::max(columns, Count{1}), link);
-  const auto rounds = static_cast<double>(row.rounds(context));
-  return Modelled{.context = context,
-                  .rounds = rounds,
-                  .vectors = vectors_of(row, context, rounds),
-                  .partial = static_cast<double>(typical_partial(row, context, sizes)),
-                  .value = static_cast<double>(sizes.kind().value_bytes() + sizeof(Header))};
+  schedule::Context whole = context;
+  whole.segments = 1;
+  Modelled found{.context = context,
+                 .rounds = static_cast<double>(row.rounds(context)),
+                 .partial = static_cast<double>(typical_partial(context, sizes, row.rounds(whole))),
+                 .value = static_cast<double>(sizes.kind().value_bytes() + sizeof(Header))};
+  const Count halvings = row.halvings == nullptr ? 0 : row.halvings(context);
+  if (every_rank_does_the_same(row)) {
+    send_the_same_on_every_rank(found, row);
+  } else if (halvings > 0) {
+    send_halves(found, halvings, sizes);
+  } else {
+    send_vectors(found, row, sizes);
+  }
+  return found;
 }
 
 /// What one node's ranks send, or take in, in vectors.
@@ -120,9 +222,8 @@ std::optional<double> modelled_seconds(schedule::Context context, const PartialS
   if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
   const auto found = modelled(context, sizes, columns, link);
   if (!found) return std::nullopt;
-  return found->rounds * (link.latency + link.start(found->bytes_of_a_message())) +
-         found->vectors.partials * found->partial * (link.per_byte + assumed_merge_per_byte) +
-         found->vectors.values * found->value * link.per_byte;
+  return found->rounds * link.latency + found->seconds_of_starts(link) + found->bytes() * link.per_byte +
+         found->merged * assumed_merge_per_byte;
 }
 
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
@@ -131,10 +232,11 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const auto passed = found ? passed_link(nodes, found->context) : std::nullopt;
   if (!passed) return std::nullopt;
   const double inside = passed->all > 0 ? 1 - passed->outside_sum() / passed->all : 1;  // the share that stays
-  const double bytes = inside * found->bytes(found->vectors) + found->bytes(passed->outside);
-  const double start = link.start(found->bytes_of_a_message());
-  return found->rounds * (link.latency + inside * start) + passed->messages * start + bytes * link.per_byte +
-         found->vectors.partials * found->partial * assumed_merge_per_byte;
+  const double bytes =
+      inside * found->bytes() + passed->outside.partials * found->partial + passed->outside.values * found->value;
+  const double start = found->seconds_of_starts(link) / std::max(found->starts(), 1.0);
+  return found->rounds * link.latency + (found->starts() * inside + passed->messages) * start + bytes * link.per_byte +
+         found->merged * assumed_merge_per_byte;
 }
 
 }  // namespace steadfold::agreement

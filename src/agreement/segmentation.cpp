@@ -44,14 +44,20 @@ Count block_of(const schedule::Spec& spec) {
 }  // namespace
 
 Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::LogGP& link) {
-  const double start = link.latency + link.start(bytes);
   const double transfer = link.per_byte * static_cast<double>(bytes);
   const auto d = static_cast<double>(first);
   const auto s = static_cast<double>(period);
-  const auto seconds_of = [&](double blocks) { return (d + s * (blocks - 1)) * (start + transfer / blocks); };
-  if (first <= period) return {1, seconds_of(1)};
-  const double best = std::max(1.0, std::sqrt((d - s) * transfer / (s * start)));
-  return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
+  const auto in_blocks = [&](double least_blocks, double start) -> Pipeline {
+    const auto seconds_of = [&](double blocks) { return (d + s * (blocks - 1)) * (start + transfer / blocks); };
+    if (first <= period) return {least_blocks, seconds_of(least_blocks)};
+    const double best = std::max(least_blocks, std::sqrt((d - s) * transfer / (s * start)));
+    return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
+  };
+  const Pipeline waiting = in_blocks(1, link.latency + link.start(bytes));
+  if (bytes + most_head <= link.eager_limit) return waiting;
+  const auto eager_bytes = static_cast<double>(std::max(link.eager_limit, most_head + 1) - most_head);
+  const Pipeline eager = in_blocks(std::ceil(static_cast<double>(bytes) / eager_bytes), link.latency + link.gap);
+  return eager.seconds < waiting.seconds ? eager : waiting;
 }
 
 Segmentation::Segmentation(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {

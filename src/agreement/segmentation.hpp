@@ -17,8 +17,12 @@ using order::Count;
 
 /// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
 /// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
-/// they took 2.3 times as long (docs/performance.md, "Sixteen cores").
-inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6};
+/// they took 2.3 times as long (docs/performance.md, "Sixteen cores"). Without an eager limit, long vectors go in
+/// halves where whole ones take less time, and middle ones whole (the same page, "What auto takes").
+inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 4032, .rendezvous = 3e-6};
+
+/// About the most bytes that a message of one partial or value has beside its elements.
+inline constexpr Bytes most_head = 64;
 
 /// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count; it
 /// has a schedule.
@@ -64,8 +68,8 @@ Segmentation segmentation_of(const schedule::Context& context, Count columns, By
                              std::span<const Count> blocks, const transport::LogGP& link = assumed_link);
 
 /// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
-/// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm. Where the whole vector is
-/// above the eager limit, every block is taken to be.
+/// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm. Blocks all wait for the
+/// receiver's leave, or are all so small that none does, whichever takes less time.
 struct Pipeline {
   double blocks = 1;
   double seconds = 0;

@@ -170,7 +170,7 @@ sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures) {
 const char* sf_plan_describe(const sf_plan* plan) { return plan == nullptr ? "" : plan->plan->description().c_str(); }
 
 const char* sf_plan_schedule(const sf_plan* plan) {
-  return plan == nullptr ? "" : plan->plan->agreed().schedule_text.c_str();
+  return plan == nullptr ? "" : plan->plan->agreed().chosen.schedule.c_str();
 }
 
 /// A run under way is given up: MPI cannot take back what is being sent, so the memory that is sent from stays. A plan

@@ -79,7 +79,8 @@ std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
                      (root == all_ranks ? "" : " to rank " + std::to_string(root)) + " on " +
                      std::to_string(context.rank_count) + " ranks\n";
   for (const Member& member : agreed.members) text += text_of(member);
-  text += "schedule " + agreed.schedule_text + ": " + std::string(row.sentence) + "\n";
+  text += "schedule " + agreed.chosen.schedule + ": " + std::string(row.sentence) + "\n";
+  if (const std::string compared = text_of(agreed.chosen); !compared.empty()) text += compared + "\n";
   if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
   if (row.rounds != nullptr)
     text += (row.rounds_at_most ? " in at most " : " in ") + std::to_string(row.rounds(context)) + " rounds";

@@ -95,6 +95,8 @@ struct Row {
   Partials partials = Partials::merged;
   // How many vectors' bytes pass a rank's ports, one after the other; null: those of a segment in every round.
   double (*vectors)(Context) = nullptr;
+  // How often its messages become half as long, from half of a vector on, there and back; null: all are about as long.
+  Count (*halvings)(Context) = nullptr;
   bool uneven = false;          // messages carry several segments, or some segments more often
   bool rounds_at_most = false;  // ranks may be done in fewer rounds than `rounds` says
   bool adds_words = false;      // needs partials that can be added as 64-bit words

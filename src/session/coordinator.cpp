@@ -128,7 +128,7 @@ Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
   const auto gathered = co_await gather(flow, mine);
   const std::string found = text_of(parts_of(gathered)[0]);
   if (found.empty()) co_return;
-  throw Failure(Status::unsupported, "schedule '" + agreed.schedule_text + "' cannot be used (its proof fails: " +
+  throw Failure(Status::unsupported, "schedule '" + agreed.chosen.schedule + "' cannot be used (its proof fails: " +
                                          found + "), take another and report this one");
 }
 
@@ -200,7 +200,7 @@ Task<Agreement> Coordinator::settle(Flow& flow, Asked asked, std::span<const Cal
   if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
   if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
   if (agreed->schedule.row->adds_words && !transport_->adds_words())
-    throw Failure(Status::unsupported, "no schedule " + agreed->schedule_text +
+    throw Failure(Status::unsupported, "no schedule " + agreed->chosen.schedule +
                                            " (the MPI library adds what ranks have, and these are their threads), take "
                                            "another one");
   co_return std::move(*agreed);

@@ -343,16 +343,16 @@ Concluded with_schedule(std::string_view schedule, const std::string& forced = "
 }
 
 TEST(Schedules, AreThoseAskedForOrForcedOrChosen) {
-  EXPECT_EQ(with_schedule("linear").agreement.value().schedule_text, "linear");
-  EXPECT_EQ(with_schedule("linear", "flat").agreement.value().schedule_text, "linear");
-  EXPECT_EQ(with_schedule("", "flat").agreement.value().schedule_text, "flat");
-  EXPECT_EQ(with_schedule("auto", "flat").agreement.value().schedule_text, "flat");
-  EXPECT_EQ(with_schedule("").agreement.value().schedule_text, "recursive_doubling");
-  EXPECT_EQ(with_schedule("auto").agreement.value().schedule_text, "recursive_doubling");
+  EXPECT_EQ(with_schedule("linear").agreement.value().chosen.schedule, "linear");
+  EXPECT_EQ(with_schedule("linear", "flat").agreement.value().chosen.schedule, "linear");
+  EXPECT_EQ(with_schedule("", "flat").agreement.value().chosen.schedule, "flat");
+  EXPECT_EQ(with_schedule("auto", "flat").agreement.value().chosen.schedule, "flat");
+  EXPECT_EQ(with_schedule("").agreement.value().chosen.schedule, "recursive_doubling");
+  EXPECT_EQ(with_schedule("auto").agreement.value().chosen.schedule, "recursive_doubling");
   Call rooted = sum_call();
   rooted.root = 2;
   rooted.collective = schedule::Collective::reduce;
-  EXPECT_EQ(with_schedule("", "", rooted).agreement.value().schedule_text, "binomial");
+  EXPECT_EQ(with_schedule("", "", rooted).agreement.value().chosen.schedule, "binomial");
   EXPECT_EQ(with_schedule("binomial_spanning_tree", "", rooted).agreement.value().schedule.row,
             schedule::find("binomial"));
 }
@@ -365,7 +365,7 @@ TEST(Schedules, TheChoiceKeepsRankOrderWhereTheOperatorNeedsIt) {
     call.collective = agreement::reduction_to(root);
     for (const bool commutative : {false, true}) {
       call.user.commutative = commutative;
-      const std::string chosen = with_schedule("", "", call).agreement.value().schedule_text;
+      const std::string chosen = with_schedule("", "", call).agreement.value().chosen.schedule;
       if (!commutative) {
         EXPECT_TRUE(schedule::find(chosen)->keeps_order(std::max(root, 0))) << chosen << " " << root;
       }

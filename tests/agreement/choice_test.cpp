@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 
 #include "agreement/model.hpp"
@@ -31,7 +32,7 @@ std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", 
                    const Nodes& nodes = nullptr) {
   const Description description = describe(call);
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
-  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on, nodes.get());
+  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on, nodes.get()).schedule;
 }
 
 /// Nodes of so many ranks each, which share one link, whichever ranks they are.
@@ -54,17 +55,20 @@ class SharedLinks final : public transport::Topology {
   std::unique_ptr<transport::Topology> network_;
 };
 
-double simulated_seconds(const std::string& name, const Call& call, Rank p, const Nodes& nodes = nullptr) {
+double simulated_seconds(const std::string& name, const Call& call, Rank p, const Nodes& nodes = nullptr,
+                         const LogGP& on = link) {
   prediction::Scenario scenario{.description = describe(call),
                                 .schedule = schedule::parse(name),
                                 .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
                                 .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double),
                                 .nodes = nodes};
-  scenario.segments = agreement::segments_of(context_of(scenario.description, scenario.schedule, p), call.columns,
-                                             sizeof(double), link);
+  // A node has one card: the messages of a round go one after the other.
+  if (scenario.schedule.row->same_on_all_ranks == schedule::SameOnAllRanks::no) scenario.ports = 1;
+  scenario.segments =
+      agreement::segments_of(context_of(scenario.description, scenario.schedule, p), call.columns, sizeof(double), on);
   if (call.collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
-  if (nodes == nullptr) return predict(scenario, *transport::make_topology("flat", link, p)).seconds.value();
+  if (nodes == nullptr) return predict(scenario, *transport::make_topology("flat", on, p)).seconds.value();
   SharedLinks topology(nodes);
   return predict(scenario, topology).seconds.value();
 }
@@ -113,13 +117,67 @@ TEST(Choice, IsFewRoundsForShortVectorsAndFewBytesForLongOnes) {
   EXPECT_EQ(chosen(vector_call(100'000), 8, "auto", {.latency = 1, .per_byte = 1e-9}), "recursive_doubling");
 }
 
+// A card that is quick to take a message ([S4] section IV), a wire of 100 Mbit/s, and a card that takes longer over a
+// message than the wire ([S1] section 2.3 on starts).
+constexpr LogGP quick_card{.latency = 1.3e-6, .gap = 2e-7, .per_byte = 2.5e-10};
+constexpr LogGP slow_wire{.latency = 5e-5, .gap = 5e-6, .per_byte = 8e-8};
+constexpr LogGP slow_card{.latency = 1e-7, .gap = 1e-6, .per_byte = 1e-10};
+
+/// The least of all schedules without groups for a call to all ranks.
+double best_simulated_seconds(const Call& call, Rank p, const LogGP& on) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const schedule::Row& row : schedule::registry()) {
+    if (row.has_groups || !row.messages || !offers(row.collectives, schedule::Collective::allreduce)) continue;
+    for (const std::string& name : agreement::names_to_try(row))
+      best = std::min(best, simulated_seconds(name, call, p, nullptr, on));
+  }
+  return best;
+}
+
+/// Of sums whose order changes nothing, with each number of messages that a rank may send in a round.
+TEST(Choice, IsNearTheBestOfAllOnThreeNetworks) {
+  int best_ones = 0;
+  for (const LogGP& on : {quick_card, slow_wire, slow_card}) {
+    for (const Rank p : {3, 5, 8, 28, 64}) {
+      for (const Count columns : {1, 255, 1000, 10'000, 100'000}) {
+        Call call = vector_call(columns);
+        call.type = call.result_type = arithmetic::Type::i64;
+        const std::string taken = chosen(call, p, "auto", on);
+        const double ratio = simulated_seconds(taken, call, p, nullptr, on) / best_simulated_seconds(call, p, on);
+        EXPECT_LT(ratio, 1.25) << taken << " on " << p << ", columns " << columns << ", latency " << on.latency;
+        best_ones += ratio < 1.005 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(best_ones, 50) << "of 75";
+}
+
+TEST(Choice, OfThreeNetworksIsWhatTheSourcesTake) {
+  const auto one = vector_call(1, all_ranks, Method::exact);
+  EXPECT_EQ(chosen(one, 28, "auto", quick_card), "bruck:n=5") << "[S4] section IV";
+  EXPECT_EQ(chosen(one, 64, "auto", slow_card), "recursive_doubling") << "[S3]: fewest messages";
+  Call least = vector_call(1);
+  least.operation = arithmetic::Operation::min;
+  EXPECT_NE(chosen(least, 28, "auto", quick_card).find("n="), std::string::npos) << "a minimum has one value";
+  EXPECT_EQ(chosen(vector_call(1), 28, "auto", quick_card), "recursive_doubling")
+      << "plain sums are the same on all ranks";
+  EXPECT_EQ(chosen(vector_call(1'000'000, 0), 28, "auto", slow_wire), "pipelined_linear")
+      << "[S1]: few ranks, long vectors";
+  Call in_order = vector_call(300'000, 0);
+  in_order.operation = arithmetic::Operation::user;
+  in_order.type = in_order.result_type = arithmetic::Type::bytes;
+  in_order.user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; }, .element_bytes = 8};
+  EXPECT_EQ(chosen(in_order, 28, "auto", quick_card), "pipelined_linear");
+  EXPECT_EQ(chosen(in_order, 1000, "auto", quick_card), "pipelined_tree") << "[S1]: many ranks, in rank order";
+}
+
 /// As measured on 16 cores: docs/performance.md, "Sixteen cores".
 TEST(Choice, CountsMessages) {
   EXPECT_EQ(chosen(vector_call(10000, all_ranks, Method::tree), 16, "auto", agreement::assumed_link),
             "halving_doubling");
   EXPECT_EQ(chosen(vector_call(1000, all_ranks, Method::exact), 16, "auto", agreement::assumed_link),
             "halving_doubling");
-  EXPECT_EQ(chosen(vector_call(100000, all_ranks, Method::tree), 16, "auto", agreement::assumed_link), "transpose");
+  EXPECT_EQ(chosen(vector_call(1'000'000, all_ranks, Method::exact), 16, "auto", agreement::assumed_link), "transpose");
 }
 
 TEST(Choice, AlwaysServesTheCall) {
@@ -246,7 +304,7 @@ TEST(Choice, OnFarNodesTakesGroups) {
   const auto takes_groups = [&](std::span<const Call> calls, const order::Nodes& nodes) {
     std::vector<Description> descriptions;
     for (const Call& call : calls) descriptions.push_back(describe(call));
-    return schedule::find(chosen_schedule("auto", descriptions, layout, link, &nodes))->has_groups;
+    return schedule::find(chosen_schedule("auto", descriptions, layout, link, &nodes).schedule)->has_groups;
   };
   for (const Rank root : {all_ranks, 0, 4}) {
     for (const Count columns : {1, 1000, 1'000'000}) {
@@ -291,7 +349,7 @@ TEST(Choice, NeverChangesBits) {
     const std::vector<Call> calls = calls_for(call, deal);
     const Concluded agreed = concluded(calls);
     ASSERT_TRUE(agreed.agreement) << agreed.text;
-    EXPECT_NE(schedule::find(agreed.agreement->schedule_text), nullptr);
+    EXPECT_NE(schedule::find(agreed.agreement->chosen.schedule), nullptr);
     SimulatedRanks ranks(6, 3);
     SimulatedJob job(ranks, *agreed.agreement, calls, 0);
     expect_result(run(ranks, job, memory, 5000 * sizeof(double), 100), all_ranks, bytes_of(expected));

@@ -81,13 +81,13 @@ agreement::Call call_of(std::string_view schedule, Rank root) {
 
 std::unique_ptr<execution::Plan> planned(const agreement::Call& call, const order::TwoShares& shares, Rank rank) {
   const auto description = agreement::describe(call);
-  agreement::Agreement agreed{.members = {}, .schedule = {}, .schedule_text = std::string(call.schedule)};
+  agreement::Agreement agreed{.members = {}, .schedule = {}, .chosen = {.schedule = std::string(call.schedule)}};
   agreed.members.push_back({.description = description,
                             .digest = agreement::digest_of(description),
                             .layout = std::make_shared<const order::Layout>(order::Layout::contiguous(shares)),
                             .element_count = shares.element_count()});
   agreed.digest = agreed.members.front().digest;
-  agreed.schedule = agreement::checked_schedule(agreed.schedule_text, std::span(&description, 1));
+  agreed.schedule = agreement::checked_schedule(agreed.chosen.schedule, std::span(&description, 1));
   agreement::Call mine = call;
   mine.rows = shares.count(rank);
   return std::make_unique<execution::Plan>(std::move(agreed), std::span(&mine, 1),

@@ -50,7 +50,7 @@ std::vector<Found> bound_on(const Nodes& nodes, const Call& common, const Deal& 
     plan->run({.first = memory[rank].data(), .result = reinterpret_cast<std::byte*>(result.data())});
     const bool takes = common.root == all_ranks || common.root == group.rank();
     all[rank] = {.bits = takes ? hex(std::as_bytes(std::span(result))) : "",
-                 .schedule = plan->agreed().schedule_text,
+                 .schedule = plan->agreed().chosen.schedule,
                  .nodes = plan->agreed().nodes == nullptr   ? "none"
                           : *plan->agreed().nodes == *nodes ? "the machine's"
                                                             : "other",

@@ -51,7 +51,8 @@ std::optional<double> modelled_seconds(const Vectors& vectors, const std::string
 std::string mpich_schedule(const Vectors& vectors) {
   const agreement::Description description = describe(call_for(vectors));
   return agreement::chosen_schedule("mpich", std::span(&description, 1),
-                                    order::Layout::contiguous(one_each(vectors.ranks)), {});
+                                    order::Layout::contiguous(one_each(vectors.ranks)), {})
+      .schedule;
 }
 
 }  // namespace steadfold::command::studies

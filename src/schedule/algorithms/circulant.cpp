@@ -154,6 +154,8 @@ double circulant_vectors(Context c) {
   return ways * (1 - 1 / static_cast<double>(c.rank_count));
 }
 
+Count circulant_halvings(Context c) { return c.segments == 1 ? 0 : static_cast<Count>(order::ceil_log2(c.ranks())); }
+
 }  // namespace
 
 constexpr Row circulant_row = {
@@ -173,6 +175,7 @@ constexpr Row circulant_row = {
     .partial_messages = block_partials,
     .segments = Segments::one_per_rank,
     .vectors = circulant_vectors,
+    .halvings = circulant_halvings,
     .uneven = true,
 };
 

@@ -5,8 +5,9 @@
 // and the next began, so both are stored in the round in which they are made. Nothing is subtracted.
 //
 // If no two boundaries fit, (p, n) is not adaptable. Then the part is put together digit by digit, to the base b: in a
-// round a second partial, the part so far, travels beside the sum of the same rank. Without `n=`, the smallest n is
-// taken that needs least of this, which is the smallest adaptable one if there is one.
+// round a second partial, the part so far, travels beside the sum of the same rank. Without `n=`, the smallest n up to
+// 5 is taken that takes the fewest rounds, which is the fastest n nearly everywhere (docs/studies.md, "The best n");
+// with `strict=1`, the smallest adaptable one, as in [S4].
 // Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
 // Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about one gamma more per round if there is a cut.
 // Source: [S4] section III.B, whose 5-tuples are (sources, part, cut) here; larger messages: section III.D.
@@ -77,20 +78,33 @@ Adaption unadapted(Count ranks, Count base) {
 
 Count base_of(Rank ports) { return static_cast<Count>(ports) + 1; }
 
-// The smallest n with the fewest companions.
-Rank best_ports(Count ranks) {
+// The smallest n up to `most` of which there is least.
+template <class Amount>
+Rank ports_of_least(Rank most, Amount amount_for) {
   Rank best = 1;
-  Count fewest = ~Count{0};
-  for (Rank ports = 1; ports <= most_ports && fewest > 0; ++ports) {
-    const Count companions = adaption_of(ranks, base_of(ports)).companions;
-    if (companions < fewest) best = ports, fewest = companions;
-  }
+  for (Rank ports = 2; ports <= most; ++ports)
+    if (amount_for(ports) < amount_for(best)) best = ports;
   return best;
 }
 
+Rank ports_of_fewest_rounds(Count ranks) {
+  return ports_of_least(5, [&](Rank ports) {
+    Count rounds = 0;
+    for (Count size = 1; size < ranks; size *= base_of(ports)) ++rounds;
+    return rounds;
+  });
+}
+
+Rank ports_of_fewest_companions(Count ranks) {
+  return ports_of_least(most_ports, [&](Rank ports) { return adaption_of(ranks, base_of(ports)).companions; });
+}
+
+bool is_strict(const Spec& spec) { return number_of(spec, "strict", 0, 0, 1) == 1; }
+
 Rank ports_of(const Context& c) {
-  const bool is_given = c.spec != nullptr && c.spec->parameter("n") != nullptr;
-  return is_given ? schedule::ports_of(c.spec, 1) : best_ports(c.ranks());
+  if (c.spec != nullptr && c.spec->parameter("n") != nullptr) return schedule::ports_of(c.spec, 1);
+  const bool must_be_adaptable = c.spec != nullptr && is_strict(*c.spec);
+  return must_be_adaptable ? ports_of_fewest_companions(c.ranks()) : ports_of_fewest_rounds(c.ranks());
 }
 
 // The rounds in turn. What a rank holds is counted in offsets: 0 is itself, 1 the rank behind it.
@@ -246,8 +260,6 @@ Count dissemination_rounds(Context c) { return round_count(rounds_of(c)); }
 
 std::uint32_t dissemination_ports(Context c) { return static_cast<std::uint32_t>(ports_of(c)); }
 
-bool is_strict(const Spec& spec) { return number_of(spec, "strict", 0, 0, 1) == 1; }
-
 void check_dissemination(const Spec& spec) {
   schedule::ports_of(&spec, 1);
   is_strict(spec);
@@ -256,7 +268,7 @@ void check_dissemination(const Spec& spec) {
 std::optional<std::string> refusal_of_dissemination(const Context& c) {
   const auto is_adaptable = [&](Rank ports) { return adaption_of(c.ranks(), base_of(ports)).companions == 0; };
   if (!is_strict(*c.spec) || is_adaptable(ports_of(c))) return std::nullopt;
-  const Rank best = best_ports(c.ranks());
+  const Rank best = ports_of_fewest_companions(c.ranks());
   const std::string other = is_adaptable(best) ? "take n=" + std::to_string(best) + " or " : "";
   return "schedule '" + text_of(*c.spec) + "' cannot serve " + std::to_string(c.rank_count) +
          " ranks (no data boundaries fit, and larger messages are ruled out), " + other + "leave 'strict' out";

@@ -211,6 +211,10 @@ double halving_doubling_vectors(Context c) {
   return rounds - 2 * halves.rounds + 2 * all_halves;
 }
 
+Count halving_doubling_halvings(Context c) {
+  return c.segments == 1 ? 0 : static_cast<Count>(Units(c.rank_count).rounds);
+}
+
 }  // namespace
 
 constexpr Row halving_doubling_row = {
@@ -229,6 +233,7 @@ constexpr Row halving_doubling_row = {
     .partial_messages = block_partials,
     .segments = Segments::one_per_rank,
     .vectors = halving_doubling_vectors,
+    .halvings = halving_doubling_halvings,
     .uneven = true,
 };
 
