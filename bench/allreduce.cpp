@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "agreement/choice.hpp"
 #include "agreement/methods.hpp"
-#include "capi/handles.hpp"
 #include "race.hpp"
 #include "schedule/registry.hpp"
 #include "split_race.hpp"
@@ -45,10 +45,13 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
                            schedule::OperatorKind::commutative);
 }
 
-/// `auto` and every row of the registry.
-std::vector<std::string> all_schedules() {
+/// `auto`, and what it could take: every row of the registry; or every name by which a row is tried.
+std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
-  for (const auto& row : schedule::registry()) names.emplace_back(row.name);
+  for (const auto& row : schedule::registry()) {
+    const std::vector tried = with_ports ? agreement::names_to_try(row) : std::vector{std::string(row.name)};
+    names.insert(names.end(), tried.begin(), tried.end());
+  }
   return names;
 }
 
@@ -57,7 +60,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and s
 /// The pairs that can be served. Throws Failure if a schedule that was asked for by name serves none of the methods.
 Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options) {
   Pairs pairs;
-  for (const std::string& schedule : options.schedules.empty() ? all_schedules() : options.schedules) {
+  for (const std::string& schedule : options.schedules.empty() ? all_schedules(options.is_choice) : options.schedules) {
     std::string refused;
     const std::size_t before = pairs.size();
     for (const std::string& method : options.methods) {
@@ -81,6 +84,10 @@ Contest measure(const Task& task, const AllreduceOptions& options, const Job& jo
   Pairs pairs = pairs_for(task.op, type, options);
   std::ranges::stable_sort(pairs, {}, [&](const auto& pair) { return std::ranges::find(options.methods, pair.first); });
   Race<T> race(task, job);
+  if (options.is_choice) {
+    for (const auto& [method, schedule] : pairs) race.add_plan(method, schedule);
+    return race.measure(options.rounds, options.interface);
+  }
   for (const std::string& method : options.methods)
     if (!refusal(task.op, type, method, "auto")) race.add_rival_of(method);
   if (std::ranges::any_of(pairs, Race<T>::is_reduce_broadcast, &Pairs::value_type::second))

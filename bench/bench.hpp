@@ -50,6 +50,7 @@ struct AllreduceOptions {
   std::string interface = {};               // the network interface whose bytes are counted; empty: none
   std::size_t rows = 1;                     // that every rank brings; the rivals add theirs in a loop first
   int rounds = 15;
+  bool is_choice = false;  // `bench auto`: plans alone, of all that `auto` could take, for rows_of_choices
 };
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.
 /// Throws Failure on all ranks if a result is wrong.

@@ -14,6 +14,7 @@
 
 #include "agreement/description.hpp"
 #include "capi/boundary.hpp"
+#include "capi/handles.hpp"
 #include "program/job.hpp"
 #include "program/methods.hpp"
 #include "ranks.hpp"
@@ -148,6 +149,11 @@ class ShortPlan {
   void wait() { check(sf_plan_wait(plan_)); }
   /// The name of the schedule in force, while the plan is bound.
   std::string schedule() const { return sf_plan_schedule(plan_); }
+  /// What was predicted of it, in seconds; nothing of ranks that read each other's rows.
+  std::optional<double> predicted() const {
+    const bool is_together = plan_->plan->description().find("\ntogether: ") != std::string::npos;
+    return is_together ? std::nullopt : plan_->plan->agreed().chosen.seconds;
+  }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
   /// The mean size of the last run's messages, headers included. Collective.
@@ -177,6 +183,7 @@ inline Way way_of(const std::string& method, const std::string& schedule, const 
   ShortPlan plan(call, schedule);
   plan.bind();
   way.chosen = plan.schedule();
+  way.predicted = plan.predicted();
   return way;
 }
 

@@ -55,6 +55,10 @@ Json rows_over_ranks(const Measurement& measurement, double confidence = usual_c
 /// Rows over ranks, one for every pair of an entrant and a rival of it, with their ratio.
 Json rows_by_rival(const Measurement& measurement, double confidence = usual_confidence);
 
+/// Rows over ranks of `bench auto`, one for every contest and method: what `auto` took, and the best schedule that
+/// somebody could name. That is found by one half of the rounds, and both are judged by the other.
+Json rows_of_choices(const Measurement& measurement, double confidence = usual_confidence);
+
 /// Rows of one process. The fastest of the entrants called `read` makes one row, and is the limit for all others.
 Json rows_of_local(const Measurement& measurement, double confidence = usual_confidence);
 

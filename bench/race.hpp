@@ -59,13 +59,12 @@ class Race {
                 task_.checked(name, buffers, expected, [&buffers, call] {
                   bench::check(sf_reduce(&call, buffers.mine.data(), nullptr, buffers.result.data(), MPI_COMM_WORLD));
                 }));
-    const auto plan = std::make_shared<ShortPlan>(call, schedule);
-    ways_.add(way_of(method, schedule, "plan", rivals, call),
-              task_.checked(
-                  name, buffers, expected, [&buffers, plan] { plan->run(buffers.mine.data(), buffers.result.data()); },
-                  [plan] { plan->bind(); }, [plan] { plan->free(); }));
+    add_plan(method, schedule, rivals);
     if (schedule == "auto" && ranks_share_memory()) add_in_memory_of_the_library(method, expected, rivals);
   }
+
+  /// Adds a plan alone, beside what the MPI library does with the operator.
+  void add_plan(const std::string& method, const std::string& schedule) { add_plan(method, schedule, rivals_); }
 
   Contest measure(int rounds, const std::string& interface) const {
     return ways_.measure(task_.labels(), rounds, interface);
@@ -77,6 +76,17 @@ class Race {
     Buffers<T> buffers;
     std::size_t place = 0;
   };
+
+  void add_plan(const std::string& method, const std::string& schedule, const std::vector<std::size_t>& rivals) {
+    const sf_call call = task_.call_by(method);
+    Buffers<T>& buffers = task_.buffers();
+    const auto plan = std::make_shared<ShortPlan>(call, schedule);
+    ways_.add(way_of(method, schedule, "plan", rivals, call),
+              task_.checked(
+                  method + " by " + schedule, buffers, task_.expected_of(method, call),
+                  [&buffers, plan] { plan->run(buffers.mine.data(), buffers.result.data()); }, [plan] { plan->bind(); },
+                  [plan] { plan->free(); }));
+  }
 
   static bool ranks_share_memory() {
     sf_group* group = nullptr;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """`steadfold bench allreduce` over a slow network: as many network namespaces as ranks, joined by a bridge and links of
 limited rate, a rank in each. Measured beside predicted times, and bytes on the wire beside the least that can do. With
---split-phase `bench splitphase`, which tells how much of the communication a computation hides.
+--split-phase `bench splitphase`, which tells how much of the communication a computation hides. With --choices
+`bench auto`, by a profile that `steadfold tune` makes of the network first.
 
 Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
 
@@ -103,25 +104,29 @@ def launcher(library, network):
         "btl_tcp_rdma_pipeline_frag_size": 131072,
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
-    words += ["-x", "STEADFOLD_TRANSPORT"]
+    words += ["-x", "STEADFOLD_TRANSPORT", "-x", "STEADFOLD_PROFILE"]
     return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host", hosts, "-n", network.ranks]
 
 
-def measured(options, network, benchmark, *more, **asked):
-    """The rows of a benchmark with one rank in each namespace."""
-    words = [f"--{name}={value}" for name, value in asked.items()]
+def answered(options, network, *words, profile=""):
+    """What the command says with one rank in each namespace."""
     # The ranks are on one machine all the same, and share memory.
-    transport = {"STEADFOLD_TRANSPORT": "mpi"}
-    environment = {**os.environ, **transport, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+    own = {"STEADFOLD_TRANSPORT": "mpi", "STEADFOLD_PROFILE": str(profile)}
+    environment = {**os.environ, **own, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
     command = options.bin / "steadfold"
     try:
-        ran = run(*launcher(options.library, network), command, "bench", benchmark, "--json", *more, *words,
-                  env=environment, timeout=options.limit)  # fmt: skip
+        ran = run(*launcher(options.library, network), command, *words, "--json", env=environment, timeout=options.limit)
     except subprocess.CalledProcessError as failed:
         sys.exit(f"the benchmark failed ({failed.stderr.strip()}), try it with another --library")
     except subprocess.TimeoutExpired:
         sys.exit(f"the benchmark was given up (it took {options.limit} s), ask for fewer --rounds or a greater --limit")
-    return json.loads(ran.stdout[ran.stdout.index('{"environment"'):])["rows"]
+    return json.loads(ran.stdout[ran.stdout.index("{"):])
+
+
+def measured(options, network, benchmark, *more, profile="", **asked):
+    """The rows of a benchmark."""
+    words = [f"--{name}={value}" for name, value in asked.items()]
+    return answered(options, network, "bench", benchmark, *more, *words, profile=profile)["rows"]
 
 
 class Model:
@@ -231,6 +236,29 @@ def split_phase(options, ranks):
     return rows
 
 
+def chosen(rows):
+    lines = [["doubles", "method", "auto takes", "seconds", "predicted", "the best", "seconds", "times"]]
+    for row in rows:
+        low, high = row["ratio_interval"]
+        lines.append([str(row["count"]), row["method"], row["chosen"], f"{row['seconds']:.4g}", f"{row['predicted_seconds']:.4g}",
+                      row["best"], f"{row['best_seconds']:.4g}", f"{row['ratio']:.2f} [{low:.2f}, {high:.2f}]"])  # fmt: skip
+    return f"{rows[0]['library']}, {rows[0]['ranks']} ranks\n{table(lines)}\n"
+
+
+def choices(options, ranks):
+    """What `auto` takes, beside the best schedule, by a profile of this network."""
+    rows = []
+    with Network(ranks, options.rate) as network:
+        profile = Path(network.folder.name) / "profile"
+        link = answered(options, network, "tune", f"--output={profile}", "--rounds=5")
+        print({key: link[key] for key in ("latency", "gap", "per_byte", "residual")}, file=sys.stderr)
+        for count in options.counts:
+            rows += measured(options, network, "auto", counts=count, methods=options.method, rounds=options.rounds, profile=profile)
+        if not options.json:
+            print(chosen(rows), flush=True)
+    return rows
+
+
 def missing(options):
     """Why the benchmark cannot run here, or None."""
     if os.geteuid() != 0:
@@ -256,6 +284,7 @@ def main():
     parser.add_argument("--method", default="tree")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--split-phase", action="store_true", help="plans that are started and waited for later")
+    parser.add_argument("--choices", action="store_true", help="what `auto` takes, beside the best schedule")
     parser.add_argument("--library", choices=("openmpi", "mpich"), default="openmpi")
     parser.add_argument("--bin", type=Path, help="where the command of that library stands")
     parser.add_argument("--limit", type=float, default=1800, help="seconds that a benchmark may take")
@@ -268,7 +297,7 @@ def main():
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through __exit__, which removes the namespaces
     try:
-        measure = split_phase if options.split_phase else benchmark
+        measure = split_phase if options.split_phase else choices if options.choices else benchmark
         rows = [row for ranks in options.ranks for row in measure(options, ranks)]
     except subprocess.CalledProcessError as failed:
         sys.exit(f"{' '.join(failed.cmd)} failed ({failed.stderr.strip()}), see what this system lacks")

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -25,8 +26,9 @@
 namespace steadfold::command {
 namespace {
 
-constexpr std::string_view benchmarks[] = {"local",      "prefetch", "arrays", "shared", "teams",     "allreduce",
-                                           "splitphase", "bundle",   "fields", "reduce", "interpose", "solver-loop"};
+constexpr std::string_view benchmarks[] = {"local",     "prefetch",  "arrays",     "shared", "teams",
+                                           "allreduce", "auto",      "splitphase", "bundle", "fields",
+                                           "reduce",    "interpose", "solver-loop"};
 
 /// "local, prefetch, ... or reduce".
 std::string all_benchmarks() {
@@ -75,14 +77,16 @@ void BenchOptions::add_to(CLI::App& app) {
                  "local, prefetch, shared, teams: threads of each process, which may be several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option("--counts", counts,
-                 "allreduce, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
-                 "elements; fields: points; solver-loop: cells along a side of a square of sea ice")
+  app.add_option(
+         "--counts", counts,
+         "allreduce, auto, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
+         "elements; fields: points; solver-loop: cells along a side of a square of sea ice")
       ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
-  app.add_option("--methods", methods,
-                 "allreduce, splitphase, shared, teams, reduce: tree, exact, binned, plain; fields: exact, binned; "
-                 "interpose: one of tree, exact, binned")
+  app.add_option(
+         "--methods", methods,
+         "allreduce, auto, splitphase, shared, teams, reduce: tree, exact, binned, plain; fields: exact, binned; "
+         "interpose: one of tree, exact, binned")
       ->delimiter(',');
   app.add_option("--schedules", schedules,
                  "allreduce, splitphase, shared, teams, reduce: names of `steadfold schedules`, with parameters; but "
@@ -138,6 +142,9 @@ TableOf local_table(double confidence) {
 TableOf ranks_table(double confidence) {
   return [confidence](const auto& measurement) { return table_over_ranks(rows_over_ranks(measurement, confidence)); };
 }
+TableOf choices_table(double confidence) {
+  return [confidence](const auto& measurement) { return table_of_choices(rows_of_choices(measurement, confidence)); };
+}
 
 bench::Measurement local(const BenchOptions& options, LongWork& work) {
   bench::LocalOptions local{.rounds = options.rounds, .by_prefetch = options.name == "prefetch"};
@@ -161,7 +168,11 @@ bench::Measurement arrays(const BenchOptions& options, LongWork& work) {
   return bench::arrays(arrays, tell(work, local_table(options.confidence)));
 }
 
-const bench::SharedOptions teams_options = {.threads = {1, 2}};  // unless others are asked for
+constexpr const char* choice_name = "auto";
+const bench::AllreduceOptions choice_options = {.counts = {1, 255, 1000, 10000, 100000, 1000000},
+                                                .methods = {"tree", "exact", "binned"},
+                                                .is_choice = true};  // unless others are asked for
+const bench::SharedOptions teams_options = {.threads = {1, 2}};      // unless others are asked for
 
 /// What was asked for in place of the benchmark's defaults.
 bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, const BenchOptions& options) {
@@ -206,6 +217,7 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     allreduce.rows = options.rows;
     return bench::allreduce(allreduce, job);
   }
+  if (options.name == choice_name) return bench::allreduce(asked_in_place_of(choice_options, options), job);
   if (options.name == "splitphase") {
     bench::SplitphaseOptions split{.poll_seconds = options.poll_microseconds * 1e-6};
     split.allreduce = asked_in_place_of(split.allreduce, options);
@@ -277,8 +289,20 @@ bench::Measurement all_of(bench::Measurement first, const std::vector<bench::Mea
 }
 
 std::vector<int> counts_of(const Asked& asked) {
-  const std::string usual = asked.options.name == solver_loop_name ? "1,2,4" : "2";
+  const std::string usual = asked.options.name == solver_loop_name ? "1,2,4"
+                            : asked.options.name == choice_name    ? "2,4,8"
+                                                                   : "2";
   return rank_counts(asked.ranks.empty() ? usual : asked.ranks);
+}
+
+/// The transports by which ranks are started, in turn.
+std::vector<std::string> transports_of(const Asked& asked) {
+  if (asked.options.name != choice_name || std::getenv("STEADFOLD_TRANSPORT") != nullptr) return {""};
+  return {"", "mpi"};
+}
+
+TableOf table_for(const BenchOptions& options) {
+  return options.name == choice_name ? choices_table(options.confidence) : ranks_table(options.confidence);
 }
 
 /// Measures over ranks started for it. Launches of one job are far apart in time: all rank counts and libraries are
@@ -287,23 +311,30 @@ bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::
   if (asked.options.name == "interpose") preload_interposer(interposed_method(asked.options));
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
-  std::vector<std::pair<std::string, int>> jobs;
+  struct Launch {
+    std::string library;
+    int count;
+    std::string transport;  // empty: what the environment says, or the usual one
+  };
+  std::vector<Launch> jobs;
   for (const int count : counts_of(asked))
-    for (const std::string& library : libraries) jobs.emplace_back(library, count);
+    for (const std::string& library : libraries)
+      for (const std::string& transport : transports_of(asked)) jobs.push_back({library, count, transport});
   std::vector<bench::Measurement> measurements(jobs.size());
   const std::size_t launches = static_cast<std::size_t>(std::max(asked.launches, 1));
   for (std::size_t done = 0; done < launches * jobs.size(); ++done) {
     const std::size_t i = done % jobs.size();
-    const auto& [library, count] = jobs[i];
-    work.show(fmt::format("launch {} of {}: {} on {} ranks{}", done + 1, launches * jobs.size(), asked.options.name,
-                          count, library.empty() ? "" : " of " + library),
-              static_cast<double>(done) / static_cast<double>(launches * jobs.size()));
+    const auto& [library, count, transport] = jobs[i];
+    work.show(
+        fmt::format("launch {} of {}: {} on {} ranks{}{}", done + 1, launches * jobs.size(), asked.options.name, count,
+                    library.empty() ? "" : " of " + library, transport.empty() ? "" : ", transport " + transport),
+        static_cast<double>(done) / static_cast<double>(launches * jobs.size()));
+    if (!transport.empty()) setenv("STEADFOLD_TRANSPORT", transport.c_str(), 1);
     bench::Measurement measured = launched(asked.options, library, count);
+    if (!transport.empty()) unsetenv("STEADFOLD_TRANSPORT");
     const bool is_first = done < jobs.size();
     is_first ? void(measurements[i] = std::move(measured)) : bench::pool(measurements[i], measured);
-    work.keep([before, measurements, table = ranks_table(asked.options.confidence)] {
-      return table(all_of(before, measurements));
-    });
+    work.keep([before, measurements, table = table_for(asked.options)] { return table(all_of(before, measurements)); });
   }
   return all_of(before, measurements);
 }
@@ -393,16 +424,17 @@ Result run(const Asked& asked, const Job& job) {
   const bool is_local = is_of_one_process(asked.options.name);
   const double confidence = asked.options.confidence;
   if (asked.json) {
-    const Json rows = is_local                         ? rows_of_local(measurement, confidence)
-                      : asked.options.name == "shared" ? rows_by_rival(measurement, confidence)
-                                                       : rows_over_ranks(measurement, confidence);
+    const Json rows = is_local                            ? rows_of_local(measurement, confidence)
+                      : asked.options.name == "shared"    ? rows_by_rival(measurement, confidence)
+                      : asked.options.name == choice_name ? rows_of_choices(measurement, confidence)
+                                                          : rows_over_ranks(measurement, confidence);
     Json object = {{"environment", measurement.environment}, {"confidence", confidence}, {"rows", rows}};
     if (asked.options.name == solver_loop_name) object["predicted"] = predicted_solves(measurement);
     return {line_of(object)};
   }
   if (asked.options.name == solver_loop_name)
     return {ranks_table(confidence)(measurement) + table_of_predicted_solves(predicted_solves(measurement))};
-  if (!is_local) return {ranks_table(confidence)(measurement)};
+  if (!is_local) return {table_for(asked.options)(measurement)};
   const std::string table = local_table(confidence)(measurement);
   if (asked.options.name != "prefetch") return {table};
   return {table + fmt::format("{} is taken here; STEADFOLD_PREFETCH=off, near or far takes another\n",
@@ -413,9 +445,10 @@ Result run(const Asked& asked, const Job& job) {
 
 void add_bench(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<Asked>();
-  CLI::App& bench = *app.add_subcommand("bench",
-                                        "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
-                                        "splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
+  CLI::App& bench =
+      *app.add_subcommand("bench",
+                          "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
+                          "auto, splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
   asked->options.add_to(bench);
   bench.add_option(
       "--ranks", asked->ranks,

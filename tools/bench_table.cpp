@@ -149,4 +149,32 @@ std::string table_over_ranks(const Json& rows) {
   return contest.empty() ? text : text + table_of_contest(contest);
 }
 
+std::string table_of_choices(const Json& rows) {
+  const auto job_of = [](const Json& row) {
+    return fmt::format("{} ranks, {}, transport {}, {} launches\n", row["ranks"].get<int>(),
+                       row["library"].get<std::string>(), row["transport"].get<std::string>(),
+                       row["launches"].get<int>());
+  };
+  constexpr double near = 1.15;  // of the best schedule's time
+  const std::vector<std::string> heading = {"method",       "doubles",  "auto takes", "us",
+                                            "predicted us", "the best", "us",         "times"};
+  std::string text;
+  std::vector<std::vector<std::string>> lines = {heading};
+  std::size_t near_ones = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows[i];
+    const Json& predicted = row["predicted_seconds"];
+    lines.push_back({row["method"], std::to_string(row["count"].get<std::size_t>()), row["chosen"],
+                     microseconds(row["seconds"]), predicted.is_null() ? "" : microseconds(predicted), row["best"],
+                     microseconds(row["best_seconds"]),
+                     fmt::format("{:.2f} {}", row["ratio"].get<double>(), range(row["ratio_interval"]))});
+    near_ones += row["ratio"].get<double>() <= near ? 1 : 0;
+    if (i + 1 < rows.size() && job_of(rows[i + 1]) == job_of(row)) continue;
+    text += job_of(row) + table(lines) + "\n";
+    lines = {heading};
+  }
+  return text +
+         fmt::format("{} of {} choices take at most {} times as long as the best\n", near_ones, rows.size(), near);
+}
+
 }  // namespace steadfold::command

@@ -57,6 +57,30 @@ TEST(Contests, ArePooledOverLaunches) {
   EXPECT_THROW(pool(pooled, other), std::logic_error);
 }
 
+/// One half of the rounds says which schedule is the best, the other half how good it is.
+TEST(Contests, OfChoicesAreJudgedByOtherRoundsThanTheyAreChosenBy) {
+  const auto by = [](const std::string& schedule, const std::string& method = "tree") {
+    return Json{{"method", method}, {"schedule", schedule}, {"chosen", "linear"}};
+  };
+  Json choice = by("auto");
+  choice["predicted_seconds"] = 3.0;
+  const Measurement measurement{
+      .environment = {},
+      .contests = {
+          {.labels = {{"count", 3}},
+           .entrants = {entrant("mpi", {{"method", "mpi"}}, {1, 1, 1, 1}), entrant("auto", choice, {6, 90, 6, 90}),
+                        entrant("lucky", by("linear"), {4, 1, 4, 1}), entrant("good", by("ring"), {2, 2, 2, 2}),
+                        entrant("other", by("ring", "exact"), {0.1, 0.1, 0.1, 0.1})}}}};
+  const Json rows = rows_of_choices(measurement);
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0]["best"], "linear");
+  EXPECT_EQ(rows[0]["best_seconds"], 4.0);
+  EXPECT_EQ(rows[0]["seconds"], 6.0);
+  EXPECT_EQ(rows[0]["ratio"], 1.5);
+  EXPECT_EQ(rows[0]["measured_to_predicted"], 2.0);
+  EXPECT_EQ(rows[0]["chosen"], "linear");
+}
+
 TEST(Contests, OfOneProcessAreLimitedByTheFastestRead) {
   const auto kernel = [](const std::string& name) { return Json{{"kernel", name}}; };
   const Measurement measurement{

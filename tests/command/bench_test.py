@@ -9,7 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from support import COMMAND, CommandTest, run, run_all
+from support import COMMAND, LAUNCHER, CommandTest, run, run_all
 
 LOCAL = {
     "kernel": str, "type": str, "elements": int, "threads": int, "target": str, "ns_per_element": float,
@@ -421,6 +421,34 @@ class Bench(CommandTest):
     def test_in_a_job_of_one_rank(self):
         ran = run("bench", "bundle", "--counts", "2", "--rounds", "3", "--json", ranks=1)
         self.assertEqual({row["ranks"] for row in self.rows_from(ran, RANKS)}, {1})
+
+    def test_auto_beside_the_best(self):
+        fields = {"method": str, "count": int, "chosen": str, "seconds": float, "best": str, "best_seconds": float, "ratio": float,
+                  "library": str, "transport": str, "ranks": int}  # fmt: skip
+        names = {row["name"] for row in json.loads(run("schedules", "--json").stdout)["schedules"]}
+        asked = ("bench", "auto", "--counts", "1,300", "--rounds", "4")
+        found = {transport: self.rows_from(run(*asked, "--json", ranks=3, environment={"STEADFOLD_TRANSPORT": transport}), fields)
+                 for transport in ("mpi", "shared")}  # fmt: skip
+        for transport, rows in found.items():
+            self.assertEqual([(row["count"], row["method"]) for row in rows],
+                             [(count, method) for count in (1, 300) for method in ("tree", "exact", "binned")])  # fmt: skip
+            for row in rows:
+                self.assertEqual((row["transport"], row["ranks"]), (transport, 3))
+                self.assertIn(row["best"].split(":")[0], names)
+                self.assertAlmostEqual(row["ratio"], row["seconds"] / row["best_seconds"])
+                self.assert_between(row["ratio"], row["ratio_interval"])
+        for row in found["mpi"]:
+            self.assertIn(row["chosen"].split(":")[0], names)
+            self.assertAlmostEqual(row["measured_to_predicted"], row["seconds"] / row["predicted_seconds"])
+        self.assertEqual({(row["chosen"], row["predicted_seconds"]) for row in found["shared"]}, {("together", None)})
+        if "mpich" in LAUNCHER[0]:
+            return  # the same command starts ranks of both
+        ran = run(*asked, "--methods", "tree", "--schedules", "auto,linear,bruck:n=2", "--ranks", "2,3")
+        for ranks in (2, 3):
+            for transport in ("shared", "mpi"):
+                self.assertRegex(ran.stdout, rf"(?m)^{ranks} ranks, .*, transport {transport}, 1 launches$")
+        self.assertRegex(ran.stdout, r"(?m)^tree +1 +together +\d+\.\d{3} +(linear|bruck:n=2) +\d+\.\d{3} +\d+\.\d\d \[")
+        self.assertRegex(ran.stdout, r"(?m)^\d of 8 choices take at most 1.15 times as long as the best$")
 
     def test_slow_network_says_what_it_lacks(self):
         script = Path(__file__).resolve().parents[2] / "bench" / "slow_network.py"
