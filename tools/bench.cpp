@@ -217,7 +217,12 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     allreduce.rows = options.rows;
     return bench::allreduce(allreduce, job);
   }
-  if (options.name == choice_name) return bench::allreduce(asked_in_place_of(choice_options, options), job);
+  if (options.name == choice_name) {
+    bench::AllreduceOptions choice = asked_in_place_of(choice_options, options);
+    const auto named = std::ranges::find(choice.schedules, "auto");
+    if (!choice.schedules.empty() && named == choice.schedules.end()) choice.schedules.emplace_back("auto");
+    return bench::allreduce(choice, job);
+  }
   if (options.name == "splitphase") {
     bench::SplitphaseOptions split{.poll_seconds = options.poll_microseconds * 1e-6};
     split.allreduce = asked_in_place_of(split.allreduce, options);
@@ -311,12 +316,12 @@ bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::
   if (asked.options.name == "interpose") preload_interposer(interposed_method(asked.options));
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
-  struct Launch {
+  struct Started {
     std::string library;
     int count;
     std::string transport;  // empty: what the environment says, or the usual one
   };
-  std::vector<Launch> jobs;
+  std::vector<Started> jobs;
   for (const int count : counts_of(asked))
     for (const std::string& library : libraries)
       for (const std::string& transport : transports_of(asked)) jobs.push_back({library, count, transport});
