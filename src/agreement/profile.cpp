@@ -80,7 +80,7 @@ std::string variable(const char* name) {
 
 /// XDG's folder of the user's own settings; empty without a home. A path that is not absolute does not count.
 std::string own_folder() {
-  const std::string named = variable("XDG_CONFIG_HOME");
+  std::string named = variable("XDG_CONFIG_HOME");
   const std::string home = variable("HOME");
   if (named.starts_with('/')) return named;
   return home.starts_with('/') ? home + "/.config" : "";
@@ -163,7 +163,7 @@ std::string own_profile(std::string_view library) {
 }
 
 std::string profile_of(std::string_view library) {
-  if (const std::string named = variable("STEADFOLD_PROFILE"); !named.empty()) return named;
+  if (std::string named = variable("STEADFOLD_PROFILE"); !named.empty()) return named;
   const std::string name = file_name_of(transport::processor_name(), library);
   std::error_code ignored;
   for (const std::string& folder : settings_folders())

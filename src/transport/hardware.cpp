@@ -40,7 +40,7 @@ std::string name_in(const char* cpuinfo) {
   for (std::string line; std::getline(file, line);) {
     if (std::string name = value_in(line, "model name"); !name.empty()) return name;
     if (maker.empty()) maker = value_in(line, "CPU implementer");
-    if (const std::string part = value_in(line, "CPU part"); !part.empty()) return maker + " " + part;
+    if (const std::string part = value_in(line, "CPU part"); !part.empty()) return maker.append(" ").append(part);
   }
   return "unknown";
 }
