@@ -149,11 +149,10 @@ class ShortPlan {
   void wait() { check(sf_plan_wait(plan_)); }
   /// The name of the schedule in force, while the plan is bound.
   std::string schedule() const { return sf_plan_schedule(plan_); }
-  /// What was predicted of it, in seconds; nothing of ranks that read each other's rows.
-  std::optional<double> predicted() const {
-    const bool is_together = plan_->plan->description().find("\ntogether: ") != std::string::npos;
-    return is_together ? std::nullopt : plan_->plan->agreed().chosen.seconds;
-  }
+  /// What was predicted of it, in seconds; nothing if another schedule was asked for.
+  std::optional<double> predicted() const { return plan_->plan->agreed().chosen.seconds; }
+  /// Whether ranks read each other's rows, by no schedule.
+  bool is_together() const { return plan_->plan->may_run_together(); }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
   /// The mean size of the last run's messages, headers included. Collective.
@@ -183,7 +182,8 @@ inline Way way_of(const std::string& method, const std::string& schedule, const 
   ShortPlan plan(call, schedule);
   plan.bind();
   way.chosen = plan.schedule();
-  way.predicted = plan.predicted();
+  way.is_together = plan.is_together();
+  if (!way.is_together) way.predicted = plan.predicted();
   return way;
 }
 

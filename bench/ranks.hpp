@@ -68,6 +68,7 @@ struct Way {
   std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not said
   std::optional<std::string> chosen = std::nullopt;      // the schedule that was taken, where `schedule` leaves it open
   std::optional<double> predicted = std::nullopt;        // seconds, by which it was
+  bool is_together = false;                              // ranks read each other's rows in place of that
 };
 
 /// Ways to the same result: rivals first, then those that are compared with rivals.
@@ -91,6 +92,7 @@ class Ways {
          way.rivals});
     if (way.chosen) entrants_.back().labels["chosen"] = *way.chosen;
     if (way.predicted) entrants_.back().labels["predicted_seconds"] = *way.predicted;
+    if (way.is_together) entrants_.back().labels["together"] = true;
     if (way.same_on_all_ranks) entrants_.back().labels["same_on_all_ranks"] = *way.same_on_all_ranks;
     candidates_.push_back(std::move(candidate));
     return entrants_.size() - 1;

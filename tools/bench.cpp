@@ -316,12 +316,12 @@ bench::Measurement by_launches(const Asked& asked, LongWork& work, const bench::
   if (asked.options.name == "interpose") preload_interposer(interposed_method(asked.options));
   const std::vector<std::string> libraries =
       asked.libraries.empty() ? std::vector<std::string>{""} : split(asked.libraries, "--libraries");
-  struct Started {
+  struct StartedRanks {
     std::string library;
     int count;
     std::string transport;  // empty: what the environment says, or the usual one
   };
-  std::vector<Started> jobs;
+  std::vector<StartedRanks> jobs;
   for (const int count : counts_of(asked))
     for (const std::string& library : libraries)
       for (const std::string& transport : transports_of(asked)) jobs.push_back({library, count, transport});

@@ -48,7 +48,7 @@ struct Agreement {
   std::vector<Member> members;  // one call, or those of a bundle; all have one root
   std::uint64_t digest = 0;     // of all members
   schedule::Spec schedule;
-  Chosen chosen;                                        // of it
+  Chosen chosen;                                        // its name, and what it was compared with
   bool is_our_choice = false;                           // of the schedule: nobody asked for one
   bool needs_proof = false;                             // of the schedule, when it is bound
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // that the schedule takes its groups from, if it does

@@ -126,9 +126,9 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   text_together_ = text_ + "together: ranks read each other's rows in memory that all of them see, without messages\n";
 }
 
-const std::string& Plan::description() const noexcept {
-  return together_ == nullptr || !together_->is_possible() ? text_ : text_together_;
-}
+const std::string& Plan::description() const noexcept { return may_run_together() ? text_together_ : text_; }
+
+bool Plan::may_run_together() const noexcept { return together_ != nullptr && together_->is_possible(); }
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
@@ -148,7 +148,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
   if (running_) throw plan_is_running();
   refusal_.reset();
   given_ = data.size();
-  is_together_ = together_ != nullptr && together_->is_possible() && !is_traced_;
+  is_together_ = may_run_together() && !is_traced_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (given_ == members_.size())
       members_[i]->take(data[i], stays && !is_together_);

@@ -115,6 +115,8 @@ class Plan {
   const Agreement& agreed() const noexcept { return agreed_; }
   /// To be asked once it is connected.
   const std::string& description() const noexcept;
+  /// Whether its ranks reduce in memory that all of them see, by no schedule.
+  bool may_run_together() const noexcept;
 
   void trace(bool on);
   /// What this rank sent, the first sweep and the question about the operator included.

@@ -32,8 +32,8 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
 
 /// Rank 0's counts. A profile is one of messages, and memory that all ranks share has none.
 transport::LogGP own_link(const transport::Transport& transport) {
-  const std::string library = transport.library();
-  return transport.rank() == 0 && !library.empty() ? agreement::link_of(library) : agreement::assumed_link;
+  const std::string library = transport.rank() == 0 ? transport.library() : "";
+  return library.empty() ? agreement::assumed_link : agreement::link_of(library);
 }
 
 std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,

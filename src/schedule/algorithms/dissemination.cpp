@@ -82,8 +82,9 @@ Count base_of(Rank ports) { return static_cast<Count>(ports) + 1; }
 template <class Amount>
 Rank ports_of_least(Rank most, Amount amount_for) {
   Rank best = 1;
-  for (Rank ports = 2; ports <= most; ++ports)
-    if (amount_for(ports) < amount_for(best)) best = ports;
+  Count least = amount_for(best);
+  for (Rank ports = 2; ports <= most && least > 0; ++ports)
+    if (const Count amount = amount_for(ports); amount < least) best = ports, least = amount;
   return best;
 }
 
