@@ -128,8 +128,6 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
 
 const std::string& Plan::description() const noexcept { return may_run_together() ? text_together_ : text_; }
 
-bool Plan::may_run_together() const noexcept { return together_ != nullptr && together_->is_possible(); }
-
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
 /// The payload of the messages: one member's partials, or those of all members together.

@@ -116,7 +116,7 @@ class Plan {
   /// To be asked once it is connected.
   const std::string& description() const noexcept;
   /// Whether its ranks reduce in memory that all of them see, by no schedule.
-  bool may_run_together() const noexcept;
+  bool may_run_together() const noexcept { return together_ != nullptr && together_->is_possible(); }
 
   void trace(bool on);
   /// What this rank sent, the first sweep and the question about the operator included.
