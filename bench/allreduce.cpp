@@ -49,7 +49,8 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
 std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
   for (const auto& row : schedule::registry()) {
-    const std::vector tried = with_ports ? agreement::names_to_try(row) : std::vector{std::string(row.name)};
+    const std::vector tried =
+        with_ports ? agreement::names_to_try(row, rank_count_of_world()) : std::vector{std::string(row.name)};
     names.insert(names.end(), tried.begin(), tried.end());
   }
   return names;

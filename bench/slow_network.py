@@ -240,7 +240,9 @@ def chosen(rows):
     lines = [["doubles", "method", "auto takes", "seconds", "predicted", "the best", "seconds", "times"]]
     for row in rows:
         low, high = row["ratio_interval"]
-        lines.append([str(row["count"]), row["method"], row["chosen"], f"{row['seconds']:.4g}", f"{row['predicted_seconds']:.4g}",
+        predicted = row["predicted_seconds"]  # none where one schedule alone can serve
+        lines.append([str(row["count"]), row["method"], row["chosen"], f"{row['seconds']:.4g}",
+                      "-" if predicted is None else f"{predicted:.4g}",
                       row["best"], f"{row['best_seconds']:.4g}", f"{row['ratio']:.2f} [{low:.2f}, {high:.2f}]"])  # fmt: skip
     return f"{rows[0]['library']}, {rows[0]['ranks']} ranks\n{table(lines)}\n"
 

@@ -42,6 +42,7 @@ struct Summed {
   double value = 0;
   std::string bits;
   std::string schedule;  // the one that ran
+  std::string compared;  // what it was compared with, as plans describe it; empty: nothing
   bool same_on_all_ranks = true;
   bool same_in_all_runs = true;
   std::optional<Traffic> traffic;

@@ -86,6 +86,12 @@ class Runner {
 
   std::string schedule() const { return plan_->schedule(); }
 
+  std::string compared() const {
+    const std::string text = plan_->describe();
+    const auto begin = text.find("\npredicted ");
+    return begin == std::string::npos ? "" : text.substr(begin + 1, text.find('\n', begin + 1) - begin - 1);
+  }
+
  private:
   const Job& job_;
   const std::vector<T>& elements_;
@@ -98,6 +104,7 @@ Summed summed_as(const Job& job, const Share& share, const Sum& sum) {
   Runner<T> runner(job, share, sum);
   Summed result;
   result.schedule = runner.schedule();
+  result.compared = runner.compared();
   T value{};
   if (sum.measured) {
     result.traffic = runner.trace(value);

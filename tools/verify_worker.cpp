@@ -28,6 +28,7 @@ Json rows_of(const Job& job, const VerifyWorkerOptions& options) {
                     {"method", each.method},
                     {"schedule", each.schedule},
                     {"ran", summed.schedule},
+                    {"compared", summed.compared},
                     {"bits", summed.bits},
                     {"same_on_all_ranks", summed.same_on_all_ranks}});
   }

@@ -91,7 +91,7 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
     // checked for their number of rows, which a merge less is not worth.
     const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
     if (row.name == usual || is_other) continue;
-    for (const std::string& name : names_to_try(row))
+    for (const std::string& name : names_to_try(row, layout.rank_count()))
       if (const auto found = seconds(schedule::parse(name))) all.push_back({name, *found});
   }
   return chosen_among(all, worthwhile);
@@ -151,9 +151,16 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
 
 }  // namespace
 
-std::vector<std::string> names_to_try(const schedule::Row& row) {
-  const bool has_ports = std::ranges::find(row.parameters, "n") != row.parameters.end();
-  return has_ports ? names_of(row) : std::vector{std::string(row.name)};
+std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count) {
+  std::vector<std::string> names = {std::string(row.name)};
+  if (rank_count <= 2 || std::ranges::find(row.parameters, "n") == row.parameters.end()) return names;
+  for (const std::string& name : names_of(row)) {
+    const schedule::Spec spec = schedule::parse(name);
+    if (spec.parameter("n") == nullptr) continue;
+    names.push_back(name);
+    if (number_of(spec, "n", 1, 1, std::numeric_limits<Count>::max()) >= static_cast<Count>(rank_count - 1)) break;
+  }
+  return names;
 }
 
 std::string text_of(const Chosen& chosen) {
@@ -163,7 +170,7 @@ std::string text_of(const Chosen& chosen) {
     return std::string(text);
   };
   if (!chosen.seconds) return {};
-  std::string text = "predicted " + microseconds(*chosen.seconds);
+  std::string text = "predicted " + microseconds(*chosen.seconds) + " by messages";
   if (!chosen.next.empty()) text += ", next " + chosen.next + " with " + microseconds(chosen.next_seconds);
   return text;
 }

@@ -21,11 +21,12 @@ struct Chosen {
   double next_seconds = 0;
 };
 
-/// "predicted 5.53 us, next bruck with 6.10 us"; empty where nothing was compared.
+/// "predicted 5.53 us by messages, next bruck with 6.10 us"; empty where nothing was compared.
 std::string text_of(const Chosen& chosen);
 
-/// The names by which `auto` tries a row: one, or one for each number of ports that is proved, if the row has some.
-std::vector<std::string> names_to_try(const schedule::Row& row);
+/// The names by which `auto` tries a row: one, and one for each number of ports that is proved, if the row has some,
+/// until a rank sends to all others at once.
+std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count);
 
 /// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that link,
 /// `mpich` the one that MPICH would take, by size and powers of two. Other names are returned

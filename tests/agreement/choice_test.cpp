@@ -128,7 +128,7 @@ double best_simulated_seconds(const Call& call, Rank p, const LogGP& on) {
   double best = std::numeric_limits<double>::infinity();
   for (const schedule::Row& row : schedule::registry()) {
     if (row.has_groups || !row.messages || !offers(row.collectives, schedule::Collective::allreduce)) continue;
-    for (const std::string& name : agreement::names_to_try(row))
+    for (const std::string& name : agreement::names_to_try(row, p))
       best = std::min(best, simulated_seconds(name, call, p, nullptr, on));
   }
   return best;

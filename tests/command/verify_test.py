@@ -53,10 +53,15 @@ class Verify(CommandTest):
                 self.assertEqual(ran["mpich", method, ranks], "recursive_doubling")
                 self.assertEqual(ran["flat", method, ranks], "flat")
                 self.assertNotIn(ran["auto", method, ranks], ("auto", "mpich"))
+        compared = {row["compared"] != "" for row in rows if (row["schedule"], row["method"]) == ("auto", "tree")}
+        self.assertEqual(compared, {True})
+        self.assertEqual({row["compared"] for row in rows if row["schedule"] != "auto"}, {""})
         rooted = self.verify("--ranks", "3", "--collective", "reduce", "--methods", "tree", "--schedules", "mpich")["rows"]
         self.assertEqual([row["ran"] for row in rooted], ["binomial"])
         ran = run("verify", self.path, *asked)
-        self.assertIn("mpich: recursive_doubling", ran.stdout)
+        self.assertRegex(ran.stdout, r"mpich: recursive_doubling +[0-9A-F]{16}\n")
+        number = r"\d+\.\d\d us"
+        self.assertRegex(ran.stdout, rf"4 +tree +auto: \S+, predicted {number} by messages, next \S+ with {number} ")
 
     def test_reduce(self):
         found = self.verify("--ranks", "3", "--collective", "reduce", "--methods", "tree")
