@@ -206,6 +206,30 @@ class Study(StudyTest):
         self.assertEqual(ways["plain", "flat"]["results"], len(plain))
         self.assertGreater(len(plain), 1)
 
+    def test_messages(self):
+        """[S0] figure 2.3: minima of `lower` at 2^i elements per rank, one element later the peaks, which `upper` has not."""
+        rows, _ = self.rows("messages")
+        nodes = {(row["distribution"], row["elements"]): row["nodes"] for row in rows}
+        self.assertEqual(len(nodes), len(rows))
+        for power in range(15):
+            self.assertEqual(nodes["lower", 256 << power], 255)
+            self.assertEqual(nodes["lower", (256 << power) + 1], 255 * (power + 1))
+            self.assertLess(nodes["upper", (256 << power) + 1], 255 + 30)
+        for row in rows:
+            self.assertEqual(row["bound"] is None, row["distribution"] == "upper" or row["elements"] == 256)
+            self.assertLessEqual(row["nodes"], (row["bound"] or math.inf) * (1 + 1e-12))
+            if row["elements"] < 3000:
+                share = lower if row["distribution"] == "lower" else upper
+                self.assertEqual(row["nodes"], crossing_nodes(share(row["elements"], 256)))
+
+    def test_summation(self):
+        rows, _ = self.rows("summation", "--largest", "5000", "--rounds", "3")
+        self.assertEqual([(row["elements"], row["way"]) for row in rows],
+                         [(count, way) for count in (8, 64, 512, 4096) for way in ("loop", "recursive", "tree")])  # fmt: skip
+        for row in rows:
+            self.assertIs(row["bits_of_tree"], None if row["way"] == "loop" else True)
+            self.assertGreater(row["ns_per_element"], 0)
+
     def test_lookup(self):
         rows, _ = self.rows("lookup")
         by_way = {(row["ranks"], row["way"]): row["ns_per_lookup"] for row in rows}

@@ -29,20 +29,24 @@ inline constexpr std::array<DataSet, 10> data_sets = {{{"354", 460},
                                                        {"dna_rokasD7", 21410970}}};
 
 Findings nodes(const Asked& asked);
+Findings messages(const Asked& asked);
 Findings buffer_of_messages(const Asked& asked);
 Findings lookup(const Asked& asked);
+Findings summation(const Asked& asked);
 Findings time(const Asked& asked);
 Findings reproducibility(const Asked& asked);
 
 /// A sum to rank 0 by `tree` over a flat network.
 prediction::Prediction prediction_of(const std::string& schedule, const std::vector<order::Count>& counts);
 
-inline constexpr std::array<Part, 5> parts = {{
+inline constexpr std::array<Part, 7> parts = {{
     {"nodes", "PE-intersecting nodes, which are the messages of [S0] without a buffer, and the messages of a rank tree",
      nodes},
+    {"messages", "PE-intersecting nodes on 256 ranks by the number of elements, and [S0]'s bound", messages},
     {"buffer", "messages of [S0]'s scheme with a buffer of four nodes, and predicted times, by its flush threshold",
      buffer_of_messages},
     {"lookup", "the rank of an element: a walk, a binary search, a closed form", lookup},
+    {"summation", "sums of one process: by a function that calls itself, by a loop, by `tree`", summation},
     {"time", "sums at rank 0 of all data sets' sizes, as ratios to std::accumulate and MPI_Reduce", time},
     {"reproducibility", "sums over 1, 17, ..., 241 simulated ranks: how many different results, how far off",
      reproducibility},
