@@ -1,7 +1,6 @@
-// Threads of one process that measure together, each pinned to a core.
+// Where threads of one process meet that measure together.
 #pragma once
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
@@ -11,13 +10,6 @@
 #include "harness.hpp"
 
 namespace steadfold::bench {
-
-inline void pin_to_core(unsigned core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(core, &one);
-  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-}
 
 /// Where threads meet between samples: they spin, since a sample begins when all are there.
 class Meeting {

@@ -163,28 +163,38 @@ std::optional<double> openmp_sum([[maybe_unused]] int threads, [[maybe_unused]] 
 #endif
 }
 
+namespace {
+
+/// Who cannot be pinned runs wherever the system lets him.
+void pin_to(const cpu_set_t& processors) { sched_setaffinity(0, sizeof processors, &processors); }
+
+}  // namespace
+
+const transport::Core& core_of_thread(unsigned number) {
+  const auto cores = transport::Hardware::own().cores();
+  return cores[number % cores.size()];
+}
+
 void on_pinned_threads(unsigned threads, unsigned first_core, const std::function<void(unsigned)>& body) {
-  const unsigned cores = std::thread::hardware_concurrency();
-  cpu_set_t before;
-  sched_getaffinity(0, sizeof before, &before);
+  const cpu_set_t before = transport::usable_processors();
 #ifdef _OPENMP
 #pragma omp parallel num_threads(static_cast<int>(threads))
   {
     const auto thread = static_cast<unsigned>(omp_get_thread_num());
-    pin_to_core((first_core + thread) % cores);
+    pin_to(core_of_thread(first_core + thread).processors);
     body(thread);
   }
 #else
   std::vector<std::jthread> all;
-  const auto pinned = [&body, first_core, cores](unsigned thread) {
-    pin_to_core((first_core + thread) % cores);
+  const auto pinned = [&body, first_core](unsigned thread) {
+    pin_to(core_of_thread(first_core + thread).processors);
     body(thread);
   };
   for (unsigned thread = 1; thread < threads; ++thread) all.emplace_back(pinned, thread);
   pinned(0);
   all.clear();
 #endif
-  sched_setaffinity(0, sizeof before, &before);
+  pin_to(before);
 }
 
 }  // namespace steadfold::bench

@@ -9,11 +9,16 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "transport/hardware.hpp"
 
 namespace steadfold::bench {
 
-/// Runs `body(thread)` on so many threads, thread t pinned to core `first_core` + t modulo their number: those of
-/// OpenMP if there are any, so that its reduction is one among them. Thread 0 is the calling one.
+/// The core of that number among those that the system may give this process, modulo how many there are. Those with
+/// numbers next to each other share most, so one socket comes after the other.
+const transport::Core& core_of_thread(unsigned number);
+
+/// Runs `body(thread)` on so many threads, thread t pinned to the core of the number `first_core` + t: those of OpenMP
+/// if there are any, so that its reduction is one among them. Thread 0 is the calling one.
 void on_pinned_threads(unsigned threads, unsigned first_core, const std::function<void(unsigned)>& body);
 
 /// The sum of a loop that OpenMP deals to so many threads in equal parts; nothing if the compiler has no OpenMP.

@@ -1,10 +1,11 @@
 """`steadfold study node`: [S2]'s reductions between the threads of a node, and reproducible sums by one and two sweeps."""
 
+import json
 import math
 import os
 import unittest
 
-from support import StudyTest, binned, bits, exact, tree
+from support import StudyTest, binned, bits, exact, run, tree
 
 NODE = ("node", "S2")
 CORES = os.cpu_count()
@@ -100,6 +101,17 @@ class Node(StudyTest):
             self.assertEqual("dissemination, broadcast" in plain, threads == 4, "halves of one thread have nothing to tell")
         for protocol in ("multi_notify", "counted_notify", "counted_notify, broadcast"):
             self.assertIn((3, 16, "binomial", protocol), found)
+
+    def test_measured_on_sockets(self):
+        """Two sockets that hwloc makes up, of a core each: every shape has a tree per socket, too."""
+        machine = {"HWLOC_COMPONENTS": "synthetic,stop", "HWLOC_SYNTHETIC": "package:2 core:1 pu:1"}
+        if json.loads(run("info", "--json").stdout)["machine"]["packages"] is None:
+            self.skipTest("Steadfold was built without hwloc, so sockets are not known")
+        found = self.study("node", "--part", "measured", "--ranks", "2,4", "--rounds", "3", environment=machine)["rows"]
+        trees = {row["tree"] for row in found} - {"none"}
+        self.assertEqual(trees, {*PARENTS, *(f"{name}, one per socket" for name in PARENTS)})
+        of_trees = [row for row in found if row["tree"] != "none"]  # whose results the study compares with the sum
+        self.assertEqual(len(of_trees), 2 * 2 * len(trees) * 5)
 
     def test_storage(self):
         rows = self.rows("storage", study=NODE)[0]

@@ -5,6 +5,9 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,11 +46,36 @@ inline constexpr Shape shapes[] = {
 };
 inline constexpr std::size_t binary = 1;  // of `shapes`
 
+/// A tree over so many workers, of one shape; or of as many trees of that shape as there are sockets, whose roots are
+/// children of the first one's.
+struct Tree {
+  std::string name;
+  std::vector<std::size_t> parents;  // by worker; the root's is itself
+};
+
+inline Tree tree_of(const Shape& shape, std::size_t workers) {
+  Tree tree{.name = std::string(shape.name), .parents = {0}};
+  for (std::size_t worker = 1; worker < workers; ++worker) tree.parents.push_back(shape.parent(worker));
+  return tree;
+}
+
+/// `sockets`: by worker.
+inline Tree tree_per_socket(const Shape& shape, std::span<const int> sockets) {
+  Tree tree{.name = std::string(shape.name) + ", one per socket", .parents = {}};
+  std::map<int, std::vector<std::size_t>> members;
+  for (std::size_t worker = 0; worker < sockets.size(); ++worker) {
+    std::vector<std::size_t>& own = members[sockets[worker]];
+    tree.parents.push_back(own.empty() ? 0 : own[shape.parent(own.size())]);
+    own.push_back(worker);
+  }
+  return tree;
+}
+
 /// A worker's children, in ascending order.
-inline std::vector<std::size_t> children_of(const Shape& shape, std::size_t worker, std::size_t workers) {
+inline std::vector<std::size_t> children_of(const Tree& tree, std::size_t worker) {
   std::vector<std::size_t> children;
-  for (std::size_t other = 1; other < workers; ++other)
-    if (shape.parent(other) == worker) children.push_back(other);
+  for (std::size_t other = 1; other < tree.parents.size(); ++other)
+    if (tree.parents[other] == worker) children.push_back(other);
   return children;
 }
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "bench/harness.hpp"
 #include "bench/pinned.hpp"
@@ -20,17 +21,39 @@
 namespace steadfold::command::studies::node {
 namespace {
 
+/// By thread; empty if some core's socket is not known, or all threads are on one.
+std::vector<int> sockets_of(unsigned threads) {
+  std::vector<int> sockets;
+  for (unsigned thread = 0; thread < threads; ++thread)
+    sockets.push_back(bench::core_of_thread(thread).whereabouts.package);
+  const std::set<int> different(sockets.begin(), sockets.end());
+  return different.size() > 1 && !different.contains(-1) ? sockets : std::vector<int>{};
+}
+
+/// Of every shape one over all threads, and where they are on several sockets, one with a tree on each.
+std::vector<Tree> trees_of(unsigned threads) {
+  const std::vector<int> sockets = sockets_of(threads);
+  std::vector<Tree> trees;
+  for (const Shape& shape : shapes) {
+    trees.push_back(tree_of(shape, threads));
+    if (!sockets.empty()) trees.push_back(tree_per_socket(shape, sockets));
+  }
+  return trees;
+}
+
 /// What all threads of a measurement share.
 template <std::size_t doubles>
 struct Shared {
   using P = Protocols<doubles>;
 
   explicit Shared(unsigned threads)
-      : steps(static_cast<std::size_t>(std::bit_width(threads) - 1)),
+      : trees(trees_of(threads)),
+        flat_half(tree_of(shapes[std::size(shapes) - 1], threads / 2)),
+        steps(static_cast<std::size_t>(std::bit_width(threads) - 1)),
         feeds_of_halves(threads),
         rivals(threads, doubles) {
-    for (std::size_t i = 0; i < 2 * std::size(shapes); ++i) lanes.emplace_back(threads);
-    for (std::size_t i = 0; i < std::size(shapes); ++i) {
+    for (std::size_t i = 0; i < 2 * trees.size(); ++i) lanes.emplace_back(threads);
+    for (std::size_t i = 0; i < trees.size(); ++i) {
       nodes.emplace_back(threads);
       counted.emplace_back(threads);
       feeds.emplace_back(threads);
@@ -40,6 +63,8 @@ struct Shared {
     lines_of_halves.resize(threads);
     for (auto& of_thread : lines_of_halves) of_thread = std::vector<typename P::Round::Line>(steps);
   }
+  std::vector<Tree> trees;
+  Tree flat_half;
   std::size_t steps;
   std::deque<std::vector<typename P::TreeLane>> lanes;  // to the parent; by tree, for each of both protocols
   std::deque<std::vector<typename P::Node>> nodes;      // by tree
@@ -63,9 +88,9 @@ void finish(const Advance& advance, const Done& done, bool shares_cores) {
 /// One thread's place in a tree.
 template <class P>
 struct TreeEnd {
-  TreeEnd(std::vector<typename P::TreeLane>& lanes, const Shape& shape, std::size_t worker) {
+  TreeEnd(std::vector<typename P::TreeLane>& lanes, const Tree& tree, std::size_t worker) {
     if (worker > 0) parent.emplace(lanes[worker]);
-    for (const std::size_t child : children_of(shape, worker, lanes.size())) children.emplace_back(lanes[child]);
+    for (const std::size_t child : children_of(tree, worker)) children.emplace_back(lanes[child]);
     for (auto& child : children) pointers.push_back(&child);
   }
   typename P::Place place() { return {pointers, parent ? &*parent : nullptr}; }
@@ -78,11 +103,10 @@ struct TreeEnd {
 /// A thread's links in a tree, up and down, and the children that they point to.
 class OwnLinks {
  public:
-  OwnLinks(const Shape& shape, std::size_t worker, std::size_t workers)
-      : children_(children_of(shape, worker, workers)) {
+  OwnLinks(const Tree& tree, std::size_t worker) : children_(children_of(tree, worker)) {
     links_.children = children_;
     links_.is_source = !children_.empty();
-    if (worker > 0) links_.parent = links_.source = shape.parent(worker);
+    if (worker > 0) links_.parent = links_.source = tree.parents[worker];
   }
   OwnLinks(OwnLinks&&) noexcept = default;  // what children_ holds stays where it is
   const transport::TreeLinks& operator*() const noexcept { return links_; }
@@ -95,10 +119,10 @@ class OwnLinks {
 /// One thread's place in a tree whose children and readers count.
 template <std::size_t doubles>
 struct CountedEnd {
-  CountedEnd(Shared<doubles>& shared, std::size_t shape, std::size_t worker)
-      : links(shapes[shape], worker, shared.counted[shape].size()),
-        up(shared.counted[shape], worker, *links),
-        down(shared.feeds[shape], worker, *links) {}
+  CountedEnd(Shared<doubles>& shared, std::size_t tree, std::size_t worker)
+      : links(shared.trees[tree], worker),
+        up(shared.counted[tree], worker, *links),
+        down(shared.feeds[tree], worker, *links) {}
 
   OwnLinks links;
   typename Protocols<doubles>::Counted up;
@@ -120,7 +144,7 @@ struct HalvesEnd {
         sources(sources_of(shared, worker)),
         within(own.first(own.size() - 1), std::span(sources).first(own.size() - 1)),
         between(own.last(1), std::span(sources).last(1)),
-        links(flat, place, half),
+        links(shared.flat_half, place),
         down(std::span(shared.feeds_of_halves).subspan(worker - place, half), place, *links) {}
 
   bool exchanges() const { return place == 0; }
@@ -135,7 +159,6 @@ struct HalvesEnd {
     return lines;
   }
 
-  static constexpr const Shape& flat = shapes[std::size(shapes) - 1];
   std::size_t half, place;
   std::span<Line> own;
   std::vector<const Line*> sources;
@@ -163,7 +186,7 @@ class Candidates {
     shares_cores_ = is_oversubscribed(static_cast<unsigned>(workers_));
     mine_.values.fill(1.0 + static_cast<double>(worker));
     due_.values.fill(static_cast<double>(workers_ * (workers_ + 1) / 2));
-    for (std::size_t i = 0; i < std::size(shapes); ++i) {
+    for (std::size_t i = 0; i < shared.trees.size(); ++i) {
       add_reduce<typename P::Single>(i, shared.lanes[2 * i], "single_notify");
       add_reduce<typename P::Multi>(i, shared.lanes[2 * i + 1], "multi_notify");
       add_allreduce(i);
@@ -217,32 +240,33 @@ class Candidates {
   }
 
   template <class Notify>
-  void add_reduce(std::size_t shape, std::vector<typename P::TreeLane>& lanes, const std::string& protocol) {
-    const auto end = std::make_shared<TreeEnd<P>>(lanes, shapes[shape], worker_);
-    add_calls(shapes[shape].name, protocol, [this, end] {
+  void add_reduce(std::size_t tree, std::vector<typename P::TreeLane>& lanes, const std::string& protocol) {
+    const auto end = std::make_shared<TreeEnd<P>>(lanes, shared_->trees[tree], worker_);
+    add_calls(shared_->trees[tree].name, protocol, [this, end] {
       Notify notify(end->place(), result_);
       go_through(notify);
     });
   }
 
-  void add_allreduce(std::size_t shape) {
+  void add_allreduce(std::size_t tree) {
     struct End {
       OwnLinks links;
-      typename P::Broadcast tree;
+      typename P::Broadcast run;
     };
-    auto end = std::make_shared<End>(
-        End{OwnLinks(shapes[shape], worker_, workers_), {std::span(shared_->nodes[shape]), worker_}});
-    add_calls(shapes[shape].name, "reduce, broadcast", [this, end] {
-      const std::uint64_t before = end->tree.ended();
-      end->tree.start(*end->links, result_);
-      finish([&] { return end->tree.advance(); }, [&] { return end->tree.ended() > before; }, shares_cores_);
+    auto end =
+        std::make_shared<End>(End{OwnLinks(shared_->trees[tree], worker_), {std::span(shared_->nodes[tree]), worker_}});
+    add_calls(shared_->trees[tree].name, "reduce, broadcast", [this, end] {
+      const std::uint64_t before = end->run.ended();
+      end->run.start(*end->links, result_);
+      finish([&] { return end->run.advance(); }, [&] { return end->run.ended() > before; }, shares_cores_);
     });
   }
 
-  void add_counted(std::size_t shape) {
-    const auto end = std::make_shared<CountedEnd<doubles>>(*shared_, shape, worker_);
-    add_calls(shapes[shape].name, "counted_notify", [this, end] { run(end->up); });
-    add_calls(shapes[shape].name, "counted_notify, broadcast", [this, end] {
+  void add_counted(std::size_t tree) {
+    const std::string& name = shared_->trees[tree].name;
+    const auto end = std::make_shared<CountedEnd<doubles>>(*shared_, tree, worker_);
+    add_calls(name, "counted_notify", [this, end] { run(end->up); });
+    add_calls(name, "counted_notify, broadcast", [this, end] {
       run(end->up);
       run(end->down);
     });

@@ -84,10 +84,11 @@ void add_rows(std::size_t workers, Json& rows) {
   using P = Protocols<doubles>;
   const std::size_t box = lines_in(sizeof(transport::Box<typename P::Memory, typename P::Content>));
   for (const Shape& shape : shapes) {
+    const Tree tree = tree_of(shape, workers);
     Lines notify;
     std::size_t published = 0;  // #children + 1
     for (std::size_t worker = 0; worker < workers; ++worker) {
-      const std::size_t children = children_of(shape, worker, workers).size();
+      const std::size_t children = children_of(tree, worker).size();
       notify.add(children * lines_in(sizeof(typename P::TreeLane)));
       published += children + 1;
     }

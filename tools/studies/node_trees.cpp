@@ -31,16 +31,12 @@ bool are_near(std::size_t a, std::size_t b, Places places) {
 }
 double time_to_read(std::size_t from, std::size_t to, Places places) { return are_near(from, to, places) ? near : far; }
 
-std::size_t parent_of(const Shape& shape, std::size_t worker, Places places) {
-  if (places != Places::aware || worker < cores_per_socket) return shape.parent(worker);
-  const std::size_t first = worker / cores_per_socket * cores_per_socket;
-  return worker == first ? 0 : first + shape.parent(worker - first);
-}
-std::vector<std::size_t> children_in(const Shape& shape, std::size_t worker, std::size_t workers, Places places) {
-  std::vector<std::size_t> children;
-  for (std::size_t other = 1; other < workers; ++other)
-    if (parent_of(shape, other, places) == worker) children.push_back(other);
-  return children;
+Tree tree_for(const Shape& shape, std::size_t workers, Places places) {
+  if (places != Places::aware) return tree_of(shape, workers);
+  std::vector<int> sockets;
+  for (std::size_t worker = 0; worker < workers; ++worker)
+    sockets.push_back(static_cast<int>(worker / cores_per_socket));
+  return tree_per_socket(shape, sockets);
 }
 
 enum class Notify : std::uint8_t { single, counted, multi };
@@ -62,10 +58,10 @@ double time_of_count(const std::vector<Arrival>& arrivals, std::size_t worker, P
 }
 
 /// When a worker has its subtree's sum, if all begin at time 0.
-double time_of_sum(const Shape& shape, std::size_t worker, std::size_t workers, Places places, Notify notify) {
+double time_of_sum(const Tree& tree, std::size_t worker, Places places, Notify notify) {
   std::vector<Arrival> arrivals;
-  for (const std::size_t child : children_in(shape, worker, workers, places))
-    arrivals.push_back({child, time_of_sum(shape, child, workers, places, notify)});
+  for (const std::size_t child : children_of(tree, worker))
+    arrivals.push_back({child, time_of_sum(tree, child, places, notify)});
   if (arrivals.empty()) return 0;
   if (notify != Notify::single) std::ranges::stable_sort(arrivals, {}, &Arrival::written);
   double now = notify == Notify::counted ? time_of_count(arrivals, worker, places) : 0;
@@ -76,10 +72,10 @@ double time_of_sum(const Shape& shape, std::size_t worker, std::size_t workers, 
 }
 
 /// When the last worker has read what its parent passed on.
-double time_of_broadcast(const Shape& shape, std::size_t worker, std::size_t workers, Places places) {
+double time_of_broadcast(const Tree& tree, std::size_t worker, Places places) {
   double last = 0;
-  for (const std::size_t child : children_in(shape, worker, workers, places))
-    last = std::max(last, time_to_read(worker, child, places) + time_of_broadcast(shape, child, workers, places));
+  for (const std::size_t child : children_of(tree, worker))
+    last = std::max(last, time_to_read(worker, child, places) + time_of_broadcast(tree, child, places));
   return last;
 }
 
@@ -95,10 +91,10 @@ double time_of_dissemination(std::size_t workers, Places places) {
   return *std::ranges::max_element(now);
 }
 
-std::size_t far_edges(const Shape& shape, std::size_t workers, Places places) {
+std::size_t far_edges(const Tree& tree, Places places) {
   std::size_t count = 0;
-  for (std::size_t worker = 1; worker < workers; ++worker)
-    count += are_near(worker, parent_of(shape, worker, places), places) ? 0 : 1;
+  for (std::size_t worker = 1; worker < tree.parents.size(); ++worker)
+    count += are_near(worker, tree.parents[worker], places) ? 0 : 1;
   return count;
 }
 
@@ -111,20 +107,24 @@ Json row_of(std::size_t workers, Places places, std::string_view tree, std::stri
 }  // namespace
 
 double predicted_reduce(std::size_t workers, bool is_multi) {
-  return time_of_sum(shapes[binary], 0, workers, Places::aware, is_multi ? Notify::multi : Notify::single);
+  const Tree tree = tree_for(shapes[binary], workers, Places::aware);
+  return time_of_sum(tree, 0, Places::aware, is_multi ? Notify::multi : Notify::single);
 }
-double predicted_broadcast(std::size_t workers) { return time_of_broadcast(shapes[binary], 0, workers, Places::aware); }
+double predicted_broadcast(std::size_t workers) {
+  return time_of_broadcast(tree_for(shapes[binary], workers, Places::aware), 0, Places::aware);
+}
 
 Findings trees(const Asked& /*asked*/) {
   Findings found;
   for (const std::size_t workers : {2u, 4u, 8u, 16u}) {
     for (const Places places : {Places::aware, Places::by_socket, Places::in_turn}) {
       for (const Shape& shape : shapes) {
-        const Json edges = far_edges(shape, workers, places);
-        const double single = time_of_sum(shape, 0, workers, places, Notify::single);
-        const double counted = time_of_sum(shape, 0, workers, places, Notify::counted);
-        const double multi = time_of_sum(shape, 0, workers, places, Notify::multi);
-        const double back = time_of_broadcast(shape, 0, workers, places);
+        const Tree tree = tree_for(shape, workers, places);
+        const Json edges = far_edges(tree, places);
+        const double single = time_of_sum(tree, 0, places, Notify::single);
+        const double counted = time_of_sum(tree, 0, places, Notify::counted);
+        const double multi = time_of_sum(tree, 0, places, Notify::multi);
+        const double back = time_of_broadcast(tree, 0, places);
         found.rows.push_back(row_of(workers, places, shape.name, "single_notify", single, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "counted_notify", counted, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "multi_notify", multi, edges));
