@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from support import CommandTest, run
+from support import CommandTest, made_up, run
 
 FIELDS = {
     "name": str, "sentence": str, "collectives": list, "keeps_rank_order": bool, "same_on_all_ranks": bool,
@@ -68,7 +68,7 @@ class Catalogue(CommandTest):
         self.assertEqual(run("info").returncode, 0)
 
     def test_info_of_another_machine(self):
-        found = self.object_from(run("info", "--json", environment={"HWLOC_SYNTHETIC": "package:2 numa:4 l3:1 core:16 pu:2"}))
+        found = self.object_from(run("info", "--json", environment=made_up("package:2 numa:4 l3:1 core:16 pu:2")))
         if found["machine"]["packages"] is None:
             self.skipTest("built without hwloc")
         self.assertEqual(found["machine"], {"packages": 2, "numa_domains": 8, "caches": 8, "cores": 128})

@@ -5,7 +5,7 @@ import math
 import os
 import unittest
 
-from support import StudyTest, binned, bits, exact, run, tree
+from support import StudyTest, binned, bits, exact, made_up, run, tree
 
 NODE = ("node", "S2")
 CORES = os.cpu_count()
@@ -104,10 +104,10 @@ class Node(StudyTest):
 
     def test_measured_on_sockets(self):
         """Two sockets that hwloc makes up, of a core each: every shape has a tree per socket, too."""
-        machine = {"HWLOC_COMPONENTS": "synthetic,stop", "HWLOC_SYNTHETIC": "package:2 core:1 pu:1"}
         if json.loads(run("info", "--json").stdout)["machine"]["packages"] is None:
             self.skipTest("Steadfold was built without hwloc, so sockets are not known")
-        found = self.study("node", "--part", "measured", "--ranks", "2,4", "--rounds", "3", environment=machine)["rows"]
+        asked = ("node", "--part", "measured", "--ranks", "2,4", "--rounds", "3")
+        found = self.study(*asked, environment=made_up("package:2 core:1 pu:1"))["rows"]
         trees = {row["tree"] for row in found} - {"none"}
         self.assertEqual(trees, {*PARENTS, *(f"{name}, one per socket" for name in PARENTS)})
         of_trees = [row for row in found if row["tree"] != "none"]  # whose results the study compares with the sum

@@ -48,6 +48,11 @@ ENVIRONMENT = {
 }
 
 
+def made_up(machine):
+    """Settings by which hwloc makes a machine up, which it does where nobody tells it what to ask."""
+    return {"HWLOC_SYNTHETIC": machine, "HWLOC_COMPONENTS": None}
+
+
 def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT):
     """The command with these arguments, under the launcher when `ranks` is given. Settings that are None are not there."""
     words = [COMMAND, *map(str, arguments)]
