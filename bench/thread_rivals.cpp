@@ -165,7 +165,7 @@ std::optional<double> openmp_sum([[maybe_unused]] int threads, [[maybe_unused]] 
 
 namespace {
 
-/// Who cannot be pinned runs wherever the system lets him.
+/// A thread that cannot be pinned runs wherever the system lets it.
 void pin_to(const cpu_set_t& processors) { sched_setaffinity(0, sizeof processors, &processors); }
 
 }  // namespace

@@ -27,9 +27,9 @@ if(STEADFOLD_SANITIZE MATCHES "address")
   add_library(steadfold_keep_modules OBJECT ${PROJECT_SOURCE_DIR}/tests/support/keep_modules.c)
   link_libraries(steadfold_keep_modules)
 endif()
-# A rank that waits naps. Not under sanitizers, which want to be loaded first. Nobody asks the PCI bus what is on it, as
-# every launcher and rank would: in virtual machines that is a quarter of the time of a small job. Not under sanitizers, of
-# which the one that looks for leaks crashes then in some programs.
+# A rank that waits naps. No launcher or rank asks the PCI bus what is on it: in virtual machines that takes a quarter of
+# the time of a small job. Sanitizers get neither: they want to be loaded first, and without those questions LeakSanitizer
+# crashes in some programs.
 if(STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
   list(APPEND steadfold_mpi_environment HWLOC_COMPONENTS=-pci,-linux:pci,-linux:io)
   add_library(steadfold_nap SHARED ${PROJECT_SOURCE_DIR}/tests/support/nap.c)

@@ -152,13 +152,13 @@ std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
 }  // namespace
 
 std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count) {
-  std::vector<std::string> names = {std::string(row.name)};
-  if (rank_count <= 2 || std::ranges::find(row.parameters, "n") == row.parameters.end()) return names;
+  const bool has_ports = std::ranges::find(row.parameters, "n") != row.parameters.end();
+  if (!has_ports || rank_count <= 2) return {std::string(row.name)};
+  std::vector<std::string> names;
   for (const std::string& name : names_of(row)) {
-    const schedule::Spec spec = schedule::parse(name);
-    if (spec.parameter("n") == nullptr) continue;
     names.push_back(name);
-    if (number_of(spec, "n", 1, 1, std::numeric_limits<Count>::max()) >= static_cast<Count>(rank_count - 1)) break;
+    const Count ports = number_of(schedule::parse(name), "n", 0, 1, std::numeric_limits<Count>::max());
+    if (ports >= static_cast<Count>(rank_count - 1)) break;
   }
   return names;
 }

@@ -30,7 +30,8 @@ std::vector<int> sockets_of(unsigned threads) {
   return different.size() > 1 && !different.contains(-1) ? sockets : std::vector<int>{};
 }
 
-/// Of every shape one over all threads, and where they are on several sockets, one with a tree on each.
+/// A tree of every shape over all threads. Threads on several sockets get a second one of every shape, which is made of
+/// a tree per socket.
 std::vector<Tree> trees_of(unsigned threads) {
   const std::vector<int> sockets = sockets_of(threads);
   std::vector<Tree> trees;
