@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "bench/harness.hpp"
 #include "prediction/prediction.hpp"
 #include "study.hpp"
 
@@ -35,6 +36,9 @@ Findings lookup(const Asked& asked);
 Findings summation(const Asked& asked);
 Findings time(const Asked& asked);
 Findings reproducibility(const Asked& asked);
+
+/// Seconds per call of each candidate, all measured in turn.
+std::vector<double> medians_of(std::span<const bench::Candidate> candidates, int rounds);
 
 /// A sum to rank 0 by `tree` over a flat network.
 prediction::Prediction prediction_of(const std::string& schedule, const std::vector<order::Count>& counts);

@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "bench/harness.hpp"
 #include "bench/statistics.hpp"
 #include "order/distribution.hpp"
 #include "thesis.hpp"
@@ -46,9 +45,7 @@ void add_rows(Rank ranks, int rounds, Json& rows) {
       {"closed form", all_of(elements, [&](Index x) { return shares.rank_of(x); })},
       {"binary search", all_of(elements, [&](Index x) { return order::rank_of(starts, x); })}};
   if (ranks <= 1280) ways.push_back({"walk", all_of(elements, [&](Index x) { return walked(starts, x); })});
-  std::vector<double> medians;
-  for (const bench::Samples& samples : bench::interleave(ways, rounds))
-    medians.push_back(bench::quantile(samples.seconds, 0.5));
+  const std::vector<double> medians = medians_of(ways, rounds);
   for (std::size_t i = 0; i < ways.size(); ++i) {
     rows.push_back({{"part", "lookup"},
                     {"ranks", ranks},
@@ -60,6 +57,13 @@ void add_rows(Rank ranks, int rounds, Json& rows) {
 }
 
 }  // namespace
+
+std::vector<double> medians_of(std::span<const bench::Candidate> candidates, int rounds) {
+  std::vector<double> medians;
+  for (const bench::Samples& samples : bench::interleave(candidates, rounds))
+    medians.push_back(bench::quantile(samples.seconds, 0.5));
+  return medians;
+}
 
 Findings lookup(const Asked& asked) {
   Findings found;

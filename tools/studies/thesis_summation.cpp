@@ -4,9 +4,7 @@
 #include <bit>
 #include <random>
 
-#include "bench/harness.hpp"
 #include "bench/recursive_sum.hpp"
-#include "bench/statistics.hpp"
 #include "steadfold/steadfold.hpp"
 #include "thesis.hpp"
 
@@ -33,9 +31,7 @@ void add_rows(std::span<const double> x, int rounds, Json& rows) {
       {"tree", bench::calls_of([x, by_tree] { bench::keep(sum(x, by_tree)); })}};
   const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
   const bool same_bits = bits(bench::recursive_sum(x)) == bits(sum(x, by_tree));
-  std::vector<double> medians;
-  for (const bench::Samples& samples : bench::interleave(candidates, rounds))
-    medians.push_back(bench::quantile(samples.seconds, 0.5));
+  const std::vector<double> medians = medians_of(candidates, rounds);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     rows.push_back({{"part", "summation"},
                     {"elements", x.size()},
