@@ -5,7 +5,7 @@
 #   STEADFOLD_MPI_PREFIX_NAME     where what is linked to it goes in the build directory: "" or "NAME/"
 #   STEADFOLD_MPI_WRAPPER_NAME    its wrapper of the C compiler
 # and for each in STEADFOLD_MPI_NAMES, which programs are built for, also
-#   STEADFOLD_MPI_RUN_NAME        its launcher
+#   STEADFOLD_MPI_RUN_NAME        its launcher, empty where it's for another system
 
 include(SteadfoldMPIName)
 
@@ -69,10 +69,14 @@ function(steadfold_add_mpi wrapper)
   set(STEADFOLD_MPI_WRAPPER_${name} ${wrapper} PARENT_SCOPE)
   message(STATUS "MPI library ${name}: ${wrapper} ${ARGN}")
   if(NOT ARGN)
-    get_filename_component(directory ${wrapper} DIRECTORY)
-    get_filename_component(file_name ${wrapper} NAME)
-    string(REPLACE mpicc mpirun launcher ${file_name})
-    find_program(run NAMES ${launcher} mpirun mpiexec HINTS ${directory} REQUIRED NO_CACHE)
+    if(CMAKE_CROSSCOMPILING)
+      set(run "") # programs look for one where they run
+    else()
+      get_filename_component(directory ${wrapper} DIRECTORY)
+      get_filename_component(file_name ${wrapper} NAME)
+      string(REPLACE mpicc mpirun launcher ${file_name})
+      find_program(run NAMES ${launcher} mpirun mpiexec HINTS ${directory} REQUIRED NO_CACHE)
+    endif()
     set(STEADFOLD_MPI_NAMES ${STEADFOLD_MPI_NAMES} ${name} PARENT_SCOPE)
     set(STEADFOLD_MPI_RUN_${name} ${run} PARENT_SCOPE)
   endif()
@@ -153,14 +157,9 @@ function(steadfold_link target file link)
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${file} $<TARGET_FILE_DIR:${target}>/${link})
 endfunction()
 
-# steadfold_mpi_program(NAME [STATIC] SOURCES file... LIBRARIES target...): an executable per MPI library, over the public
-# API; with STATIC it may see the inner rooms too.
+# steadfold_mpi_program(NAME SOURCES file... LIBRARIES target...): an executable per MPI library, over the public API.
 function(steadfold_mpi_program program)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC" "" "SOURCES;LIBRARIES")
-  set(suffix "")
-  if(arg_STATIC)
-    set(suffix _static)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     set(target ${program}_${name})
     add_executable(${target} ${arg_SOURCES})
@@ -168,7 +167,7 @@ function(steadfold_mpi_program program)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program})
     target_compile_definitions(${target} PRIVATE STEADFOLD_MPI_NAME="${name}"
       STEADFOLD_MPIRUN="${STEADFOLD_MPI_RUN_${name}}")
-    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name}${suffix} ${arg_LIBRARIES})
+    target_link_libraries(${target} PRIVATE steadfold_options steadfold_mpi_${name} ${arg_LIBRARIES})
     steadfold_place(${target} ${name})
   endforeach()
 endfunction()

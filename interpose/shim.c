@@ -102,11 +102,26 @@ static const char* layer_of(void* library, const char* description) {
   if (version != NULL) ((int (*)(int*, int*))version)(&major, &minor);
   if (major >= 1) return "mpi_abi";
   if (strncmp(description, "Open MPI", 8) == 0) return "openmpi";
-  if (strncmp(description, "MPICH", 5) == 0) return "mpich";
+  static const char* const of_mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH"}; /* have its binary interface */
+  for (size_t i = 0; i < sizeof of_mpich / sizeof of_mpich[0]; ++i)
+    if (strncmp(description, of_mpich[i], strlen(of_mpich[i])) == 0) return "mpich";
   return NULL;
 }
 
 #define VERSION_OF_LIBRARY "PMPI_Get_library_version"
+
+/* The layer in that file. In the Python package it is linked to no MPI library and finds the program's, which has this
+ * function, once that is there for all: Python's modules load it for themselves. */
+static void* opened(const char* path, function of_library) {
+  void* address;
+  Dl_info place;
+  void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (handle != NULL) return handle;
+  memcpy(&address, &of_library, sizeof address);
+  if (dladdr(address, &place) == 0 || dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == NULL)
+    return NULL;
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
 
 static void load_layer(void* library) {
   static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts, last_caller};
@@ -120,14 +135,14 @@ static void load_layer(void* library) {
   const char* const layer = layer_of(library, text);
   if (layer == NULL) {
     text[strcspn(text, "\n")] = '\0';
-    say("there is no layer for this MPI library (Open MPI, MPICH and the standard ABI have one): ", text);
+    say("there is no layer for this MPI library (Open MPI, MPICH, its like and the standard ABI have one): ", text);
     return;
   }
   if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* links lead to it */
   const char* const slash = strrchr(place, '/');
   const int directory = slash == NULL ? 0 : (int)(slash + 1 - place);
   snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
-  void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* const handle = opened(path, version);
   if (handle == NULL) {
     say("their layer cannot be loaded, install it beside this library: ", dlerror());
     return;

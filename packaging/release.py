@@ -5,8 +5,9 @@ Usage: release.py [PART...], of source, sdist, wheels, debian; without one all o
 Wheels are compiled by Zig's C++ compiler, which has every glibc and links its own C++ library into what it makes: they
 run on systems that are years older than this one, and for AArch64 they are cross-compiled. Each architecture has two:
 for CPython 3.11, and by the stable interface for 3.12 and later, as far as Pythons with their headers are here (on PATH,
-or where pyenv puts them). Both hold one MPI layer for every mpicc.openmpi, mpicc.mpich and mpicc_abi; of these only the
-headers count, which have the same types on both architectures."""
+or where pyenv puts them). Both hold an MPI layer, a command and an interposer for each of mpicc.openmpi, mpicc.mpich and
+mpicc_abi; of these only the headers count, which have the same types on both architectures, as do those of fmt, CLI11 and
+nlohmann-json."""
 
 import hashlib
 import os
@@ -80,15 +81,15 @@ def toolchain(arch, builder):
             cstdio, "-DCMAKE_SHARED_LINKER_FLAGS=-s", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]  # fmt: skip
 
 
-def layers(builder):
-    """CMake's option for MPI layers: wrappers that name the headers of the MPI libraries that are here, and nothing to link."""
+def mpi_libraries(builder):
+    """CMake's option for MPI libraries: wrappers that name the headers of those that are here, and nothing to link."""
     scripts = []
     for name, wrapper in (("openmpi", "mpicc.openmpi"), ("mpich", "mpicc.mpich"), ("mpi_abi", builder.with_name("mpicc_abi"))):
         if not shutil.which(wrapper):
-            sys.exit(f"no layer for {name} ({wrapper} is not here), install libopenmpi-dev and libmpich-dev")
+            sys.exit(f"nothing can be made for {name} ({wrapper} is not here), install libopenmpi-dev and libmpich-dev")
         flags = re.findall(r"(?<= )-[ID]\S+", run(wrapper, "-show"))
         scripts.append(str(script(WORK / "mpi" / f"mpicc.{name}", f"echo cc {' '.join(flags)}")))
-    return f"-DSTEADFOLD_MPI_LAYERS={';'.join(scripts)}"
+    return f"-DSTEADFOLD_MPI_WRAPPERS={';'.join(scripts)}"
 
 
 def built(arch, tag, python, library):
@@ -126,8 +127,7 @@ def packed(stage, arch, tag, python):
 def make_wheels():
     found = pythons()
     builder = environment(sys.executable)
-    common = [layers(builder), f"-DCMAKE_MAKE_PROGRAM={builder.with_name('ninja')}", "-DCMAKE_BUILD_TYPE=Release", "-DSTEADFOLD_MPI_WRAPPERS=none",
-              "-DSTEADFOLD_PROGRAMS=OFF", "-DSTEADFOLD_TESTS=OFF", "-DSTEADFOLD_FORTRAN=OFF", "-DSTEADFOLD_HWLOC=OFF"]  # fmt: skip
+    common = [mpi_libraries(builder), f"-DCMAKE_MAKE_PROGRAM={builder.with_name('ninja')}", "-DCMAKE_BUILD_TYPE=Release", "-DSTEADFOLD_TESTS=OFF", "-DSTEADFOLD_FORTRAN=OFF", "-DSTEADFOLD_HWLOC=OFF"]  # fmt: skip
     for arch in ("x86_64", "aarch64"):
         library = [*common, *toolchain(arch, builder)]
         for tag, base in found.items():

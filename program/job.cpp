@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <numeric>
 
@@ -51,8 +52,8 @@ Outcome agree(Outcome mine, int rank, int rank_count) {
 Job::Job(Mpi mpi, int& argc, char**& argv) {
   const Launch launch = launch_of_this_process();
   // A rank that exits without calling MPI_Init may be taken for a crash: even a command that starts launchers calls it.
-  mpi_ = mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched) ||
-         (mpi == Mpi::never && launch.rank_count > 1);
+  mpi_ = has_mpi() && (mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched) ||
+                       (mpi == Mpi::never && launch.rank_count > 1));
   rank_ = launch.rank;
   rank_count_ = launch.rank_count;
   if (!mpi_) return;
@@ -99,8 +100,7 @@ void Job::together(const std::function<void()>& work) const {
 std::vector<std::string> Job::gather(const std::string& told) const {
   if (rank_count_ == 1) return {told};
   const auto mine = static_cast<int>(told.size());
-  std::vector<int> sizes(static_cast<std::size_t>(rank_count_));
-  MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  const std::vector<int> sizes = gather(mine);
   std::vector<int> begins(sizes.size());
   std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
   std::string all(static_cast<std::size_t>(begins.back() + sizes.back()), '\0');
@@ -109,6 +109,13 @@ std::vector<std::string> Job::gather(const std::string& told) const {
   for (std::size_t rank = 0; rank < sizes.size(); ++rank)
     parts.push_back(all.substr(static_cast<std::size_t>(begins[rank]), static_cast<std::size_t>(sizes[rank])));
   return parts;
+}
+
+void Job::gather(const void* told, std::size_t size, void* all) const {
+  if (rank_count_ == 1)
+    std::memcpy(all, told, size);
+  else
+    MPI_Allgather(told, static_cast<int>(size), MPI_BYTE, all, static_cast<int>(size), MPI_BYTE, MPI_COMM_WORLD);
 }
 
 sf_group* Job::group() const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "steadfold/steadfold_group.h"
@@ -47,11 +48,20 @@ class Job {
 
   /// What every rank told, by rank, on all of them. Collective.
   std::vector<std::string> gather(const std::string& told) const;
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  std::vector<T> gather(const T& told) const {
+    std::vector<T> all(static_cast<std::size_t>(rank_count_));
+    gather(&told, sizeof told, all.data());
+    return all;
+  }
 
   /// The group of all ranks, the library's; null where MPI was not started. Collective. Throws Failure.
   sf_group* group() const;
 
  private:
+  void gather(const void* told, std::size_t size, void* all) const;
+
   bool mpi_;
   int rank_ = 0;
   int rank_count_ = 1;

@@ -25,6 +25,10 @@ extern char** environ;
 namespace steadfold::command {
 namespace {
 
+// Empty: as the process's own file has it.
+std::filesystem::path installed_program;
+std::filesystem::path installed_libraries;
+
 /// The number in an environment variable, or -1.
 int number_in(const char* variable) {
   const char* text = std::getenv(variable);
@@ -145,7 +149,20 @@ bool may_bind(const std::vector<std::string>& launcher) {
 
 }  // namespace
 
-std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+std::filesystem::path this_program() {
+  return installed_program.empty() ? std::filesystem::read_symlink("/proc/self/exe") : installed_program;
+}
+
+std::vector<std::filesystem::path> library_folders() {
+  if (!installed_libraries.empty()) return {installed_libraries};
+  const std::filesystem::path own = this_program().parent_path().parent_path();
+  return {own / "lib", own / "lib64", own / "lib/x86_64-linux-gnu", own / "lib/aarch64-linux-gnu"};
+}
+
+void steadfold_is_installed(const char* program, const char* libraries) {
+  installed_program = program;
+  installed_libraries = libraries;
+}
 
 bool is_launcher(const std::string& program) {
   const MpiLibrary& library = mpi_library();

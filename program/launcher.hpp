@@ -27,8 +27,14 @@ struct Ran {
 /// leaves out what this command was told about launchers.
 Ran run_program(const std::string& program, const std::vector<std::string>& arguments);
 
-/// The file of this program.
+/// The file of this program, which starts it again.
 std::filesystem::path this_program();
+
+/// Where the project's shared libraries may be, as this program is built or installed.
+std::vector<std::filesystem::path> library_folders();
+
+/// Says both where the command is a module of the Python package, and the program a script that loads it.
+extern "C" void steadfold_is_installed(const char* program, const char* libraries);
 
 /// Whether a program is known to be a launcher of the command's MPI library.
 bool is_launcher(const std::string& program);

@@ -5,6 +5,8 @@
 namespace steadfold::command {
 namespace {
 
+std::string version() { return has_mpi() ? sf_mpi_library() : "none"; }
+
 #if defined(OPEN_MPI)
 MpiLibrary::Algorithm allreduce(const char* name, const char* number) {
   return {name, {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}, {"OMPI_MCA_coll_tuned_allreduce_algorithm", number}}};
@@ -17,11 +19,15 @@ MpiLibrary::Algorithm allreduce(const char* name) {
 
 }  // namespace
 
+// Called by no file that may be compiled as one with this, since Clang would take it for one that is there.
+#pragma weak MPI_Get_version
+bool has_mpi() { return &MPI_Get_version != nullptr; }
+
 const MpiLibrary& mpi_library() {
   static const MpiLibrary library = {
 #if defined(OPEN_MPI)
     .name = "Open MPI",
-    .version = sf_mpi_library(),
+    .version = version(),
     .launcher = STEADFOLD_MPIRUN,
     .launcher_names = {"mpirun.openmpi", "mpirun", "mpiexec", "mpiexec.openmpi", "orterun"},
     .handing_on = "-x",
@@ -44,7 +50,7 @@ const MpiLibrary& mpi_library() {
                              allreduce("rabenseifner", "6")},
 #elif defined(MPICH_VERSION)
     .name = "MPICH",
-    .version = sf_mpi_library(),
+    .version = version(),
     .launcher = STEADFOLD_MPIRUN,
     .launcher_names = {"mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
     .binding = {"-bind-to", "core"},
@@ -57,7 +63,7 @@ const MpiLibrary& mpi_library() {
 #else
     .name = "the MPI library it is built for",
 #endif
-    .version = sf_mpi_library(),
+    .version = version(),
     .launcher = STEADFOLD_MPIRUN,
     .launcher_names = {"mpiexec", "mpirun"},
 #endif

@@ -13,11 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library to preload: beside this command, as it is built and as it is installed.
+/// The library to preload.
 fs::path interposer() {
-  const fs::path own = this_program().parent_path().parent_path();
-  for (const char* const folder : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
-    const fs::path library = own / folder / "libsteadfold_interpose.so";
+  for (const fs::path& folder : library_folders()) {
+    const fs::path library = folder / "libsteadfold_interpose.so";
     if (!fs::exists(library)) continue;
     const fs::path found = fs::canonical(library);
     if (found.string().find_first_of(" :") != std::string::npos)

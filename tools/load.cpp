@@ -1,7 +1,5 @@
 // Reading in two passes: every rank counts the elements that begin in its part of the file; then the counts are
 // exchanged and every rank reads the elements that the distribution gives it.
-#include <mpi.h>
-
 #include "measure.hpp"
 #include "readers/reader.hpp"
 #include "spread.hpp"
@@ -9,16 +7,9 @@
 namespace steadfold::command {
 namespace {
 
-/// Every rank's `mine`, on all ranks.
-std::vector<std::uint64_t> gathered(const Job& job, std::uint64_t mine) {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(job.rank_count()));
-  MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
-  return all;
-}
-
 void check_same_type(const Job& job, const Request& request, readers::Type type) {
-  for (const std::uint64_t each : gathered(job, static_cast<std::uint64_t>(type))) {
-    if (each != static_cast<std::uint64_t>(type))
+  for (const readers::Type each : job.gather(type)) {
+    if (each != type)
       throw Failure("cannot read " + request.file +
                     " (some ranks find f64 in it and some f32), give all the same file");
   }
@@ -41,7 +32,7 @@ Share load(const Job& job, const Request& request) {
   const auto rank = static_cast<std::uint64_t>(job.rank());
   std::uint64_t here = 0;
   job.together([&] { here = source->count(rank, static_cast<std::uint64_t>(job.rank_count())); });
-  const std::vector<std::uint64_t> counts = gathered(job, here);
+  const std::vector<std::uint64_t> counts = job.gather(here);
 
   Share share;
   job.together([&] {

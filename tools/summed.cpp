@@ -1,13 +1,15 @@
 // One sum: a plan is bound once, traced for its messages, then timed without a trace.
 #include <fmt/core.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 
 #include "measure.hpp"
 #include "program/methods.hpp"
-#include "steadfold/mpi.hpp"
+#include "steadfold/plan.hpp"
+#include "steadfold/started.hpp"
+#include "steadfold/team.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -18,23 +20,25 @@ std::uint64_t pattern(T value) noexcept {
   if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(value);
 }
 
-bool same_everywhere(std::uint64_t word) {
-  std::uint64_t words[] = {word, ~word};
-  MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-  return words[0] == ~words[1];
+bool same_everywhere(const Job& job, std::uint64_t word) {
+  return std::ranges::all_of(job.gather(word), [word](std::uint64_t other) { return other == word; });
 }
 
-Traffic traffic_of(const sf_figures& figures) {
-  std::uint64_t sums[] = {figures.messages, figures.bytes};
-  std::uint64_t rounds = figures.rounds;
-  MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-  return {sums[0], rounds, sums[1]};
+Traffic traffic_of(const Job& job, const sf_figures& own) {
+  Traffic all;
+  for (const sf_figures& figures : job.gather(own)) {
+    all.messages += figures.messages;
+    all.rounds = std::max<std::uint64_t>(all.rounds, figures.rounds);
+    all.bytes += figures.bytes;
+  }
+  return all;
 }
 
-double slowest(double seconds) {
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
+using Clock = std::chrono::steady_clock;
+
+/// The slowest rank's, in seconds.
+double slowest(const Job& job, Clock::duration mine) {
+  return std::chrono::duration<double>(std::ranges::max(job.gather(mine))).count();
 }
 
 /// A plan and the elements that it runs over.
@@ -42,11 +46,12 @@ template <class T>
 class Runner {
  public:
   Runner(const Job& job, const Share& share, const Sum& sum)
-      : job_(job), elements_(std::get<std::vector<T>>(share.elements)), rooted_(sum.rooted) {
+      : job_(job), group_(job.group()), elements_(std::get<std::vector<T>>(share.elements)), rooted_(sum.rooted) {
     Options options{.method = method_named(sum.method), .layout = Layout::intervals({share.mine}, share.element_count)};
     if (sum.rooted) options.root = 0;
     if (sum.schedule != "auto") options.schedule = sum.schedule;
-    job.together([&] { plan_.emplace(plus, elements_.size(), MPI_COMM_WORLD, options); });
+    if (group_.handle() == nullptr) group_ = group_of(alone_.emplace(1)[0]);
+    job.together([&] { plan_.emplace(plus, elements_.size(), group_, options); });
   }
 
   T run() {
@@ -59,7 +64,7 @@ class Runner {
   std::optional<Traffic> trace(T& value) {
     job_.together([&] { plan_->trace(true); });
     value = run();
-    const Traffic traffic = traffic_of(plan_->figures());
+    const Traffic traffic = traffic_of(job_, plan_->figures());
     job_.together([&] { plan_->trace(false); });
     if (plan_->schedule() == "native") return std::nullopt;
     return traffic;
@@ -71,14 +76,14 @@ class Runner {
     std::vector<double> seconds;
     std::size_t runs = 1;
     for (std::size_t i = 0; i < runs; ++i) {
-      const double before = MPI_Wtime();
-      MPI_Barrier(MPI_COMM_WORLD);
-      const double start = MPI_Wtime();
+      const auto before = Clock::now();
+      barrier(group_);
+      const auto start = Clock::now();
       const T again = plan_->run(elements_);
-      const double end = MPI_Wtime();
+      const auto end = Clock::now();
       same = same && (pattern(again) == pattern(value) || (rooted_ && job_.rank() != 0));
-      seconds.push_back(slowest(end - start));
-      if (i == 0) runs = static_cast<std::size_t>(std::clamp(0.5 / slowest(end - before), 1.0, 31.0));
+      seconds.push_back(slowest(job_, end - start));
+      if (i == 0) runs = static_cast<std::size_t>(std::clamp(0.5 / slowest(job_, end - before), 1.0, 31.0));
     }
     std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(runs / 2), seconds.end());
     return seconds[runs / 2];
@@ -94,6 +99,8 @@ class Runner {
 
  private:
   const Job& job_;
+  std::optional<Team> alone_;  // in place of the job's group where that has none
+  Group group_;
   const std::vector<T>& elements_;
   bool rooted_;
   std::optional<Plan<T>> plan_;
@@ -109,11 +116,11 @@ Summed summed_as(const Job& job, const Share& share, const Sum& sum) {
   if (sum.measured) {
     result.traffic = runner.trace(value);
     job.together([&] { result.seconds = runner.time(value, result.same_in_all_runs); });
-    result.same_in_all_runs = same_everywhere(result.same_in_all_runs ? 0 : 1) && result.same_in_all_runs;
+    result.same_in_all_runs = same_everywhere(job, result.same_in_all_runs ? 0 : 1) && result.same_in_all_runs;
   } else {
     value = runner.run();
   }
-  result.same_on_all_ranks = sum.rooted || same_everywhere(pattern(value));
+  result.same_on_all_ranks = sum.rooted || same_everywhere(job, pattern(value));
   result.value = static_cast<double>(value);
   result.bits = fmt::format("{:0{}X}", pattern(value), 2 * sizeof(T));
   return result;

@@ -36,8 +36,8 @@ class Release(unittest.TestCase):
         self.assertIn("unknown part wheel (a release has source, sdist, wheels, debian)", done.stderr)
 
     def expect_right(self, *doctor, **settings):
-        """`doctor`: the command that runs the package's doctor."""
-        self.assertRegex(output(*doctor, env=extended(**settings)), rf"\b0 wrong\ndigest: +{DIGEST}\n")
+        """`doctor`: the command that runs the package's doctor, or the command's own."""
+        self.assertRegex(output(*doctor, env=extended(**settings)), rf"\b(0 wrong|wrong +0)\ndigest:? +{DIGEST}\n")
 
     def try_wheel(self, file, base):
         room = self.room()
@@ -53,10 +53,24 @@ class Release(unittest.TestCase):
         flags = Path("/proc/cpuinfo").read_text().split()
         for target in ("scalar", *(["avx2"] if "avx2" in flags else []), *(["avx512"] if "avx512vl" in flags else [])):
             self.expect_right(*doctor, STEADFOLD_TARGET=target, **alone)  # an error where it is not there
-        for ranks in (2, 3) if shutil.which("mpirun.openmpi") else ():
-            self.expect_right("mpirun.openmpi", "-n", ranks, *doctor, "--mpi", **own)
+        self.expect_right(room / "bin" / "steadfold", "doctor", **alone)
+        if shutil.which("mpirun.openmpi"):
+            self.try_ranks(room / "bin", doctor, own)
         output(python, "-m", "pip", "uninstall", "-q", "-y", "steadfold")
         self.assertEqual(sorted(room.rglob("*")), before, "traces are left")
+
+    def try_ranks(self, programs, doctor, own):
+        for ranks in (2, 3):
+            self.expect_right("mpirun.openmpi", "-n", ranks, *doctor, "--mpi", **own)
+            self.expect_right("mpirun.openmpi", "-n", ranks, programs / "steadfold", "doctor", **own)
+        numbers = programs / "numbers.csv"
+        numbers.write_text("".join(f"{(-1) ** i * 1.1**i}\n" for i in range(1000)))
+        told = output(programs / "steadfold.openmpi", "verify", numbers, "--ranks", "1,2,3", "--schedules", "auto", env=extended(**own))
+        self.assertEqual(told.splitlines()[-1], "identical")
+        numbers.unlink()
+        unchanged = "import numpy; from mpi4py import MPI; MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, numpy.ones(1))"
+        done = run(programs / "steadfold", "run", "--", "mpirun.openmpi", "-n", 3, programs / "python", "-c", unchanged, env=extended(**own))
+        self.assertIn("rank order, by tree", done.stderr)
 
     def emulated_python(self, room):
         """Debian's Python for AArch64 and its libraries, below room/root."""
@@ -98,6 +112,7 @@ class Release(unittest.TestCase):
                         modules = [name for name in zipfile.ZipFile(file).namelist() if ".so" in name]
                         for layer in ("_openmpi", "_mpich", "_mpi_abi"):
                             self.assertIn(f"steadfold/{layer}.so", modules)
+                            self.assertIn(f"steadfold_command/{layer[1:]}.so", modules)
                         for module in modules:
                             self.expect_no_names_of_others(file, module)
                         if arch == "x86_64":

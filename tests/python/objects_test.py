@@ -365,11 +365,11 @@ class Package(unittest.TestCase):
         self.assertIn("exact", sf.config()["methods"])
 
     def test_types(self):
-        """mypy --strict on the package and on a program that uses it."""
+        """mypy --strict on the packages and on a program that uses one."""
         sample = Path(__file__).with_name("typed_program.py")
-        package = os.path.realpath(Path(sf.__file__).parent / "__init__.py")
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", f"--cache-dir={os.environ.get('TMPDIR', '/tmp')}/steadfold-mypy", str(Path(package).parent), str(sample)],
-                              env=dict(os.environ, MYPYPATH=str(Path(package).parent.parent)), capture_output=True, text=True, check=False)
+        packages = Path(os.path.realpath(Path(sf.__file__).parent / "__init__.py")).parents[1]
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", f"--cache-dir={os.environ.get('TMPDIR', '/tmp')}/steadfold-mypy", str(packages / "steadfold"), str(packages / "steadfold_command"), str(sample)],
+                              env=dict(os.environ, MYPYPATH=str(packages)), capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_references_are_not_kept(self):
