@@ -44,7 +44,7 @@ class ThreadRivals {
   class Exchange;
   class Atomics;
   class OpenMp;
-  std::size_t count_;
+  [[maybe_unused]] std::size_t count_;  // without OpenMP
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Atomics> atomics_;
   std::unique_ptr<OpenMp> openmp_;

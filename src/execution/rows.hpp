@@ -50,6 +50,8 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   /// What this rank knows of this run by itself: whether its data can be used, whether memory ran out. Before anything
   /// is done it is the former.
   Status status() const noexcept { return status_; }
+  /// Whether no result stands where these rows do.
+  bool is_apart_from_result(const Data& data) const noexcept;
   /// Whether the result may be written while this rank's rows are still read, column by column.
   bool may_be_written_early(const Data& data) const noexcept;
   /// The caller's memory that a run on these data uses, and that this run uses.
@@ -117,7 +119,6 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Bytes from_words(std::uint32_t segment, std::span<const std::int64_t> sums, std::span<std::byte> out) override;
 
   arithmetic::Operation operation() const noexcept { return agreed_->description.operation; }
-  bool is_apart_from_result(const Data& data) const noexcept;
   Partial lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const;
   const arithmetic::AddedWords& words_of(std::uint32_t segment) const { return *width_of(segment).kind->added_words(); }
   Count row_count(const Covers& covers) const noexcept;

@@ -88,6 +88,7 @@ class PostedRows final : public Together {
 
   void start(const Data& data, bool stays) override {
     data_ = data;
+    is_apart_ = own_->is_apart_from_result(data);
     next_ = 0;
     stage_ = NextPost::leads;
     lead_ = {.status = own_->status(), .is_direct = stays && own_->may_be_written_early(data)};
@@ -181,7 +182,7 @@ class PostedRows final : public Together {
   void post_piece(bool has_row) {
     const Bytes bytes = has_row ? width() * element_bytes_ : 0;
     std::byte* const place = board().write(pieces_.most_bytes) + sizeof(Lead);
-    if (bytes > 0) std::memcpy(place, data_.first + next_ * element_bytes_, bytes);
+    if (bytes > 0) board().copy(place, data_.first + next_ * element_bytes_, bytes);
     post(sizeof(Lead) + bytes);
   }
 
@@ -238,8 +239,10 @@ class PostedRows final : public Together {
   void reduce() {
     const bool is_share = is_shared();
     const auto own = static_cast<Count>(board().rank());
-    const Bytes offset = sizeof(Lead) + (is_share ? own * pieces_.share_columns * element_bytes_ : 0);
-    for (std::size_t rank = 0; rank < rank_count(); ++rank) places_[rank] = board().of(rank).data() + offset;
+    const Bytes offset = is_share ? own * pieces_.share_columns * element_bytes_ : 0;
+    for (std::size_t rank = 0; rank < rank_count(); ++rank)
+      places_[rank] = board().of(rank).data() + sizeof(Lead) + offset;
+    if (is_apart_) places_[own] = data_.first + next_ * element_bytes_ + offset;  // what was posted may not be cached
     LocalRows& rows = width() == pieces_.columns() ? *share_ : *rest_;
     if (!is_share) {
       status_ = worse(status_, rows.reduce(places_, result()));
@@ -250,7 +253,7 @@ class PostedRows final : public Together {
     std::byte* const place = board().write(pieces_.most_bytes);
     const Lead lead = {.status = status_};
     std::memcpy(place, &lead, sizeof lead);
-    std::memcpy(place + sizeof lead, reduced_.data(), reduced_.size());
+    board().copy(place + sizeof lead, reduced_.data(), reduced_.size());
     post(sizeof lead + reduced_.size());
     stage_ = NextPost::shares;
   }
@@ -280,7 +283,8 @@ class PostedRows final : public Together {
   std::vector<const std::byte*> places_;
   std::vector<std::byte> reduced_;
   Data data_;
-  Count next_ = 0;  // the first column of the piece that is under way
+  bool is_apart_ = false;  // this run's result, from the row
+  Count next_ = 0;         // the first column of the piece that is under way
   NextPost stage_ = NextPost::leads;
   Lead lead_;                              // of this rank, in this run
   std::vector<transport::InArena> shown_;  // by rank, in this run

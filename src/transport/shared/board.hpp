@@ -95,6 +95,10 @@ class Board {
     is_copied_ = most <= most_copied;
     return is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity());
   }
+  /// Copies bytes to where this round's post is written, from the beginning of a cache line on.
+  void copy(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+    blocks_.memory().copier().copy(to, from, bytes, place_->posts() >= copies_.size());
+  }
   /// Posts so many bytes of what was written, and a mark that goes with them.
   void post(Bytes size, std::uint8_t mark = 0) noexcept {
     Post& own = place_->own();

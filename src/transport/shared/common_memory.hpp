@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "transport/shared/flags.hpp"
+#include "transport/shared/post_copier.hpp"
 #include "transport/transport.hpp"
 
 namespace steadfold::transport {
@@ -39,6 +40,9 @@ class CommonMemory {
   virtual bool is_one_process() const noexcept = 0;
   /// Lets the MPI library move what else the ranks have under way: some do so only within calls.
   virtual void make_progress() noexcept {}
+
+  /// Copies what others are to read.
+  PostCopier& copier() noexcept { return copier_; }
 
   /// A block with room for `bytes` behind its head, all zero; no_place if there is none. Any thread may call it.
   Place take(Bytes bytes) noexcept;
@@ -66,6 +70,7 @@ class CommonMemory {
   static_assert(sizeof(BlockHead) <= head_bytes);
   BlockHead& head_of(std::byte* block) const noexcept { return *reinterpret_cast<BlockHead*>(block); }
 
+  PostCopier copier_;
   std::mutex mutex_;  // guards what follows, and what is allocated
   Place left_ = no_place;
 };

@@ -121,6 +121,8 @@ class BoardPlace {
   }
   /// Everything posted has been read.
   void done() noexcept { posts_ += 1; }
+  /// How many of this worker's posts are done.
+  std::uint64_t posts() const noexcept { return posts_; }
   /// Which box this post is in.
   std::size_t parity() const noexcept { return posts_ % parities; }
 

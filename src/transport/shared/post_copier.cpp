@@ -1,0 +1,67 @@
+#include "transport/shared/post_copier.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace steadfold::transport {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr Bytes least_bytes = 4096;      // what is shorter fits into the stores that a core has under way
+constexpr Bytes looked_at = 16 << 10;    // at most, of a copy
+constexpr unsigned copies_per_look = 8;  // since a look takes as long as a hundred instructions
+constexpr auto time_per_look = std::chrono::milliseconds(10);  // while it streams, when what is looked at is slow
+constexpr double slow_line = 13;                               // nanoseconds, between 7 and 26
+constexpr double interrupted_line = 200;
+
+}  // namespace
+
+bool PostCopier::is_slow(std::chrono::nanoseconds taken, Bytes bytes, bool before) noexcept {
+  const double line = static_cast<double>(taken.count()) * static_cast<double>(cache_line) / static_cast<double>(bytes);
+  return line > interrupted_line ? before : line > slow_line;
+}
+
+void PostCopier::stream(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+  Bytes done = 0;
+#ifdef __SSE2__
+  constexpr Bytes width = sizeof(__m128i);
+  for (; done + cache_line <= bytes; done += cache_line) {
+    for (Bytes at = done; at < done + cache_line; at += width)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+  }
+  _mm_sfence();  // no later store is seen before these
+#endif
+  if (done < bytes) std::memcpy(to + done, from + done, bytes - done);
+}
+
+bool PostCopier::is_to_look() noexcept {
+  if (streams_.load(relaxed))
+    return Clock::now() - Clock::time_point(Clock::duration(looked_.load(relaxed))) > time_per_look;
+  const unsigned copies = copies_.load(relaxed);
+  copies_.store(copies == 0 ? copies_per_look : copies - 1, relaxed);
+  return copies == 0;
+}
+
+void PostCopier::look(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+  const Clock::time_point begin = Clock::now();
+  std::memcpy(to, from, bytes);
+  const Clock::time_point end = Clock::now();
+  looked_.store(end.time_since_epoch().count(), relaxed);
+  streams_.store(is_slow(end - begin, bytes, streams_.load(relaxed)), relaxed);
+}
+
+void PostCopier::copy(std::byte* to, const std::byte* from, Bytes bytes, bool was_read) noexcept {
+  Bytes done = 0;
+  if (bytes >= least_bytes) {
+    if (was_read && is_to_look()) look(to, from, done = std::min(bytes, looked_at));
+    if (streams_.load(relaxed)) return stream(to + done, from + done, bytes - done);
+  }
+  if (done < bytes) std::memcpy(to + done, from + done, bytes - done);
+}
+
+}  // namespace steadfold::transport
