@@ -14,8 +14,8 @@ using Allreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Com
 using Iallreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 using Wait = int (*)(MPI_Request*, MPI_Status*);
 
-// MPI's functions are called, and their addresses not taken: in the Python package the command may be loaded where no
-// MPI library is (program/job.cpp).
+// MPI's functions are called, and their addresses not taken: the Python package's command is loaded also where no MPI
+// library is, and then only addresses are looked for at once.
 constexpr Allreduce plain_allreduce = [](auto... given) { return PMPI_Allreduce(given...); };
 constexpr Iallreduce plain_iallreduce = [](auto... given) { return PMPI_Iallreduce(given...); };
 constexpr Wait plain_wait = [](auto... given) { return PMPI_Wait(given...); };

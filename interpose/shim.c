@@ -110,13 +110,14 @@ static const char* layer_of(void* library, const char* description) {
 
 #define VERSION_OF_LIBRARY "PMPI_Get_library_version"
 
-/* The layer in that file. In the Python package it is linked to no MPI library and finds the program's, which has this
- * function, once that is there for all: Python's modules load it for themselves. */
-static void* opened(const char* path, function of_library) {
+/* The layer in that file, or NULL and why. In a wheel of Python it is linked to no MPI library and finds the program's,
+ * which has this function, once that is there for all: Python's modules load it for themselves. */
+static void* opened(const char* path, function of_library, char* why, size_t size) {
   void* address;
   Dl_info place;
   void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle != NULL) return handle;
+  snprintf(why, size, "%s", dlerror());
   memcpy(&address, &of_library, sizeof address);
   if (dladdr(address, &place) == 0 || dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == NULL)
     return NULL;
@@ -129,22 +130,25 @@ static void load_layer(void* library) {
   int length = 0;
   char place[PATH_MAX];
   char path[PATH_MAX + 64];
+  char why[PATH_MAX + 256];
   Dl_info own;
   const function version = find(library, VERSION_OF_LIBRARY);
   ((int (*)(char*, int*))version)(text, &length);
   const char* const layer = layer_of(library, text);
   if (layer == NULL) {
     text[strcspn(text, "\n")] = '\0';
-    say("there is no layer for this MPI library (Open MPI, MPICH, its like and the standard ABI have one): ", text);
+    say("there is no layer for this MPI library (Open MPI, MPICH and what is compatible with it, and the standard ABI "
+        "have one): ",
+        text);
     return;
   }
   if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* links lead to it */
   const char* const slash = strrchr(place, '/');
   const int directory = slash == NULL ? 0 : (int)(slash + 1 - place);
   snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
-  void* const handle = opened(path, version);
+  void* const handle = opened(path, version, why, sizeof why);
   if (handle == NULL) {
-    say("their layer cannot be loaded, install it beside this library: ", dlerror());
+    say("their layer cannot be loaded, install it beside this library: ", why);
     return;
   }
   const steadfold_interpose_entry entry = (steadfold_interpose_entry)find(handle, STEADFOLD_INTERPOSE_ENTRY);

@@ -101,11 +101,23 @@ def built(arch, tag, python, library):
     run(cmake, "-G", "Ninja", "-S", SOURCE, "-B", build, "-U", "Python_*", "-U", "_Python_*", "-U", "nanobind_*", *library,
         "-DSTEADFOLD_PYTHON=ON", f"-DPython_EXECUTABLE={python}", f"-DSKBUILD_SOABI={suffix}",
         # Not looked for where this is no native build.
-        f"-DPython_INCLUDE_DIR={headers[0]}", f"-DPython_NumPy_INCLUDE_DIR={headers[1]}")  # fmt: skip
+        f"-DPython_INCLUDE_DIR={headers[0]}", f"-DPython_NumPy_INCLUDE_DIR={headers[1]}",
+        f"-DSKBUILD_SCRIPTS_DIR=steadfold-{VERSION}.data/scripts")  # fmt: skip
     run(cmake, "--build", build, "--target", "steadfold_python_package")
     shutil.rmtree(stage, ignore_errors=True)
     run(cmake, "--install", build, "--component", "python", "--prefix", stage)
     return stage
+
+
+def add_licenses(folder, python):
+    """Of all that is compiled into a wheel."""
+    packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    [nanobind] = packages.glob("nanobind-*.dist-info/**/LICENSE*")
+    shutil.copy(nanobind, folder / "nanobind")
+    zig = run(python, "-c", "import ziglang; print(ziglang.__path__[0])").strip()
+    shutil.copy(Path(zig) / "lib" / "libcxx" / "LICENSE.TXT", folder / "libc++")
+    for name in ("libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libhwy-dev"):
+        shutil.copy(Path("/usr/share/doc") / name / "copyright", folder / name.removeprefix("lib").removesuffix("-dev"))
 
 
 def packed(stage, arch, tag, python):
@@ -114,6 +126,7 @@ def packed(stage, arch, tag, python):
                cwd=SOURCE).split()[-1]  # fmt: skip
     kept = (stage / told / "WHEEL").read_text().splitlines()
     lines = [line for line in kept if line and not line.startswith(("Tag:", "Root-Is-Purelib:"))]
+    add_licenses(stage / told / "licenses", python)
     (stage / told / "WHEEL").write_text("\n".join([*lines, "Root-Is-Purelib: false", f"Tag: {tag}-linux_{arch}"]) + "\n")
     with tempfile.TemporaryDirectory(dir=WORK) as place:
         run(python, "-m", "wheel", "pack", stage, "-d", place)

@@ -25,9 +25,12 @@ extern char** environ;
 namespace steadfold::command {
 namespace {
 
-// Empty: as the process's own file has it.
-std::filesystem::path installed_program;
-std::filesystem::path installed_libraries;
+struct Installation {
+  std::filesystem::path program = {};    // empty: this process's file
+  std::filesystem::path libraries = {};  // empty: beside the program
+  bool has_mpi = true;
+};
+Installation installation;
 
 /// The number in an environment variable, or -1.
 int number_in(const char* variable) {
@@ -150,18 +153,19 @@ bool may_bind(const std::vector<std::string>& launcher) {
 }  // namespace
 
 std::filesystem::path this_program() {
-  return installed_program.empty() ? std::filesystem::read_symlink("/proc/self/exe") : installed_program;
+  return installation.program.empty() ? std::filesystem::read_symlink("/proc/self/exe") : installation.program;
 }
 
 std::vector<std::filesystem::path> library_folders() {
-  if (!installed_libraries.empty()) return {installed_libraries};
+  if (!installation.libraries.empty()) return {installation.libraries};
   const std::filesystem::path own = this_program().parent_path().parent_path();
   return {own / "lib", own / "lib64", own / "lib/x86_64-linux-gnu", own / "lib/aarch64-linux-gnu"};
 }
 
-void steadfold_is_installed(const char* program, const char* libraries) {
-  installed_program = program;
-  installed_libraries = libraries;
+bool has_mpi() { return installation.has_mpi; }
+
+void steadfold_set_installation(const char* program, const char* libraries, int with_mpi) {
+  installation = {.program = program, .libraries = libraries, .has_mpi = with_mpi != 0};
 }
 
 bool is_launcher(const std::string& program) {

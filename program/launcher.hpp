@@ -33,8 +33,13 @@ std::filesystem::path this_program();
 /// Where the project's shared libraries may be, as this program is built or installed.
 std::vector<std::filesystem::path> library_folders();
 
-/// Says both where the command is a module of the Python package, and the program a script that loads it.
-extern "C" void steadfold_is_installed(const char* program, const char* libraries);
+/// Whether there is an MPI library: where not, this process is alone, and no function of MPI may be called.
+bool has_mpi();
+
+/// For the Python package, where the command is a module that a script has loaded: the script's file, the folder of the
+/// project's shared libraries, and whether an MPI library was loaded before (0: none). Without a call the process's own
+/// file says the first two, and there is an MPI library.
+extern "C" void steadfold_set_installation(const char* program, const char* libraries, int with_mpi);
 
 /// Whether a program is known to be a launcher of the command's MPI library.
 bool is_launcher(const std::string& program);

@@ -1,5 +1,6 @@
 #include "program/mpi_library.hpp"
 
+#include "program/launcher.hpp"
 #include "steadfold/steadfold_mpi.h"
 
 namespace steadfold::command {
@@ -18,10 +19,6 @@ MpiLibrary::Algorithm allreduce(const char* name) {
 #endif
 
 }  // namespace
-
-// Called by no file that may be compiled as one with this, since Clang would take it for one that is there.
-#pragma weak MPI_Get_version
-bool has_mpi() { return &MPI_Get_version != nullptr; }
 
 const MpiLibrary& mpi_library() {
   static const MpiLibrary library = {

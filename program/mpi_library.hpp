@@ -29,8 +29,4 @@ struct MpiLibrary {
 
 const MpiLibrary& mpi_library();
 
-/// Whether there is one: the Python package's command is linked to none, and runs alone where none was loaded before
-/// it.
-bool has_mpi();
-
 }  // namespace steadfold::command

@@ -24,7 +24,9 @@ fs::path interposer() {
                     "' cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere");
     return found;
   }
-  throw Failure("no libsteadfold_interpose.so (nothing in lib/ beside the command's bin/), install all of a release");
+  std::string places;
+  for (const fs::path& folder : library_folders()) places += (places.empty() ? "" : ", ") + folder.string();
+  throw Failure("no libsteadfold_interpose.so (it is not in " + places + "), install all of a release");
 }
 
 }  // namespace

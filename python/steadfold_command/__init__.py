@@ -14,8 +14,13 @@ from typing import Callable, Iterable
 _HERE = Path(__file__).parent
 # What MPI libraries with the same binary interface call their files, by the names of our modules for them.
 _FILES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpi.so.12", "libmpich.so.12"), "mpi_abi": ("libmpi_abi.so.1", "libmpi_abi.so.0")}
-# By what a launcher tells its ranks (program/launcher.cpp knows the same variables).
-_LAUNCHED = {"OMPI_COMM_WORLD_RANK": ("openmpi",), "PMI_RANK": ("mpich", "mpi_abi"), "PMIX_RANK": tuple(_FILES)}
+# In which variables launchers tell a process its rank and how many there are (program/launcher.cpp knows the same), and whose
+# launchers those are, the likely ones first.
+_LAUNCHED = {
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"): ("openmpi", "mpi_abi"),
+    ("PMI_RANK", "PMI_SIZE"): ("mpich", "mpi_abi", "openmpi"),
+    ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"): ("openmpi", "mpich", "mpi_abi"),
+}
 # Modules in which MPI's handles are numbers: they can be loaded where no MPI library is.
 _ALONE = ("mpi_abi", "mpich")
 
@@ -24,37 +29,54 @@ def _modules() -> list[str]:
     return [name for name in _FILES if (_HERE / f"{name}.so").exists()]
 
 
-def _load_mpi(names: Iterable[str]) -> str | None:
-    """Loads one of these MPI libraries and says which; this environment's (PyPI has some) come before the system's."""
-    own = Path(sys.prefix)
-    for folder in (str(own / "lib") + "/", ""):
-        for name in names:
-            for file in _FILES[name]:
-                try:
-                    ctypes.CDLL(folder + file, mode=ctypes.RTLD_GLOBAL)
-                except OSError:
-                    continue
-                if folder and (own / "bin" / "mpiexec").exists():
-                    os.environ.setdefault("STEADFOLD_MPIRUN", str(own / "bin" / "mpiexec"))
-                return name
+def _folders() -> list[str]:
+    """Where MPI libraries are looked for: in this environment (PyPI has some), where the user says, and where the system looks."""
+    said = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [str(Path(sys.prefix) / "lib") + "/", *(folder + "/" for folder in said if folder), ""]
+
+
+def _load_mpi(names: Iterable[str], reasons: list[str]) -> str | None:
+    """Loads the first of these MPI libraries that is found and says which; `reasons` gets why others could not be loaded."""
+    for folder in _folders():
+        for name, file in ((name, file) for name in names for file in _FILES[name]):
+            try:
+                ctypes.CDLL(folder + file, mode=ctypes.RTLD_GLOBAL)
+            except OSError as why:
+                if not str(why).startswith(f"{folder}{file}: cannot open shared object file"):
+                    reasons.append(str(why))
+                continue
+            launcher = Path(sys.prefix) / "bin" / "mpiexec"
+            if folder == _folders()[0] and launcher.exists():
+                os.environ.setdefault("STEADFOLD_MPIRUN", str(launcher))
+            return name
     return None
 
 
 def _need_mpi(names: Iterable[str]) -> str:
-    names = [name for name in names if name in _modules()]
-    found = _load_mpi(names)
+    built = [name for name in names if name in _modules()]
+    if not built:
+        raise OSError(f"no command for this MPI library (this package was built for {' and '.join(_modules())}), build it for that library, too")
+    reasons: list[str] = []
+    found = _load_mpi(built, reasons)
     if found is None:
-        files = " or ".join(file for name in names for file in _FILES[name])
-        raise OSError(f"no MPI library ({files} is neither in {sys.prefix}/lib nor where the system looks), add its folder to LD_LIBRARY_PATH")
+        files = " or ".join(file for name in built for file in _FILES[name])
+        why = "; ".join(reasons) or f"{files} is neither in {sys.prefix}/lib nor where the system looks"
+        raise OSError(f"no MPI library ({why}), add its folder to LD_LIBRARY_PATH")
     return found
 
 
-def _suitable() -> str:
-    """The module for the launcher's MPI library, or for any that is found, or for none."""
-    for variable, names in _LAUNCHED.items():
-        if variable in os.environ:
-            return _need_mpi(names)
-    return _load_mpi(_modules()) or next(name for name in _ALONE if name in _modules())
+def _suitable() -> tuple[str, bool]:
+    """The module for the launcher's MPI library, or for any that is found, or for none, which it says."""
+    for (rank, size), names in _LAUNCHED.items():
+        ranks = os.environ.get(size, "")
+        if rank in os.environ and ranks.isdigit() and int(ranks) > 1:
+            return _need_mpi(names), True
+    built = _modules()
+    found = _load_mpi(built, [])
+    alone = next((name for name in _ALONE if name in built), None)
+    if found is None and alone is not None:
+        return alone, False
+    return found or _need_mpi(built), True
 
 
 def _loaded(name: str) -> ctypes.CDLL:
@@ -65,7 +87,8 @@ def _loaded(name: str) -> ctypes.CDLL:
     system.dlerror.restype = ctypes.c_char_p
     handle = system.dlopen(path, os.RTLD_LAZY | os.RTLD_LOCAL)
     if not handle:
-        raise OSError(f"the command cannot be loaded ({os.fsdecode(system.dlerror())}), install the package again")
+        what_to_do = "unset LD_BIND_NOW" if os.environ.get("LD_BIND_NOW") else "install the package again"
+        raise OSError(f"the command cannot be loaded ({os.fsdecode(system.dlerror())}), {what_to_do}")
     return ctypes.CDLL(os.fsdecode(path), handle=handle)
 
 
@@ -77,35 +100,34 @@ def _behave_as_a_program() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _run(choose: Callable[[], str]) -> int:
-    if not _modules():
-        print("no command (this package was built without it), install a wheel, or build the project by CMake", file=sys.stderr)
-        return 2
+def _run(choose: Callable[[], tuple[str, bool]]) -> int:
     try:
-        module = _loaded(choose())
+        name, with_mpi = choose()
+        module = _loaded(name)
     except OSError as why:
         print(why, file=sys.stderr)
         return 2
     _behave_as_a_program()
-    module.steadfold_is_installed(os.fsencode(os.path.abspath(sys.argv[0])), os.fsencode(_HERE.parent / "steadfold"))
+    program, libraries = os.path.abspath(sys.argv[0]), _HERE.parent / "steadfold"
+    module.steadfold_set_installation(os.fsencode(program), os.fsencode(libraries), int(with_mpi))
     words = [os.fsencode(word) for word in ("steadfold", *sys.argv[1:])]
     return int(module.main(len(words), (ctypes.c_char_p * (len(words) + 1))(*words)))
 
 
-# What the scripts of the package are; the last three insist on an MPI library.
+# What the scripts call, each by its name; the last three insist on an MPI library.
 
 
-def main() -> int:
+def steadfold() -> int:
     return _run(_suitable)
 
 
 def openmpi() -> int:
-    return _run(lambda: _need_mpi(["openmpi"]))
+    return _run(lambda: (_need_mpi(["openmpi"]), True))
 
 
 def mpich() -> int:
-    return _run(lambda: _need_mpi(["mpich"]))
+    return _run(lambda: (_need_mpi(["mpich"]), True))
 
 
 def mpi_abi() -> int:
-    return _run(lambda: _need_mpi(["mpi_abi"]))
+    return _run(lambda: (_need_mpi(["mpi_abi"]), True))

@@ -9,28 +9,34 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 import unittest
 from pathlib import Path
 
 import numpy as np
-from support import hostile, libraries
+from support import hostile, libraries, link_for_mpich
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 from commands import DIGEST, extended, output, run  # noqa: E402
 
-SOURCE = Path(__file__).resolve().parents[2]
 PACKAGES = Path(os.environ["PYTHONPATH"])
+SCRIPTS = PACKAGES / "scripts"
 PROGRAM = Path(os.environ["STEADFOLD_BUILD"]) / "bin" / "steadfold"
-SCRIPTS = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["scripts"]
 HIDDEN = "import steadfold_command as command; command._FILES = {name: ('libnowhere.so',) for name in command._FILES}"
 FIGURES = ("bits", "value", "elements", "method", "schedule", "messages", "rounds", "bytes")
 
 
-def write_script(path, function, before=""):
-    path.write_text(f"#!{sys.executable} -B\n{before}\nimport sys\nfrom steadfold_command import {function}\nsys.exit({function}())\n")
+def write_script(path, script, before=""):
+    """The script as pip installs it; `before` is done first."""
+    path.write_text((SCRIPTS / script).read_text().replace("#!python\n", f"#!{sys.executable} -B\n{before}\n", 1))
     path.chmod(0o755)
     return path
+
+
+def wait_until(question, seconds=20):
+    end = time.monotonic() + seconds
+    while not question():
+        assert time.monotonic() < end, "it has not come so far"
+        time.sleep(0.01)
 
 
 class Command(unittest.TestCase):
@@ -38,10 +44,10 @@ class Command(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.room = Path(folder.name)
-        for name, entry in SCRIPTS.items():
-            write_script(self.room / name, entry.split(":")[1])
+        for script in SCRIPTS.iterdir():
+            write_script(self.room / script.name, script.name)
         self.command = self.room / "steadfold"
-        self.without_mpi = write_script(self.room / "without", "main", HIDDEN)
+        self.without_mpi = write_script(self.room / "without", "steadfold", HIDDEN)
         seed = int(time.time())
         self.file = self.room / "numbers.npy"
         np.save(self.file, hostile(np.random.default_rng(seed), 1001))
@@ -88,18 +94,38 @@ class Command(unittest.TestCase):
         self.assertEqual({row["library"] for row in told["rows"]}, {"Open MPI", "MPICH"})
 
     def test_what_is_missing(self):
-        for variable, file in (("OMPI_COMM_WORLD_RANK", "libnowhere.so"), ("PMI_RANK", "libnowhere.so"), ("PMIX_RANK", "libnowhere.so")):
-            self.assertIn(f"no MPI library ({file}", self.refused(self.without_mpi, "sum", self.file, env=extended(**{variable: "0"})))
-        for name in SCRIPTS.keys() - {"steadfold"}:
-            script = write_script(self.room / "hidden", name.split(".")[1], HIDDEN)
-            self.assertIn("add its folder to LD_LIBRARY_PATH", self.refused(script, "info"))
+        launched = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"), ("PMIX_RANK", "SLURM_STEP_NUM_TASKS")
+        for rank, size in launched:
+            self.assertIn("no MPI library (libnowhere.so", self.refused(self.without_mpi, "sum", self.file, env=extended(**{rank: "0", size: "2"})))
+            output(self.without_mpi, "info", env=extended(**{rank: "0", size: "1"}))
+        for script in SCRIPTS.iterdir():
+            if script.name != "steadfold":
+                hidden = write_script(self.room / "hidden", script.name, HIDDEN)
+                self.assertIn("no MPI library (libnowhere.so", self.refused(hidden, "info"))
         packages = self.room / "packages" / "steadfold_command"
         packages.mkdir(parents=True)
         shutil.copy(PACKAGES / "steadfold_command" / "__init__.py", packages)
         settings = extended(PYTHONPATH=str(packages.parent))
-        self.assertIn("built without it", self.refused(self.command, "info", env=settings))
-        (packages / "mpich.so").write_text("no module")
-        self.assertIn("the command cannot be loaded (", self.refused(self.without_mpi, "info", env=settings))
+        (packages / "openmpi.so").write_text("no module")
+        self.assertIn("no MPI library (libnowhere.so", self.refused(self.without_mpi, "info", env=settings))
+        self.assertIn("the command cannot be loaded (", self.refused(self.command, "info", env=extended(PYTHONPATH=str(packages.parent), **{launched[0][0]: "0", launched[0][1]: "2"})))
+        hidden = write_script(self.room / "hidden", "steadfold.mpich")
+        self.assertIn("no command for this MPI library (this package was built for openmpi)", self.refused(hidden, "info", env=settings))
+
+    def test_goes_by_the_library_path(self):
+        libraries_here = libraries()
+        if "mpich" not in libraries_here or "openmpi" not in libraries_here:
+            self.skipTest("there is one MPI library")
+        folder = self.room / "mpich"
+        folder.mkdir()
+        link_for_mpich(folder)
+        told = json.loads(output(self.command, "info", "--json", env=extended(LD_LIBRARY_PATH=str(folder))))
+        self.assertEqual(told["built_for"], "MPICH")
+
+    def test_run(self):
+        done = run(self.command, "run", "--", PROGRAM.parent / "steadfold", "info")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("MPI's reductions by tree", done.stderr)
 
     def test_faults_are_the_programs(self):
         for words in (["nonsense"], ["sum"], ["sum", "nowhere.csv"], ["verify", self.file, "--ranks", "0"]):
@@ -109,20 +135,28 @@ class Command(unittest.TestCase):
 
     def test_signals_end_it(self):
         for number in (signal.SIGINT, signal.SIGTERM):
+            ends = []
             for command in (PROGRAM, self.command):
-                with subprocess.Popen([command, "bench", "local", "--rounds", "100000"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
-                    time.sleep(0.5)  # until it is at work
+                words = [command, "bench", "local", "--rounds", "10001"]
+                with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
+                    maps = Path(f"/proc/{started.pid}/maps")
+                    wait_until(lambda: "/steadfold." in maps.read_text() or "/steadfold_command/" in maps.read_text())
+                    time.sleep(0.3)  # it has its own way with signals by then
+                    self.assertIsNone(started.poll())
                     started.send_signal(number)
                     _, said = started.communicate(timeout=20)
-                self.assertNotIn("Traceback", said)
-                if command == PROGRAM:
-                    expected = started.returncode
-                self.assertEqual(started.returncode, expected)
+                ends.append((started.returncode, said.split(" after ")[0]))
+            self.assertEqual(ends[0], ends[1])
+            self.assertNotEqual(ends[0][0], 0)
 
-    def test_a_reader_that_has_seen_enough(self):
-        shell = f"{self.command} schedules | head -n 1"
-        done = run("bash", "-c", shell)
-        self.assertEqual((done.stdout.count("\n"), done.stderr), (1, ""))
+    def test_nobody_reads(self):
+        ends = []
+        for command in (PROGRAM, self.command):
+            reader, writer = os.pipe()
+            os.close(reader)
+            ends.append(subprocess.run([command, "schedules"], stdout=writer, stderr=subprocess.PIPE, check=False).returncode)
+            os.close(writer)
+        self.assertEqual(ends, [-signal.SIGPIPE] * 2)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def hostile(rng, size, dtype=np.float64):
     return rng.permutation(values)
 
 
-def _link_for_mpich(folder):
+def link_for_mpich(folder):
     """mpi4py's wheels look for MPICH as libmpi.so.12, which Debian has under another name."""
     found = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
     for line in found.splitlines():
@@ -76,7 +76,7 @@ def on_ranks(library, ranks, script, *arguments, timeout=120):
         environment = dict(os.environ, MPI4PY_MPIABI=library, OMPI_MCA_orte_tmpdir_base=folder, PYTHONUNBUFFERED="1")
         command = [os.environ.get(f"STEADFOLD_MPIRUN_{library.upper()}", f"mpirun.{library}"), "-n", str(ranks)]
         if library == "mpich":
-            _link_for_mpich(folder)
+            link_for_mpich(folder)
             environment["LD_LIBRARY_PATH"] = folder + ":" + environment.get("LD_LIBRARY_PATH", "")
         else:
             command.insert(1, "--oversubscribe")

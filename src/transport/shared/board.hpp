@@ -97,7 +97,10 @@ class Board {
   }
   /// Copies bytes to where this round's post is written, from the beginning of a cache line on.
   void copy(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
-    blocks_.memory().copier().copy(to, from, bytes, place_->posts() >= copies_.size());
+    if (is_copied_)
+      copy_bytes(to, from, bytes);
+    else
+      blocks_.memory().copier().copy(to, from, bytes, place_->is_box_used());
   }
   /// Posts so many bytes of what was written, and a mark that goes with them.
   void post(Bytes size, std::uint8_t mark = 0) noexcept {

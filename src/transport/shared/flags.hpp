@@ -121,8 +121,8 @@ class BoardPlace {
   }
   /// Everything posted has been read.
   void done() noexcept { posts_ += 1; }
-  /// How many of this worker's posts are done.
-  std::uint64_t posts() const noexcept { return posts_; }
+  /// Whether there was another post in this one's box.
+  bool is_box_used() const noexcept { return posts_ >= parities; }
   /// Which box this post is in.
   std::size_t parity() const noexcept { return posts_ % parities; }
 

@@ -11,9 +11,8 @@ namespace steadfold::transport {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
-constexpr Bytes least_bytes = 4096;      // what is shorter fits into the stores that a core has under way
-constexpr Bytes looked_at = 16 << 10;    // at most, of a copy
-constexpr unsigned copies_per_look = 8;  // since a look takes as long as a hundred instructions
+constexpr Bytes least_bytes = 4096;    // what is shorter fits into the stores that a core has under way
+constexpr Bytes looked_at = 16 << 10;  // at most, of a copy
 constexpr auto time_per_look = std::chrono::milliseconds(10);  // while it streams, when what is looked at is slow
 constexpr double slow_line = 13;                               // nanoseconds, between 7 and 26
 constexpr double interrupted_line = 200;
@@ -39,15 +38,18 @@ void PostCopier::stream(std::byte* to, const std::byte* from, Bytes bytes) noexc
   if (done < bytes) std::memcpy(to + done, from + done, bytes - done);
 }
 
-bool PostCopier::is_to_look() noexcept {
+bool PostCopier::is_to_look(Bytes bytes) noexcept {
   if (streams_.load(relaxed))
     return Clock::now() - Clock::time_point(Clock::duration(looked_.load(relaxed))) > time_per_look;
-  const unsigned copies = copies_.load(relaxed);
-  copies_.store(copies == 0 ? copies_per_look : copies - 1, relaxed);
-  return copies == 0;
+  const Bytes copied = copied_.load(relaxed);
+  const bool is_time = copied >= bytes_per_look;
+  copied_.store(is_time ? 0 : copied + bytes, relaxed);
+  return is_time;
 }
 
 void PostCopier::look(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+  for (Bytes at = 0; at < bytes; at += cache_line)  // how long it takes to read them does not count
+    static_cast<void>(*static_cast<const volatile std::byte*>(from + at));
   const Clock::time_point begin = Clock::now();
   std::memcpy(to, from, bytes);
   const Clock::time_point end = Clock::now();
@@ -58,7 +60,7 @@ void PostCopier::look(std::byte* to, const std::byte* from, Bytes bytes) noexcep
 void PostCopier::copy(std::byte* to, const std::byte* from, Bytes bytes, bool was_read) noexcept {
   Bytes done = 0;
   if (bytes >= least_bytes) {
-    if (was_read && is_to_look()) look(to, from, done = std::min(bytes, looked_at));
+    if (was_read && is_to_look(bytes)) look(to, from, done = std::min(bytes, looked_at));
     if (streams_.load(relaxed)) return stream(to + done, from + done, bytes - done);
   }
   if (done < bytes) std::memcpy(to + done, from + done, bytes - done);

@@ -1,9 +1,9 @@
 // Long posts are copied in one of two ways, whichever is fast here: into this core's cache, or past all caches.
 //
 // Other cores have read the last post that stood there, so each line has to be taken away from them before it is
-// written. Between cores that share a cache this takes some 7 ns per line, between others of an EPYC (Zen 4) 26, four
-// times what it takes to read them. Past the caches it is 2 to 5 ns, but the others read from memory. Which cores share
-// a cache no virtual machine tells, and they may change, so a copier looks at the time that copies take.
+// written. On an EPYC (Zen 4) this takes some 7 ns per line between cores that share a cache, and 26 between others;
+// reading what another core wrote takes 2 and 5. Past the caches it is 2 to 5 ns to write and 5 to read, from memory.
+// Which cores share a cache no virtual machine tells, and they may change, so a copier looks at the time of its copies.
 #pragma once
 
 #include <atomic>
@@ -30,12 +30,13 @@ class PostCopier {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr Bytes bytes_per_look = 64 << 10;  // which take a hundred times as long as a look at the clock
 
-  bool is_to_look() noexcept;
+  bool is_to_look(Bytes bytes) noexcept;
   void look(std::byte* to, const std::byte* from, Bytes bytes) noexcept;
 
   std::atomic<bool> streams_{false};
-  std::atomic<unsigned> copies_{0};  // until the next look, while it does not stream
+  std::atomic<Bytes> copied_{bytes_per_look};  // since the last look, while it does not stream
   std::atomic<Clock::rep> looked_{0};
 };
 
