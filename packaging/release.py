@@ -117,7 +117,10 @@ def add_licenses(folder, python):
     zig = run(python, "-c", "import ziglang; print(ziglang.__path__[0])").strip()
     shutil.copy(Path(zig) / "lib" / "libcxx" / "LICENSE.TXT", folder / "libc++")
     for name in ("libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libhwy-dev"):
-        shutil.copy(Path("/usr/share/doc") / name / "copyright", folder / name.removeprefix("lib").removesuffix("-dev"))
+        license = Path("/usr/share/doc") / name / "copyright"
+        if not license.exists():
+            sys.exit(f"no licence of what is compiled into wheels ({license} is not here), install {name}")
+        shutil.copy(license, folder / name.removeprefix("lib").removesuffix("-dev"))
 
 
 def packed(stage, arch, tag, python):
