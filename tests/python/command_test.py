@@ -21,6 +21,7 @@ from commands import DIGEST, extended, output, run  # noqa: E402
 PACKAGES = Path(os.environ["PYTHONPATH"])
 SCRIPTS = PACKAGES / "scripts"
 PROGRAM = Path(os.environ["STEADFOLD_BUILD"]) / "bin" / "steadfold"
+RUNS_ALONE = (PACKAGES / "steadfold_command" / "mpich.so").exists()  # Open MPI's handles are addresses
 HIDDEN = "import steadfold_command as command; command._FILES = {name: ('libnowhere.so',) for name in command._FILES}"
 FIGURES = ("bits", "value", "elements", "method", "schedule", "messages", "rounds", "bytes")
 
@@ -66,7 +67,8 @@ class Command(unittest.TestCase):
     def test_sums_are_the_programs(self):
         alone = self.figures(PROGRAM)
         self.assertEqual(self.figures(self.command), alone)
-        self.assertEqual(self.figures(self.without_mpi), alone)
+        if RUNS_ALONE:
+            self.assertEqual(self.figures(self.without_mpi), alone)
         for library in libraries():
             launcher = os.environ[f"STEADFOLD_MPIRUN_{library.upper()}"]
             for ranks in (3, 5) if library == "openmpi" else (3,):
@@ -76,10 +78,10 @@ class Command(unittest.TestCase):
                     self.assertGreater(found["messages"], 0)  # ranks that found each other
 
     def test_doctor(self):
-        for command in (self.command, self.without_mpi):
+        for command in (self.command, self.without_mpi) if RUNS_ALONE else (self.command,):
             told = json.loads(output(command, "doctor", "--json"))
             self.assertEqual((told["digest"], told["wrong"]), (DIGEST, []))
-        self.assertEqual(told["mpi_library"], "none")
+            self.assertEqual(told["mpi_library"] == "none", command == self.without_mpi)
 
     def test_starts_itself_as_ranks(self):
         for library in libraries():
@@ -97,7 +99,8 @@ class Command(unittest.TestCase):
         launched = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"), ("PMIX_RANK", "SLURM_STEP_NUM_TASKS")
         for rank, size in launched:
             self.assertIn("no MPI library (libnowhere.so", self.refused(self.without_mpi, "sum", self.file, env=extended(**{rank: "0", size: "2"})))
-            output(self.without_mpi, "info", env=extended(**{rank: "0", size: "1"}))
+            if RUNS_ALONE:
+                output(self.without_mpi, "info", env=extended(**{rank: "0", size: "1"}))
         for script in SCRIPTS.iterdir():
             if script.name != "steadfold":
                 hidden = write_script(self.room / "hidden", script.name, HIDDEN)
