@@ -11,6 +11,11 @@ namespace steadfold::transport {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
+#ifdef __SSE2__
+constexpr bool can_stream = true;
+#else
+constexpr bool can_stream = false;  // then there is nothing to choose
+#endif
 constexpr Bytes least_bytes = 4096;    // what is shorter fits into the stores that a core has under way
 constexpr Bytes looked_at = 16 << 10;  // at most, of a copy
 constexpr auto time_per_look = std::chrono::milliseconds(10);  // while it streams, when what is looked at is slow
@@ -59,7 +64,7 @@ void PostCopier::look(std::byte* to, const std::byte* from, Bytes bytes) noexcep
 
 void PostCopier::copy(std::byte* to, const std::byte* from, Bytes bytes, bool was_read) noexcept {
   Bytes done = 0;
-  if (bytes >= least_bytes) {
+  if (can_stream && bytes >= least_bytes) {
     if (was_read && is_to_look(bytes)) look(to, from, done = std::min(bytes, looked_at));
     if (streams_.load(relaxed)) return stream(to + done, from + done, bytes - done);
   }
