@@ -5,7 +5,7 @@
 #   STEADFOLD_MPI_PREFIX_NAME     where what is linked to it goes in the build directory: "" or "NAME/"
 #   STEADFOLD_MPI_WRAPPER_NAME    its wrapper of the C compiler
 # and for each in STEADFOLD_MPI_NAMES, which programs are built for, also
-#   STEADFOLD_MPI_RUN_NAME        its launcher, empty where it's for another system
+#   STEADFOLD_MPI_RUN_NAME        its launcher, empty where programs are for another system
 
 include(SteadfoldMPIName)
 

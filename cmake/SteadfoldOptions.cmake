@@ -64,6 +64,17 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# steadfold_headers_of_system(TARGET SCOPE name...): for another processor or system, headers of /usr/include that serve every
+# one, out of a directory that does not.
+function(steadfold_headers_of_system target scope)
+  set(place ${PROJECT_BINARY_DIR}/headers/of_system/${target})
+  file(MAKE_DIRECTORY ${place})
+  foreach(name IN LISTS ARGN)
+    file(CREATE_LINK /usr/include/${name} ${place}/${name} SYMBOLIC)
+  endforeach()
+  target_include_directories(${target} SYSTEM ${scope} ${place})
+endfunction()
+
 # For the rooms alone: programs that link them get the counters' runtime.
 add_library(steadfold_coverage INTERFACE)
 if(STEADFOLD_COVERAGE)

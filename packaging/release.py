@@ -69,9 +69,14 @@ def script(path, text):
     return path
 
 
+def ziglang(python):
+    """The folder of Zig's package."""
+    return Path(run(python, "-c", "import ziglang; print(ziglang.__path__[0])").strip())
+
+
 def toolchain(arch, builder):
     """CMake's options for Zig as the compiler of that architecture."""
-    zig = run(builder, "-c", "import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / 'zig')").strip()
+    zig = ziglang(builder) / "zig"
     tools = WORK / arch / "tools"
     compiler = {kind: script(tools / kind, f'exec {zig} {kind} -target {arch}-linux-gnu.{GLIBC} "$@"') for kind in ("cc", "c++")}
     archiver = {kind: script(tools / kind, f'exec {zig} {kind} "$@"') for kind in ("ar", "ranlib")}
@@ -111,16 +116,15 @@ def built(arch, tag, python, library):
 
 def add_licenses(folder, python):
     """Of all that is compiled into a wheel."""
-    packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    [nanobind] = packages.glob("nanobind-*.dist-info/**/LICENSE*")
+    zig = ziglang(python)
+    shutil.copy(zig / "lib" / "libcxx" / "LICENSE.TXT", folder / "libc++")
+    [nanobind] = zig.parent.glob("nanobind-*.dist-info/**/LICENSE*")
     shutil.copy(nanobind, folder / "nanobind")
-    zig = run(python, "-c", "import ziglang; print(ziglang.__path__[0])").strip()
-    shutil.copy(Path(zig) / "lib" / "libcxx" / "LICENSE.TXT", folder / "libc++")
     for name in ("libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libhwy-dev"):
-        license = Path("/usr/share/doc") / name / "copyright"
-        if not license.exists():
-            sys.exit(f"no licence of what is compiled into wheels ({license} is not here), install {name}")
-        shutil.copy(license, folder / name.removeprefix("lib").removesuffix("-dev"))
+        text = Path("/usr/share/doc") / name / "copyright"
+        if not text.exists():
+            sys.exit(f"no licence of what is compiled into wheels ({text} is not here), install {name}")
+        shutil.copy(text, folder / name.removeprefix("lib").removesuffix("-dev"))
 
 
 def packed(stage, arch, tag, python):

@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 /// The library to preload.
 fs::path interposer() {
+  std::string places;
   for (const fs::path& folder : library_folders()) {
+    places += (places.empty() ? "" : ", ") + folder.string();
     const fs::path library = folder / "libsteadfold_interpose.so";
     if (!fs::exists(library)) continue;
     const fs::path found = fs::canonical(library);
@@ -24,8 +26,6 @@ fs::path interposer() {
                     "' cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere");
     return found;
   }
-  std::string places;
-  for (const fs::path& folder : library_folders()) places += (places.empty() ? "" : ", ") + folder.string();
   throw Failure("no libsteadfold_interpose.so (it is not in " + places + "), install all of a release");
 }
 

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Callable, Iterable
+from typing import Iterable
 
 _HERE = Path(__file__).parent
 # What MPI libraries with the same binary interface call their files, by the names of our modules for them.
@@ -25,19 +25,12 @@ _LAUNCHED = {
 _ALONE = ("mpi_abi", "mpich")
 
 
-def _modules() -> list[str]:
-    return [name for name in _FILES if (_HERE / f"{name}.so").exists()]
-
-
-def _folders() -> list[str]:
-    """Where MPI libraries are looked for: in this environment (PyPI has some), where the user says, and where the system looks."""
-    said = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    return [str(Path(sys.prefix) / "lib") + "/", *(folder + "/" for folder in said if folder), ""]
-
-
 def _load_mpi(names: Iterable[str], reasons: list[str]) -> str | None:
-    """Loads the first of these MPI libraries that is found and says which; `reasons` gets why others could not be loaded."""
-    for folder in _folders():
+    """Loads the first of these MPI libraries that is found and says which: in this environment (PyPI has some), where the user
+    says, where the system looks. `reasons` gets why others could not be loaded."""
+    own = Path(sys.prefix)
+    said = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    for folder in (f"{own}/lib/", *(f"{folder}/" for folder in said if folder), ""):
         for name, file in ((name, file) for name in names for file in _FILES[name]):
             try:
                 ctypes.CDLL(folder + file, mode=ctypes.RTLD_GLOBAL)
@@ -45,17 +38,18 @@ def _load_mpi(names: Iterable[str], reasons: list[str]) -> str | None:
                 if not str(why).startswith(f"{folder}{file}: cannot open shared object file"):
                     reasons.append(str(why))
                 continue
-            launcher = Path(sys.prefix) / "bin" / "mpiexec"
-            if folder == _folders()[0] and launcher.exists():
+            launcher = own / "bin" / "mpiexec"
+            if folder == f"{own}/lib/" and launcher.exists():
                 os.environ.setdefault("STEADFOLD_MPIRUN", str(launcher))
             return name
     return None
 
 
-def _need_mpi(names: Iterable[str]) -> str:
-    built = [name for name in names if name in _modules()]
+def _need_mpi(names: Iterable[str], modules: list[str]) -> str:
+    """The module, of these, for the first of the MPI libraries that is found."""
+    built = [name for name in names if name in modules]
     if not built:
-        raise OSError(f"no command for this MPI library (this package was built for {' and '.join(_modules())}), build it for that library, too")
+        raise OSError(f"no command for this MPI library (this package was built for {' and '.join(modules)}), build it for that library, too")
     reasons: list[str] = []
     found = _load_mpi(built, reasons)
     if found is None:
@@ -65,18 +59,22 @@ def _need_mpi(names: Iterable[str]) -> str:
     return found
 
 
-def _suitable() -> tuple[str, bool]:
-    """The module for the launcher's MPI library, or for any that is found, or for none, which it says."""
+def _chosen(library: str | None) -> tuple[str, bool]:
+    """The module for that MPI library, else for the launcher's, else for any that is found, or for none, which it says."""
+    modules = [name for name in _FILES if (_HERE / f"{name}.so").exists()]
+    if library is not None:
+        return _need_mpi([library], modules), True
     for (rank, size), names in _LAUNCHED.items():
         ranks = os.environ.get(size, "")
         if rank in os.environ and ranks.isdigit() and int(ranks) > 1:
-            return _need_mpi(names), True
-    built = _modules()
-    found = _load_mpi(built, [])
-    alone = next((name for name in _ALONE if name in built), None)
-    if found is None and alone is not None:
-        return alone, False
-    return found or _need_mpi(built), True
+            return _need_mpi(names, modules), True
+    try:
+        return _need_mpi(modules, modules), True
+    except OSError:
+        for name in _ALONE:
+            if name in modules:
+                return name, False
+        raise
 
 
 def _loaded(name: str) -> ctypes.CDLL:
@@ -100,9 +98,11 @@ def _behave_as_a_program() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _run(choose: Callable[[], tuple[str, bool]]) -> int:
+def main(library: str | None = None) -> int:
+    """Runs the command on this process's arguments and gives its exit status. `library`: the MPI library that it is to take,
+    one of `openmpi`, `mpich` and `mpi_abi`."""
     try:
-        name, with_mpi = choose()
+        name, with_mpi = _chosen(library)
         module = _loaded(name)
     except OSError as why:
         print(why, file=sys.stderr)
@@ -112,22 +112,3 @@ def _run(choose: Callable[[], tuple[str, bool]]) -> int:
     module.steadfold_set_installation(os.fsencode(program), os.fsencode(libraries), int(with_mpi))
     words = [os.fsencode(word) for word in ("steadfold", *sys.argv[1:])]
     return int(module.main(len(words), (ctypes.c_char_p * (len(words) + 1))(*words)))
-
-
-# What the scripts call, each by its name; the last three insist on an MPI library.
-
-
-def steadfold() -> int:
-    return _run(_suitable)
-
-
-def openmpi() -> int:
-    return _run(lambda: (_need_mpi(["openmpi"]), True))
-
-
-def mpich() -> int:
-    return _run(lambda: (_need_mpi(["mpich"]), True))
-
-
-def mpi_abi() -> int:
-    return _run(lambda: (_need_mpi(["mpi_abi"]), True))

@@ -4,9 +4,9 @@ import contextlib
 import fcntl
 import os
 import pty
-import re
 import signal
 import subprocess
+import sys
 import termios
 import time
 import unittest
@@ -15,6 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from support import COMMAND, ENVIRONMENT, LAUNCHER, TIMEOUT, CommandTest, binpsllh, run
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from commands import waits_for_signals  # noqa: E402
 
 SOON = 8  # seconds: one is promised, other programs may keep the machine busy
 
@@ -59,12 +62,6 @@ def has_terminal():
     hear_signals()
     os.setsid()
     fcntl.ioctl(2, termios.TIOCSCTTY, 0)
-
-
-def waits_for_signals(process):
-    """Whether the command has got so far that a signal ends it in order: it blocks SIGINT, and has a thread for it."""
-    found = re.search(r"SigBlk:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
-    return int(found[1], 16) >> (signal.SIGINT - 1) & 1 == 1
 
 
 class Ended(CommandTest):

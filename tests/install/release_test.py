@@ -94,7 +94,7 @@ class Release(unittest.TestCase):
         for wheel in (file, *room.glob("numpy*.whl")):
             zipfile.ZipFile(wheel).extractall(room / "packages")
         self.expect_right(*python, "-m", "steadfold", "doctor", PYTHONPATH=str(room / "packages"))
-        command = "import sys, steadfold_command as command; sys.exit(command.steadfold())"  # there is no MPI library
+        command = "import sys, steadfold_command as command; sys.exit(command.main())"  # there is no MPI library
         self.expect_right(*python, "-c", command, "doctor", PYTHONPATH=str(room / "packages"))
 
     if "STEADFOLD_FULL" in os.environ:

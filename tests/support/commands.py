@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def output(*words, **more):
     if done.returncode != 0:
         raise AssertionError(f"{shlex.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def waits_for_signals(process):
+    """Whether the command has got so far that a signal ends it in order: it blocks SIGINT, and has a thread for it."""
+    found = re.search(r"SigBlk:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+    return int(found[1], 16) >> (signal.SIGINT - 1) & 1 == 1
 
 
 def extended(**settings):

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <new>
 #include <random>
 #include <thread>
 #include <vector>
