@@ -50,6 +50,23 @@ def numbers_to_add(count):
     return numbers
 
 
+def times_of_sockets(threads, is_multi, near, merge):
+    """Seconds of a reduction to thread 0 and of a broadcast back, over a binary tree in each socket of eight threads."""
+    children = [[] for _ in range(threads)]
+    for worker in range(1, threads):
+        socket, place = worker // 8 * 8, worker % 8
+        children[socket + (place - 1) // 2 if place else 0].append(worker)
+
+    def times_of(worker):
+        below = [(*times_of(child), near * (1 if child // 8 == worker // 8 else 130 / 60)) for child in children[worker]]
+        summed = told = 0
+        for written, broadcast, line in sorted(below, key=lambda child: child[0]) if is_multi else below:
+            summed = max(summed, written) + line + (merge if is_multi else 0)
+            told = max(told, line + broadcast)
+        return summed + (0 if is_multi else merge * len(below)), told
+
+    return times_of(0)
+
 
 class Node(StudyTest):
     def assert_times(self, row):
@@ -102,10 +119,13 @@ class Node(StudyTest):
         for protocol in ("multi_notify", "counted_notify", "counted_notify, broadcast"):
             self.assertIn((3, 16, "binomial", protocol), found)
 
-    def test_measured_on_sockets(self):
-        """Two sockets that hwloc makes up, of a core each: every shape has a tree per socket, too."""
+    def need_hwloc(self):
         if json.loads(run("info", "--json").stdout)["machine"]["packages"] is None:
             self.skipTest("Steadfold was built without hwloc, so sockets are not known")
+
+    def test_measured_on_sockets(self):
+        """Two sockets that hwloc makes up, of a core each: every shape has a tree per socket, too."""
+        self.need_hwloc()
         asked = ("node", "--part", "measured", "--ranks", "2,4", "--rounds", "3")
         found = self.study(*asked, environment=made_up("package:2 core:1 pu:1"))["rows"]
         trees = {row["tree"] for row in found} - {"none"}
@@ -186,19 +206,14 @@ class Node(StudyTest):
                 self.assertAlmostEqual(row["speedup"], alone["seconds"] / row["seconds"])
 
     def test_sockets(self):
-        trees = self.rows("trees", study=NODE)[0]
-        trees = {
-            (row["threads"], row["protocol"]): row["seconds"]
-            for row in trees
-            if (row["places"], row["tree"]) == ("tree per socket", "binary")
-        }
         rows = self.rows("sockets", "--rounds", "3", study=NODE)[0]
+        (near,), (merge,) = ({row[f"measured_{name}_seconds"] for row in rows} for name in ("line", "merge"))
+        self.assertGreater(min(near, merge), 0)
         found = {(row["elements"], row["protocol"], row["method"], row["threads"]): row for row in rows}
         self.assertEqual(len(found), 5 * 2 * 3 * 5)
         adding = {}
         for (elements, protocol, method, threads), row in found.items():
-            reduce = trees.get((threads, protocol), 0)
-            broadcast = trees[threads, "multi_notify, broadcast"] - trees[threads, "multi_notify"] if threads > 1 else 0
+            reduce, broadcast = times_of_sockets(threads, protocol == "multi_notify", near, merge)
             reducing = 2 * reduce + broadcast if method == "binned:sweep=double" else reduce
             self.assertAlmostEqual(row["predicted_reducing_seconds"], reducing, delta=1e-12)
             self.assertAlmostEqual(row["seconds"], row["measured_adding_seconds"] + reducing, delta=1e-12)
@@ -208,6 +223,13 @@ class Node(StudyTest):
             share = adding.setdefault((elements // threads, method), row["measured_adding_seconds"])
             self.assertEqual(row["measured_adding_seconds"], share)
             self.assertGreater(share, 0)
+
+    def test_sockets_of_one_core(self):
+        """Nobody passes a line on there. On a machine that hwloc makes up."""
+        self.need_hwloc()
+        found = self.study("node", "--part", "sockets", environment=made_up("core:1 pu:1"))
+        self.assertEqual((found["rows"], len(found["left_out"])), ([], 1))
+        self.assertIn("sockets: not predicted", found["left_out"][0])
 
     def test_too_many_threads(self):
         found = self.study("node", "--part", "measured", "--ranks", "17,32", "--rounds", "3")

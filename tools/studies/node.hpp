@@ -29,7 +29,7 @@ inline constexpr std::array<Part, 6> parts = {{
      measured},
     {"sums", "one vector dealt to threads (--ranks): double sweep, single sweep and others, by its length", sums},
     {"scaling", "the same by the number of threads (--ranks), beside one thread", scaling},
-    {"sockets", "the same predicted on two sockets of eight cores, with additions as fast as here", sockets},
+    {"sockets", "the same predicted on two sockets of eight cores like those of this machine", sockets},
 }};
 
 /// A tree over workers 0, 1, ..., with root 0.
@@ -79,9 +79,19 @@ inline std::vector<std::size_t> children_of(const Tree& tree, std::size_t worker
   return children;
 }
 
+/// Seconds until a core of the same socket, or of the other one, has read a line that was written, and for a merge of
+/// 16 doubles.
+struct LineTimes {
+  double near;
+  double far;
+  double merge;
+};
+/// Those of machines with two sockets of [S2]'s time.
+inline constexpr LineTimes of_two_sockets = {.near = 60e-9, .far = 130e-9, .merge = 5e-9};
+
 /// Predicted seconds of a small reduction to the root on two sockets, over a binary tree in each, by MultiNotify or
 /// SingleNotify, and of a broadcast back (node_trees.cpp).
-double predicted_reduce(std::size_t workers, bool is_multi);
-double predicted_broadcast(std::size_t workers);
+double predicted_reduce(std::size_t workers, bool is_multi, const LineTimes& times);
+double predicted_broadcast(std::size_t workers, const LineTimes& times);
 
 }  // namespace steadfold::command::studies::node

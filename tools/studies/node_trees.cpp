@@ -11,10 +11,6 @@
 namespace steadfold::command::studies::node {
 namespace {
 
-// Seconds until a line is read, and for a merge of 16 doubles: those of two-socket machines of [S2]'s time.
-constexpr double near = 60e-9;
-constexpr double far = 130e-9;
-constexpr double merge = 5e-9;
 constexpr std::size_t cores_per_socket = 8;
 
 /// Where workers are: socket after socket, or dealt to the sockets in turn. `aware`: socket after socket, with a tree
@@ -29,7 +25,6 @@ const char* name_of(Places places) {
 bool are_near(std::size_t a, std::size_t b, Places places) {
   return places == Places::in_turn ? a % 2 == b % 2 : a / cores_per_socket == b / cores_per_socket;
 }
-double time_to_read(std::size_t from, std::size_t to, Places places) { return are_near(from, to, places) ? near : far; }
 
 Tree tree_for(const Shape& shape, std::size_t workers, Places places) {
   if (places != Places::aware) return tree_of(shape, workers);
@@ -46,46 +41,60 @@ struct Arrival {
   double written;
 };
 
+/// Workers at their places, and what lines take between them.
+struct Model {
+  Places places;
+  LineTimes times;
+
+  double time_to_read(std::size_t from, std::size_t to) const {
+    return are_near(from, to, places) ? times.near : times.far;
+  }
+  double time_of_count(const std::vector<Arrival>& arrivals, std::size_t worker) const;
+  double time_of_sum(const Tree& tree, std::size_t worker, Notify notify) const;
+  double time_of_broadcast(const Tree& tree, std::size_t worker) const;
+  double time_of_dissemination(std::size_t workers) const;
+};
+
 /// When the worker has read a count to which all of them have added, one after the other.
-double time_of_count(const std::vector<Arrival>& arrivals, std::size_t worker, Places places) {
+double Model::time_of_count(const std::vector<Arrival>& arrivals, std::size_t worker) const {
   double now = 0;
   std::size_t holder = worker;  // of the line with the count
   for (const Arrival& arrival : arrivals) {
-    now = std::max(now, arrival.written) + time_to_read(holder, arrival.child, places);
+    now = std::max(now, arrival.written) + time_to_read(holder, arrival.child);
     holder = arrival.child;
   }
-  return now + time_to_read(holder, worker, places);
+  return now + time_to_read(holder, worker);
 }
 
 /// When a worker has its subtree's sum, if all begin at time 0.
-double time_of_sum(const Tree& tree, std::size_t worker, Places places, Notify notify) {
+double Model::time_of_sum(const Tree& tree, std::size_t worker, Notify notify) const {
   std::vector<Arrival> arrivals;
   for (const std::size_t child : children_of(tree, worker))
-    arrivals.push_back({child, time_of_sum(tree, child, places, notify)});
+    arrivals.push_back({child, time_of_sum(tree, child, notify)});
   if (arrivals.empty()) return 0;
   if (notify != Notify::single) std::ranges::stable_sort(arrivals, {}, &Arrival::written);
-  double now = notify == Notify::counted ? time_of_count(arrivals, worker, places) : 0;
+  double now = notify == Notify::counted ? time_of_count(arrivals, worker) : 0;
   for (const Arrival& arrival : arrivals)
-    now = std::max(now, arrival.written) + time_to_read(arrival.child, worker, places) +
-          (notify == Notify::multi ? merge : 0);
-  return notify == Notify::multi ? now : now + merge * static_cast<double>(arrivals.size());
+    now = std::max(now, arrival.written) + time_to_read(arrival.child, worker) +
+          (notify == Notify::multi ? times.merge : 0);
+  return notify == Notify::multi ? now : now + times.merge * static_cast<double>(arrivals.size());
 }
 
 /// When the last worker has read what its parent passed on.
-double time_of_broadcast(const Tree& tree, std::size_t worker, Places places) {
+double Model::time_of_broadcast(const Tree& tree, std::size_t worker) const {
   double last = 0;
   for (const std::size_t child : children_of(tree, worker))
-    last = std::max(last, time_to_read(worker, child, places) + time_of_broadcast(tree, child, places));
+    last = std::max(last, time_to_read(worker, child) + time_of_broadcast(tree, child));
   return last;
 }
 
-double time_of_dissemination(std::size_t workers, Places places) {
+double Model::time_of_dissemination(std::size_t workers) const {
   std::vector<double> now(workers, 0.0);
   for (std::size_t distance = 1; distance < workers; distance *= 2) {
     const std::vector<double> before = now;
     for (std::size_t worker = 0; worker < workers; ++worker) {
       const std::size_t from = (worker + workers - distance) % workers;
-      now[worker] = std::max(before[worker], before[from]) + time_to_read(from, worker, places) + merge;
+      now[worker] = std::max(before[worker], before[from]) + time_to_read(from, worker) + times.merge;
     }
   }
   return *std::ranges::max_element(now);
@@ -106,32 +115,33 @@ Json row_of(std::size_t workers, Places places, std::string_view tree, std::stri
 
 }  // namespace
 
-double predicted_reduce(std::size_t workers, bool is_multi) {
+double predicted_reduce(std::size_t workers, bool is_multi, const LineTimes& times) {
   const Tree tree = tree_for(shapes[binary], workers, Places::aware);
-  return time_of_sum(tree, 0, Places::aware, is_multi ? Notify::multi : Notify::single);
+  return Model{Places::aware, times}.time_of_sum(tree, 0, is_multi ? Notify::multi : Notify::single);
 }
-double predicted_broadcast(std::size_t workers) {
-  return time_of_broadcast(tree_for(shapes[binary], workers, Places::aware), 0, Places::aware);
+double predicted_broadcast(std::size_t workers, const LineTimes& times) {
+  return Model{Places::aware, times}.time_of_broadcast(tree_for(shapes[binary], workers, Places::aware), 0);
 }
 
 Findings trees(const Asked& /*asked*/) {
   Findings found;
   for (const std::size_t workers : {2u, 4u, 8u, 16u}) {
     for (const Places places : {Places::aware, Places::by_socket, Places::in_turn}) {
+      const Model model{places, of_two_sockets};
       for (const Shape& shape : shapes) {
         const Tree tree = tree_for(shape, workers, places);
         const Json edges = far_edges(tree, places);
-        const double single = time_of_sum(tree, 0, places, Notify::single);
-        const double counted = time_of_sum(tree, 0, places, Notify::counted);
-        const double multi = time_of_sum(tree, 0, places, Notify::multi);
-        const double back = time_of_broadcast(tree, 0, places);
+        const double single = model.time_of_sum(tree, 0, Notify::single);
+        const double counted = model.time_of_sum(tree, 0, Notify::counted);
+        const double multi = model.time_of_sum(tree, 0, Notify::multi);
+        const double back = model.time_of_broadcast(tree, 0);
         found.rows.push_back(row_of(workers, places, shape.name, "single_notify", single, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "counted_notify", counted, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "multi_notify", multi, edges));
         found.rows.push_back(row_of(workers, places, shape.name, "multi_notify, broadcast", multi + back, edges));
       }
       found.rows.push_back(
-          row_of(workers, places, "none", "dissemination", time_of_dissemination(workers, places), nullptr));
+          row_of(workers, places, "none", "dissemination", model.time_of_dissemination(workers), nullptr));
     }
   }
   return found;
