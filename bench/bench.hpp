@@ -112,9 +112,11 @@ struct ReduceOptions {
   std::string distribution = "upper";  // by which name `spread` is known
   /// How many of so many elements each of so many ranks holds, by the distribution. Throws Failure.
   std::function<std::vector<std::uint64_t>(std::uint64_t, int)> spread = {};
+  std::string reproblas = {};  // where ReproBLAS is installed, to be measured as well
   int rounds = 15;
 };
-/// All ranks of MPI_COMM_WORLD: distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce.
+/// All ranks of MPI_COMM_WORLD: distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce. Throws
+/// Failure on all ranks.
 Measurement reduce(const ReduceOptions& options, const command::Job& job);
 
 }  // namespace steadfold::bench

@@ -1,14 +1,18 @@
 // Sums of distributed elements at rank 0: a local loop and MPI_Reduce, beside plans over the same elements.
 // Source: [S0] chapter 4, which compares with a loop and MPI_Allreduce.
+#include <fmt/format.h>
 #include <mpi.h>
 
+#include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "program/job.hpp"
 #include "program/methods.hpp"
 #include "program/site_likelihoods.hpp"
 #include "ranks.hpp"
+#include "reproblas.hpp"
 #include "schedule/registry.hpp"
 #include "steadfold/mpi.hpp"
 
@@ -63,11 +67,66 @@ void add_plans(Size& size, const ReduceOptions& options) {
   }
 }
 
-Contest measure(std::size_t count, const ReduceOptions& options, const command::Job& job) {
+/// ReproBLAS' partial sums as a type and an operator of MPI. One at a time, since an operator of MPI is told nothing.
+class ReproBlasInMpi {
+ public:
+  explicit ReproBlasInMpi(const ReproBlas& library) : library_(library) {
+    in_use = &library_;
+    MPI_Type_contiguous(library_.partial_size(), MPI_DOUBLE, &type_);
+    MPI_Type_commit(&type_);
+    MPI_Op_create(merge, 1, &op_);
+  }
+  ~ReproBlasInMpi() {
+    MPI_Op_free(&op_);
+    MPI_Type_free(&type_);
+  }
+  ReproBlasInMpi(const ReproBlasInMpi&) = delete;
+  ReproBlasInMpi& operator=(const ReproBlasInMpi&) = delete;
+
+  /// The sum of what all ranks hold, at rank 0; elsewhere 0.
+  double reduce(std::span<const double> mine) {
+    library_.sum(mine, partial_.data());
+    MPI_Reduce(partial_.data(), total_.data(), 1, type_, op_, 0, MPI_COMM_WORLD);
+    return rank_in_world() == 0 ? library_.value_of(total_.data()) : 0;
+  }
+
+ private:
+  static void merge(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
+    for (int i = 0; i < *count; ++i) {
+      const int at = i * in_use->partial_size();
+      in_use->merge(static_cast<const double*>(from) + at, static_cast<double*>(into) + at);
+    }
+  }
+  static inline const ReproBlas* in_use = nullptr;
+
+  ReproBlas library_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+  std::vector<double> partial_ = std::vector<double>(static_cast<std::size_t>(library_.partial_size()));
+  std::vector<double> total_ = partial_;
+};
+
+/// Throws Failure if what was loaded does not add up.
+void add_reproblas(Size& size, ReproBlasInMpi& reproblas, const command::Job& job) {
+  const double loop = size.loop();
+  double about = 0;
+  MPI_Reduce(&loop, &about, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  const double sum = reproblas.reduce(size.mine);
+  job.together([&] {
+    if (job.rank() == 0 && !(std::abs(sum - about) <= 1e-9 * std::abs(about)))
+      throw command::Failure(fmt::format(
+          "the library of --reproblas has a wrong sum ({}, a loop has {}), build ReproBLAS 2.1 anew", sum, about));
+  });
+  size.ways.add({"reproblas", "mpi", "MPI_Reduce"},
+                candidate_of([&size, &reproblas] { size.result = reproblas.reduce(size.mine); }));
+}
+
+Contest measure(std::size_t count, const ReduceOptions& options, ReproBlasInMpi* reproblas, const command::Job& job) {
   std::vector<std::uint64_t> counts;
   job.together([&] { counts = options.spread(count, job.rank_count()); });
   Size size{.mine = own_share(counts, job.rank())};
   add_library(size);
+  if (reproblas != nullptr) add_reproblas(size, *reproblas, job);
   add_plans(size, options);
   return size.ways.measure({{"operator", "sum"}, {"count", count}, {"distribution", options.distribution}},
                            options.rounds);
@@ -77,7 +136,10 @@ Contest measure(std::size_t count, const ReduceOptions& options, const command::
 
 Measurement reduce(const ReduceOptions& options, const command::Job& job) {
   Measurement measurement{.environment = environment(), .contests = {}};
-  for (const std::size_t count : options.counts) measurement.contests.push_back(measure(count, options, job));
+  std::optional<ReproBlasInMpi> reproblas;
+  if (!options.reproblas.empty()) job.together([&] { reproblas.emplace(ReproBlas(options.reproblas)); });
+  for (const std::size_t count : options.counts)
+    measurement.contests.push_back(measure(count, options, reproblas ? &*reproblas : nullptr, job));
   return measurement;
 }
 

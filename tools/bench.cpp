@@ -46,6 +46,7 @@ struct BenchOptions {
   std::vector<std::string> schedules;
   std::vector<unsigned> threads;
   std::string distribution = "upper";
+  std::string reproblas;
   std::string interface;
   double poll_microseconds = 50;
   std::size_t rows = 1;
@@ -96,6 +97,7 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--distribution", distribution,
                  "reduce: who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file")
       ->capture_default_str();
+  app.add_option("--reproblas", reproblas, std::string("reduce: ") + reproblas_help);
   app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
   app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
       ->check(CLI::Range(0.1, 1e6));
@@ -112,6 +114,7 @@ std::vector<std::string> BenchOptions::arguments() const {
   std::vector<std::string> words = {name, fmt::format("--rounds={}", rounds)};
   if (name == "allreduce" && rows > 1) words.push_back(fmt::format("--rows={}", rows));
   if (name == "reduce") words.push_back("--distribution=" + distribution);
+  if (name == "reduce" && !reproblas.empty()) words.push_back("--reproblas=" + reproblas);
   if (name == "splitphase") words.push_back(fmt::format("--poll={}", poll_microseconds));
   if (!counts.empty()) words.push_back(fmt::format("--counts={}", fmt::join(counts, ",")));
   if (!types.empty()) words.push_back(fmt::format("--types={}", fmt::join(types, ",")));
@@ -245,7 +248,8 @@ bench::Measurement over_ranks(const BenchOptions& options, const Job& job) {
     if (!options.counts.empty()) interpose.counts = options.counts;
     return bench::interpose(interpose);
   }
-  bench::ReduceOptions reduce{.distribution = options.distribution, .rounds = options.rounds};
+  bench::ReduceOptions reduce{
+      .distribution = options.distribution, .reproblas = options.reproblas, .rounds = options.rounds};
   reduce.spread = [&](std::uint64_t count, int ranks) { return spread(options.distribution, count, ranks); };
   if (!options.counts.empty()) reduce.counts = options.counts;
   if (!options.methods.empty()) reduce.methods = options.methods;

@@ -159,6 +159,7 @@ void add_study(CLI::App& app, Action& action) {
       ->capture_default_str();
   study.add_option("--distribution", o->asked.distribution, "Who holds what, of sums over ranks that are started")
       ->capture_default_str();
+  study.add_option("--reproblas", o->asked.reproblas, std::string("thesis: ") + reproblas_help);
   study.add_option("--latency", o->asked.link.latency, "Seconds from port to port, of predicted networks")
       ->capture_default_str();
   study.add_option("--gap", o->asked.link.gap, "Seconds of a port for a message, besides its bytes")

@@ -163,6 +163,36 @@ class Bench(CommandTest):
                   "--schedules", "owner:buffer=4", "--rounds", "3", "--json", ranks=3)  # fmt: skip
         self.assertEqual({row["distribution"] for row in self.rows_from(ran, RANKS)}, {"optimized:deviation=0.5"})
 
+    def reproblas(self, name, *defines):
+        """An installation of a library that stands in for ReproBLAS, which is not here. Its partial sums are pairs."""
+        prefix = self.folder / name
+        (prefix / "lib").mkdir(parents=True)
+        subprocess.run(["cc", "-shared", "-fPIC", *defines, "-o", prefix / "lib/libreproblas.so",
+                        Path(__file__).with_name("support") / "reproblas.c"], check=True)  # fmt: skip
+        return prefix
+
+    def test_reproblas(self):
+        words = ("bench", "reduce", "--counts", "1,100", "--methods", "tree", "--rounds", "3", "--json", "--reproblas")
+        for ranks in (1, 3):
+            rows = self.rows_from(run(*words, self.reproblas(f"of {ranks}"), ranks=ranks), RANKS)
+            self.assertEqual([row["count"] for row in rows if row["method"] == "reproblas"], [1, 100])
+        for prefix, *expected in (
+            (self.folder / "none", "--reproblas cannot be used", "none/lib/libreproblas.so"),
+            (self.reproblas("old", "-Dbinned_dbdbadd=idxd_dididadd"), "has no binned_dbdbadd"),
+            (self.reproblas("broken", "-DADDS_NOTHING"), "wrong sum"),
+        ):
+            self.expect_fault(run(*words, prefix, ranks=3), *expected)
+        time = ("study", "thesis", "--part", "time", "--largest", "500", "--ranks", "3", "--rounds", "3", "--json")
+        without, with_it = (
+            self.object_from(run(*time, *more)) for more in ((), ("--reproblas", self.folder / "of 3"))
+        )
+        self.assertIn("ReproBLAS: not measured", "".join(without["left_out"]))
+        self.assertEqual({row["ratio_to_reproblas"] for row in without["rows"]}, {None})
+        theirs = next(row["seconds"] for row in with_it["rows"] if row["method"] == "reproblas")
+        for row in with_it["rows"]:
+            self.assertAlmostEqual(row["ratio_to_reproblas"], row["seconds"] / theirs)
+        self.assertNotIn("ReproBLAS", "".join(with_it["left_out"]))
+
     def test_confidence(self):
         words = ("bench", "local", "--sizes", "100", "--rounds", "5")
         usual, asked = (self.object_from(run(*words, *more, "--json")) for more in ((), ("--confidence", "0.8")))

@@ -22,6 +22,7 @@ struct Asked {
   int most_ranks = 64;                        // that are predicted, in studies of every rank count
   int rounds = 9;                             // samples per candidate
   std::string distribution = "upper";         // of elements over ranks that are started
+  std::string reproblas = {};                 // where ReproBLAS is installed; empty: it is not measured
   transport::LogGP link;                      // of predicted networks
   /// Nodes x processes of predicted jobs.
   std::vector<std::string> configurations = {"36x32"};

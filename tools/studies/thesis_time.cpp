@@ -32,7 +32,14 @@ std::string joined_schedules(std::vector<std::string>& left_out) {
   return joined;
 }
 
-Json row_of(const Json& measured) {
+/// Of the sum that `row` is of; null where ReproBLAS was not measured.
+Json reproblas_seconds(const Json& rows, const Json& row) {
+  for (const Json& each : rows)
+    if (each["method"] == "reproblas" && each["count"] == row["count"]) return each["seconds"];
+  return nullptr;
+}
+
+Json row_of(const Json& measured, const Json& reproblas) {
   const auto elements = measured["count"].get<std::uint64_t>();
   const auto* const set = std::ranges::find(data_sets, elements, &DataSet::element_count);
   const bool theirs = measured["method"] == "tree";
@@ -48,6 +55,8 @@ Json row_of(const Json& measured) {
           {"rival", measured["rival"]},
           {"rival_seconds", measured["rival_seconds"]},
           {"ratio", measured["ratio"]},
+          {"ratio_to_reproblas",
+           reproblas.is_null() ? Json() : Json(measured["seconds"].get<double>() / reproblas.get<double>())},
           {"published_ratio",
            theirs ? Json(measured["ranks"] == 1 ? "< 0.5 x the loop" : "< 2 x ReproBLAS (256 ranks)") : Json()}};
 }
@@ -62,13 +71,16 @@ Findings time(const Asked& asked) {
   Findings found;
   const std::string joined = joined_schedules(found.left_out);
   if (counts.empty()) return found;
+  std::vector<std::string> words = {"reduce", "--counts=" + counts, "--schedules=" + joined,
+                                    "--distribution=" + asked.distribution, fmt::format("--rounds={}", asked.rounds)};
+  if (asked.reproblas.empty())
+    found.left_out.emplace_back("ReproBLAS: not measured (no installation is named), see --reproblas");
+  else
+    words.push_back("--reproblas=" + asked.reproblas);
   for (const int ranks : asked.ranks) {
-    const Json answer = ask("bench-worker",
-                            {"reduce", "--counts=" + counts, "--schedules=" + joined,
-                             "--distribution=" + asked.distribution, "--rounds=" + std::to_string(asked.rounds)},
-                            ranks, Placement::on_cores, "try it with steadfold bench reduce");
-    for (const Json& row : bench::rows_over_ranks(bench::measurement_in(answer.at("measurement"))))
-      found.rows.push_back(row_of(row));
+    const Json answer = ask("bench-worker", words, ranks, Placement::on_cores, "try it with steadfold bench reduce");
+    const Json measured = bench::rows_over_ranks(bench::measurement_in(answer.at("measurement")));
+    for (const Json& row : measured) found.rows.push_back(row_of(row, reproblas_seconds(measured, row)));
   }
   return found;
 }

@@ -1,0 +1,36 @@
+#include "reproblas.hpp"
+
+#include <dlfcn.h>
+
+#include "program/job.hpp"
+
+namespace steadfold::bench {
+namespace {
+
+/// The function of that name. Throws Failure.
+template <class Function>
+void find(void* library, const std::string& file, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr)
+    throw command::Failure("--reproblas cannot be used (" + file + " has no " + name +
+                           "), make it from libreproblas.a of ReproBLAS 2.1");
+}
+
+}  // namespace
+
+ReproBlas::ReproBlas(const std::string& prefix) {
+  const std::string file = prefix + "/lib/libreproblas.so";
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays until the program ends
+  if (library == nullptr)
+    throw command::Failure("--reproblas cannot be used (" + std::string(dlerror()) +
+                           "), name a folder whose lib/libreproblas.so holds ReproBLAS");
+  int (*size_of)(int) = nullptr;
+  find(library, file, "binned_dbnum", size_of);
+  find(library, file, "binned_dbsetzero", set_zero_);
+  find(library, file, "binnedBLAS_dbdsum", add_all_);
+  find(library, file, "binned_dbdbadd", merge_);
+  find(library, file, "binned_ddbconv", value_of_);
+  partial_size_ = size_of(fold);
+}
+
+}  // namespace steadfold::bench

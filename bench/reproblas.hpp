@@ -1,0 +1,36 @@
+// ReproBLAS, a rival that whoever has it may name: sums of doubles with the same bits in any order.
+// Source: ReproBLAS 2.1 (Ahrens, Demmel, Nguyen), binned.h and binnedBLAS.h.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace steadfold::bench {
+
+/// The functions of one installation, loaded when it is made. K = 3, ReproBLAS' own default, which [S0] compares with.
+class ReproBlas {
+ public:
+  /// `prefix`/lib/libreproblas.so holds all of ReproBLAS. Throws Failure.
+  explicit ReproBlas(const std::string& prefix);
+
+  /// Doubles of a partial sum, which are one value for MPI.
+  int partial_size() const noexcept { return partial_size_; }
+  /// `partial` := the sum of `values`.
+  void sum(std::span<const double> values, double* partial) const noexcept {
+    set_zero_(fold, partial);
+    add_all_(fold, static_cast<int>(values.size()), values.data(), 1, partial);
+  }
+  void merge(const double* from, double* into) const noexcept { merge_(fold, from, into); }
+  double value_of(const double* partial) const noexcept { return value_of_(fold, partial); }
+
+ private:
+  static constexpr int fold = 3;
+
+  int partial_size_ = 0;
+  void (*set_zero_)(int, double*) = nullptr;
+  void (*add_all_)(int, int, const double*, int, double*) = nullptr;
+  void (*merge_)(int, const double*, double*) = nullptr;
+  double (*value_of_)(int, const double*) = nullptr;
+};
+
+}  // namespace steadfold::bench
