@@ -3,7 +3,9 @@
   python3 docs/figures.py                 what there is, and where it stands
   python3 docs/figures.py show NAME...    runs it and prints the block
   python3 docs/figures.py write NAME...   the same into the documents; all of them without a name
-  python3 docs/figures.py check           whether those that no machine changes stand as they are made
+  python3 docs/figures.py check           whether those that no machine changes stand as they are made, within seconds
+  python3 docs/figures.py check all       the same with those that take four minutes
+  python3 docs/figures.py check NAME...   only these
 
 A figure stands between the lines `<!-- figure NAME -->` and `<!-- end -->`. Build first (`./dev run`). Times differ
 from run to run and from machine to machine: take them with nothing else running. Every block says when it was made and
@@ -12,60 +14,10 @@ where.
 
 import json
 import os
-import pathlib
-import subprocess
 import sys
 
-HOUSE = pathlib.Path(__file__).resolve().parent.parent
-BIN = pathlib.Path(os.environ.get("STEADFOLD_EXAMPLES", HOUSE / "build" / "bin"))
-COMMAND = str(BIN / "steadfold")
-ROOT_MAY_RUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-
-def run(*words, core=None):
-    """Standard output of a program, and what it took: processor seconds and the most memory in bytes."""
-    pinned = ["taskset", "-c", str(core)] if core is not None else []
-    process = subprocess.Popen([*pinned, *map(str, words)], stdout=subprocess.PIPE, text=True, cwd=HOUSE,
-                               env={**os.environ, **ROOT_MAY_RUN})
-    text = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, words))} ended with {process.returncode}")
-    return text, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-
-
-def answer(*words, core=None):
-    return json.loads(run(COMMAND, *words, "--json", core=core)[0])
-
-
-def place():
-    """Where and when, in one line."""
-    info = answer("bench", "local", "--sizes", "1000", "--rounds", "3")["environment"]
-    mpi = info["mpi"].split(",")[0]
-    return (f"{info['date'][:10]}, {info['cpu']}, {info['cores']} cores, {info['widest_target']}, {info['compiler']}, "
-            f"{mpi}")
-
-
-def rows(header, lines):
-    text = [header, ["---"] * len(header), *lines]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in text)
-
-
-def spaced(number):
-    return f"{number:,}".replace(",", " ") if number >= 10_000 else str(number)
-
-
-def time_text(seconds):
-    for unit, name in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= unit:
-            return f"{seconds / unit:.3g} {name}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-def ratio_text(row, name):
-    low, high = row[f"{name}_interval"]
-    return f"{row[name]:.2f} [{low:.2f}, {high:.2f}]"
+import study_figures
+from figure_tools import BIN, HOUSE, answer, place, ratio_text, rows, run, spaced, time_text
 
 
 def sums():
@@ -232,100 +184,6 @@ def allreduce():
     return rows(header, lines) + f"\n\n(Medians of 11 samples in each of 3 launches; {place()}.)"
 
 
-def part_of(study, part):
-    return answer("study", study, "--part", part)["rows"]
-
-
-def thesis_nodes():
-    found = {(row["elements"], row["ranks"], row["distribution"]): row for row in part_of("thesis", "nodes")}
-    some = ("upper", "optimized", "balanced")
-    jobs = [(504_850, 256, ("lower", "upper", "power2", "optimized", "balanced")), (21_410_970, 256, some),
-            (21_410_970, 1280, some)]
-    lines = []
-    for elements, ranks, distributions in jobs:
-        for distribution in distributions:
-            row = found[elements, ranks, distribution]
-            score = f"{row['score_seconds'] * 1e6:.1f}"
-            published = ""
-            if row["published_nodes"] is not None:
-                published = f"{row['published_nodes']}, {row['published_score_seconds'] * 1e6:.1f}"
-            job = (spaced(elements), ranks) if distribution == distributions[0] else ("", "")
-            lines.append([*job, distribution, spaced(row["nodes"]), score, published, row["tree_messages"],
-                          spaced(row["tree_bytes"]), f"{row['tree_seconds'] * 1e6:.2f}"])
-    return rows(["N", "p", "distribution", "nodes", "score, us", "published", "rank tree: messages", "bytes", "predicted, us"],
-                lines)
-
-
-def thesis_buffer():
-    found = part_of("thesis", "buffer")
-    held = sorted({row["held"] for row in found})
-    header = ["distribution", *held[:-1], "any"]
-    lines = []
-    for distribution in dict.fromkeys(row["distribution"] for row in found):
-        of = [row for row in found if row["distribution"] == distribution]
-        lines.append([distribution, *(f"{row['messages']} ({round(row['nodes_per_message'], 2):g})" for row in of)])
-    return rows(header, lines)
-
-
-def thesis_summation():
-    found = {(row["elements"], row["way"]): row["ns_per_element"] for row in part_of("thesis", "summation")}
-    lines = []
-    for elements in (8, 64, 512, 4096, 2**15, 2**21, 2**27):
-        loop, recursive, tree = (found[elements, way] for way in ("loop", "recursive", "tree"))
-        name = spaced(elements) if elements < 2**20 else f"2^{elements.bit_length() - 1}"
-        lines.append([name, *(f"{time:.2g}" for time in (loop, recursive, tree, loop / tree, recursive / tree))])
-    header = ["N", "std::accumulate", "recursive", "tree", "accumulate / tree", "recursive / tree"]
-    return rows(header, lines) + f"\n\n({place()}.)"
-
-
-def node_trees():
-    """In ns, of the count / a flag per child / children as they come."""
-    found = {(row["tree"], row["places"], row["protocol"]): row["seconds"]
-             for row in part_of("node", "trees") if row["threads"] == 16}  # fmt: skip
-    places = {"in turn": "threads dealt to the sockets in turn", "by socket": "socket after socket",
-              "tree per socket": "a tree per socket (1 edge across)"}
-    protocols = ("counted_notify", "single_notify", "multi_notify")
-    lines = [[tree, *(" / ".join(f"{found[tree, place, protocol] * 1e9:.0f}" for protocol in protocols) for place in places)]
-             for tree in ("chain", "binary", "binomial", "4-ary", "flat")]
-    return rows(["tree", *places.values()], lines)
-
-
-def butterfly_adaptable():
-    found = part_of("butterfly", "adaptable")
-    lines = []
-    for n in sorted({row["n"] for row in found}):
-        refused = [row["ranks"] for row in found if row["n"] == n and not row["adaptable"]]
-        most = max(row["second_partials"] // row["ranks"] for row in found if row["n"] == n)
-        lines.append([n, sum(p <= 256 for p in refused), len(refused), ", ".join(map(str, refused[:4])), most])
-    return rows(["n", "to p = 256", "to p = 1024", "the first", "second partials per rank, at most"], lines)
-
-
-def simulated(schedule, ranks, method):
-    return answer("simulate", "--ranks", ranks, "--elements", 504_850, "--method", method, "--schedule", schedule, "--gap", 0)
-
-
-def microseconds(seconds):
-    return f"{seconds * 1e6:.{1 if seconds >= 1e-5 else 2}f}"
-
-
-def butterfly_messages():
-    lines = []
-    for schedule in ("recursive_doubling", *(f"{name}:n={n}" for n in (1, 3, 9) for name in ("bruck", "dissemination"))):
-        tree, exact = (simulated(schedule, 1000, method) for method in ("tree", "exact"))
-        cells = [cell for row in (tree, exact) for cell in (spaced(row["bytes"]), microseconds(row["seconds"]))]
-        lines.append([schedule, tree["rounds"], spaced(tree["messages"]), *cells])
-    return rows(["schedule", "rounds", "messages", "`tree`: bytes", "us", "`exact`: bytes", "us"], lines)
-
-
-def butterfly_pairs():
-    names = ("recursive_doubling", "pairwise_exchange")
-    lines = []
-    for ranks in (5, 7, 100, 1000):
-        both = [simulated(name, ranks, "tree") for name in names]
-        lines.append([ranks, *(cell for row in both for cell in (spaced(row["bytes"]), microseconds(row["seconds"])))])
-    return rows(["ranks", names[0], "us", names[1], "us"], lines)
-
-
 FIGURES = {
     "sums": (sums, "README.md"),
     "solver": (solver, "docs/solvers.md"),
@@ -340,17 +198,8 @@ FIGURES = {
     "prefetch": (prefetch, "docs/performance.md"),
     "calls": (calls, "docs/performance.md"),
     "allreduce": (allreduce, "docs/performance.md"),
-    "thesis-nodes": (thesis_nodes, "docs/studies.md"),
-    "thesis-buffer": (thesis_buffer, "docs/studies.md"),
-    "thesis-summation": (thesis_summation, "docs/studies.md"),
-    "node-trees": (node_trees, "docs/studies.md"),
-    "butterfly-adaptable": (butterfly_adaptable, "docs/studies.md"),
-    "butterfly-messages": (butterfly_messages, "docs/studies.md"),
-    "butterfly-pairs": (butterfly_pairs, "docs/studies.md"),
+    **{name: (make, "docs/studies.md") for name, make in study_figures.FIGURES.items()},
 }
-# Counted and predicted, not measured.
-SAME_EVERYWHERE = ("thesis-nodes", "thesis-buffer", "node-trees", "butterfly-adaptable", "butterfly-messages",
-                   "butterfly-pairs")
 
 
 def parted(name):
@@ -372,19 +221,21 @@ def write(name, block):
     (HOUSE / FIGURES[name][1]).write_text(before + block + "\n" + behind)
 
 
-def check():
-    other = [name for name in SAME_EVERYWHERE if parted(name)[1] != FIGURES[name][0]() + "\n"]
+def check(names):
+    other = [name for name in names if parted(name)[1] != FIGURES[name][0]() + "\n"]
     if other:
         raise SystemExit(f"{', '.join(other)}: not what is made today, see python3 docs/figures.py show {other[0]}")
 
 
 def main():
-    what, names = (sys.argv[1:2] or ["list"])[0], sys.argv[2:] or list(FIGURES)
+    what = (sys.argv[1:2] or ["list"])[0]
+    steady = study_figures.QUICK + (study_figures.SLOW if "STEADFOLD_FULL" in os.environ else ())
+    names = sys.argv[2:] or (steady if what == "check" else FIGURES)
     unknown = [name for name in names if name not in FIGURES]
     if what not in ("list", "show", "write", "check") or unknown:
         raise SystemExit(f"unknown {' '.join(unknown) or what} (figures: {', '.join(FIGURES)}), see the file's head")
     if what == "check":
-        return check()
+        return check(names)
     for name in names:
         make, document = FIGURES[name]
         if what == "list":
