@@ -113,6 +113,21 @@ def proofs():
             f"{seconds:.0f} s of processor time ({place()}).")
 
 
+def schedules():
+    """As `time_text` has it, of vectors; made by simulation, so every machine has the same."""
+    names = ("flat", "linear", "binomial", "recursive_doubling", "binary", "knomial", "pipelined_linear",
+             "pipelined_tree", "doubly_pipelined_linear", "doubly_pipelined_tree", "transpose", "ring",
+             "halving_doubling", "circulant", "two_level:size=32", "two_level:outer=[circulant]:size=32", "mpich")
+    lines = []
+    for name in names:
+        times = [answer("simulate", "--ranks", ranks, "--elements", ranks, "--width", width, "--method", "plain",
+                        "--collective", "allreduce", "--latency", 0, "--gap", 1e-6, "--per-byte", 8e-11,
+                        "--rendezvous", 0, "--per-op", 8e-10, "--schedule", name)["seconds"]
+                 for ranks in (36, 1152) for width in (1, 1000, 1_000_000)]  # fmt: skip
+        lines.append([name, *map(time_text, times)])
+    return rows(["schedule", "36 ranks, 1", "1e3", "1e6", "1152 ranks, 1", "1e3", "1e6"], lines)
+
+
 def predictions():
     most = 2**20
     cases = [("recursive_doubling", "flat"), ("recursive_doubling", "two_level:size=8"),
@@ -193,6 +208,7 @@ FIGURES = {
     "climate": (climate, "docs/climate.md"),
     "solver-loop": (solver_loop, "docs/climate.md"),
     "proofs": (proofs, "docs/performance.md"),
+    "schedules": (schedules, "docs/performance.md"),
     "predictions": (predictions, "docs/performance.md"),
     "local": (local, "docs/performance.md"),
     "prefetch": (prefetch, "docs/performance.md"),

@@ -122,7 +122,8 @@ def thesis_lookup():
     lines = []
     for ranks in (2, 4, 8, 16, 256, 1280, 2**20):
         times = (found.get((ranks, way)) for way in ways)
-        lines.append(["2^20" if ranks == 2**20 else ranks, *("" if time is None else f"{float(f'{time:.2g}'):g}" for time in times)])
+        cells = ("" if time is None else f"{float(f'{time:.2g}'):g}" for time in times)
+        lines.append(["2^20" if ranks == 2**20 else ranks, *cells])
     return rows(["ranks", *ways], lines) + f"\n\n({place()}.)"
 
 
@@ -170,8 +171,11 @@ def node_sockets():
     single, double = "binned:sweep=single", "binned:sweep=double"
     lines = []
     for elements in (1024, 4096, 16_384, 65_536):
-        cells = [", ".join(f"{by[elements, 'multi_notify', method, threads]['speedup']:.2g}" for threads in (2, 4, 8, 16))
-                 + f" ({by[elements, 'single_notify', method, 16]['speedup']:.2g})" for method in (single, double)]
+        cells = []
+        for method in (single, double):
+            gained = (by[elements, "multi_notify", method, threads]["speedup"] for threads in (2, 4, 8, 16))
+            without = by[elements, "single_notify", method, 16]["speedup"]
+            cells.append(", ".join(f"{each:.2g}" for each in gained) + f" ({without:.2g})")
         ratios = (by[elements, "multi_notify", double, threads]["seconds"] /
                   by[elements, "multi_notify", single, threads]["seconds"] for threads in (8, 16))
         lines.append([spaced(elements), *cells, ", ".join(f"{ratio:.1f}" for ratio in ratios)])
@@ -189,9 +193,26 @@ def topology_cost():
         lines.append([row["collective"], row["ranks"], spaced(row["doubles"]), row["schedule"],
                       four_digits(row["seconds"]), *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
                       row["published"]])
-    header = ["collective", "ranks", "doubles", "schedule", "us", "x2", "x4", "x8", "two_level, x8", "x8 to round robin",
-              "published"]
+    header = ["collective", "ranks", "doubles", "schedule", "us", "x2", "x4", "x8", "two_level, x8",
+              "x8 to round robin", "published"]
     return rows(header, without_repeats(lines, 2))
+
+
+def topology_placement():
+    """Of 32 768 doubles, in microseconds; groups of nodes are the same wherever ranks stand."""
+    alone = "halving_doubling"
+    lines = []
+    for collective, grouping in (("reduce", "root_group_last"), ("allreduce", "two_level")):
+        for ranks in (64, 1024):
+            words = ("--ranks", ranks, "--elements", ranks, "--width", 32_768, "--method", "plain",
+                     "--collective", collective, "--latency", 2.81e-7, "--gap", 0, "--rendezvous", 0,
+                     "--per-op", 8e-10, "--topology", "two_level:size=8:links=1")  # fmt: skip
+            times = [answer("simulate", *words, "--schedule", alone, "--placement", where)["seconds"]
+                     for where in ("block", "round_robin", "random")]
+            grouped = f"{grouping}:size=8:inner=[{alone}]:outer=[{alone}]"
+            in_groups = answer("simulate", *words, "--schedule", grouped)["seconds"]
+            lines.append([collective, ranks, *map(four_digits, times), f"{in_groups / times[-1]:.2f}"])
+    return rows(["collective", "ranks", "block", "round_robin", "random", "x8 to random"], without_repeats(lines, 1))
 
 
 def topology_bound():
@@ -322,7 +343,8 @@ def butterfly_best():
             lost = [row[asked] / row[f"{name}_us"] for row in found[which]]
             cells += [", ".join(str(best[n]) for n in range(1, 6)), f"{statistics.median(lost):.2f}, {max(lost):.2f}"]
         lines.append([*which, *cells])
-    return rows(["payload", "links", "ports", "dissemination", "smallest n", "bruck", "n = 5"], without_repeats(lines, 2))
+    header = ["payload", "links", "ports", "dissemination", "smallest n", "bruck", "n = 5"]
+    return rows(header, without_repeats(lines, 2))
 
 
 def butterfly_special():
@@ -354,6 +376,7 @@ FIGURES = {
     "node-arrival": node_arrival,
     "node-sockets": node_sockets,
     "topology-cost": topology_cost,
+    "topology-placement": topology_placement,
     "topology-bound": topology_bound,
     "pipelines-sizes": pipelines_sizes,
     "pipelines-jobs": pipelines_jobs,
@@ -367,6 +390,6 @@ FIGURES = {
     "butterfly-special": butterfly_special,
 }
 # Counted and predicted, not measured; those in the second line take half a minute or more each.
-QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-arrival", "butterfly-adaptable", "butterfly-messages",
-         "butterfly-pairs", "butterfly-times", "butterfly-best", "butterfly-special")
+QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-arrival", "topology-placement", "butterfly-adaptable",
+         "butterfly-messages", "butterfly-pairs", "butterfly-times", "butterfly-best", "butterfly-special")
 SLOW = ("topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention")

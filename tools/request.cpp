@@ -88,7 +88,7 @@ std::string in_digits(std::string& text) {
   constexpr double most = 9007199254740992.0;  // up to there every count is a double
   const bool is_count = failed == std::errc() && end == text.data() + text.size() && number >= 0 && number <= most &&
                         number == std::floor(number);
-  if (!is_count) return "'" + text + "' is no count of elements: 0 or more, in digits or as 1e6";
+  if (!is_count) return "'" + text + "' is no count: 0 or more, in digits or as 1e6";
   text = fmt::format("{:.0f}", number);
   return "";
 }

@@ -65,6 +65,7 @@ void check(const SimulateOptions& options) {
   check_time("--latency", options.link.latency);
   check_time("--gap", options.link.gap);
   check_time("--per-byte", options.link.per_byte);
+  check_time("--rendezvous", options.link.rendezvous);
   check_time("--per-op", options.per_op);
   transport::make_topology(options.topology, options.link, options.ranks);
   check_placement(options.placement);
@@ -186,7 +187,9 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--elements", o->elements, "How many elements, over all ranks, as 1000000 or 1e6")
       ->required()
       ->transform(CLI::Validator(in_digits, "COUNT"));
-  simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();
+  simulate.add_option("--width", o->width, "Columns of an element")
+      ->capture_default_str()
+      ->transform(CLI::Validator(in_digits, "COUNT"));
   simulate
       .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
       ->capture_default_str();
@@ -209,6 +212,13 @@ void add_simulate(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->excludes(named);
   simulate.add_option("--per-byte", o->link.per_byte, "Seconds of a port for a byte")
+      ->capture_default_str()
+      ->excludes(named);
+  simulate.add_option("--eager-limit", o->link.eager_limit, "Bytes of the longest message that waits for no leave")
+      ->capture_default_str()
+      ->transform(CLI::Validator(in_digits, "COUNT"))
+      ->excludes(named);
+  simulate.add_option("--rendezvous", o->link.rendezvous, "Seconds that a longer one waits for the receiver's leave")
       ->capture_default_str()
       ->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();

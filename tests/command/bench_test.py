@@ -506,6 +506,8 @@ class Bench(CommandTest):
             (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
             (("bench", "reduce", "--launches", "2"), "--launches"),
             (("bench", "reduce", "--distribution", "random"), "unknown distribution 'random'"),
+            (("bench", "local", "--sizes", "100,-1"), "--sizes", "'-1' is no count"),
+            (("bench", "reduce", "--counts=-3"), "--counts", "'-3' is no count"),
         ]
         alone = [
             (("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic"),

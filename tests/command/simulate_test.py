@@ -121,6 +121,14 @@ class Simulate(CommandTest):
         nothing = ["--latency=0", "--gap=0", "--per-byte=0", "--per-op=0"]
         self.assertEqual(self.simulate(5, 50, *options, *nothing)["seconds"], 0)
 
+    def test_long_messages_wait_for_leave(self):
+        """Four messages of 40 bytes, one after the other at their receiver."""
+        options = ["--schedule=linear", "--collective=reduce", "--method=plain", "--latency=1", "--gap=0", "--per-byte=0",
+                   "--per-op=0"]  # fmt: skip
+        for limit, rendezvous, seconds in ((40, 0.5, 4), (39, 0.5, 6), (39, 0, 4), (0, 2, 12)):
+            asked = [f"--eager-limit={limit}", f"--rendezvous={rendezvous}"]
+            self.assertEqual(self.simulate(5, 50, *options, *asked)["seconds"], seconds, (limit, rendezvous))
+
     def test_links_that_are_shared_take_longer(self):
         def seconds(topology, schedule):
             return self.simulate(64, 64, "--schedule", schedule, "--topology", topology)["seconds"]
@@ -228,11 +236,16 @@ class Simulate(CommandTest):
         self.fault("gather", arguments=["--collective=gather"])
         self.fault("cannot serve scan", arguments=["--schedule=ring", "--collective=scan"])
         self.fault("f16", arguments=["--type=f16"])
-        self.fault("--width", arguments=["--width=0"])
+        for width in ("0", "-1"):
+            self.fault("--width", arguments=[f"--width={width}"])
         self.fault("torus", arguments=["--topology=torus"])
-        for option in ("--latency", "--gap", "--per-byte", "--per-op"):
+        for option in ("--latency", "--gap", "--per-byte", "--per-op", "--rendezvous"):
             for time in ("-1", "nan", "inf"):
                 self.fault(option, arguments=[f"{option}={time}"])
+        self.fault("--eager-limit", arguments=["--eager-limit=-1"])
+        profile = str(self.write("a.profile", ""))
+        for option in ("--eager-limit=1", "--rendezvous=1"):  # which a profile has, too
+            self.fault("--profile", arguments=[option, "--profile", profile])
 
     def test_starts_that_are_not_monotone_are_refused(self):
         backwards = self.write("backwards", "5 -3 8 0")

@@ -442,6 +442,7 @@ class Study(StudyTest):
         self.expect_fault(run("study", "thesis", ranks=2), "launcher")
         self.expect_fault(run("study", "topology", "--latency", "-1"), "--latency")
         self.expect_fault(run("study", "topology", "--per-byte", "nan"), "--per-byte")
+        self.expect_fault(run("study", "thesis", "--largest=-1"), "--largest")
 
     def test_adaptable_pairs(self):
         rows, _ = self.rows("adaptable", study=("butterfly", "S4"))
