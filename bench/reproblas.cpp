@@ -7,13 +7,16 @@
 namespace steadfold::bench {
 namespace {
 
+command::Failure unusable(const std::string& file, const std::string& why) {
+  return command::Failure("--reproblas cannot be used (" + file + why +
+                          "), make it from libreproblas.a of ReproBLAS 2.1");
+}
+
 /// The function of that name. Throws Failure.
 template <class Function>
-void find(void* library, const std::string& file, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr)
-    throw command::Failure("--reproblas cannot be used (" + file + " has no " + name +
-                           "), make it from libreproblas.a of ReproBLAS 2.1");
+void find(void* library, const std::string& file, const std::string& name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name.c_str()));
+  if (function == nullptr) throw unusable(file, " has no " + name);
 }
 
 }  // namespace
@@ -31,6 +34,7 @@ ReproBlas::ReproBlas(const std::string& prefix) {
   find(library, file, "binned_dbdbadd", merge_);
   find(library, file, "binned_ddbconv", value_of_);
   partial_size_ = size_of(fold);
+  if (partial_size_ < 1) throw unusable(file, " has partial sums of " + std::to_string(partial_size_) + " doubles");
 }
 
 }  // namespace steadfold::bench

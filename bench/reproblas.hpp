@@ -2,6 +2,8 @@
 // Source: ReproBLAS 2.1 (Ahrens, Demmel, Nguyen), binned.h and binnedBLAS.h.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -17,8 +19,10 @@ class ReproBlas {
   int partial_size() const noexcept { return partial_size_; }
   /// `partial` := the sum of `values`.
   void sum(std::span<const double> values, double* partial) const noexcept {
+    constexpr std::size_t most = std::numeric_limits<int>::max();  // of a call
     set_zero_(fold, partial);
-    add_all_(fold, static_cast<int>(values.size()), values.data(), 1, partial);
+    for (std::size_t done = 0; done < values.size(); done += most)
+      add_all_(fold, static_cast<int>(std::min(values.size() - done, most)), values.data() + done, 1, partial);
   }
   void merge(const double* from, double* into) const noexcept { merge_(fold, from, into); }
   double value_of(const double* partial) const noexcept { return value_of_(fold, partial); }

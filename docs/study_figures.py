@@ -117,7 +117,7 @@ def without_repeats(lines, columns):
 
 
 def thesis_lookup():
-    found = {(row["ranks"], row["way"]): row["ns_per_lookup"] for row in part_of("thesis", "lookup")}
+    found = {(row["ranks"], row["way"]): row["ns_per_lookup"] for row in part_of("thesis", "lookup", "--rounds", 41)}
     ways = ("walk", "binary search", "closed form")
     lines = []
     for ranks in (2, 4, 8, 16, 256, 1280, 2**20):
@@ -128,9 +128,11 @@ def thesis_lookup():
 
 
 def thesis_time():
-    """Medians of five runs. Without STEADFOLD_REPROBLAS, which names an installation, ReproBLAS' column is empty."""
+    """Medians of five runs."""
     prefix = os.environ.get("STEADFOLD_REPROBLAS")
-    words = ("--ranks", "1,2", "--rounds", "31", *(("--reproblas", prefix) if prefix else ()))
+    if prefix is None:
+        raise SystemExit("thesis-time cannot be made (no ReproBLAS is named), set STEADFOLD_REPROBLAS")
+    words = ("--ranks", "1,2", "--rounds", 31, "--reproblas", prefix)
     ways = {"MPI_Allreduce": ("mpi", "mpi"), "plain": ("plain", "binomial"), "tree: rank tree": ("tree", "binomial"),
             "owner": ("tree", "owner:buffer=1"), "owner:buffer=4": ("tree", "owner:buffer=4"),
             "exact": ("exact", "binomial"), "ReproBLAS": ("reproblas", "mpi")}
@@ -143,9 +145,8 @@ def thesis_time():
         for elements in (460, 1602, 504_850, 3_011_099, 21_410_970):
             of = {way: found[ranks, elements, way] for way in ways.values()}
             loop = statistics.median(row["rival_seconds"] for row in of["mpi", "mpi"])
-            ratios = [statistics.median(row["ratio"] for row in runs) if runs else None for runs in of.values()]
-            lines.append([spaced(elements), ranks, four_digits(loop),
-                          *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios)])
+            ratios = (statistics.median(row["ratio"] for row in runs) for runs in of.values())
+            lines.append([spaced(elements), ranks, four_digits(loop), *(f"{ratio:.2f}" for ratio in ratios)])
     return rows(["N", "ranks", "loop, us", *ways], lines) + f"\n\n({place()}.)"
 
 
@@ -157,7 +158,7 @@ def node_arrival():
         held.write("\n".join(["1", "300", *["1"] * 14]) + "\n")
         held.flush()
         words = ("--ranks", 16, "--elements", 315, "--width", 1000, "--distribution", held.name, "--method", "exact",
-                 "--collective", "reduce")
+                 "--collective", "reduce", "--gap", 0, "--rendezvous", 0)
         for protocol in ("single_notify", "multi_notify"):
             found = [answer("simulate", *words, "--schedule", f"{protocol}:tree={tree}") for tree in trees]
             lines.append([protocol, *(f"{row['seconds'] * 1e3:.3f}" for row in found)])
@@ -179,7 +180,7 @@ def node_sockets():
         ratios = (by[elements, "multi_notify", double, threads]["seconds"] /
                   by[elements, "multi_notify", single, threads]["seconds"] for threads in (8, 16))
         lines.append([spaced(elements), *cells, ", ".join(f"{ratio:.1f}" for ratio in ratios)])
-    times = ", ".join(f"a {what} {found[0][f'measured_{what}_seconds'] * 1e9:.0f} ns" for what in ("line", "merge"))
+    times = ", ".join(f"a {what} {found[0][f'measured_{what}_seconds'] * 1e9:.0f} ns" for what in ("message", "merge"))
     header = ["elements", "single sweep", "double sweep", "double / single, 8 and 16 threads"]
     return rows(header, lines) + f"\n\n({times}; {place()}.)"
 

@@ -40,6 +40,8 @@ struct Request {
 /// The parts of a comma-separated text. Throws Failure, naming the option, if one is empty.
 std::vector<std::string> split(const std::string& text, const std::string& option);
 
+inline constexpr const char* reproblas_help = "measure ReproBLAS, too, from FOLDER/lib/libreproblas.so";
+
 /// Writes a count such as 1e6 in digits; returns what is wrong with the text, or nothing.
 std::string in_digits(std::string& text);
 

@@ -214,11 +214,12 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--per-byte", o->link.per_byte, "Seconds of a port for a byte")
       ->capture_default_str()
       ->excludes(named);
-  simulate.add_option("--eager-limit", o->link.eager_limit, "Bytes of the longest message that waits for no leave")
+  simulate
+      .add_option("--eager-limit", o->link.eager_limit, "Messages of more bytes wait until the receiver allows them")
       ->capture_default_str()
       ->transform(CLI::Validator(in_digits, "COUNT"))
       ->excludes(named);
-  simulate.add_option("--rendezvous", o->link.rendezvous, "Seconds that a longer one waits for the receiver's leave")
+  simulate.add_option("--rendezvous", o->link.rendezvous, "Seconds of that wait")
       ->capture_default_str()
       ->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();

@@ -29,7 +29,5 @@ std::vector<int> rank_counts(const std::string& text);
 /// answer is no or there is nobody to ask.
 void agree_to_many(const std::vector<int>& rank_counts, bool yes);
 inline constexpr const char* yes_help = "Start more than 64 ranks without asking";
-inline constexpr const char* reproblas_help =
-    "measure ReproBLAS, too: where it is installed, with a lib/libreproblas.so";
 
 }  // namespace steadfold::command

@@ -179,6 +179,7 @@ class Bench(CommandTest):
         for prefix, *expected in (
             (self.folder / "none", "--reproblas cannot be used", "none/lib/libreproblas.so"),
             (self.reproblas("old", "-Dbinned_dbdbadd=idxd_dididadd"), "has no binned_dbdbadd"),
+            (self.reproblas("empty", "-DNO_PARTIALS"), "partial sums of 0 doubles"),
             (self.reproblas("broken", "-DADDS_NOTHING"), "wrong sum"),
         ):
             self.expect_fault(run(*words, prefix, ranks=3), *expected)
@@ -508,6 +509,7 @@ class Bench(CommandTest):
             (("bench", "reduce", "--distribution", "random"), "unknown distribution 'random'"),
             (("bench", "local", "--sizes", "100,-1"), "--sizes", "'-1' is no count"),
             (("bench", "reduce", "--counts=-3"), "--counts", "'-3' is no count"),
+            (("bench", "local", "--sizes", "18446744073709551616"), "--sizes", "is no count"),
         ]
         alone = [
             (("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic"),

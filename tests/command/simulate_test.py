@@ -225,6 +225,7 @@ class Simulate(CommandTest):
             if bad:
                 self.fault(f"'{bad}' is no count", elements=bad)
         self.assertEqual(self.simulate("4", "1e6")["elements"], 1000000)
+        self.assertEqual(self.simulate("4", "010")["elements"], 10)
         self.fault("--elements", elements=str(2**63))
         self.fault("none has a name like that", arguments=["--schedule=nosuch"])
         self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
@@ -236,7 +237,7 @@ class Simulate(CommandTest):
         self.fault("gather", arguments=["--collective=gather"])
         self.fault("cannot serve scan", arguments=["--schedule=ring", "--collective=scan"])
         self.fault("f16", arguments=["--type=f16"])
-        for width in ("0", "-1"):
+        for width in ("0", "-1", str(2**64)):
             self.fault("--width", arguments=[f"--width={width}"])
         self.fault("torus", arguments=["--topology=torus"])
         for option in ("--latency", "--gap", "--per-byte", "--per-op", "--rendezvous"):

@@ -206,8 +206,8 @@ class Node(StudyTest):
                 self.assertAlmostEqual(row["speedup"], alone["seconds"] / row["seconds"])
 
     def test_sockets(self):
-        rows = self.rows("sockets", "--rounds", "3", study=NODE)[0]
-        (near,), (merge,) = ({row[f"measured_{name}_seconds"] for row in rows} for name in ("line", "merge"))
+        rows = self.study("node", "--part", "sockets", "--rounds", "3", environment=made_up("core:2 pu:1"))["rows"]
+        (near,), (merge,) = ({row[f"measured_{name}_seconds"] for row in rows} for name in ("message", "merge"))
         self.assertGreater(min(near, merge), 0)
         found = {(row["elements"], row["protocol"], row["method"], row["threads"]): row for row in rows}
         self.assertEqual(len(found), 5 * 2 * 3 * 5)
@@ -225,11 +225,12 @@ class Node(StudyTest):
             self.assertGreater(share, 0)
 
     def test_sockets_of_one_core(self):
-        """Nobody passes a line on there. On a machine that hwloc makes up."""
+        """Nobody passes anything on within one. On machines that hwloc makes up."""
         self.need_hwloc()
-        found = self.study("node", "--part", "sockets", environment=made_up("core:1 pu:1"))
-        self.assertEqual((found["rows"], len(found["left_out"])), ([], 1))
-        self.assertIn("sockets: not predicted", found["left_out"][0])
+        for machine in ("core:1 pu:1", "package:2 core:1 pu:1"):
+            found = self.study("node", "--part", "sockets", environment=made_up(machine))
+            self.assertEqual((found["rows"], len(found["left_out"])), ([], 1))
+            self.assertIn("sockets: not predicted", found["left_out"][0])
 
     def test_too_many_threads(self):
         found = self.study("node", "--part", "measured", "--ranks", "17,32", "--rounds", "3")

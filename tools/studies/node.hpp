@@ -79,19 +79,22 @@ inline std::vector<std::size_t> children_of(const Tree& tree, std::size_t worker
   return children;
 }
 
-/// Seconds until a core of the same socket, or of the other one, has read a line that was written, and for a merge of
-/// 16 doubles.
-struct LineTimes {
+/// Seconds until a core of the same socket, or of the other one, has what was written for it, and for a merge of 16
+/// doubles.
+struct MessageTimes {
   double near;
   double far;
   double merge;
 };
 /// Those of machines with two sockets of [S2]'s time.
-inline constexpr LineTimes of_two_sockets = {.near = 60e-9, .far = 130e-9, .merge = 5e-9};
+inline constexpr MessageTimes of_two_sockets = {.near = 60e-9, .far = 130e-9, .merge = 5e-9};
+
+/// Measured seconds of a reduction of 16 doubles over two threads and its broadcast, a lower quartile.
+double measured_there_and_back(int rounds);
 
 /// Predicted seconds of a small reduction to the root on two sockets, over a binary tree in each, by MultiNotify or
 /// SingleNotify, and of a broadcast back (node_trees.cpp).
-double predicted_reduce(std::size_t workers, bool is_multi, const LineTimes& times);
-double predicted_broadcast(std::size_t workers, const LineTimes& times);
+double predicted_reduce(std::size_t workers, bool is_multi, const MessageTimes& times);
+double predicted_broadcast(std::size_t workers, const MessageTimes& times);
 
 }  // namespace steadfold::command::studies::node

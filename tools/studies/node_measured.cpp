@@ -169,6 +169,7 @@ struct HalvesEnd {
 };
 
 constexpr std::string_view everywhere = "everywhere";
+constexpr const char* there_and_back = "reduce, broadcast";
 
 /// Where the result of a protocol is. A bare exchange has none.
 std::string_view result_of(std::string_view protocol) {
@@ -256,7 +257,7 @@ class Candidates {
     };
     auto end =
         std::make_shared<End>(End{OwnLinks(shared_->trees[tree], worker_), {std::span(shared_->nodes[tree]), worker_}});
-    add_calls(shared_->trees[tree].name, "reduce, broadcast", [this, end] {
+    add_calls(shared_->trees[tree].name, there_and_back, [this, end] {
       const std::uint64_t before = end->run.ended();
       end->run.start(*end->links, result_);
       finish([&] { return end->run.advance(); }, [&] { return end->run.ended() > before; }, shares_cores_);
@@ -346,6 +347,14 @@ void measure(unsigned threads, int rounds, Json& rows) {
 }
 
 }  // namespace
+
+double measured_there_and_back(int rounds) {
+  Json rows = Json::array();
+  measure<16>(2, rounds, rows);
+  for (const Json& row : rows)
+    if (row["protocol"] == there_and_back) return row["quartiles"][0];
+  throw std::logic_error("no protocol is called " + std::string(there_and_back));
+}
 
 Findings measured(const Asked& asked) {
   Findings found;

@@ -1,5 +1,5 @@
 // Double sweep and single sweep on two sockets of eight cores, predicted: what one thread of this machine takes to add
-// up its share and what two threads take to pass a line on, measured, and the reductions between threads, from the
+// up its share and what two threads take to pass 16 doubles on, measured, and the reductions between threads, from the
 // model of node_trees.cpp. Only how much farther the other socket is comes from machines of [S2]'s time. Source: [S2]:
 // double sweep takes an allreduce (the largest term) and a reduce (the sums), single sweep one reduce.
 #include <algorithm>
@@ -55,14 +55,8 @@ Alone measured_alone(const Asked& asked) {
   return alone;
 }
 
-/// What lines take here: half of a reduction and broadcast by two threads, and that ratio to the other socket.
-LineTimes measured_lines(int rounds) {
-  const auto is_one_each_way = [](const Json& row) {
-    return row["doubles"] == doubles && row["tree"] == shapes[binary].name && row["protocol"] == "reduce, broadcast";
-  };
-  const Findings of_two = measured({.ranks = {2}, .rounds = rounds});
-  const double both_ways = std::ranges::find_if(of_two.rows, is_one_each_way)->at("quartiles").at(0);
-
+/// What messages take here; to the other socket by the ratio of machines that have two.
+MessageTimes measured_messages(int rounds) {
   Protocols<doubles>::Sum sum;
   const Protocols<doubles>::Content other{};
   const std::vector<bench::Candidate> merging = {{.name = "merge", .run = bench::calls_of([&] {
@@ -70,26 +64,27 @@ LineTimes measured_lines(int rounds) {
                                                                      bench::keep(sum);
                                                                    })}};
   const double merge = std::ranges::min(bench::interleave(merging, rounds).front().seconds);
-  const double near = (both_ways - merge) / 2;
+  const double near = (measured_there_and_back(rounds) - merge) / 2;
   return {.near = near, .far = near * (of_two_sockets.far / of_two_sockets.near), .merge = merge};
 }
 
-double reductions(const Summed& method, std::size_t threads, bool is_multi, const LineTimes& lines) {
-  const double reduce = predicted_reduce(threads, is_multi, lines);
-  return method.has_first_sweep ? reduce + predicted_broadcast(threads, lines) + reduce : reduce;
+double reductions(const Summed& method, std::size_t threads, bool is_multi, const MessageTimes& times) {
+  const double reduce = predicted_reduce(threads, is_multi, times);
+  return method.has_first_sweep ? reduce + predicted_broadcast(threads, times) + reduce : reduce;
 }
 
 }  // namespace
 
 Findings sockets(const Asked& asked) {
   Findings found;
-  if (&bench::core_of_thread(0) == &bench::core_of_thread(1)) {
+  const transport::Core &first = bench::core_of_thread(0), &second = bench::core_of_thread(1);
+  if (&first == &second || first.whereabouts.package != second.whereabouts.package) {
     found.left_out.emplace_back(
-        "sockets: not predicted (it measures what two cores take to pass a line on, and there is "
-        "one), try a machine with two");
+        "sockets: not predicted (two cores of one socket are measured, and there are none), try "
+        "a machine with two");
     return found;
   }
-  const LineTimes lines = measured_lines(asked.rounds);
+  const MessageTimes times = measured_messages(asked.rounds);
   const Alone alone = measured_alone(asked);
   for (const std::size_t elements : lengths) {
     if (elements > asked.largest) continue;
@@ -97,15 +92,15 @@ Findings sockets(const Asked& asked) {
       for (std::size_t i = 0; i < std::size(methods); ++i) {
         for (const std::size_t threads : thread_numbers) {
           const double adding = alone.at(elements / threads)[i];
-          const double reducing = reductions(methods[i], threads, is_multi, lines);
+          const double reducing = reductions(methods[i], threads, is_multi, times);
           found.rows.push_back({{"part", "sockets"},
                                 {"elements", elements},
                                 {"protocol", is_multi ? "multi_notify" : "single_notify"},
                                 {"method", methods[i].method},
                                 {"threads", threads},
                                 {"sockets", threads > threads_per_socket ? 2 : 1},
-                                {"measured_line_seconds", lines.near},
-                                {"measured_merge_seconds", lines.merge},
+                                {"measured_message_seconds", times.near},
+                                {"measured_merge_seconds", times.merge},
                                 {"measured_adding_seconds", adding},
                                 {"predicted_reducing_seconds", reducing},
                                 {"seconds", adding + reducing},

@@ -44,7 +44,7 @@ struct Arrival {
 /// Workers at their places, and what lines take between them.
 struct Model {
   Places places;
-  LineTimes times;
+  MessageTimes times;
 
   double time_to_read(std::size_t from, std::size_t to) const {
     return are_near(from, to, places) ? times.near : times.far;
@@ -115,11 +115,11 @@ Json row_of(std::size_t workers, Places places, std::string_view tree, std::stri
 
 }  // namespace
 
-double predicted_reduce(std::size_t workers, bool is_multi, const LineTimes& times) {
+double predicted_reduce(std::size_t workers, bool is_multi, const MessageTimes& times) {
   const Tree tree = tree_for(shapes[binary], workers, Places::aware);
   return Model{Places::aware, times}.time_of_sum(tree, 0, is_multi ? Notify::multi : Notify::single);
 }
-double predicted_broadcast(std::size_t workers, const LineTimes& times) {
+double predicted_broadcast(std::size_t workers, const MessageTimes& times) {
   return Model{Places::aware, times}.time_of_broadcast(tree_for(shapes[binary], workers, Places::aware), 0);
 }
 
