@@ -507,9 +507,9 @@ class Bench(CommandTest):
             (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
             (("bench", "reduce", "--launches", "2"), "--launches"),
             (("bench", "reduce", "--distribution", "random"), "unknown distribution 'random'"),
-            (("bench", "local", "--sizes", "100,-1"), "--sizes", "'-1' is no count"),
-            (("bench", "reduce", "--counts=-3"), "--counts", "'-3' is no count"),
-            (("bench", "local", "--sizes", "18446744073709551616"), "--sizes", "is no count"),
+            (("bench", "local", "--sizes", "100,-1"), "--sizes: '-1' is no count"),
+            (("bench", "reduce", "--counts=-3"), "--counts: '-3' is no count"),
+            (("bench", "local", "--sizes", "18446744073709551616"), "--sizes: '18446744073709551616' is no count"),
         ]
         alone = [
             (("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic"),
