@@ -71,9 +71,7 @@ struct Asked {
 
 void BenchOptions::add_to(CLI::App& app) {
   app.add_option("name", name, all_benchmarks())->required();
-  app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")
-      ->delimiter(',')
-      ->transform(CLI::Validator(in_digits, "COUNT"));
+  app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")->delimiter(',');
   app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
       ->delimiter(',');
   app.add_option("--threads", threads,
@@ -84,8 +82,7 @@ void BenchOptions::add_to(CLI::App& app) {
          "--counts", counts,
          "allreduce, auto, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
          "elements; fields: points; solver-loop: cells along a side of a square of sea ice")
-      ->delimiter(',')
-      ->transform(CLI::Validator(in_digits, "COUNT"));
+      ->delimiter(',');
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
   app.add_option(
          "--methods", methods,

@@ -201,8 +201,7 @@ void add_draw(CLI::App& app, Action& action) {
                   "Into how many segments the columns are cut; default: one per rank, or three of a pipeline");
   draw.add_option("--elements", o->elements,
                   "How many elements, over all ranks, as 1000000 or 1e6: for tree, layout, and the schedule owner "
-                  "(default there: one per rank)")
-      ->transform(CLI::Validator(in_digits, "COUNT"));
+                  "(default there: one per rank)");
   draw.add_option("--distribution", o->distribution,
                   "Who holds what, as for simulate: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
                   "with one count per rank; default: upper");

@@ -184,12 +184,8 @@ void add_simulate(CLI::App& app, Action& action) {
   CLI::App& simulate = *app.add_subcommand("simulate", "Predict a sum's messages, bytes and time without running it");
   const auto o = std::make_shared<SimulateOptions>();
   simulate.add_option("--ranks", o->ranks, "How many ranks")->required();
-  simulate.add_option("--elements", o->elements, "How many elements, over all ranks, as 1000000 or 1e6")
-      ->required()
-      ->transform(CLI::Validator(in_digits, "COUNT"));
-  simulate.add_option("--width", o->width, "Columns of an element")
-      ->capture_default_str()
-      ->transform(CLI::Validator(in_digits, "COUNT"));
+  simulate.add_option("--elements", o->elements, "How many elements, over all ranks, as 1000000 or 1e6")->required();
+  simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();
   simulate
       .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
       ->capture_default_str();
@@ -217,7 +213,6 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate
       .add_option("--eager-limit", o->link.eager_limit, "Messages of more bytes wait until the receiver allows them")
       ->capture_default_str()
-      ->transform(CLI::Validator(in_digits, "COUNT"))
       ->excludes(named);
   simulate.add_option("--rendezvous", o->link.rendezvous, "Seconds of that wait")
       ->capture_default_str()

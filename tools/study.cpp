@@ -143,8 +143,7 @@ void add_study(CLI::App& app, Action& action) {
   study.add_flag("--list", o->list, "List the studies: name, source, sentence");
   study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();
   study.add_option("--data", o->asked.data, "A directory with the source's data sets; default: generated ones");
-  study.add_option("--largest", o->asked.largest, "Leave out data sets and vectors of more elements")
-      ->transform(CLI::Validator(in_digits, "COUNT"));
+  study.add_option("--largest", o->asked.largest, "Leave out data sets and vectors of more elements");
   study.add_option("--ranks", o->asked.ranks, "Rank counts that are started, between commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))

@@ -225,7 +225,8 @@ class Simulate(CommandTest):
             if bad:
                 self.fault(f"'{bad}' is no count", elements=bad)
         self.assertEqual(self.simulate("4", "1e6")["elements"], 1000000)
-        self.assertEqual(self.simulate("4", "010")["elements"], 10)
+        found = self.simulate("010", "010")  # which is 8 in octal
+        self.assertEqual((found["ranks"], found["elements"]), (10, 10))
         self.fault("--elements", elements=str(2**63))
         self.fault("none has a name like that", arguments=["--schedule=nosuch"])
         self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
