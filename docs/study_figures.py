@@ -150,6 +150,29 @@ def thesis_time():
     return rows(["N", "ranks", "loop, us", *ways], lines) + f"\n\n({place()}.)"
 
 
+def node_storage():
+    """Of 16 threads."""
+    found = {(row["doubles"], row["tree"], row["protocol"]): row
+             for row in part_of("node", "storage") if row["threads"] == 16}  # fmt: skip
+    said = {("binary", "single_notify"): "SingleNotify, MultiNotify, any tree",
+            ("binary", "counted_notify"): "SingleNotify with a count",
+            ("binary", "counted_notify, broadcast"): "SingleNotify with a count, broadcast by counts",
+            ("binary", "reduce, broadcast"): "reduce and broadcast",
+            ("none", "dissemination"): "dissemination",
+            ("none", "a team's plan, its board"): "a team's plan: its board",
+            ("none", "a team's plan, its mailboxes"): "a team's plan: its mailboxes"}  # fmt: skip
+    lines = []
+    for which, text in said.items():
+        one, many = found[1, *which], found[16, *which]
+        least, most = one["published_lines_least"], one["published_lines_most"]
+        lines.append([text, one["lines"], many["lines"], "" if least is None else f"{least} to {most}"])
+    trees = ("chain", "binary", "binomial", "flat")
+    most = (", ".join(str(found[doubles, tree, "single_notify"]["most_lines_per_thread"]) for tree in trees)
+            for doubles in (1, 16))  # fmt: skip
+    lines.insert(1, [f"the same, the thread with most: {', '.join(trees)}", *most, "3, 4, 6, 17 at most"])
+    return rows(["", "one double", "16 doubles", "[S2]: a message is one line"], lines)
+
+
 def node_arrival():
     """In ms. Rank 1 of 16 has 300 rows, the others one each."""
     trees = ("chain", "binary", "binomial", "kary", "flat")
@@ -183,6 +206,18 @@ def node_sockets():
     times = ", ".join(f"a {what} {found[0][f'measured_{what}_seconds'] * 1e9:.0f} ns" for what in ("message", "merge"))
     header = ["elements", "single sweep", "double sweep", "double / single, 8 and 16 threads"]
     return rows(header, lines) + f"\n\n({times}; {place()}.)"
+
+
+def topology_bits():
+    """Of 1 048 576 doubles on 20 ranks, the share of results whose bits change."""
+    groups = ("x2", "x4", "x8", "x6")
+    found = {(row["method"], row["schedule"], row["groups"]): row["share"]
+             for row in part_of("topology", "differences") if (row["ranks"], row["doubles"]) == (20, 2**20)}  # fmt: skip
+    lines = []
+    for method, schedule in dict.fromkeys(key[:2] for key in found):
+        shares = (found[method, schedule, group] for group in groups)
+        lines.append([method, schedule, *(f"{100 * share:.0f} %" if share else 0 for share in shares)])
+    return rows(["method", "schedule", *groups], without_repeats(lines, 1))
 
 
 def topology_cost():
@@ -374,8 +409,10 @@ FIGURES = {
     "thesis-summation": thesis_summation,
     "thesis-time": thesis_time,
     "node-trees": node_trees,
+    "node-storage": node_storage,
     "node-arrival": node_arrival,
     "node-sockets": node_sockets,
+    "topology-bits": topology_bits,
     "topology-cost": topology_cost,
     "topology-placement": topology_placement,
     "topology-bound": topology_bound,
@@ -391,6 +428,7 @@ FIGURES = {
     "butterfly-special": butterfly_special,
 }
 # Counted and predicted, not measured; those in the second line take half a minute or more each.
-QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-arrival", "topology-placement", "butterfly-adaptable",
-         "butterfly-messages", "butterfly-pairs", "butterfly-times", "butterfly-best", "butterfly-special")
-SLOW = ("topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention")
+QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-storage", "node-arrival", "topology-placement",
+         "butterfly-adaptable", "butterfly-messages", "butterfly-pairs", "butterfly-times", "butterfly-best",
+         "butterfly-special")
+SLOW = ("topology-bits", "topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention")
