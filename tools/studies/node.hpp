@@ -89,7 +89,9 @@ struct MessageTimes {
 /// Those of machines with two sockets of [S2]'s time.
 inline constexpr MessageTimes of_two_sockets = {.near = 60e-9, .far = 130e-9, .merge = 5e-9};
 
-/// Measured seconds of a reduction of 16 doubles over two threads and its broadcast, a lower quartile.
+inline constexpr std::size_t doubles_merged = 16;  // in [S2]'s small reductions
+
+/// Measured seconds of a reduction of that many doubles over two threads and its broadcast, a lower quartile.
 double measured_there_and_back(int rounds);
 
 /// Predicted seconds of a small reduction to the root on two sockets, over a binary tree in each, by MultiNotify or

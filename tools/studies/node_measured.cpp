@@ -350,7 +350,7 @@ void measure(unsigned threads, int rounds, Json& rows) {
 
 double measured_there_and_back(int rounds) {
   Json rows = Json::array();
-  measure<16>(2, rounds, rows);
+  measure<doubles_merged>(2, rounds, rows);
   for (const Json& row : rows)
     if (row["protocol"] == there_and_back) return row["quartiles"][0];
   throw std::logic_error("no protocol is called " + std::string(there_and_back));
@@ -360,7 +360,7 @@ Findings measured(const Asked& asked) {
   Findings found;
   for (const unsigned threads : thread_counts(asked, 2, found)) {
     measure<1>(threads, asked.rounds, found.rows);
-    measure<16>(threads, asked.rounds, found.rows);
+    measure<doubles_merged>(threads, asked.rounds, found.rows);
   }
   return found;
 }

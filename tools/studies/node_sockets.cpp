@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t lengths[] = {256, 1024, 4096, 16384, 65536};
 constexpr std::size_t thread_numbers[] = {1, 2, 4, 8, 16};
 constexpr std::size_t threads_per_socket = 8;
-constexpr std::size_t doubles = 16;  // that a reduction between threads merges
 
 struct Summed {
   const char* method;
@@ -57,8 +56,8 @@ Alone measured_alone(const Asked& asked) {
 
 /// What messages take here; to the other socket by the ratio of machines that have two.
 MessageTimes measured_messages(int rounds) {
-  Protocols<doubles>::Sum sum;
-  const Protocols<doubles>::Content other{};
+  Protocols<doubles_merged>::Sum sum;
+  const Protocols<doubles_merged>::Content other{};
   const std::vector<bench::Candidate> merging = {{.name = "merge", .run = bench::calls_of([&] {
                                                                      sum.merge(other);
                                                                      bench::keep(sum);

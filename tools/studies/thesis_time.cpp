@@ -32,7 +32,7 @@ std::string joined_schedules(std::vector<std::string>& left_out) {
   return joined;
 }
 
-/// Of the sum that `row` is of; null where ReproBLAS was not measured.
+/// What ReproBLAS took for as many elements as `row` has; null where it was not measured.
 Json reproblas_seconds(const Json& rows, const Json& row) {
   for (const Json& each : rows)
     if (each["method"] == "reproblas" && each["count"] == row["count"]) return each["seconds"];
