@@ -16,24 +16,45 @@ constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    198
                                                32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
 constexpr int stream = 64;  // messages
 
-/// This rank's side of the link.
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int last_rank() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks - 1;
+}
+
+/// The second rank on rank 0's node, for all ranks; 0: there is none, or there is no other node.
+int neighbour_of_rank_0() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int ranks = 1;
+  MPI_Comm_size(node, &ranks);
+  std::vector<int> on_node(static_cast<std::size_t>(ranks));
+  const int own = rank_in(MPI_COMM_WORLD);
+  MPI_Allgather(&own, 1, MPI_INT, on_node.data(), 1, MPI_INT, node);
+  MPI_Comm_free(&node);
+  int neighbour = on_node.size() > 1 && on_node.back() != last_rank() ? on_node[1] : 0;
+  MPI_Bcast(&neighbour, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return neighbour;
+}
+
+/// This rank's side of the link between rank 0 and another.
 class Side {
  public:
-  Side() : memory_(sizes.back()) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  }
-
-  bool looks_on() const { return rank_ != 0 && rank_ != ranks_ - 1; }
+  explicit Side(int other) : rank_(rank_in(MPI_COMM_WORLD)), other_(rank_ == 0 ? other : 0), memory_(sizes.back()) {}
 
   /// Seconds per message, there and back in turn.
   double ping_pong(std::size_t bytes, int repetitions) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < 2 * repetitions; ++i) {
       const bool sends = (i % 2 == 0) == (rank_ == 0);
-      sends
-          ? MPI_Send(memory_.data(), static_cast<int>(bytes), MPI_BYTE, other(), 0, MPI_COMM_WORLD)
-          : MPI_Recv(memory_.data(), static_cast<int>(bytes), MPI_BYTE, other(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      sends ? MPI_Send(memory_.data(), static_cast<int>(bytes), MPI_BYTE, other_, 0, MPI_COMM_WORLD)
+            : MPI_Recv(memory_.data(), static_cast<int>(bytes), MPI_BYTE, other_, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return (MPI_Wtime() - begin) / (2 * repetitions);
   }
@@ -46,30 +67,28 @@ class Side {
     ping_pong(8, 1);
     const double begin = MPI_Wtime();
     if (rank_ == 0)
-      for (int i = 0; i < stream; ++i) MPI_Isend(at(i), 8, MPI_BYTE, other(), 1, MPI_COMM_WORLD, &requests[place(i)]);
+      for (int i = 0; i < stream; ++i) MPI_Isend(at(i), 8, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[place(i)]);
     MPI_Waitall(stream, requests.data(), MPI_STATUSES_IGNORE);
-    rank_ == 0 ? MPI_Recv(memory_.data(), 8, MPI_BYTE, other(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
-               : MPI_Send(memory_.data(), 8, MPI_BYTE, other(), 2, MPI_COMM_WORLD);
+    rank_ == 0 ? MPI_Recv(memory_.data(), 8, MPI_BYTE, other_, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+               : MPI_Send(memory_.data(), 8, MPI_BYTE, other_, 2, MPI_COMM_WORLD);
     return (MPI_Wtime() - begin) / (stream + 1);
   }
 
  private:
-  int other() const { return rank_ == 0 ? ranks_ - 1 : 0; }
   static std::size_t place(int i) { return static_cast<std::size_t>(i); }
   char* at(int i) { return memory_.data() + 8 * place(i); }
 
-  int rank_ = 0;
-  int ranks_ = 1;
+  int rank_;
+  int other_;
   std::vector<char> memory_;
 };
 
-}  // namespace
-
-LinkTimes link_times(int rounds) {
+/// Between rank 0 and that one; the others wait.
+LinkTimes link_times_to(int other, int rounds) {
   constexpr double bytes_of_a_sample = 4e6;
   LinkTimes times{.bytes = {sizes.begin(), sizes.end()}, .one_way = {}, .in_stream = 0};
-  Side side;
-  if (!side.looks_on()) {
+  if (const int rank = rank_in(MPI_COMM_WORLD); rank == 0 || rank == other) {
+    Side side(other);
     std::vector<std::vector<double>> one_way(sizes.size());
     std::vector<double> in_stream;
     for (int round = -1; round < rounds; ++round) {  // the first one does not count
@@ -86,6 +105,16 @@ LinkTimes link_times(int rounds) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return times;
+}
+
+}  // namespace
+
+LinkTimes link_times(int rounds) { return link_times_to(last_rank(), rounds); }
+
+std::optional<LinkTimes> link_times_inside(int rounds) {
+  const int neighbour = neighbour_of_rank_0();
+  if (neighbour == 0) return std::nullopt;
+  return link_times_to(neighbour, rounds);
 }
 
 }  // namespace steadfold::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "transport/simulated/topology.hpp"
@@ -19,6 +20,8 @@ struct LinkTimes {
 /// Between the first and the last rank of MPI_COMM_WORLD; the others wait. Two ranks at least. Rank 0 gets the result.
 /// Collective.
 LinkTimes link_times(int rounds);
+/// Between rank 0 and another rank of its node, where the last rank is on another one; else nothing. Collective.
+std::optional<LinkTimes> link_times_inside(int rounds);
 
 /// The medians over launches.
 LinkTimes median_of(const std::vector<LinkTimes>& launches);

@@ -39,13 +39,17 @@ struct SimulateOptions {
   std::string type = "f64";
   std::string topology = "flat";
   std::string placement = "block";
-  transport::LogGP link = agreement::assumed_link;
+  agreement::Network network = {};
   double per_op = order::score_addition_seconds;
   bool json = false;
 };
 
 schedule::Collective collective_of(const SimulateOptions& options) {
   return collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
+}
+
+std::unique_ptr<transport::Topology> topology_of(const SimulateOptions& options) {
+  return transport::make_topology(options.topology, options.network.link, options.network.inside, options.ranks);
 }
 
 void check(const SimulateOptions& options) {
@@ -62,18 +66,17 @@ void check(const SimulateOptions& options) {
     throw Failure("unknown type '" + options.type + "' (known are f64 and f32), choose one of these");
   collective_of(options);
   method_named(options.method);
-  check_time("--latency", options.link.latency);
-  check_time("--gap", options.link.gap);
-  check_time("--per-byte", options.link.per_byte);
-  check_time("--rendezvous", options.link.rendezvous);
+  check_time("--latency", options.network.link.latency);
+  check_time("--gap", options.network.link.gap);
+  check_time("--per-byte", options.network.link.per_byte);
+  check_time("--rendezvous", options.network.link.rendezvous);
   check_time("--per-op", options.per_op);
-  transport::make_topology(options.topology, options.link, options.ranks);
+  topology_of(options);
   check_placement(options.placement);
 }
 
 std::unique_ptr<transport::Topology> network_of(const SimulateOptions& options) {
-  return placed(transport::make_topology(options.topology, options.link, options.ranks), options.placement,
-                options.ranks);
+  return placed(topology_of(options), options.placement, options.ranks);
 }
 
 /// The schedule's name as asked for, else from the environment, as in every other call, else chosen for this link.
@@ -82,7 +85,7 @@ std::string schedule_of(const SimulateOptions& options, const prediction::Scenar
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';
   const auto chosen = [&](const std::string& asked) {
     return agreement::chosen_schedule(asked, std::span(&scenario.description, 1),
-                                      order::Layout::contiguous(scenario.counts), options.link)
+                                      order::Layout::contiguous(scenario.counts), options.network)
         .schedule;
   };
   if (!is_forced) return chosen(options.schedule);
@@ -129,7 +132,8 @@ Json predicted(const SimulateOptions& options) {
   scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
   if (const auto reason = refusal(scenario.schedule, options.ranks)) throw Failure(*reason);
   const auto context = agreement::context_of(scenario.description, scenario.schedule, options.ranks);
-  scenario.segments = agreement::segments_of(context, options.width, scenario.description.element_bytes, options.link);
+  scenario.segments =
+      agreement::segments_of(context, options.width, scenario.description.element_bytes, options.network.link);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto predicted_on_its_own = [&](const prediction::Scenario& asked) {
@@ -201,20 +205,21 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
   const auto profile = std::make_shared<std::string>();
   auto* const named = simulate.add_option("--profile", *profile, "A network's profile, as `steadfold tune` writes it");
-  simulate.add_option("--latency", o->link.latency, "Seconds from port to port")
+  simulate.add_option("--latency", o->network.link.latency, "Seconds from port to port")
       ->capture_default_str()
       ->excludes(named);
-  simulate.add_option("--gap", o->link.gap, "Seconds of a port for a message, besides its bytes")
+  simulate.add_option("--gap", o->network.link.gap, "Seconds of a port for a message, besides its bytes")
       ->capture_default_str()
       ->excludes(named);
-  simulate.add_option("--per-byte", o->link.per_byte, "Seconds of a port for a byte")
+  simulate.add_option("--per-byte", o->network.link.per_byte, "Seconds of a port for a byte")
       ->capture_default_str()
       ->excludes(named);
   simulate
-      .add_option("--eager-limit", o->link.eager_limit, "Messages of more bytes wait until the receiver allows them")
+      .add_option("--eager-limit", o->network.link.eager_limit,
+                  "Messages of more bytes wait until the receiver allows them")
       ->capture_default_str()
       ->excludes(named);
-  simulate.add_option("--rendezvous", o->link.rendezvous, "Seconds of that wait")
+  simulate.add_option("--rendezvous", o->network.link.rendezvous, "Seconds of that wait")
       ->capture_default_str()
       ->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
@@ -231,7 +236,8 @@ void add_simulate(CLI::App& app, Action& action) {
       ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
   simulate.callback([o, profile, &action] {
-    if (!profile->empty()) o->link = agreement::link_of_file(*profile);
+    o->network.inside = o->network.link;
+    if (!profile->empty()) o->network = agreement::network_of_file(*profile);
     check(*o);
     action = [o](const Job& job) { return run(job, *o); };
   });

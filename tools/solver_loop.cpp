@@ -114,7 +114,7 @@ double predicted_seconds(const std::string& method, std::size_t columns, int ran
   scenario.counts.assign(static_cast<std::size_t>(ranks), 1);
   const std::string schedule =
       agreement::chosen_schedule(method == "plain" ? "mpich" : "auto", std::span(&scenario.description, 1),
-                                 order::Layout::contiguous(scenario.counts), between_nodes)
+                                 order::Layout::contiguous(scenario.counts), agreement::Network{.link = between_nodes})
           .schedule;
   scenario.schedule = agreement::checked_schedule(schedule, std::span(&scenario.description, 1));
   const auto context = agreement::context_of(scenario.description, scenario.schedule, ranks);

@@ -1,4 +1,5 @@
-// `steadfold tune`: measures the link between two ranks, and writes the profile that choices and predictions go by.
+// `steadfold tune`: measures the link between two ranks and how fast partials are handled, and writes the profile that
+// choices and predictions go by.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,10 +8,12 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "agreement/profile.hpp"
 #include "bench/bench.hpp"
 #include "bench/link.hpp"
+#include "bench/rates.hpp"
 #include "command.hpp"
 #include "long_work.hpp"
 #include "program/mpi_library.hpp"
@@ -42,6 +45,13 @@ LinkTimes times_in(const Json& json) {
           .in_stream = json.at("in_stream").get<double>()};
 }
 
+/// What is measured of messages: those between nodes, or between any two ranks; and those inside a node, in a job on
+/// several.
+struct Measured {
+  LinkTimes times;
+  std::optional<LinkTimes> inside = {};
+};
+
 /// By two ranks that are started, several times over.
 LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   std::vector<LinkTimes> launches;
@@ -54,41 +64,59 @@ LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   return median_of(launches);
 }
 
-Json profiled(const LinkTimes& times) {
+/// The model of a link, and how far it is off in the median.
+Json model_of(const LinkTimes& times) {
   const auto [link, residual] = bench::fitted(times);
-  const Json environment = bench::environment();
-  Json found = {{"processor", environment.at("cpu")},
-                {"mpi", mpi_library().name},
-                {"date", environment.at("date")},
-                {"latency", link.latency},
-                {"gap", link.gap},
-                {"per_byte", link.per_byte},
-                {"eager_limit", nullptr},
-                {"rendezvous", nullptr},
-                {"residual", residual},
+  Json found = {{"latency", link.latency}, {"gap", link.gap},       {"per_byte", link.per_byte},
+                {"eager_limit", nullptr},  {"rendezvous", nullptr}, {"residual", residual},
                 {"times", to_json(times)}};
   if (link.rendezvous > 0) found.update({{"eager_limit", link.eager_limit}, {"rendezvous", link.rendezvous}});
   return found;
 }
 
-std::string profile_of(const Json& found) {
-  std::string text = "# A network as `steadfold tune` measured it: seconds and bytes.\n";
-  for (const char* key :
-       {"processor", "mpi", "date", "residual", "latency", "gap", "per_byte", "eager_limit", "rendezvous"}) {
+Json profiled(const Measured& measured, int rounds) {
+  const Json environment = bench::environment();
+  Json found = model_of(measured.times);
+  found.update({{"processor", environment.at("cpu")}, {"mpi", mpi_library().name}, {"date", environment.at("date")}});
+  if (measured.inside) {
+    found["node"] = model_of(*measured.inside);
+    found["residual"] = std::max(found["residual"].get<double>(), found["node"]["residual"].get<double>());
+  }
+  for (std::size_t i = 0; i < agreement::content_names.size(); ++i) {
+    const agreement::Rates rates = bench::measured_rates(static_cast<arithmetic::Content>(i), rounds);
+    found[std::string(agreement::content_names[i])] = {{"merge_per_byte", rates.merge_per_byte},
+                                                       {"finish_per_byte", rates.finish_per_byte}};
+  }
+  return found;
+}
+
+/// Lines of these keys of `found`, where they say something.
+std::string lines_of(const Json& found, std::initializer_list<const char*> keys, const std::string& group = "") {
+  std::string text;
+  for (const char* key : keys) {
     const Json& value = found.at(key);
     if (value.is_string())
-      text += fmt::format("{} = {}\n", key, value.get<std::string>());
+      text += fmt::format("{}{} = {}\n", group, key, value.get<std::string>());
     else if (value.is_number_integer())
-      text += fmt::format("{} = {}\n", key, value.get<std::uint64_t>());
+      text += fmt::format("{}{} = {}\n", group, key, value.get<std::uint64_t>());
     else if (!value.is_null())
-      text += fmt::format("{} = {:.4g}\n", key, value.get<double>());
+      text += fmt::format("{}{} = {:.4g}\n", group, key, value.get<double>());
   }
   return text;
 }
 
-std::string table_of_link(const Json& found) {
+std::string profile_of(const Json& found) {
+  const auto link = {"latency", "gap", "per_byte", "eager_limit", "rendezvous"};
+  std::string text = "# A network as `steadfold tune` measured it: seconds and bytes.\n" +
+                     lines_of(found, {"processor", "mpi", "date", "residual"}) + lines_of(found, link);
+  if (found.contains("node")) text += lines_of(found.at("node"), link, "node.");
+  for (const std::string_view content : agreement::content_names)
+    text += lines_of(found.at(content), {"merge_per_byte", "finish_per_byte"}, std::string(content) + ".");
+  return text;
+}
+
+std::string table_of_link(const Json& found, const transport::LogGP& link) {
   std::vector<std::vector<std::string>> lines = {{"bytes", "one way us", "by the model us"}};
-  const transport::LogGP link = agreement::link_in(profile_of(found));
   const LinkTimes times = times_in(found.at("times"));
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
     lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
@@ -113,8 +141,11 @@ Result written(const TuneOptions& options, Json found) {
       agreement::profile_of(mpi_library().version) == options.output
           ? ", and serves from now on.\n"
           : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
-  return {table_of_link(found) + fmt::format("{:.0f} % off in the median. {} is written{}",
-                                             100 * found.at("residual").get<double>(), options.output, use)};
+  const agreement::Network network = agreement::network_in(profile_of(found));
+  std::string tables = table_of_link(found, network.link);
+  if (found.contains("node")) tables += "Inside a node:\n" + table_of_link(found.at("node"), network.inside);
+  return {tables + fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.at("residual").get<double>(),
+                               options.output, use)};
 }
 
 /// The file to write. Its folder, unless somebody named one, is made.
@@ -137,21 +168,27 @@ void require_writable(const std::string& path) {
   if (!is_open) throw Failure("cannot write " + path + " (no such folder, or no right), name another file by --output");
 }
 
-LinkTimes read_times(const std::string& path) {
+bool are_usable(const LinkTimes& times) {
+  return times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
+         std::ranges::all_of(times.one_way, [](double each) { return each > 0; });
+}
+
+Measured read_times(const std::string& path) {
   std::ifstream file(path);
   const Json answer = Json::parse(file, nullptr, false);
   try {
-    const LinkTimes times = times_in(answer.at("times"));
-    if (times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
-        std::ranges::all_of(times.one_way, [](double each) { return each > 0; }))
-      return times;
+    Measured measured{.times = times_in(answer.at("times"))};
+    if (answer.contains("node")) measured.inside = times_in(answer.at("node").at("times"));
+    if (are_usable(measured.times) && (!measured.inside || are_usable(*measured.inside))) return measured;
   } catch (const Json::exception&) {  // said below
   }
   throw Failure("cannot use " + path + " (it is no answer of tune --json with times), measure anew");
 }
 
-LinkTimes measured(const TuneOptions& options, const Job& job, LongWork& work) {
-  return job.rank_count() == 1 ? of_launches(options, work) : bench::link_times(options.rounds);
+Measured measured_by(const TuneOptions& options, const Job& job, LongWork& work) {
+  if (job.rank_count() == 1) return {.times = of_launches(options, work)};
+  LinkTimes times = bench::link_times(options.rounds);
+  return {.times = std::move(times), .inside = bench::link_times_inside(options.rounds)};
 }
 
 Result run(TuneOptions options, const Job& job) {
@@ -161,13 +198,13 @@ Result run(TuneOptions options, const Job& job) {
     options.output = output_of(options);
     require_writable(options.output);
   });
-  LinkTimes times;
-  if (options.times.empty()) times = measured(options, job, work);
+  Measured measured;
+  if (options.times.empty()) measured = measured_by(options, job, work);
   Result result;
   job.together([&] {
     if (job.rank() != 0) return;  // others may not see the files
-    if (!options.times.empty()) times = read_times(options.times);
-    result = written(options, profiled(times));
+    if (!options.times.empty()) measured = read_times(options.times);
+    result = written(options, profiled(measured, options.rounds));
   });
   return result;
 }
@@ -175,7 +212,8 @@ Result run(TuneOptions options, const Job& job) {
 }  // namespace
 
 void add_tune(CLI::App& app, Action& action) {
-  CLI::App& tune = *app.add_subcommand("tune", "Measure the link between two ranks, and write it as a profile");
+  CLI::App& tune = *app.add_subcommand(
+      "tune", "Measure messages between two ranks and the handling of partials, and write a profile");
   const auto options = std::make_shared<TuneOptions>();
   tune.add_option("--output", options->output, "The profile's file (default: where all programs find it)");
   tune.add_option("--times", options->times, "Fit the times in this file, an answer of --json, in place of measuring");

@@ -246,7 +246,7 @@ void require_served(const Agreement& agreed) {
 
 void take_schedule(Agreement& agreed, const std::string& text, std::span<const Description> descriptions,
                    const Means& means) {
-  agreed.chosen = chosen_schedule(text, descriptions, *agreed.members.front().layout, means.link, means.nodes.get());
+  agreed.chosen = chosen_schedule(text, descriptions, *agreed.members.front().layout, means.network, means.nodes.get());
   agreed.schedule = checked_schedule(agreed.chosen.schedule, descriptions, means.rows, means.may_differ);
 }
 
@@ -256,7 +256,7 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
   descriptions.reserve(agreed.members.size());
   for (const Member& member : agreed.members) descriptions.push_back(member.description);
   agreed.digest = digest_of(descriptions);
-  agreed.link = means.link;
+  agreed.link = means.network.link;
   const std::string& asked = text.empty() ? means.forced_schedule : text;
   agreed.is_our_choice = asked.empty() || asked == "auto";
   try {

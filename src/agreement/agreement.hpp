@@ -90,7 +90,7 @@ struct Means {
   schedule::Rows rows = schedule::registry();           // the schedules that can be asked for
   bool may_differ = false;                              // as in schedule::Merging
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // of the machine; null if there is one, or nobody knows
-  transport::LogGP link = assumed_link;                 // as rank 0's profile describes it
+  Network network = {};                                 // as rank 0's profile describes it
 };
 
 /// All ranks' proposals, by rank, to one agreement. Throws the same Failure on every rank: the first rank's that has

@@ -75,11 +75,11 @@ Chosen chosen_among(std::span<const Timed> all, double share) {
 
 /// Of a user's operator nothing but sizes is known here.
 Chosen by_model(const Description& call, const PartialSizes& sizes, const order::Layout& layout,
-                const transport::LogGP& link) {
+                const Network& network) {
   const order::Layout* const layouts = &layout;
   const auto seconds = [&](const schedule::Spec& spec) -> std::optional<double> {
     if (refusal(spec, call) || refusal(*spec.row, std::span(&layouts, 1))) return std::nullopt;
-    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, link);
+    return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, network);
   };
   const std::string usual = by_rounds(std::span(&call, 1));
   if (layout.rank_count() == 1) return {.schedule = usual};  // nothing to send, nothing to compare
@@ -100,13 +100,13 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
 /// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
 /// `best`, or if groups always pay.
 Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes& sizes, const order::Layout& layout,
-                const transport::LogGP& link, const order::Nodes& nodes) {
+                const Network& network, const order::Nodes& nodes) {
   if (!nodes.groups_may_pay()) return best;
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
     const auto context =
         context_of(call, spec, layout.rank_count(), spec.row->has_groups ? &by_place : &layout, &nodes);
-    return modelled_seconds_on(nodes, context, sizes, call.columns, link);
+    return modelled_seconds_on(nodes, context, sizes, call.columns, network);
   };
   const auto without = seconds(schedule::parse(best.schedule));
   if (!without) return best;
@@ -119,15 +119,15 @@ Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes&
   return chosen_among(all, nodes.groups_always_pay() ? std::numeric_limits<double>::infinity() : worthwhile);
 }
 
-Chosen by_model(const Description& call, const order::Layout& layout, const transport::LogGP& link,
+Chosen by_model(const Description& call, const order::Layout& layout, const Network& network,
                 const order::Nodes* nodes) {
   const arithmetic::Operator user{.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; },
                                   .element_bytes = call.element_bytes};
   const auto kind = make_kind(call, operator_of(call, user), call.columns,
                               {.rows = layout.element_count(), .ranks = layout.rank_count()});
   const PartialSizes sizes(*kind);
-  Chosen best = by_model(call, sizes, layout, link);
-  return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, link, *nodes);
+  Chosen best = by_model(call, sizes, layout, network);
+  return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, network, *nodes);
 }
 
 /// [S3]: binomial trees (a chain where these lose a needed order) and recursive doubling for short messages, else
@@ -176,11 +176,11 @@ std::string text_of(const Chosen& chosen) {
 }
 
 Chosen chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
-                       const transport::LogGP& link, const order::Nodes* nodes) {
+                       const Network& network, const order::Nodes* nodes) {
   if (asked == "mpich") return {.schedule = by_mpich(calls, layout.rank_count())};
   if (!asked.empty() && asked != "auto") return {.schedule = asked};
   if (calls.size() > 1) return {.schedule = by_rounds(calls, nodes)};
-  return by_model(calls.front(), layout, link, nodes);
+  return by_model(calls.front(), layout, network, nodes);
 }
 
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls, schedule::Rows rows,

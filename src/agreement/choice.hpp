@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agreement/description.hpp"
-#include "transport/simulated/topology.hpp"
+#include "agreement/network.hpp"
 
 namespace steadfold::agreement {
 
@@ -28,13 +28,13 @@ std::string text_of(const Chosen& chosen);
 /// until a rank sends to all others at once.
 std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count);
 
-/// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that link,
+/// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that network,
 /// `mpich` the one that MPICH would take, by size and powers of two. Other names are returned
 /// as they are. The calls are those of one bundle and have one root; `layout` is that of the first. On several `nodes`
 /// (null: one, or nobody knows) `auto` considers schedules with groups, where they change no bits, and takes one where
 /// groups always pay.
 Chosen chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
-                       const transport::LogGP& link, const order::Nodes* nodes = nullptr);
+                       const Network& network, const order::Nodes* nodes = nullptr);
 
 /// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ`: as in schedule::Merging.
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,

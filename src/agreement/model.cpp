@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace steadfold::agreement {
@@ -71,7 +72,8 @@ struct Modelled {
   double partial = 0;  // bytes of a whole one, a typical one
   double value = 0;
   std::vector<Outgoing> sent = {};
-  double merged = 0;  // bytes of partials
+  double merged = 0;    // bytes of partials
+  double finished = 0;  // that a partial of all rows, or a rank's part of it, has beyond its result
 
   double starts() const {
     double count = 0;
@@ -88,6 +90,9 @@ struct Modelled {
     double seconds = 0;
     for (const Outgoing& each : sent) seconds += each.count * link.start(static_cast<Bytes>(each.bytes));
     return seconds;
+  }
+  double seconds_of_handling(const Rates& rates) const {
+    return merged * rates.merge_per_byte + finished * rates.finish_per_byte;
   }
 };
 
@@ -146,6 +151,15 @@ void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes&
   found.merged = vectors.partials * found.partial;
 }
 
+/// Bytes beyond their result of the partials of all rows that a rank makes values of: of all columns, or of a part.
+double finished_by_a_rank(const schedule::Context& context, const PartialSizes& sizes, double typical) {
+  const bool in_order = context.layout->in_rank_order();
+  const double whole = in_order ? static_cast<double>(sizes.of(*context.layout, {0, context.rank_count})) : typical;
+  const bool in_parts = context.scatters() || context.spec->row->segments == schedule::Segments::one_per_rank;
+  const double beyond = std::max(whole - static_cast<double>(sizes.kind().value_bytes()), 0.0);
+  return in_parts ? beyond / static_cast<double>(context.rank_count) : beyond;
+}
+
 std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& sizes, Count columns,
                                  const transport::LogGP& link) {
   const schedule::Row& row = *context.spec->row;
@@ -167,45 +181,103 @@ std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& 
   } else {
     send_vectors(found, row, sizes);
   }
+  found.finished = finished_by_a_rank(whole, sizes, found.partial);
   return found;
 }
 
-/// What one node's ranks send, or take in, in vectors.
+/// What one node's ranks send, or take in.
 struct Passed {
-  Vectors outside;      // to or from other nodes
-  double messages = 0;  // that carry these
-  double all = 0;
-
-  void add(const schedule::Step& step, bool is_outside, double vector) {
-    all += vector;
-    if (!is_outside) return;
-    (step.target.kind == schedule::SlotKind::landing ? outside.partials : outside.values) += vector;
-    messages += step.more ? 0 : 1;
-  }
-  double outside_sum() const { return outside.partials + outside.values; }
+  double all = 0;        // vectors
+  double outside = 0;    // those to or from other nodes
+  double bytes = 0;      // of these
+  double messages = 0;   // that carry these
+  double latencies = 0;  // the largest share, of a rank's messages, that go outside
 };
 
-/// The way, in or out, by which more passes the link of the node; nothing if that takes too long to count.
-std::optional<Passed> passed_link(const order::Nodes& nodes, schedule::Context context) {
-  constexpr Count most_steps = Count{1} << 16;
+/// Partials that arrive are as large as the ranks that they cover make them; of others the typical size is known.
+class SizesOnTheWay {
+ public:
+  SizesOnTheWay(const Modelled& found, const PartialSizes& sizes) noexcept : found_(&found), sizes_(&sizes) {}
+
+  double of(const schedule::Step& step) {
+    if (step.target.kind != schedule::SlotKind::landing) return found_->value;
+    const bool is_known = step.kind == schedule::StepKind::receive && !step.covers.is_part();
+    const order::Layout& layout = *found_->context.layout;
+    if (!is_known || !layout.in_rank_order()) return found_->partial;
+    const order::Rank count = step.covers.ranks.count + step.covers.apart.count;
+    const auto [known, is_new] = by_count_.try_emplace(count);
+    if (is_new) known->second = static_cast<double>(sizes_->of(layout, {0, count}));
+    return known->second;
+  }
+
+ private:
+  const Modelled* found_;
+  const PartialSizes* sizes_;
+  std::map<order::Rank, double> by_count_;
+};
+
+/// Counts what passes the link of a node, rank by rank.
+class NodeLink {
+ public:
+  NodeLink(const order::Nodes& nodes, order::Rank node, const Modelled& found, const PartialSizes& sizes) noexcept
+      : nodes_(&nodes), node_(node), on_the_way_(found, sizes) {}
+
+  /// The rank of the context. False: there are too many steps to go on.
+  bool count(const schedule::Context& context) {
+    constexpr Count most_steps = Count{1} << 16;
+    const double vector = 1.0 / context.segments;
+    Count messages = 0;
+    Count outside = 0;
+    schedule::Steps steps = context.spec->row->steps(context);
+    while (const schedule::Step* const step = steps.next()) {
+      if (++steps_ > most_steps) return false;
+      if (step->peer < 0) continue;
+      Passed& way = step->kind == schedule::StepKind::send ? out_ : in_;
+      way.all += vector;
+      ++messages;
+      if (nodes_->node_of(step->peer) == node_) continue;
+      ++outside;
+      way.outside += vector;
+      way.bytes += vector * on_the_way_.of(*step);
+      way.messages += step->more ? 0 : 1;
+    }
+    if (outside <= most_outside_) return true;
+    most_outside_ = outside;
+    latencies_ = static_cast<double>(outside) / static_cast<double>(messages);
+    return true;
+  }
+
+  /// The way, in or out, by which more passes.
+  Passed passed() const {
+    Passed more = out_.outside > in_.outside ? out_ : in_;
+    more.latencies = latencies_;
+    return more;
+  }
+
+ private:
+  const order::Nodes* nodes_;
+  order::Rank node_;
+  SizesOnTheWay on_the_way_;
+  Passed out_;
+  Passed in_;
+  Count steps_ = 0;
+  Count most_outside_ = 0;  // of a rank
+  double latencies_ = 0;    // of that rank
+};
+
+/// Nothing if that takes too long to count.
+std::optional<Passed> passed_link(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
+  schedule::Context context = found.context;
   order::Rank node = nodes.node_of(context.root);
   for (order::Rank other = 0; !context.rooted() && other < nodes.count(); ++other)
     if (nodes.places(other).count > nodes.places(node).count) node = other;
-  Passed out;
-  Passed in;
-  Count steps_taken = 0;
+  NodeLink link(nodes, node, found, sizes);
   const order::RankRange places = nodes.places(node);
   for (order::Rank place = places.first; place < places.first + places.count; ++place) {
     context.rank = nodes.rank_at(place);
-    schedule::Steps steps = context.spec->row->steps(context);
-    while (const schedule::Step* const step = steps.next()) {
-      if (++steps_taken > most_steps) return std::nullopt;
-      if (step->peer < 0) continue;
-      Passed& way = step->kind == schedule::StepKind::send ? out : in;
-      way.add(*step, nodes.node_of(step->peer) != node, 1.0 / context.segments);
-    }
+    if (!link.count(context)) return std::nullopt;
   }
-  return out.outside_sum() > in.outside_sum() ? out : in;
+  return link.passed();
 }
 
 }  // namespace
@@ -218,25 +290,28 @@ Bytes PartialSizes::of(const order::Layout& layout, order::RankRange range) cons
 }
 
 std::optional<double> modelled_seconds(schedule::Context context, const PartialSizes& sizes, Count columns,
-                                       const transport::LogGP& link) {
+                                       const Network& network) {
   if (context.rank_count == 1 && context.spec->row->messages && context.spec->row->rounds) return 0;
+  const transport::LogGP& link = network.link;
   const auto found = modelled(context, sizes, columns, link);
   if (!found) return std::nullopt;
   return found->rounds * link.latency + found->seconds_of_starts(link) + found->bytes() * link.per_byte +
-         found->merged * assumed_merge_per_byte;
+         found->seconds_of_handling(network.rates_of(sizes.kind()));
 }
 
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
-                                          const PartialSizes& sizes, Count columns, const transport::LogGP& link) {
+                                          const PartialSizes& sizes, Count columns, const Network& network) {
+  const transport::LogGP& link = network.link;
+  const transport::LogGP& inside = network.inside;
   const auto found = modelled(context, sizes, columns, link);
-  const auto passed = found ? passed_link(nodes, found->context) : std::nullopt;
+  const auto passed = found ? passed_link(nodes, *found, sizes) : std::nullopt;
   if (!passed) return std::nullopt;
-  const double inside = passed->all > 0 ? 1 - passed->outside_sum() / passed->all : 1;  // the share that stays
-  const double bytes =
-      inside * found->bytes() + passed->outside.partials * found->partial + passed->outside.values * found->value;
-  const double start = found->seconds_of_starts(link) / std::max(found->starts(), 1.0);
-  return found->rounds * link.latency + (found->starts() * inside + passed->messages) * start + bytes * link.per_byte +
-         found->merged * assumed_merge_per_byte;
+  const double stays = passed->all > 0 ? 1 - passed->outside / passed->all : 1;  // the share inside the node
+  const double latency = passed->latencies * link.latency + (1 - passed->latencies) * inside.latency;
+  const double leave = passed->messages / std::max(found->starts(), 1.0);
+  return found->rounds * latency + stays * found->seconds_of_starts(inside) + leave * found->seconds_of_starts(link) +
+         stays * found->bytes() * inside.per_byte + passed->bytes * link.per_byte +
+         found->seconds_of_handling(network.rates_of(sizes.kind()));
 }
 
 }  // namespace steadfold::agreement

@@ -1,5 +1,5 @@
 // What a schedule would cost, in a closed form that can be asked of every row: rounds, bytes through the busiest ports,
-// and what is merged there.
+// and what is merged and finished there. What a rank makes of its own elements is left out: all schedules need that.
 // Cost: O(1) per schedule if elements are in rank order. Source: the linear model of [S1]
 // and [S3], for records whose size follows their rows.
 #pragma once
@@ -11,9 +11,6 @@
 #include "arithmetic/partial.hpp"
 
 namespace steadfold::agreement {
-
-/// Seconds that merging takes per byte: the speed of memory, not of a link.
-inline constexpr double assumed_merge_per_byte = 1e-10;
 
 /// A kind of partial, and the sizes that were asked for before: those of rows in many intervals take long to find.
 class PartialSizes {
@@ -37,13 +34,13 @@ class PartialSizes {
 /// Seconds; nothing if the row has no formulas. The context names the layout and the schedule; its rank and segments
 /// are ignored.
 std::optional<double> modelled_seconds(schedule::Context context, const PartialSizes& sizes, Count columns,
-                                       const transport::LogGP& link = assumed_link);
+                                       const Network& network = {});
 
 /// Seconds if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
-/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. Nothing if the
-/// row has no formulas, or that node has more than 65536 steps. Cost: O(steps of that node).
+/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest; as many rounds
+/// as the share of messages that pass it, of the rank that sends or takes most of them, wait for the latency between
+/// nodes. Nothing if the row has no formulas, or that node has more than 65536 steps. Cost: O(steps of that node).
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
-                                          const PartialSizes& sizes, Count columns,
-                                          const transport::LogGP& link = assumed_link);
+                                          const PartialSizes& sizes, Count columns, const Network& network = {});
 
 }  // namespace steadfold::agreement

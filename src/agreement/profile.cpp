@@ -1,12 +1,14 @@
 #include "agreement/profile.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -28,18 +30,30 @@ std::string_view trimmed(std::string_view text) {
   throw std::invalid_argument(problem + " (" + why + "), " + write_it);
 }
 
-/// The figures of a profile, by their names.
-struct Figures {
-  std::optional<double> latency, gap, per_byte, eager_limit, rendezvous;
+constexpr std::string_view of_nodes = "node.";
+constexpr std::array<std::string_view, 5> link_keys = {"latency", "gap", "per_byte", "eager_limit", "rendezvous"};
+constexpr std::string_view merge_key = ".merge_per_byte";
+constexpr std::string_view finish_key = ".finish_per_byte";
 
-  std::optional<double>* of(std::string_view key) {
-    if (key == "latency") return &latency;
-    if (key == "gap") return &gap;
-    if (key == "per_byte") return &per_byte;
-    if (key == "eager_limit") return &eager_limit;
-    if (key == "rendezvous") return &rendezvous;
-    return nullptr;
-  }
+bool is_figure(std::string_view key) {
+  for (const std::string_view content : agreement::content_names)
+    if (key.starts_with(content))
+      return key.substr(content.size()) == merge_key || key.substr(content.size()) == finish_key;
+  if (key.starts_with(of_nodes)) key.remove_prefix(of_nodes.size());
+  return std::ranges::find(link_keys, key) != link_keys.end();
+}
+
+/// The figures of a profile, by their keys.
+class Figures {
+ public:
+  bool has(const std::string& key) const { return figures_.contains(key); }
+  double of(const std::string& key) const { return figures_.at(key); }
+  double of(const std::string& key, double otherwise) const { return has(key) ? of(key) : otherwise; }
+  /// False: it was there.
+  bool add(const std::string& key, double figure) { return figures_.emplace(key, figure).second; }
+
+ private:
+  std::map<std::string, double> figures_;
 };
 
 double number_in(std::string_view value, const std::string& where) {
@@ -65,12 +79,28 @@ void take_line(std::string_view line, int number, Figures& figures) {
     refuse(where + " is no `key = value`", "'" + std::string(line.substr(0, 40)) + "'");
   const std::string_view key = trimmed(line.substr(0, sign));
   const std::string_view value = trimmed(line.substr(sign + 1));
-  if (std::optional<double>* const figure = figures.of(key)) {
-    if (figure->has_value()) refuse(where + " says " + std::string(key) + " again", "it stands above");
-    *figure = number_in(value, where);
+  if (is_figure(key)) {
+    if (!figures.add(std::string(key), number_in(value, where)))
+      refuse(where + " says " + std::string(key) + " again", "it stands above");
   } else if (!tells_origin(key)) {
     refuse(where + " has an unknown key", "'" + std::string(key.substr(0, 40)) + "'");
   }
+}
+
+/// The link whose keys begin so.
+transport::LogGP link_in(const Figures& figures, const std::string& group) {
+  const auto key = [&](std::size_t which) { return group + std::string(link_keys[which]); };
+  if (!figures.has(key(0)) || !figures.has(key(1)) || !figures.has(key(2)))
+    refuse("figures are missing", key(0) + ", " + key(1) + " and " + key(2) + " are all needed");
+  if (figures.has(key(3)) != figures.has(key(4)))
+    refuse("figures are missing", key(3) + " and " + key(4) + " belong together");
+  transport::LogGP link{.latency = figures.of(key(0)), .gap = figures.of(key(1)), .per_byte = figures.of(key(2))};
+  if (link.latency + link.gap <= 0) refuse("figures cannot be used", key(0) + " and " + key(1) + " are both 0");
+  if (figures.has(key(3))) {
+    link.eager_limit = static_cast<Bytes>(figures.of(key(3)));
+    link.rendezvous = figures.of(key(4));
+  }
+  return link;
 }
 
 std::string variable(const char* name) {
@@ -124,27 +154,27 @@ std::string file_name_of(std::string_view processor, std::string_view library) {
 
 }  // namespace
 
-transport::LogGP link_in(std::string_view profile) {
+Network network_in(std::string_view profile) {
   Figures figures;
+  bool has_inside = false;
   for (int number = 1; !profile.empty(); ++number) {
     const std::size_t end = profile.find('\n');
     take_line(profile.substr(0, end), number, figures);
     profile.remove_prefix(end == std::string_view::npos ? profile.size() : end + 1);
   }
-  if (!figures.latency || !figures.gap || !figures.per_byte)
-    refuse("figures are missing", "latency, gap and per_byte are all needed");
-  if (figures.eager_limit.has_value() != figures.rendezvous.has_value())
-    refuse("figures are missing", "eager_limit and rendezvous belong together");
-  if (*figures.latency + *figures.gap <= 0) refuse("figures cannot be used", "latency and gap are both 0");
-  transport::LogGP link{.latency = *figures.latency, .gap = *figures.gap, .per_byte = *figures.per_byte};
-  if (figures.eager_limit) {
-    link.eager_limit = static_cast<Bytes>(*figures.eager_limit);
-    link.rendezvous = *figures.rendezvous;
+  Network network{.link = link_in(figures, "")};
+  for (const std::string_view key : link_keys) has_inside |= figures.has(std::string(of_nodes) + std::string(key));
+  if (has_inside) network.inside = link_in(figures, std::string(of_nodes));
+  for (std::size_t i = 0; i < network.rates.size(); ++i) {
+    const std::string content(content_names[i]);
+    Rates& rates = network.rates[i];
+    rates.merge_per_byte = figures.of(content + std::string(merge_key), rates.merge_per_byte);
+    rates.finish_per_byte = figures.of(content + std::string(finish_key), rates.finish_per_byte);
   }
-  return link;
+  return network;
 }
 
-transport::LogGP link_of_file(const std::string& path) {
+Network network_of_file(const std::string& path) {
   std::error_code ignored;  // what is no file, such as a pipe, may keep its reader waiting for ever
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
@@ -154,7 +184,7 @@ transport::LogGP link_of_file(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "it is no file, or not readable");
   if (text.size() == most) refuse(path + " is no profile", "it has more than 64 KiB");
-  return link_in(text);
+  return network_in(text);
 }
 
 std::string own_profile(std::string_view library) {
@@ -171,16 +201,16 @@ std::string profile_of(std::string_view library) {
   return "";
 }
 
-transport::LogGP link_of(std::string_view library) {
+Network network_of(std::string_view library) {
   const std::string path = profile_of(library);
-  if (path.empty()) return assumed_link;
+  if (path.empty()) return {};
   try {
-    return link_of_file(path);
+    return network_of_file(path);
   } catch (const std::invalid_argument& fault) {
     static std::once_flag told;
     std::call_once(
         told, [&] { std::fprintf(stderr, "steadfold: the profile %s is not used: %s\n", path.c_str(), fault.what()); });
-    return assumed_link;
+    return {};
   }
 }
 

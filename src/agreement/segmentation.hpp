@@ -7,19 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "agreement/network.hpp"
 #include "schedule/registry.hpp"
-#include "transport/simulated/topology.hpp"
 
 namespace steadfold::agreement {
 
 using order::Bytes;
 using order::Count;
-
-/// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
-/// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
-/// they took 2.3 times as long (docs/performance.md, "Sixteen cores"). Without an eager limit, long vectors go in
-/// halves where whole ones take less time, and middle ones whole (the same page, "What auto takes").
-inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 4032, .rendezvous = 3e-6};
 
 /// About the most bytes that a message of one partial or value has beside its elements.
 inline constexpr Bytes most_head = 64;

@@ -216,6 +216,7 @@ class ConvertedKind final : public PartialKind {
   bool has_fixed_size() const noexcept override { return kind_->has_fixed_size(); }
   Count row_count(const order::IntervalSet& rows) const override { return kind_->row_count(rows); }
   Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
+  Content content() const noexcept override { return kind_->content(); }
   Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
   const AddedWords* added_words() const noexcept override { return kind_->added_words(); }
 

@@ -261,6 +261,10 @@ class PreparedMerge {
   virtual Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) = 0;
 };
 
+/// What a partial's bytes are, as far as handling them takes longer for some than for others: values, which are added
+/// or kept; what carries exact sums; or bins.
+enum class Content : std::uint8_t { values, accumulators, bins };
+
 /// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
 /// made, so that threads may share it. No function here throws after construction.
 class PartialKind {
@@ -280,6 +284,7 @@ class PartialKind {
   virtual Count row_count(const order::IntervalSet& rows) const { return rows.empty() ? 0 : 1; }
   /// Bytes of one row of results, header not included.
   virtual Bytes value_bytes() const noexcept = 0;
+  virtual Content content() const noexcept { return Content::values; }
 
   virtual std::unique_ptr<Builder> builder() const = 0;
 

@@ -31,9 +31,9 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
 }
 
 /// Rank 0's counts. A profile is one of messages, and memory that all ranks share has none.
-transport::LogGP own_link(const transport::Transport& transport) {
+agreement::Network own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
-  return library.empty() ? agreement::assumed_link : agreement::link_of(library);
+  return library.empty() ? agreement::Network{} : agreement::network_of(library);
 }
 
 std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
@@ -86,16 +86,16 @@ Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
   const std::vector<std::byte> mine = told_by([this] {
     const transport::Whereabouts where = own_whereabouts(*transport_);
     const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
-    const transport::LogGP link = own_link(*transport_);
+    const agreement::Network network = own_network(*transport_);
     std::string told(reinterpret_cast<const char*>(&where), sizeof where);
-    told.append(reinterpret_cast<const char*>(&link), sizeof link);
+    told.append(reinterpret_cast<const char*>(&network), sizeof network);
     return told.append(asked == nullptr ? "" : asked);
   });
   const auto gathered = co_await gather(flow, mine);
   const auto all = parts_of(gathered);
   const auto behind_where = all[0].subspan(sizeof(transport::Whereabouts));
-  std::memcpy(&means_.link, behind_where.data(), sizeof means_.link);
-  means_.forced_schedule = text_of(behind_where.subspan(sizeof means_.link));
+  std::memcpy(&means_.network, behind_where.data(), sizeof means_.network);
+  means_.forced_schedule = text_of(behind_where.subspan(sizeof means_.network));
   means_.nodes = nodes_of(*transport_, all);
 }
 

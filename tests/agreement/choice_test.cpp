@@ -29,19 +29,21 @@ Call vector_call(Count columns, Rank root = all_ranks, Method method = Method::p
 }
 
 std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", const LogGP& on = link,
-                   const Nodes& nodes = nullptr) {
+                   const Nodes& nodes = nullptr, const LogGP* inside = nullptr) {
   const Description description = describe(call);
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(p), 1));
-  return agreement::chosen_schedule(asked, std::span(&description, 1), layout, on, nodes.get()).schedule;
+  return agreement::chosen_schedule(asked, std::span(&description, 1), layout,
+                                    {.link = on, .inside = inside == nullptr ? on : *inside}, nodes.get())
+      .schedule;
 }
 
-/// Nodes of so many ranks each, which share one link, whichever ranks they are.
+/// Nodes of so many ranks each, which share one link, whichever ranks they are, and have others inside.
 class SharedLinks final : public transport::Topology {
  public:
-  explicit SharedLinks(Nodes nodes)
+  SharedLinks(Nodes nodes, const LogGP& inside)
       : nodes_(std::move(nodes)),
         network_(transport::make_topology("two_level:links=1:size=" + std::to_string(nodes_->places(0).count), link,
-                                          nodes_->rank_count())) {}
+                                          inside, nodes_->rank_count())) {}
   double duration(Rank source, Rank target, Bytes bytes) const override {
     return network_->duration(nodes_->place_of(source), nodes_->place_of(target), bytes);
   }
@@ -56,12 +58,13 @@ class SharedLinks final : public transport::Topology {
 };
 
 double simulated_seconds(const std::string& name, const Call& call, Rank p, const Nodes& nodes = nullptr,
-                         const LogGP& on = link) {
-  prediction::Scenario scenario{.description = describe(call),
-                                .schedule = schedule::parse(name),
-                                .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
-                                .seconds_per_operation = agreement::assumed_merge_per_byte * sizeof(double),
-                                .nodes = nodes};
+                         const LogGP& on = link, const LogGP& inside = link) {
+  prediction::Scenario scenario{
+      .description = describe(call),
+      .schedule = schedule::parse(name),
+      .counts = std::vector<Count>(static_cast<std::size_t>(p), 1),
+      .seconds_per_operation = agreement::assumed_rates.front().merge_per_byte * sizeof(double),
+      .nodes = nodes};
   // A node has one card: the messages of a round go one after the other.
   if (scenario.schedule.row->same_on_all_ranks == schedule::SameOnAllRanks::no) scenario.ports = 1;
   scenario.segments =
@@ -69,7 +72,7 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p, cons
   if (call.collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
   if (nodes == nullptr) return predict(scenario, *transport::make_topology("flat", on, p)).seconds.value();
-  SharedLinks topology(nodes);
+  SharedLinks topology(nodes, inside);
   return predict(scenario, topology).seconds.value();
 }
 
@@ -78,7 +81,8 @@ double modelled_seconds(const std::string& name, const Call& call, Rank p) {
   const Description description = describe(call);
   const schedule::Spec spec = schedule::parse(name);
   const auto kind = make_kind(description, operator_of(description, call.user), call.columns);
-  return agreement::modelled_seconds(context_of(description, spec, p, &layout), *kind, call.columns, link).value();
+  return agreement::modelled_seconds(context_of(description, spec, p, &layout), *kind, call.columns, {.link = link})
+      .value();
 }
 
 /// Good enough to choose by: the model is at most half as much again, or two thirds, of what is simulated.
@@ -240,8 +244,13 @@ TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
   }
 }
 
+/// How many times as quick links inside nodes are, and how much slower a choice may be.
+class ChoiceOnNodes : public testing::TestWithParam<std::pair<double, double>> {};
+
 /// Where the nodes make groups cheaper they are taken, and what is taken is never much worse than without nodes.
-TEST(Choice, OnNodesTakesGroupsWhereALinkIsSharedByMany) {
+TEST_P(ChoiceOnNodes, TakesGroupsWhereALinkIsSharedByMany) {
+  const auto& [quicker, most] = GetParam();
+  const LogGP inside{.latency = 0, .gap = link.gap / quicker, .per_byte = link.per_byte / quicker};
   std::map<std::string, int> taken;
   for (const bool in_turn : {false, true}) {
     for (const Rank size : {2, 8}) {
@@ -253,9 +262,12 @@ TEST(Choice, OnNodesTakesGroupsWhereALinkIsSharedByMany) {
         for (const Count columns : {1, 1000, 100'000}) {
           for (const Rank root : {all_ranks, 0, p - 1}) {
             const Call call = vector_call(columns, root, in_turn ? Method::exact : Method::tree);
-            const std::string with = chosen(call, p, "auto", link, nodes);
+            const std::string with = chosen(call, p, "auto", link, nodes, &inside);
             const std::string without = chosen(call, p);
-            EXPECT_LT(simulated_seconds(with, call, p, nodes), 1.1 * simulated_seconds(without, call, p, nodes))
+            const auto seconds = [&](const std::string& name) {
+              return simulated_seconds(name, call, p, nodes, link, inside);
+            };
+            EXPECT_LT(seconds(with), most * seconds(without))
                 << with << " for " << without << ", " << count << " nodes of " << size << ", in turn " << in_turn
                 << ", columns " << columns << ", root " << root;
             ++taken[schedule::find(with)->has_groups ? "groups"
@@ -268,6 +280,30 @@ TEST(Choice, OnNodesTakesGroupsWhereALinkIsSharedByMany) {
   }
   EXPECT_GT(taken["groups"], 12);
   EXPECT_GT(taken["no groups by blocks"], 10);
+}
+INSTANTIATE_TEST_SUITE_P(Links, ChoiceOnNodes, testing::Values(std::pair(1.0, 1.1), std::pair(10.0, 1.2)));
+
+/// All rounds of recursive doubling leave the node, a part of those of a schedule with groups do.
+TEST(Model, OnNodesGoesByTheLatencyInside) {
+  const agreement::Network alike{.link = {.latency = 1e-5, .gap = 1e-9, .per_byte = 0}};
+  agreement::Network quick_inside = alike;
+  quick_inside.inside.latency = 1e-7;
+  constexpr Rank p = 63;
+  std::vector<Rank> labels;
+  for (Rank rank = 0; rank < p; ++rank) labels.push_back(rank % 7);  // so that no power of two is a way inside
+  const order::Nodes nodes(labels);
+  const Description description = describe(vector_call(10, all_ranks, Method::exact));
+  const auto kind = make_kind(description, operator_of(description, {}), 10);
+  const auto layout = order::Layout::contiguous(std::vector<Count>(p, 1));
+  const auto by_place = layout.reordered(nodes.ranks());
+  const auto gained = [&](const std::string& name) {
+    const schedule::Spec spec = schedule::parse(name);
+    const auto context = context_of(description, spec, p, spec.row->has_groups ? &by_place : &layout, &nodes);
+    return modelled_seconds_on(nodes, context, *kind, 10, quick_inside).value() /
+           modelled_seconds_on(nodes, context, *kind, 10, alike).value();
+  };
+  EXPECT_GT(gained("recursive_doubling"), 0.99);
+  EXPECT_LT(gained("two_level"), 0.6);
 }
 
 /// Neither does the machine change the bits of a method whose bits follow the order, nor does one node change anything.
@@ -304,7 +340,7 @@ TEST(Choice, OnFarNodesTakesGroups) {
   const auto takes_groups = [&](std::span<const Call> calls, const order::Nodes& nodes) {
     std::vector<Description> descriptions;
     for (const Call& call : calls) descriptions.push_back(describe(call));
-    return schedule::find(chosen_schedule("auto", descriptions, layout, link, &nodes).schedule)->has_groups;
+    return schedule::find(chosen_schedule("auto", descriptions, layout, {.link = link}, &nodes).schedule)->has_groups;
   };
   for (const Rank root : {all_ranks, 0, 4}) {
     for (const Count columns : {1, 1000, 1'000'000}) {

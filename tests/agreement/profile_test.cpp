@@ -12,20 +12,21 @@
 #include <optional>
 
 #include "agreement/choice.hpp"
+#include "agreement/segmentation.hpp"
 
 namespace steadfold::test::profile_test {
 namespace {
 
 using agreement::Call;
-using agreement::link_in;
 using agreement::Method;
+using agreement::network_in;
 using order::Count;
 using order::Rank;
 using transport::LogGP;
 
 std::string fault_of(const std::string& text) {
   try {
-    link_in(text);
+    network_in(text);
   } catch (const std::invalid_argument& fault) {
     return fault.what();
   }
@@ -33,15 +34,33 @@ std::string fault_of(const std::string& text) {
 }
 
 TEST(Profile, HasFiguresAndSaysWhereTheyComeFrom) {
-  const LogGP link = link_in(
-      "# measured\nprocessor = AMD EPYC\nmpi=Open MPI # 4.1\n\n latency = 1.5e-6\r\ngap=2e-7\nper_byte = 1e-10\n"
-      "eager_limit = 65408\nrendezvous = 3e-6\nrelease = 0.1\ndate = today\nresidual = 0.1");
+  const LogGP link =
+      network_in(
+          "# measured\nprocessor = AMD EPYC\nmpi=Open MPI # 4.1\n\n latency = 1.5e-6\r\ngap=2e-7\nper_byte = 1e-10\n"
+          "eager_limit = 65408\nrendezvous = 3e-6\nrelease = 0.1\ndate = today\nresidual = 0.1")
+          .link;
   EXPECT_EQ(link.latency, 1.5e-6);
   EXPECT_EQ(link.gap, 2e-7);
   EXPECT_EQ(link.per_byte, 1e-10);
   EXPECT_EQ(link.eager_limit, 65408u);
   EXPECT_EQ(link.rendezvous, 3e-6);
-  EXPECT_EQ(link_in("latency=1\ngap=0\nper_byte=0").rendezvous, 0);
+  EXPECT_EQ(network_in("latency=1\ngap=0\nper_byte=0").link.rendezvous, 0);
+}
+
+TEST(Profile, HasTheLinkInsideNodesAndRatesWhereTheyAreKnown) {
+  const std::string link = "latency = 1e-5\ngap = 2e-7\nper_byte = 1e-9\neager_limit = 1984\nrendezvous = 1e-5\n";
+  const agreement::Network alone = network_in(link);
+  EXPECT_EQ(alone.inside.latency, 1e-5);
+  EXPECT_EQ(alone.inside.eager_limit, 1984u);
+  EXPECT_EQ(alone.rates[1].merge_per_byte, agreement::assumed_rates[1].merge_per_byte);
+  const agreement::Network both = network_in(link + "node.latency = 1e-7\nnode.gap = 0\nnode.per_byte = 1e-10\n" +
+                                             "values.merge_per_byte = 1\nbins.finish_per_byte = 2\n");
+  EXPECT_EQ(both.link.latency, 1e-5);
+  EXPECT_EQ(both.inside.latency, 1e-7);
+  EXPECT_EQ(both.inside.rendezvous, 0) << "none is said";
+  EXPECT_EQ(both.rates[0].merge_per_byte, 1);
+  EXPECT_EQ(both.rates[0].finish_per_byte, agreement::assumed_rates[0].finish_per_byte);
+  EXPECT_EQ(both.rates[2].finish_per_byte, 2);
 }
 
 TEST(Profile, SaysWhatIsWrong) {
@@ -53,6 +72,12 @@ TEST(Profile, SaysWhatIsWrong) {
            {good + "rendezvous = 1e-6\n", "belong together"},
            {good + "gap = 1\n", "line 4 says gap again"},
            {good + "bandwidth = 1\n", "line 4 has an unknown key ('bandwidth')"},
+           {good + "node.gap = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
+           {good + "node.latency = 0\nnode.gap = 0\nnode.per_byte = 1\n", "node.latency and node.gap are both 0"},
+           {good + "node.node.gap = 1\n", "line 4 has an unknown key ('node.node.gap')"},
+           {good + "values = 1\n", "line 4 has an unknown key ('values')"},
+           {good + "bins.latency = 1\n", "line 4 has an unknown key ('bins.latency')"},
+           {good + "bins.merge_per_byte = -1\n", "line 4 cannot be used ('-1' is no number"},
            {good + "some text\n", "line 4 is no `key = value` ('some text')"},
            {"latency = fast\n", "line 1 cannot be used ('fast' is no number from 0 to 1e12)"},
            {"latency = -1\n", "'-1' is no number"},
@@ -69,14 +94,14 @@ TEST(Profile, SaysWhatIsWrong) {
 }
 
 TEST(Profile, OfAFileThatIsNone) {
-  EXPECT_THROW(agreement::link_of_file("/no/such/file"), std::invalid_argument);
-  EXPECT_THROW(agreement::link_of_file("/"), std::invalid_argument);
+  EXPECT_THROW(agreement::network_of_file("/no/such/file"), std::invalid_argument);
+  EXPECT_THROW(agreement::network_of_file("/"), std::invalid_argument);
   const std::string path = std::filesystem::temp_directory_path() / "steadfold_profile_test";
   std::ofstream(path) << std::string(100000, '#');
-  EXPECT_THROW(agreement::link_of_file(path), std::invalid_argument);
+  EXPECT_THROW(agreement::network_of_file(path), std::invalid_argument);
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // whose reader waits until somebody writes
-  EXPECT_THROW(agreement::link_of_file(path), std::invalid_argument);
+  EXPECT_THROW(agreement::network_of_file(path), std::invalid_argument);
   std::filesystem::remove(path);
 }
 
@@ -145,7 +170,7 @@ TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
   write("system", "3");
   const auto latency = [&](const Settings::Values& values) {
     const Settings settings(values);
-    return agreement::link_of(library).latency;
+    return agreement::network_of(library).link.latency;
   };
   const std::string dirs = place("none") + ":relative:" + place("system");
   EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"HOME", place("home")}, {"XDG_CONFIG_DIRS", dirs}}), 1);
@@ -170,7 +195,7 @@ TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
 std::string chosen(Count columns, Rank ranks, const LogGP& link) {
   const auto description = agreement::describe(Call{.method = Method::tree, .columns = columns});
   const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(ranks), 1));
-  return agreement::chosen_schedule("auto", std::span(&description, 1), layout, link).schedule;
+  return agreement::chosen_schedule("auto", std::span(&description, 1), layout, {.link = link}).schedule;
 }
 
 /// Few rounds where starts are dear, few bytes where bytes are: [S1] section 2.3.
@@ -181,12 +206,30 @@ TEST(Profile, DecidesWhatIsChosen) {
   const std::string of_bytes = chosen(10000, 16, slow_bytes);
   EXPECT_TRUE(of_bytes == "transpose" || of_bytes == "ring" || of_bytes == "halving_doubling") << of_bytes;
   LogGP waits{.latency = 1e-6, .gap = 1e-7, .per_byte = 1e-11};
-  EXPECT_NE(chosen(4000, 16, waits), "recursive_doubling");  // 32 KB at once
+  EXPECT_NE(chosen(20000, 16, waits), "recursive_doubling");  // 160 KB at once
   waits.eager_limit = 1024;
   waits.rendezvous = 1e-3;
-  EXPECT_EQ(chosen(4000, 16, waits), "doubly_pipelined_tree") << "no block of 1 KB waits";
+  EXPECT_EQ(chosen(20000, 16, waits), "doubly_pipelined_tree") << "no block of 1 KB waits";
   waits.eager_limit = 64;
-  EXPECT_EQ(chosen(4000, 16, waits), "recursive_doubling") << "in each of many rounds something would wait";
+  EXPECT_EQ(chosen(20000, 16, waits), "recursive_doubling") << "in each of many rounds something would wait";
+}
+
+/// Sixteen rows are kept, and finished by each rank or a part by each; of more there are accumulators, merged on the
+/// way.
+TEST(Profile, DecidesByWhatPartialsTakeToo) {
+  const auto chosen = [](Rank ranks, agreement::Rates values, agreement::Rates accumulators) {
+    const auto description = agreement::describe(Call{.method = Method::exact, .columns = 255});
+    const auto layout = order::Layout::contiguous(std::vector<Count>(static_cast<std::size_t>(ranks), 1));
+    const agreement::Network network{.link = {.latency = 1e-6, .gap = 1e-7, .per_byte = 0},
+                                     .rates = {values, accumulators}};
+    return agreement::chosen_schedule("auto", std::span(&description, 1), layout, network).schedule;
+  };
+  constexpr agreement::Rates free, dear_merges{.merge_per_byte = 1e-8}, dear_finishes{.finish_per_byte = 1e-8};
+  EXPECT_EQ(chosen(16, free, dear_finishes), "bruck:n=3") << "few latencies; there are no accumulators";
+  EXPECT_EQ(chosen(16, dear_finishes, free), "halving_doubling") << "each finishes a part";
+  EXPECT_EQ(chosen(1000, dear_finishes, free), "bruck:n=5") << "no rows are kept";
+  EXPECT_EQ(chosen(1000, free, dear_merges), "recursive_doubling") << "few merges";
+  EXPECT_EQ(chosen(1000, free, dear_finishes), "halving_doubling");
 }
 
 TEST(Profile, DecidesHowVectorsAreCut) {

@@ -1,7 +1,9 @@
 """`steadfold tune`, the profile that it writes, and what profiles change: choices and predictions, never bits."""
 
 import json
+import os
 import re
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -11,16 +13,22 @@ SLOW_STARTS = "latency = 1e-3\ngap = 1e-3\nper_byte = 0\n"
 SLOW_BYTES = "latency = 1e-9\ngap = 1e-9\nper_byte = 1e-3\n"
 
 
+def times_of(latency, gap, per_byte, limit, rendezvous, noise):
+    sizes = [8, 64, 256, 1024, 1984, 3968, 8064, 16256, 65408, 262144, 1048576]
+    one_way = [(latency + gap + per_byte * size + rendezvous * (size > limit)) * (1 + noise * (-1) ** i) for i, size in enumerate(sizes)]
+    return {"times": {"bytes": sizes, "one_way": one_way, "in_stream": gap}}
+
+
 class Tune(CommandTest):
     def profile(self, text):
         return self.write("network.profile", text)
 
-    def times(self, latency, gap, per_byte, limit, rendezvous, noise=0.0):
-        """What such a link would be measured to take, in a file."""
-        sizes = [8, 64, 256, 1024, 1984, 3968, 8064, 16256, 65408, 262144, 1048576]
-        one_way = [(latency + gap + per_byte * size + rendezvous * (size > limit)) * (1 + noise * (-1) ** i)
-                   for i, size in enumerate(sizes)]  # fmt: skip
-        return self.write("times.json", json.dumps({"times": {"bytes": sizes, "one_way": one_way, "in_stream": gap}}))
+    def times(self, *link, noise=0.0, inside=None):
+        """What such a link would be measured to take, and one inside nodes, in a file."""
+        times = times_of(*link, noise)
+        if inside:
+            times["node"] = times_of(*inside, 0.0)
+        return self.write("times.json", json.dumps(times))
 
     def test_measured_times_become_a_profile_or_are_said_not_to_fit(self):
         for ranks in (None, 3):  # started by the command, and in a job
@@ -51,6 +59,45 @@ class Tune(CommandTest):
         for_people = run("tune", "--times", self.times(1e-6, 2e-7, 1e-10, 1 << 30, 0), "--output", path)
         self.assertIn(f"0 % off in the median. {path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", for_people.stdout)
         self.assertNotIn("eager_limit", path.read_text())
+
+    def test_a_job_on_several_nodes_has_two_links(self):
+        path, two_nodes = self.folder / "own.profile", self.folder / "two_nodes.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", two_nodes, Path(__file__).with_name("support") / "two_nodes.c"], check=True)
+        preload = f"{os.environ.get('LD_PRELOAD', '')}:{two_nodes}"
+        words = ("tune", "--rounds", "3", "--output", path, "--json")
+        for ranks, environment, is_measured in ((4, {"LD_PRELOAD": preload}, True), (2, {"LD_PRELOAD": preload}, False), (3, {}, False)):
+            ran = run(*words, ranks=ranks, environment=environment)
+            if ran.returncode == 1:  # this machine does other things
+                self.assertRegex(ran.stderr, r"nothing is written \(the model is \d+ % off in the median, more than 30 %\), ")
+                continue
+            found = self.object_from(ran)
+            self.assertEqual("node" in found, is_measured, ranks)
+            self.assertEqual("\nnode.latency = " in path.read_text(), is_measured)
+            if is_measured:
+                self.assertTrue(all(1e-9 < seconds < 1 for seconds in found["node"]["times"]["one_way"]), found)
+
+    def test_of_two_links_both_become_the_profile(self):
+        path = self.folder / "own.profile"
+        times = self.times(1e-5, 2e-7, 1e-9, 65408, 5e-5, inside=(1e-6, 1e-7, 1e-10, 1984, 5e-6))
+        ran = run("tune", "--times", times, "--output", path)
+        self.assertRegex(ran.stdout, r"(?s)^bytes .*\nInside a node:\nbytes .*\n0 % off in the median")
+        text = path.read_text()
+        self.assertIn("\neager_limit = 65408\n", text)
+        self.assertIn("\nnode.eager_limit = 1984\n", text)
+        words = ("simulate", "--elements", "2", "--method", "plain", "--collective", "reduce", "--schedule", "flat",
+                 "--per-op", "0", "--profile", path, "--json")  # fmt: skip
+        for ranks, size, seconds in ((2, 2, 1.1e-6), (2, 1, 1.02e-5)):
+            found = self.object_from(run(*words, "--ranks", ranks, "--topology", f"two_level:size={size}"))
+            self.assertAlmostEqual(found["seconds"] / seconds, 1, delta=0.02, msg=f"{size} ranks on a node")
+
+    def test_the_profile_has_rates_of_this_processor(self):
+        path = self.folder / "own.profile"
+        found = self.object_from(run("tune", "--times", self.times(1e-6, 1e-7, 0, 1 << 30, 0), "--output", path, "--json"))
+        for content in ("values", "accumulators", "bins"):
+            for key in ("merge_per_byte", "finish_per_byte"):
+                self.assertTrue(1e-13 < found[content][key] < 1e-6, found)
+                self.assertIn(f"\n{content}.{key} = ", path.read_text())
+        self.assertLess(found["values"]["finish_per_byte"], found["accumulators"]["finish_per_byte"], "carries take longer")
 
     def test_without_a_name_it_stands_where_it_is_looked_for(self):
         home = {"XDG_CONFIG_HOME": str(self.folder / "settings"), "STEADFOLD_TRANSPORT": "mpi"}

@@ -7,6 +7,9 @@
 namespace steadfold::command::studies {
 namespace {
 
+/// Seconds to add a byte of vectors that come from memory; finishing is nothing to what the studies compare.
+constexpr double merge_per_byte = 1e-10;
+
 agreement::Call call_for(const Vectors& vectors) {
   return {.operation = vectors.operation,
           .method = agreement::Method::plain,
@@ -31,7 +34,7 @@ prediction::Scenario scenario_of(const Vectors& vectors, const std::string& sche
           .schedule = spec,
           .counts = one_each(vectors.ranks),
           .segments = agreement::segments_of(context, vectors.columns, vectors.element_bytes(), asked.link),
-          .seconds_per_operation = agreement::assumed_merge_per_byte * static_cast<double>(vectors.element_bytes())};
+          .seconds_per_operation = merge_per_byte * static_cast<double>(vectors.element_bytes())};
 }
 
 double predicted_seconds(const prediction::Scenario& scenario, transport::Topology& topology) {
@@ -44,8 +47,9 @@ std::optional<double> modelled_seconds(const Vectors& vectors, const std::string
   const auto layout = order::Layout::contiguous(one_each(vectors.ranks));
   const schedule::Spec spec = agreement::checked_schedule(schedule, std::span(&description, 1));
   const auto kind = make_kind(description, agreement::operator_of(description, call.user), vectors.columns);
-  return agreement::modelled_seconds(agreement::context_of(description, spec, vectors.ranks, &layout), *kind,
-                                     vectors.columns, asked.link);
+  return agreement::modelled_seconds(
+      agreement::context_of(description, spec, vectors.ranks, &layout), *kind, vectors.columns,
+      agreement::Network{.link = asked.link, .rates = {{{.merge_per_byte = merge_per_byte}}}});
 }
 
 std::string mpich_schedule(const Vectors& vectors) {

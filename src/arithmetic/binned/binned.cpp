@@ -70,6 +70,7 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
   Bytes capacity(const order::IntervalSet& /*rows*/) const override { return shape_.largest_record_bytes(); }
   Bytes full_size(const order::IntervalSet& rows) const override { return shape_.record_bytes(rows.size()); }
   Bytes value_bytes() const noexcept override { return shape_.columns * size_of(shape_.result); }
+  Content content() const noexcept override { return Content::bins; }
 
   std::unique_ptr<Builder> builder() const override { return make_binned_builder(shape_); }
 

@@ -54,6 +54,7 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
     return fixed_bytes + groups * sizeof(GroupHead) + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
   }
   Bytes value_bytes() const noexcept override { return columns_ * ending_.value_size(); }
+  Content content() const noexcept override { return Content::accumulators; }
 
   std::unique_ptr<Builder> builder() const override {
     return make_exact_builder(operation_, input_, columns_, ending_);

@@ -103,6 +103,7 @@ class StatisticsKind final : public PartialKind {
     return sizeof(StatisticsPrefix) + padded(sum_->capacity(rows)) + squares_->capacity(rows);
   }
   Bytes value_bytes() const noexcept override { return sizeof(Statistics); }
+  Content content() const noexcept override { return Content::accumulators; }
   std::unique_ptr<Builder> builder() const override {
     if (input_ == ExactType::f32)
       return std::make_unique<StatisticsBuilder<float>>(sum_->builder(), squares_->builder());

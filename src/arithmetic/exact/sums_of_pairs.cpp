@@ -138,6 +138,7 @@ class PairsKind final : public PartialKind {
     return bytes;
   }
   Bytes value_bytes() const noexcept override { return sums_[0]->value_bytes(); }
+  Content content() const noexcept override { return Content::accumulators; }
   std::unique_ptr<Builder> builder() const override {
     typename PairsBuilder<count>::Builders builders;
     for (std::size_t i = 0; i < count; ++i) builders[i] = sums_[i]->builder();

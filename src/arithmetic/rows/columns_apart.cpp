@@ -187,6 +187,7 @@ class ColumnsApartKind final : public PartialKind {
   }
   Bytes full_size(const order::IntervalSet& rows) const override { return all_of(kind_->full_size(rows)); }
   Bytes value_bytes() const noexcept override { return columns_.columns * kind_->value_bytes(); }
+  Content content() const noexcept override { return kind_->content(); }
   Bytes survey_bytes() const noexcept override { return columns_.columns * kind_->survey_bytes(); }
   std::unique_ptr<Builder> builder() const override { return std::make_unique<ColumnsApartBuilder>(*kind_, columns_); }
 

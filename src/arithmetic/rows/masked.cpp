@@ -114,6 +114,7 @@ class MaskedKind final : public PartialKind, private AddedWords {
   }
   Bytes full_size(const order::IntervalSet& rows) const override { return kind_->full_size(rows) + count_bytes; }
   Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
+  Content content() const noexcept override { return kind_->content(); }
   Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
   std::unique_ptr<Builder> builder() const override {
     return std::make_unique<MaskedBuilder>(kind_->builder(), element_bytes_, columns_);

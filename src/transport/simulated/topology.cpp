@@ -271,14 +271,14 @@ class Parameters {
   std::map<std::string, std::string> values_;
 };
 
-std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, const LogGP& link, Rank rank_count) {
+std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, const LogGP& link, LogGP inside,
+                               Rank rank_count) {
   if (name == "flat") return std::make_unique<Flat>(link);
   if (name == "two_level") {
     const Rank size = parameters.take_ranks("size", 1);
-    LogGP inside = link;
-    inside.latency = parameters.take("latency", link.latency, 0);
-    inside.gap = parameters.take("gap", link.gap, 0);
-    inside.per_byte = parameters.take("per_byte", link.per_byte, 0);
+    inside.latency = parameters.take("latency", inside.latency, 0);
+    inside.gap = parameters.take("gap", inside.gap, 0);
+    inside.per_byte = parameters.take("per_byte", inside.per_byte, 0);
     return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }
   if (name == "torus") {
@@ -295,10 +295,11 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
 
 }  // namespace
 
-std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count) {
+std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, const LogGP& inside,
+                                        Rank rank_count) {
   const std::string_view name = text.substr(0, text.find(':'));
   Parameters parameters(text, text.substr(name.size()));
-  std::unique_ptr<Topology> topology = made(name, parameters, link, rank_count);
+  std::unique_ptr<Topology> topology = made(name, parameters, link, inside, rank_count);
   if (!topology) refuse(text, "known are flat, two_level, fat_tree and torus", "choose one of these");
   parameters.require_none_left();
   return topology;

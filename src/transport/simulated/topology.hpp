@@ -45,7 +45,8 @@ class Topology {
   virtual Rank ranks_per_node() const noexcept { return 1; }
 };
 
-/// Makes the topology of that name; `link` joins any two ranks for which the name says nothing else:
+/// Makes the topology of that name. `inside` joins ranks of one node where the name says nothing else, `link` any
+/// others:
 ///   flat
 ///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
 ///                                                           nodes of `size` ranks; latency, gap and per_byte inside a
@@ -59,6 +60,9 @@ class Topology {
 ///                                                           ends of a line; each after the first adds `hop`; the two
 ///                                                           ways of a half-duplex link share it
 /// Throws std::invalid_argument, as "problem (why), suggestion".
-std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count);
+std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, const LogGP& inside, Rank rank_count);
+inline std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count) {
+  return make_topology(text, link, link, rank_count);
+}
 
 }  // namespace steadfold::transport

@@ -1,0 +1,42 @@
+// What a reduction costs on a machine: messages, and the handling of partials. Choices and predictions follow from it,
+// bits do not (but those of plain floating-point sums, which have a schedule's).
+// Source: the LogGP model; messages above the eager limit wait for the receiver's leave (MPI libraries' rendezvous).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "arithmetic/partial.hpp"
+#include "transport/simulated/topology.hpp"
+
+namespace steadfold::agreement {
+
+/// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
+/// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
+/// they took 2.3 times as long (docs/performance.md, "Sixteen cores"). Without an eager limit, long vectors go in
+/// halves where whole ones take less time, and middle ones whole (the same page, "What auto takes").
+inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 4032, .rendezvous = 3e-6};
+
+/// What handling partials takes, in seconds per byte.
+struct Rates {
+  double merge_per_byte = 0;   // of one of the two
+  double finish_per_byte = 0;  // of what a partial of all rows has beyond its result
+};
+
+/// The names of arithmetic::Content, by its numbers.
+inline constexpr std::array<std::string_view, 3> content_names = {"values", "accumulators", "bins"};
+/// Of 255 and of 4000 doubles in a row, on a Zen 4: docs/performance.md, "What auto takes".
+inline constexpr std::array<Rates, 3> assumed_rates = {{{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
+
+struct Network {
+  transport::LogGP link = assumed_link;        // between nodes, and between any two ranks where nobody knows of nodes
+  transport::LogGP inside = link;              // between ranks of one node
+  std::array<Rates, 3> rates = assumed_rates;  // by arithmetic::Content
+
+  const Rates& rates_of(const arithmetic::PartialKind& kind) const noexcept {
+    return rates[static_cast<std::size_t>(kind.content())];
+  }
+};
+
+}  // namespace steadfold::agreement
