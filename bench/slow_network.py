@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`steadfold bench allreduce` over a slow network: as many network namespaces as ranks, joined by a bridge and links of
-limited rate, a rank in each. Measured beside predicted times, and bytes on the wire beside the least that can do. With
+"""`steadfold bench allreduce` over a slow network: as many network namespaces as nodes, joined by a bridge and links of
+limited rate, a rank in each, or several (--per-node, Open MPI). Measured beside predicted times, and bytes on the wire beside the least that can do. With
 --split-phase `bench splitphase`, which tells how much of the communication a computation hides. With --choices
 `bench auto`, by a profile that `steadfold tune` makes of the network first.
 
@@ -35,27 +35,28 @@ def run(*words, check=True, **keywords):
 
 
 class Network:
-    """One namespace per rank, each with an interface eth0 whose sending and receiving rates are limited separately."""
+    """One namespace per node, each with an interface eth0 whose sending and receiving rates are limited separately."""
 
-    def __init__(self, ranks, rate):
-        self.ranks, self.rate = ranks, rate
+    def __init__(self, options, ranks):
+        self.ranks, self.rate, self.per_node = ranks, options.rate, options.per_node
+        self.nodes = range(ranks // options.per_node)
         self.bridge = f"sf{os.getpid() % 100000}"
         self.folder = tempfile.TemporaryDirectory()
         self.agent = Path(self.folder.name) / "agent"
 
-    def name(self, rank):
-        return f"{self.bridge}n{rank}"
+    def name(self, node):
+        return f"{self.bridge}n{node}"
 
-    def host(self, rank):
-        return f"{NETWORK}.{rank + 1}"
+    def host(self, node):
+        return f"{NETWORK}.{node + 1}"
 
     def __enter__(self):
         try:
             run("ip", "link", "add", self.bridge, "type", "bridge")
             run("ip", "address", "add", f"{NETWORK}.254/24", "dev", self.bridge)
             run("ip", "link", "set", self.bridge, "up")
-            for rank in range(self.ranks):
-                self.add(rank)
+            for node in self.nodes:
+                self.add(node)
             # Stands in for ssh: the last part of the address names the namespace. Each namespace has its own host name,
             # so that no library finds ranks that could share memory.
             self.agent.write_text(
@@ -68,12 +69,12 @@ class Network:
             raise
         return self
 
-    def add(self, rank):
-        name, outside = self.name(rank), f"{self.bridge}v{rank}"
+    def add(self, node):
+        name, outside = self.name(node), f"{self.bridge}v{node}"
         run("ip", "netns", "add", name)
         run("ip", "link", "add", outside, "type", "veth", "peer", "name", "eth0", "netns", name)
         run("ip", "link", "set", outside, "master", self.bridge, "up")
-        run("ip", "-n", name, "address", "add", f"{self.host(rank)}/24", "dev", "eth0")
+        run("ip", "-n", name, "address", "add", f"{self.host(node)}/24", "dev", "eth0")
         for interface in ("eth0", "lo"):
             run("ip", "-n", name, "link", "set", interface, "up")
         # A queue of milliseconds, as at a real port; with a longer one acknowledgements wait behind megabytes.
@@ -84,32 +85,34 @@ class Network:
         run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", *limit)
 
     def __exit__(self, *_):
-        for rank in range(self.ranks):
-            for left in run("ip", "netns", "pids", self.name(rank), check=False).stdout.split():
+        for node in self.nodes:
+            for left in run("ip", "netns", "pids", self.name(node), check=False).stdout.split():
                 os.kill(int(left), signal.SIGKILL)  # left by a benchmark that was given up
-            run("ip", "netns", "delete", self.name(rank), check=False)
+            run("ip", "netns", "delete", self.name(node), check=False)
         run("ip", "link", "delete", self.bridge, check=False)
         self.folder.cleanup()
 
 
 def launcher(library, network):
-    hosts = ",".join(network.host(rank) for rank in range(network.ranks))
+    hosts = ",".join(network.host(node) for node in network.nodes)
     if library == "mpich":
         return ["mpirun.mpich", "-launcher", "rsh", "-launcher-exec", network.agent, "-localhost", f"{NETWORK}.254",
                 "-hosts", hosts, "-n", network.ranks]  # fmt: skip
     settings = {
-        "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24", "btl": "tcp,self",
+        "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24",
+        "btl": "tcp,self" if network.per_node == 1 else "tcp,vader,self",
         "btl_tcp_if_include": "eth0", "pml": "ob1", "mpi_yield_when_idle": 1, "hwloc_base_binding_policy": "none",
         # Otherwise a large message is sent whole before incoming data are read, which halves every rate.
         "btl_tcp_rdma_pipeline_frag_size": 131072,
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
     words += ["-x", "STEADFOLD_TRANSPORT", "-x", "STEADFOLD_PROFILE"]
+    hosts = ",".join(f"{host}:{network.per_node}" for host in hosts.split(","))
     return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host", hosts, "-n", network.ranks]
 
 
 def answered(options, network, *words, profile=""):
-    """What the command says with one rank in each namespace."""
+    """What the command says, with ranks in all namespaces."""
     # The ranks are on one machine all the same, and share memory.
     own = {"STEADFOLD_TRANSPORT": "mpi", "STEADFOLD_PROFILE": str(profile)}
     environment = {**os.environ, **own, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
@@ -192,7 +195,7 @@ def shown(rows):
 
 def benchmark(options, ranks):
     rows = []
-    with Network(ranks, options.rate) as network:
+    with Network(options, ranks) as network:
         one = measured(options, network, "allreduce", counts=1, methods="plain", schedules="recursive_doubling", rounds=15)[0]
         latency = one["t_min"] / math.ceil(math.log2(ranks))
         print(f"{ranks} ranks at {options.rate} Mbit/s: {latency * 1e6:.0f} us per message", file=sys.stderr)
@@ -227,7 +230,7 @@ def hidden(rows):
 def split_phase(options, ranks):
     """What is hidden of allreduces that are started and waited for later, by a computation with a test every 50 us."""
     rows = []
-    with Network(ranks, options.rate) as network:
+    with Network(options, ranks) as network:
         for count in options.counts:
             rows += (found := measured(options, network, "splitphase", counts=count, methods=options.method,
                                        schedules=options.schedules, rounds=options.rounds, poll=50))  # fmt: skip
@@ -250,10 +253,11 @@ def chosen(rows):
 def choices(options, ranks):
     """What `auto` takes, beside the best schedule, by a profile of this network."""
     rows = []
-    with Network(ranks, options.rate) as network:
+    with Network(options, ranks) as network:
         profile = Path(network.folder.name) / "profile"
-        link = answered(options, network, "tune", f"--output={profile}", "--rounds=5")
-        print({key: link[key] for key in ("latency", "gap", "per_byte", "residual")}, file=sys.stderr)
+        found = answered(options, network, "tune", f"--output={profile}", "--rounds=5")
+        for link in filter(None, (found, found.get("node"))):
+            print({key: link[key] for key in ("latency", "gap", "per_byte", "residual")}, file=sys.stderr)
         for count in options.counts:
             rows += measured(options, network, "auto", counts=count, methods=options.method, rounds=options.rounds, profile=profile)
         if not options.json:
@@ -281,6 +285,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--ranks", type=numbers, default=[4, 8], help="rank counts, 2 to 100")
     parser.add_argument("--counts", type=numbers, default=[1000000], help="doubles a rank")
+    parser.add_argument("--per-node", type=int, default=1, help="ranks that stand in one namespace")
     parser.add_argument("--rate", type=float, default=100, help="of every link, Mbit/s in each direction")
     parser.add_argument("--schedules", default=SCHEDULES)
     parser.add_argument("--method", default="tree")
@@ -294,6 +299,10 @@ def main():
     options = parser.parse_args()
     if options.bin is None:
         options.bin = BUILD / ("mpich/bin" if options.library == "mpich" else "bin")
+    if wrong := [ranks for ranks in options.ranks if options.per_node < 1 or ranks % options.per_node or ranks <= options.per_node]:
+        parser.error(f"--per-node cannot be used ({wrong[0]} ranks do not fill two nodes or more), choose another number")
+    if options.per_node > 1 and options.library != "openmpi":
+        parser.error("--per-node cannot be used (MPICH's ranks are told to use TCP alone), leave it out")
     if reason := missing(options):
         print(f"left out: {reason}", file=sys.stderr)
         return
