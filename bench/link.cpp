@@ -22,25 +22,30 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-int last_rank() {
-  int ranks = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  return ranks - 1;
-}
+/// Whom rank 0 exchanges messages with, the same on all ranks.
+struct Partners {
+  int far = 0;   // the last rank of another node; if there is one node, the last rank
+  int near = 0;  // the second rank of rank 0's node, if there are several nodes; 0: none
+};
 
-/// The second rank on rank 0's node, for all ranks; 0: there is none, or there is no other node.
-int neighbour_of_rank_0() {
+Partners partners_of_rank_0() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int ranks = 1;
-  MPI_Comm_size(node, &ranks);
-  std::vector<int> on_node(static_cast<std::size_t>(ranks));
-  const int own = rank_in(MPI_COMM_WORLD);
-  MPI_Allgather(&own, 1, MPI_INT, on_node.data(), 1, MPI_INT, node);
+  int first_of_node = rank_in(MPI_COMM_WORLD);
+  MPI_Bcast(&first_of_node, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
-  int neighbour = on_node.size() > 1 && on_node.back() != last_rank() ? on_node[1] : 0;
-  MPI_Bcast(&neighbour, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  return neighbour;
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<int> firsts(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&first_of_node, 1, MPI_INT, firsts.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  Partners partners;
+  for (int rank = 1; rank < ranks; ++rank) {
+    if (firsts[static_cast<std::size_t>(rank)] != 0)
+      partners.far = rank;
+    else if (partners.near == 0)
+      partners.near = rank;
+  }
+  return partners.far != 0 ? partners : Partners{.far = ranks - 1, .near = 0};
 }
 
 /// This rank's side of the link between rank 0 and another.
@@ -109,12 +114,12 @@ LinkTimes link_times_to(int other, int rounds) {
 
 }  // namespace
 
-LinkTimes link_times(int rounds) { return link_times_to(last_rank(), rounds); }
+LinkTimes link_times(int rounds) { return link_times_to(partners_of_rank_0().far, rounds); }
 
 std::optional<LinkTimes> link_times_inside(int rounds) {
-  const int neighbour = neighbour_of_rank_0();
-  if (neighbour == 0) return std::nullopt;
-  return link_times_to(neighbour, rounds);
+  const int near = partners_of_rank_0().near;
+  if (near == 0) return std::nullopt;
+  return link_times_to(near, rounds);
 }
 
 }  // namespace steadfold::bench

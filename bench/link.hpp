@@ -17,10 +17,11 @@ struct LinkTimes {
   double in_stream = 0;            // a message of 8 bytes, of many that are sent without waiting
 };
 
-/// Between the first and the last rank of MPI_COMM_WORLD; the others wait. Two ranks at least. Rank 0 gets the result.
-/// Collective.
+/// Between rank 0 of MPI_COMM_WORLD and the last rank of another node, or, on one node, the last rank; the others wait.
+/// Two ranks at least. Rank 0 gets the result. Collective.
 LinkTimes link_times(int rounds);
-/// Between rank 0 and another rank of its node, where the last rank is on another one; else nothing. Collective.
+/// Between rank 0 and the second rank of its node, if there is one and there are several nodes; else nothing.
+/// Collective.
 std::optional<LinkTimes> link_times_inside(int rounds);
 
 /// The medians over launches.

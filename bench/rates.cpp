@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include "agreement/description.hpp"
 #include "agreement/kinds.hpp"
+#include "arithmetic/exact/kept_rows.hpp"
 #include "statistics.hpp"
 
 namespace steadfold::bench {
@@ -18,8 +20,8 @@ using order::Bytes;
 using order::Count;
 
 constexpr Count columns = 1000;
-constexpr Count rows_of_each = 8;  // of the two partials that are merged
-constexpr Count rows = 2 * rows_of_each;
+constexpr Count rows = arithmetic::most_kept_rows;
+constexpr Count rows_of_each = rows / 2;  // of the two partials that are merged
 
 /// Values whose exponents differ as those of sums do.
 std::vector<double> values_of_rows(Count first) {
@@ -29,13 +31,13 @@ std::vector<double> values_of_rows(Count first) {
   return values;
 }
 
-/// Few rows of exact sums are kept as they are, unless nobody knows how many there are.
+/// Few rows of exact sums are kept as they are where they are known to be few: a row for each rank, say.
 std::unique_ptr<arithmetic::PartialKind> kind_of(Content content) {
   static const arithmetic::Operator none;
   const bool in_bins = content == Content::bins;
   const agreement::Description description = describe(agreement::Call{
       .method = in_bins ? Method::binned : Method::exact, .columns = columns, .bin_count = in_bins ? 3u : 0u});
-  const agreement::MergedRows known{.rows = rows, .ranks = rows};
+  const agreement::MergedRows known{.rows = rows, .ranks = static_cast<order::Rank>(rows)};
   return make_kind(description, agreement::operator_of(description, none), columns,
                    content == Content::values ? known : agreement::MergedRows{});
 }
@@ -78,6 +80,8 @@ agreement::Rates measured_rates(Content content, int rounds) {
   const double merge = seconds_of(rounds, [&] { bytes = arithmetic::merge(*kind, left, right, merged); });
   const std::span<const std::byte> all(merged.data(), bytes);
   const double finish = seconds_of(rounds, [&] { kind->finish(all, rows, values.data(), spare.data()); });
+  if (kind->content() != content || arithmetic::status_of(all) != Status::ok)
+    throw std::logic_error("partials of another content were made, or could not be merged");
   return {.merge_per_byte = merge / static_cast<double>(left.size()),
           .finish_per_byte = finish / static_cast<double>(bytes - kind->value_bytes())};
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`steadfold bench allreduce` over a slow network: as many network namespaces as nodes, joined by a bridge and links of
-limited rate, a rank in each, or several (--per-node, Open MPI). Measured beside predicted times, and bytes on the wire beside the least that can do. With
---split-phase `bench splitphase`, which tells how much of the communication a computation hides. With --choices
-`bench auto`, by a profile that `steadfold tune` makes of the network first.
+"""`steadfold bench allreduce` over a slow network: a network namespace for each rank, joined by a bridge and links of limited
+rate. Measured beside predicted times, and bytes on the wire beside the least that can do. With --split-phase `bench
+splitphase`, which tells how much of the communication a computation hides. With --choices `bench auto`, by a profile that
+`steadfold tune` makes of the network first, with --per-node by several ranks in each namespace.
 
 Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
 
@@ -58,7 +58,7 @@ class Network:
             for node in self.nodes:
                 self.add(node)
             # Stands in for ssh: the last part of the address names the namespace. Each namespace has its own host name,
-            # so that no library finds ranks that could share memory.
+            # so that no library finds that ranks of two namespaces could share memory.
             self.agent.write_text(
                 '#!/bin/sh\nhost=$1; shift; number=$((${host##*.} - 1))\n'
                 f'exec ip netns exec {self.bridge}n$number unshare --uts sh -c "hostname {self.bridge}n$number; $*"\n'
@@ -94,10 +94,10 @@ class Network:
 
 
 def launcher(library, network):
-    hosts = ",".join(network.host(node) for node in network.nodes)
+    hosts = [network.host(node) for node in network.nodes]
     if library == "mpich":
         return ["mpirun.mpich", "-launcher", "rsh", "-launcher-exec", network.agent, "-localhost", f"{NETWORK}.254",
-                "-hosts", hosts, "-n", network.ranks]  # fmt: skip
+                "-hosts", ",".join(hosts), "-n", network.ranks]  # fmt: skip
     settings = {
         "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24",
         "btl": "tcp,self" if network.per_node == 1 else "tcp,vader,self",
@@ -107,8 +107,8 @@ def launcher(library, network):
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
     words += ["-x", "STEADFOLD_TRANSPORT", "-x", "STEADFOLD_PROFILE"]
-    hosts = ",".join(f"{host}:{network.per_node}" for host in hosts.split(","))
-    return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host", hosts, "-n", network.ranks]
+    return ["mpirun.openmpi", "--allow-run-as-root", *words, "--host",
+            ",".join(f"{host}:{network.per_node}" for host in hosts), "-n", network.ranks]  # fmt: skip
 
 
 def answered(options, network, *words, profile=""):
@@ -285,7 +285,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--ranks", type=numbers, default=[4, 8], help="rank counts, 2 to 100")
     parser.add_argument("--counts", type=numbers, default=[1000000], help="doubles a rank")
-    parser.add_argument("--per-node", type=int, default=1, help="ranks that stand in one namespace")
+    parser.add_argument("--per-node", type=int, default=1, help="--choices with Open MPI: ranks in each namespace")
     parser.add_argument("--rate", type=float, default=100, help="of every link, Mbit/s in each direction")
     parser.add_argument("--schedules", default=SCHEDULES)
     parser.add_argument("--method", default="tree")
@@ -299,10 +299,10 @@ def main():
     options = parser.parse_args()
     if options.bin is None:
         options.bin = BUILD / ("mpich/bin" if options.library == "mpich" else "bin")
-    if wrong := [ranks for ranks in options.ranks if options.per_node < 1 or ranks % options.per_node or ranks <= options.per_node]:
-        parser.error(f"--per-node cannot be used ({wrong[0]} ranks do not fill two nodes or more), choose another number")
-    if options.per_node > 1 and options.library != "openmpi":
-        parser.error("--per-node cannot be used (MPICH's ranks are told to use TCP alone), leave it out")
+    if options.per_node < 1 or any(ranks % options.per_node or ranks == options.per_node for ranks in options.ranks):
+        parser.error(f"--per-node {options.per_node} cannot be used (--ranks must fill two nodes or more), choose another number")
+    if options.per_node > 1 and not (options.choices and options.library == "openmpi"):
+        parser.error("--per-node cannot be used (what is predicted else, and MPICH here, know one rank per node), leave it out")
     if reason := missing(options):
         print(f"left out: {reason}", file=sys.stderr)
         return

@@ -75,7 +75,7 @@ void check(const SimulateOptions& options) {
   check_placement(options.placement);
 }
 
-std::unique_ptr<transport::Topology> network_of(const SimulateOptions& options) {
+std::unique_ptr<transport::Topology> placed_topology_of(const SimulateOptions& options) {
   return placed(topology_of(options), options.placement, options.ranks);
 }
 
@@ -137,7 +137,7 @@ Json predicted(const SimulateOptions& options) {
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(scenario.counts), options.elements);
   const Count most = *std::ranges::max_element(scenario.counts) * options.width;
   const auto predicted_on_its_own = [&](const prediction::Scenario& asked) {
-    return predict(asked, *network_of(options));
+    return predict(asked, *placed_topology_of(options));
   };
   prediction::Prediction prediction = predicted_on_its_own(scenario);
   if (const auto first = prediction::first_sweep_of(scenario))

@@ -45,11 +45,12 @@ LinkTimes times_in(const Json& json) {
           .in_stream = json.at("in_stream").get<double>()};
 }
 
-/// What is measured of messages: those between nodes, or between any two ranks; and those inside a node, in a job on
-/// several.
+/// Messages between nodes, or between any two ranks; those inside a node, in a job on several; and what handling
+/// partials takes, by their content, which is measured where nothing is known of it.
 struct Measured {
   LinkTimes times;
   std::optional<LinkTimes> inside = {};
+  Json rates = Json::object();
 };
 
 /// By two ranks that are started, several times over.
@@ -64,6 +65,14 @@ LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   return median_of(launches);
 }
 
+transport::LogGP link_in(const Json& found) {
+  transport::LogGP link{.latency = found.at("latency"), .gap = found.at("gap"), .per_byte = found.at("per_byte")};
+  if (found.at("rendezvous").is_null()) return link;
+  link.eager_limit = found.at("eager_limit");
+  link.rendezvous = found.at("rendezvous");
+  return link;
+}
+
 /// The model of a link, and how far it is off in the median.
 Json model_of(const LinkTimes& times) {
   const auto [link, residual] = bench::fitted(times);
@@ -72,6 +81,10 @@ Json model_of(const LinkTimes& times) {
                 {"times", to_json(times)}};
   if (link.rendezvous > 0) found.update({{"eager_limit", link.eager_limit}, {"rendezvous", link.rendezvous}});
   return found;
+}
+
+Json to_json(const agreement::Rates& rates) {
+  return {{"merge_per_byte", rates.merge_per_byte}, {"finish_per_byte", rates.finish_per_byte}};
 }
 
 Json profiled(const Measured& measured, int rounds) {
@@ -83,36 +96,29 @@ Json profiled(const Measured& measured, int rounds) {
     found["residual"] = std::max(found["residual"].get<double>(), found["node"]["residual"].get<double>());
   }
   for (std::size_t i = 0; i < agreement::content_names.size(); ++i) {
-    const agreement::Rates rates = bench::measured_rates(static_cast<arithmetic::Content>(i), rounds);
-    found[std::string(agreement::content_names[i])] = {{"merge_per_byte", rates.merge_per_byte},
-                                                       {"finish_per_byte", rates.finish_per_byte}};
+    const std::string content(agreement::content_names[i]);
+    found[content] = measured.rates.contains(content)
+                         ? measured.rates.at(content)
+                         : to_json(bench::measured_rates(static_cast<arithmetic::Content>(i), rounds));
   }
   return found;
 }
 
-/// Lines of these keys of `found`, where they say something.
-std::string lines_of(const Json& found, std::initializer_list<const char*> keys, const std::string& group = "") {
-  std::string text;
-  for (const char* key : keys) {
-    const Json& value = found.at(key);
-    if (value.is_string())
-      text += fmt::format("{}{} = {}\n", group, key, value.get<std::string>());
-    else if (value.is_number_integer())
-      text += fmt::format("{}{} = {}\n", group, key, value.get<std::uint64_t>());
-    else if (!value.is_null())
-      text += fmt::format("{}{} = {:.4g}\n", group, key, value.get<double>());
+agreement::Network network_of(const Json& found) {
+  agreement::Network network{.link = link_in(found)};
+  if (found.contains("node")) network.inside = link_in(found.at("node"));
+  for (std::size_t i = 0; i < network.rates.size(); ++i) {
+    const Json& rates = found.at(std::string(agreement::content_names[i]));
+    network.rates[i] = {.merge_per_byte = rates.at("merge_per_byte"), .finish_per_byte = rates.at("finish_per_byte")};
   }
-  return text;
+  return network;
 }
 
 std::string profile_of(const Json& found) {
-  const auto link = {"latency", "gap", "per_byte", "eager_limit", "rendezvous"};
-  std::string text = "# A network as `steadfold tune` measured it: seconds and bytes.\n" +
-                     lines_of(found, {"processor", "mpi", "date", "residual"}) + lines_of(found, link);
-  if (found.contains("node")) text += lines_of(found.at("node"), link, "node.");
-  for (const std::string_view content : agreement::content_names)
-    text += lines_of(found.at(content), {"merge_per_byte", "finish_per_byte"}, std::string(content) + ".");
-  return text;
+  std::string text = "# A machine as `steadfold tune` measured it: seconds and bytes.\n";
+  for (const char* key : {"processor", "mpi", "date"})
+    text += fmt::format("{} = {}\n", key, found.at(key).get<std::string>());
+  return text + fmt::format("residual = {:.4g}\n", found.at("residual").get<double>()) + text_of(network_of(found));
 }
 
 std::string table_of_link(const Json& found, const transport::LogGP& link) {
@@ -141,7 +147,7 @@ Result written(const TuneOptions& options, Json found) {
       agreement::profile_of(mpi_library().version) == options.output
           ? ", and serves from now on.\n"
           : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
-  const agreement::Network network = agreement::network_in(profile_of(found));
+  const agreement::Network network = network_of(found);
   std::string tables = table_of_link(found, network.link);
   if (found.contains("node")) tables += "Inside a node:\n" + table_of_link(found.at("node"), network.inside);
   return {tables + fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.at("residual").get<double>(),
@@ -179,6 +185,8 @@ Measured read_times(const std::string& path) {
   try {
     Measured measured{.times = times_in(answer.at("times"))};
     if (answer.contains("node")) measured.inside = times_in(answer.at("node").at("times"));
+    for (const std::string_view content : agreement::content_names)
+      if (answer.contains(content)) measured.rates[std::string(content)] = answer.at(std::string(content));
     if (are_usable(measured.times) && (!measured.inside || are_usable(*measured.inside))) return measured;
   } catch (const Json::exception&) {  // said below
   }
@@ -216,7 +224,8 @@ void add_tune(CLI::App& app, Action& action) {
       "tune", "Measure messages between two ranks and the handling of partials, and write a profile");
   const auto options = std::make_shared<TuneOptions>();
   tune.add_option("--output", options->output, "The profile's file (default: where all programs find it)");
-  tune.add_option("--times", options->times, "Fit the times in this file, an answer of --json, in place of measuring");
+  tune.add_option("--times", options->times,
+                  "Take times and rates from this file, an answer of --json, in place of measuring");
   tune.add_option("--launches", options->launches, "Launches of two ranks; a job that is running is one launch")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
@@ -233,7 +242,10 @@ void add_tune_worker(CLI::App& app, Action& action) {
   worker.add_option("--rounds", *rounds);
   worker.callback([rounds, &action] {
     action = [rounds](const Job& job) {
-      return answer(job, worker_name, [&](Json& answer) { answer["times"] = to_json(bench::link_times(*rounds)); });
+      return answer(job, worker_name, [&](Json& answer) {
+        answer["times"] = to_json(bench::link_times(*rounds));
+        if (const auto inside = bench::link_times_inside(*rounds)) answer["node"] = {{"times", to_json(*inside)}};
+      });
     };
   });
 }

@@ -151,13 +151,14 @@ void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes&
   found.merged = vectors.partials * found.partial;
 }
 
-/// Bytes beyond their result of the partials of all rows that a rank makes values of: of all columns, or of a part.
-double finished_by_a_rank(const schedule::Context& context, const PartialSizes& sizes, double typical) {
-  const bool in_order = context.layout->in_rank_order();
-  const double whole = in_order ? static_cast<double>(sizes.of(*context.layout, {0, context.rank_count})) : typical;
-  const bool in_parts = context.scatters() || context.spec->row->segments == schedule::Segments::one_per_rank;
-  const double beyond = std::max(whole - static_cast<double>(sizes.kind().value_bytes()), 0.0);
-  return in_parts ? beyond / static_cast<double>(context.rank_count) : beyond;
+/// Bytes that the partials of all rows have beyond their result, of the columns that a rank finishes: a part of them
+/// where every rank finishes its own. Of schedules with groups the first ranks of nodes finish all.
+double finished_by_a_rank(const schedule::Context& context, const arithmetic::PartialKind& kind) {
+  const schedule::Row& row = *context.spec->row;
+  const order::IntervalSet all_rows({0, context.layout->element_count()});
+  const double beyond = static_cast<double>(kind.full_size(all_rows)) - static_cast<double>(kind.value_bytes());
+  const bool in_parts = row.segments == schedule::Segments::one_per_rank && !row.has_groups;
+  return std::max(beyond, 0.0) / (in_parts ? static_cast<double>(context.rank_count) : 1.0);
 }
 
 std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& sizes, Count columns,
@@ -181,20 +182,20 @@ std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& 
   } else {
     send_vectors(found, row, sizes);
   }
-  found.finished = finished_by_a_rank(whole, sizes, found.partial);
+  found.finished = finished_by_a_rank(context, sizes.kind());
   return found;
 }
 
 /// What one node's ranks send, or take in.
 struct Passed {
-  double all = 0;        // vectors
-  double outside = 0;    // those to or from other nodes
-  double bytes = 0;      // of these
-  double messages = 0;   // that carry these
-  double latencies = 0;  // the largest share, of a rank's messages, that go outside
+  double vectors = 0;           // all of them
+  double vectors_outside = 0;   // that go to other nodes, or come from there
+  double bytes_outside = 0;     // of the vectors that do
+  double messages_outside = 0;  // that carry these vectors
 };
 
-/// Partials that arrive are as large as the ranks that they cover make them; of others the typical size is known.
+/// The bytes of a message. A partial that arrives is as large as the number of ranks that it covers makes it, as if
+/// these were the first ones; of one that is sent the typical size is known.
 class SizesOnTheWay {
  public:
   SizesOnTheWay(const Modelled& found, const PartialSizes& sizes) noexcept : found_(&found), sizes_(&sizes) {}
@@ -226,33 +227,28 @@ class NodeLink {
   bool count(const schedule::Context& context) {
     constexpr Count most_steps = Count{1} << 16;
     const double vector = 1.0 / context.segments;
-    Count messages = 0;
-    Count outside = 0;
+    Count arrivals = 0;
     schedule::Steps steps = context.spec->row->steps(context);
     while (const schedule::Step* const step = steps.next()) {
       if (++steps_ > most_steps) return false;
       if (step->peer < 0) continue;
-      Passed& way = step->kind == schedule::StepKind::send ? out_ : in_;
-      way.all += vector;
-      ++messages;
+      const bool is_sent = step->kind == schedule::StepKind::send;
+      Passed& way = is_sent ? out_ : in_;
+      way.vectors += vector;
       if (nodes_->node_of(step->peer) == node_) continue;
-      ++outside;
-      way.outside += vector;
-      way.bytes += vector * on_the_way_.of(*step);
-      way.messages += step->more ? 0 : 1;
+      arrivals += is_sent ? 0 : 1;
+      way.vectors_outside += vector;
+      way.bytes_outside += vector * on_the_way_.of(*step);
+      way.messages_outside += step->more ? 0 : 1;
     }
-    if (outside <= most_outside_) return true;
-    most_outside_ = outside;
-    latencies_ = static_cast<double>(outside) / static_cast<double>(messages);
+    most_arrivals_ = std::max(most_arrivals_, arrivals);
     return true;
   }
 
-  /// The way, in or out, by which more passes.
-  Passed passed() const {
-    Passed more = out_.outside > in_.outside ? out_ : in_;
-    more.latencies = latencies_;
-    return more;
-  }
+  /// The way by which more vectors pass; where as many do, the way in, since the sizes of what arrives are known.
+  const Passed& busier_way() const noexcept { return out_.vectors_outside > in_.vectors_outside ? out_ : in_; }
+  /// How many messages from other nodes the rank gets that gets most of them.
+  double most_arrivals() const noexcept { return static_cast<double>(most_arrivals_); }
 
  private:
   const order::Nodes* nodes_;
@@ -261,23 +257,22 @@ class NodeLink {
   Passed out_;
   Passed in_;
   Count steps_ = 0;
-  Count most_outside_ = 0;  // of a rank
-  double latencies_ = 0;    // of that rank
+  Count most_arrivals_ = 0;
 };
 
-/// Nothing if that takes too long to count.
-std::optional<Passed> passed_link(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
+/// The link of the root's node, or of the first of the largest; nothing if that takes too long to count.
+std::optional<NodeLink> link_of_node(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
   schedule::Context context = found.context;
   order::Rank node = nodes.node_of(context.root);
   for (order::Rank other = 0; !context.rooted() && other < nodes.count(); ++other)
     if (nodes.places(other).count > nodes.places(node).count) node = other;
-  NodeLink link(nodes, node, found, sizes);
+  NodeLink counted(nodes, node, found, sizes);
   const order::RankRange places = nodes.places(node);
   for (order::Rank place = places.first; place < places.first + places.count; ++place) {
     context.rank = nodes.rank_at(place);
-    if (!link.count(context)) return std::nullopt;
+    if (!counted.count(context)) return std::nullopt;
   }
-  return link.passed();
+  return counted;
 }
 
 }  // namespace
@@ -304,13 +299,15 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const transport::LogGP& link = network.link;
   const transport::LogGP& inside = network.inside;
   const auto found = modelled(context, sizes, columns, link);
-  const auto passed = found ? passed_link(nodes, *found, sizes) : std::nullopt;
-  if (!passed) return std::nullopt;
-  const double stays = passed->all > 0 ? 1 - passed->outside / passed->all : 1;  // the share inside the node
-  const double latency = passed->latencies * link.latency + (1 - passed->latencies) * inside.latency;
-  const double leave = passed->messages / std::max(found->starts(), 1.0);
-  return found->rounds * latency + stays * found->seconds_of_starts(inside) + leave * found->seconds_of_starts(link) +
-         stays * found->bytes() * inside.per_byte + passed->bytes * link.per_byte +
+  const auto counted = found ? link_of_node(nodes, *found, sizes) : std::nullopt;
+  if (!counted) return std::nullopt;
+  const Passed& passed = counted->busier_way();
+  const double stays = passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside
+  const double leave = passed.messages_outside / std::max(found->starts(), 1.0);
+  const double rounds_outside = std::min(found->rounds, counted->most_arrivals());
+  return rounds_outside * link.latency + (found->rounds - rounds_outside) * inside.latency +
+         stays * found->seconds_of_starts(inside) + leave * found->seconds_of_starts(link) +
+         stays * found->bytes() * inside.per_byte + passed.bytes_outside * link.per_byte +
          found->seconds_of_handling(network.rates_of(sizes.kind()));
 }
 

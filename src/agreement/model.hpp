@@ -37,9 +37,10 @@ std::optional<double> modelled_seconds(schedule::Context context, const PartialS
                                        const Network& network = {});
 
 /// Seconds if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
-/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest; as many rounds
-/// as the share of messages that pass it, of the rank that sends or takes most of them, wait for the latency between
-/// nodes. Nothing if the row has no formulas, or that node has more than 65536 steps. Cost: O(steps of that node).
+/// there. What passes it is counted on one node's steps: that of the root, or the first of the largest. As many rounds
+/// wait for the latency between nodes as a rank of that node gets messages from other nodes, at most; the others wait
+/// for the latency inside. Nothing if the row has no formulas, or that node has more than 65536 steps. Cost: O(steps of
+/// that node).
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
                                           const PartialSizes& sizes, Count columns, const Network& network = {});
 

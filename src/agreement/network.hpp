@@ -25,14 +25,16 @@ struct Rates {
 };
 
 /// The names of arithmetic::Content, by its numbers.
-inline constexpr std::array<std::string_view, 3> content_names = {"values", "accumulators", "bins"};
-/// Of 255 and of 4000 doubles in a row, on a Zen 4: docs/performance.md, "What auto takes".
-inline constexpr std::array<Rates, 3> assumed_rates = {{{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
+inline constexpr std::array<std::string_view, arithmetic::content_count> content_names = {"values", "accumulators",
+                                                                                          "bins"};
+/// As `steadfold tune` measures them on a Zen 4, in its caches: docs/performance.md, "What auto takes".
+inline constexpr std::array<Rates, arithmetic::content_count> assumed_rates = {
+    {{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
 
 struct Network {
-  transport::LogGP link = assumed_link;        // between nodes, and between any two ranks where nobody knows of nodes
-  transport::LogGP inside = link;              // between ranks of one node
-  std::array<Rates, 3> rates = assumed_rates;  // by arithmetic::Content
+  transport::LogGP link = assumed_link;  // between nodes, and between any two ranks where nobody knows of nodes
+  transport::LogGP inside = link;        // between ranks of one node
+  std::array<Rates, arithmetic::content_count> rates = assumed_rates;  // by arithmetic::Content
 
   const Rates& rates_of(const arithmetic::PartialKind& kind) const noexcept {
     return rates[static_cast<std::size_t>(kind.content())];

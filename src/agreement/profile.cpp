@@ -30,16 +30,21 @@ std::string_view trimmed(std::string_view text) {
   throw std::invalid_argument(problem + " (" + why + "), " + write_it);
 }
 
-constexpr std::string_view of_nodes = "node.";
-constexpr std::array<std::string_view, 5> link_keys = {"latency", "gap", "per_byte", "eager_limit", "rendezvous"};
-constexpr std::string_view merge_key = ".merge_per_byte";
-constexpr std::string_view finish_key = ".finish_per_byte";
+constexpr const char* of_nodes = "node.";
+constexpr const char* latency = "latency";
+constexpr const char* gap = "gap";
+constexpr const char* per_byte = "per_byte";
+constexpr const char* eager_limit = "eager_limit";
+constexpr const char* rendezvous = "rendezvous";
+constexpr std::array<std::string_view, 5> link_keys = {latency, gap, per_byte, eager_limit, rendezvous};
+constexpr const char* merge_key = ".merge_per_byte";
+constexpr const char* finish_key = ".finish_per_byte";
 
 bool is_figure(std::string_view key) {
   for (const std::string_view content : agreement::content_names)
     if (key.starts_with(content))
       return key.substr(content.size()) == merge_key || key.substr(content.size()) == finish_key;
-  if (key.starts_with(of_nodes)) key.remove_prefix(of_nodes.size());
+  if (key.starts_with(of_nodes)) key.remove_prefix(std::string_view(of_nodes).size());
   return std::ranges::find(link_keys, key) != link_keys.end();
 }
 
@@ -89,18 +94,35 @@ void take_line(std::string_view line, int number, Figures& figures) {
 
 /// The link whose keys begin so.
 transport::LogGP link_in(const Figures& figures, const std::string& group) {
-  const auto key = [&](std::size_t which) { return group + std::string(link_keys[which]); };
-  if (!figures.has(key(0)) || !figures.has(key(1)) || !figures.has(key(2)))
-    refuse("figures are missing", key(0) + ", " + key(1) + " and " + key(2) + " are all needed");
-  if (figures.has(key(3)) != figures.has(key(4)))
-    refuse("figures are missing", key(3) + " and " + key(4) + " belong together");
-  transport::LogGP link{.latency = figures.of(key(0)), .gap = figures.of(key(1)), .per_byte = figures.of(key(2))};
-  if (link.latency + link.gap <= 0) refuse("figures cannot be used", key(0) + " and " + key(1) + " are both 0");
-  if (figures.has(key(3))) {
-    link.eager_limit = static_cast<Bytes>(figures.of(key(3)));
-    link.rendezvous = figures.of(key(4));
+  if (!figures.has(group + latency) || !figures.has(group + gap) || !figures.has(group + per_byte))
+    refuse("figures are missing",
+           group + latency + ", " + group + gap + " and " + group + per_byte + " are all needed");
+  if (figures.has(group + eager_limit) != figures.has(group + rendezvous))
+    refuse("figures are missing", group + eager_limit + " and " + group + rendezvous + " belong together");
+  transport::LogGP link{
+      .latency = figures.of(group + latency), .gap = figures.of(group + gap), .per_byte = figures.of(group + per_byte)};
+  if (link.latency + link.gap <= 0)
+    refuse("figures cannot be used", group + latency + " and " + group + gap + " are both 0");
+  if (figures.has(group + eager_limit)) {
+    link.eager_limit = static_cast<Bytes>(figures.of(group + eager_limit));
+    link.rendezvous = figures.of(group + rendezvous);
   }
   return link;
+}
+
+std::string line_of(const std::string& key, double figure) {
+  char text[32] = "";
+  std::snprintf(text, sizeof text, "%.4g", figure);
+  return key + " = " + text + "\n";
+}
+
+std::string text_of(const transport::LogGP& link, const std::string& group) {
+  std::string text = line_of(group + latency, link.latency) + line_of(group + gap, link.gap) +
+                     line_of(group + per_byte, link.per_byte);
+  if (link.rendezvous > 0)
+    text += group + eager_limit + " = " + std::to_string(link.eager_limit) + "\n" +
+            line_of(group + rendezvous, link.rendezvous);
+  return text;
 }
 
 std::string variable(const char* name) {
@@ -156,22 +178,33 @@ std::string file_name_of(std::string_view processor, std::string_view library) {
 
 Network network_in(std::string_view profile) {
   Figures figures;
-  bool has_inside = false;
   for (int number = 1; !profile.empty(); ++number) {
     const std::size_t end = profile.find('\n');
     take_line(profile.substr(0, end), number, figures);
     profile.remove_prefix(end == std::string_view::npos ? profile.size() : end + 1);
   }
   Network network{.link = link_in(figures, "")};
-  for (const std::string_view key : link_keys) has_inside |= figures.has(std::string(of_nodes) + std::string(key));
-  if (has_inside) network.inside = link_in(figures, std::string(of_nodes));
+  bool has_inside = false;
+  for (const std::string_view key : link_keys) has_inside |= figures.has(of_nodes + std::string(key));
+  if (has_inside) network.inside = link_in(figures, of_nodes);
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
     Rates& rates = network.rates[i];
-    rates.merge_per_byte = figures.of(content + std::string(merge_key), rates.merge_per_byte);
-    rates.finish_per_byte = figures.of(content + std::string(finish_key), rates.finish_per_byte);
+    rates.merge_per_byte = figures.of(content + merge_key, rates.merge_per_byte);
+    rates.finish_per_byte = figures.of(content + finish_key, rates.finish_per_byte);
   }
   return network;
+}
+
+std::string text_of(const Network& network) {
+  std::string text = text_of(network.link, "");
+  if (network.inside != network.link) text += text_of(network.inside, of_nodes);
+  for (std::size_t i = 0; i < network.rates.size(); ++i) {
+    const std::string content(content_names[i]);
+    text += line_of(content + merge_key, network.rates[i].merge_per_byte) +
+            line_of(content + finish_key, network.rates[i].finish_per_byte);
+  }
+  return text;
 }
 
 Network network_of_file(const std::string& path) {

@@ -14,6 +14,8 @@ namespace steadfold::agreement {
 /// assumed. processor, mpi, release, date and residual say where the figures come from. Throws std::invalid_argument,
 /// "problem (why), suggestion".
 Network network_in(std::string_view profile);
+/// The lines of a profile that say so, without where the figures come from; four digits of each.
+std::string text_of(const Network& network);
 
 /// That of a file. Throws std::invalid_argument if it cannot be read, or as above.
 Network network_of_file(const std::string& path);

@@ -264,6 +264,7 @@ class PreparedMerge {
 /// What a partial's bytes are, as far as handling them takes longer for some than for others: values, which are added
 /// or kept; what carries exact sums; or bins.
 enum class Content : std::uint8_t { values, accumulators, bins };
+inline constexpr std::size_t content_count = 3;
 
 /// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
 /// made, so that threads may share it. No function here throws after construction.

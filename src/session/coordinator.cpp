@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "agreement/profile.hpp"
 #include "session/telling.hpp"
@@ -30,7 +31,7 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
   }
 }
 
-/// Rank 0's counts. A profile is one of messages, and memory that all ranks share has none.
+/// Rank 0's counts. Where all ranks share memory there are no messages, and nothing of a profile is used.
 agreement::Network own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
   return library.empty() ? agreement::Network{} : agreement::network_of(library);
@@ -85,9 +86,11 @@ Task<std::uint32_t> Coordinator::new_tags(Flow& /*flow*/, std::uint32_t count) {
 Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
   const std::vector<std::byte> mine = told_by([this] {
     const transport::Whereabouts where = own_whereabouts(*transport_);
+    std::string told(reinterpret_cast<const char*>(&where), sizeof where);
+    if (transport_->rank() != 0) return told;
     const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
     const agreement::Network network = own_network(*transport_);
-    std::string told(reinterpret_cast<const char*>(&where), sizeof where);
+    static_assert(std::is_trivially_copyable_v<agreement::Network>);
     told.append(reinterpret_cast<const char*>(&network), sizeof network);
     return told.append(asked == nullptr ? "" : asked);
   });

@@ -61,6 +61,12 @@ TEST(Profile, HasTheLinkInsideNodesAndRatesWhereTheyAreKnown) {
   EXPECT_EQ(both.rates[0].merge_per_byte, 1);
   EXPECT_EQ(both.rates[0].finish_per_byte, agreement::assumed_rates[0].finish_per_byte);
   EXPECT_EQ(both.rates[2].finish_per_byte, 2);
+  for (const agreement::Network& network : {alone, both}) {
+    const std::string text = text_of(network);
+    EXPECT_EQ(text.find("node.") == std::string::npos, network.link == network.inside);
+    EXPECT_EQ(text_of(network_in(text)), text);
+    EXPECT_EQ(network_in(text).inside, network.inside);
+  }
 }
 
 TEST(Profile, SaysWhatIsWrong) {
@@ -224,12 +230,13 @@ TEST(Profile, DecidesByWhatPartialsTakeToo) {
                                      .rates = {values, accumulators}};
     return agreement::chosen_schedule("auto", std::span(&description, 1), layout, network).schedule;
   };
-  constexpr agreement::Rates free, dear_merges{.merge_per_byte = 1e-8}, dear_finishes{.finish_per_byte = 1e-8};
-  EXPECT_EQ(chosen(16, free, dear_finishes), "bruck:n=3") << "few latencies; there are no accumulators";
-  EXPECT_EQ(chosen(16, dear_finishes, free), "halving_doubling") << "each finishes a part";
-  EXPECT_EQ(chosen(1000, dear_finishes, free), "bruck:n=5") << "no rows are kept";
-  EXPECT_EQ(chosen(1000, free, dear_merges), "recursive_doubling") << "few merges";
-  EXPECT_EQ(chosen(1000, free, dear_finishes), "halving_doubling");
+  constexpr agreement::Rates nothing, dear_merges{.merge_per_byte = 1e-8}, dear_finishes{.finish_per_byte = 1e-8};
+  EXPECT_NE(chosen(16, nothing, dear_finishes), "halving_doubling") << "few latencies; there are no accumulators";
+  EXPECT_EQ(chosen(16, dear_finishes, nothing), "halving_doubling") << "each finishes a part";
+  EXPECT_EQ(chosen(1000, nothing, nothing).find("bruck"), 0u);
+  EXPECT_EQ(chosen(1000, dear_finishes, nothing), chosen(1000, nothing, nothing)) << "no rows are kept";
+  EXPECT_NE(chosen(1000, nothing, dear_merges).find("bruck"), 0u) << "which merges most";
+  EXPECT_EQ(chosen(1000, nothing, dear_finishes), "halving_doubling");
 }
 
 TEST(Profile, DecidesHowVectorsAreCut) {

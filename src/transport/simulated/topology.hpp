@@ -25,6 +25,8 @@ struct LogGP {
   Bytes eager_limit = ~Bytes{0};  // messages of more bytes wait for the receiver's leave,
   double rendezvous = 0;          // which takes so long, and keeps the port
 
+  friend constexpr bool operator==(const LogGP&, const LogGP&) = default;
+
   /// What a message takes besides its bytes and the latency.
   double start(Bytes bytes) const noexcept { return gap + (bytes > eager_limit ? rendezvous : 0); }
   double duration(Bytes bytes) const noexcept { return start(bytes) + per_byte * static_cast<double>(bytes); }
@@ -45,8 +47,8 @@ class Topology {
   virtual Rank ranks_per_node() const noexcept { return 1; }
 };
 
-/// Makes the topology of that name. `inside` joins ranks of one node where the name says nothing else, `link` any
-/// others:
+/// Makes the topology of that name. `link` joins any two ranks for which the name says nothing else, but `inside` those
+/// of one node of a two_level topology:
 ///   flat
 ///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
 ///                                                           nodes of `size` ranks; latency, gap and per_byte inside a
