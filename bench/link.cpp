@@ -114,12 +114,11 @@ LinkTimes link_times_to(int other, int rounds) {
 
 }  // namespace
 
-LinkTimes link_times(int rounds) { return link_times_to(partners_of_rank_0().far, rounds); }
-
-std::optional<LinkTimes> link_times_inside(int rounds) {
-  const int near = partners_of_rank_0().near;
-  if (near == 0) return std::nullopt;
-  return link_times_to(near, rounds);
+TimesOfLinks times_of_links(int rounds) {
+  const Partners partners = partners_of_rank_0();
+  TimesOfLinks times{.between = link_times_to(partners.far, rounds)};
+  if (partners.near != 0) times.inside = link_times_to(partners.near, rounds);
+  return times;
 }
 
 }  // namespace steadfold::bench

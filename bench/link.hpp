@@ -17,12 +17,15 @@ struct LinkTimes {
   double in_stream = 0;            // a message of 8 bytes, of many that are sent without waiting
 };
 
-/// Between rank 0 of MPI_COMM_WORLD and the last rank of another node, or, on one node, the last rank; the others wait.
-/// Two ranks at least. Rank 0 gets the result. Collective.
-LinkTimes link_times(int rounds);
-/// Between rank 0 and the second rank of its node, if there is one and there are several nodes; else nothing.
-/// Collective.
-std::optional<LinkTimes> link_times_inside(int rounds);
+/// The links of a job, by the times of their messages.
+struct TimesOfLinks {
+  LinkTimes between;                     // of nodes; on one node, of any two ranks
+  std::optional<LinkTimes> inside = {};  // a node, where there are several and one of them has rank 0 and another
+};
+
+/// Of rank 0 of MPI_COMM_WORLD, with the last rank of another node, or, on one node, with the last rank; then with the
+/// second rank of its own. The others wait. Two ranks at least. Rank 0 gets the result. Collective.
+TimesOfLinks times_of_links(int rounds);
 
 /// The medians over launches.
 LinkTimes median_of(const std::vector<LinkTimes>& launches);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`steadfold bench allreduce` over a slow network: a network namespace for each rank, joined by a bridge and links of limited
-rate. Measured beside predicted times, and bytes on the wire beside the least that can do. With --split-phase `bench
-splitphase`, which tells how much of the communication a computation hides. With --choices `bench auto`, by a profile that
-`steadfold tune` makes of the network first, with --per-node by several ranks in each namespace.
+"""`steadfold bench allreduce` over a slow network: a network namespace for each rank, joined by a bridge and links of
+limited rate. Measured beside predicted times, and bytes on the wire beside the least that can do. With --split-phase
+`bench splitphase`, which tells how much of the communication a computation hides. With --choices `bench auto`, by a
+profile that `steadfold tune` makes of the network first, with --per-node by several ranks in each namespace.
 
 Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -45,12 +46,10 @@ LinkTimes times_in(const Json& json) {
           .in_stream = json.at("in_stream").get<double>()};
 }
 
-/// Messages between nodes, or between any two ranks; those inside a node, in a job on several; and what handling
-/// partials takes, by their content, which is measured where nothing is known of it.
+/// What is known of messages, and what handling partials takes, by their content: it is measured where that is empty.
 struct Measured {
-  LinkTimes times;
-  std::optional<LinkTimes> inside = {};
-  Json rates = Json::object();
+  bench::TimesOfLinks links;
+  std::array<std::optional<agreement::Rates>, arithmetic::content_count> rates = {};
 };
 
 /// By two ranks that are started, several times over.
@@ -87,19 +86,22 @@ Json to_json(const agreement::Rates& rates) {
   return {{"merge_per_byte", rates.merge_per_byte}, {"finish_per_byte", rates.finish_per_byte}};
 }
 
+agreement::Rates rates_in(const Json& found) {
+  return {.merge_per_byte = found.at("merge_per_byte"), .finish_per_byte = found.at("finish_per_byte")};
+}
+
 Json profiled(const Measured& measured, int rounds) {
   const Json environment = bench::environment();
-  Json found = model_of(measured.times);
+  Json found = model_of(measured.links.between);
   found.update({{"processor", environment.at("cpu")}, {"mpi", mpi_library().name}, {"date", environment.at("date")}});
-  if (measured.inside) {
-    found["node"] = model_of(*measured.inside);
+  if (measured.links.inside) {
+    found["node"] = model_of(*measured.links.inside);
     found["residual"] = std::max(found["residual"].get<double>(), found["node"]["residual"].get<double>());
   }
-  for (std::size_t i = 0; i < agreement::content_names.size(); ++i) {
-    const std::string content(agreement::content_names[i]);
-    found[content] = measured.rates.contains(content)
-                         ? measured.rates.at(content)
-                         : to_json(bench::measured_rates(static_cast<arithmetic::Content>(i), rounds));
+  for (std::size_t i = 0; i < measured.rates.size(); ++i) {
+    const std::optional<agreement::Rates>& known = measured.rates[i];
+    found[std::string(agreement::content_names[i])] =
+        to_json(known ? *known : bench::measured_rates(static_cast<arithmetic::Content>(i), rounds));
   }
   return found;
 }
@@ -108,8 +110,7 @@ agreement::Network network_of(const Json& found) {
   agreement::Network network{.link = link_in(found)};
   if (found.contains("node")) network.inside = link_in(found.at("node"));
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
-    const Json& rates = found.at(std::string(agreement::content_names[i]));
-    network.rates[i] = {.merge_per_byte = rates.at("merge_per_byte"), .finish_per_byte = rates.at("finish_per_byte")};
+    network.rates[i] = rates_in(found.at(std::string(agreement::content_names[i])));
   }
   return network;
 }
@@ -179,24 +180,31 @@ bool are_usable(const LinkTimes& times) {
          std::ranges::all_of(times.one_way, [](double each) { return each > 0; });
 }
 
+bool are_usable(const agreement::Rates& rates) { return rates.merge_per_byte >= 0 && rates.finish_per_byte >= 0; }
+
+bool are_usable(const Measured& measured) {
+  return are_usable(measured.links.between) && (!measured.links.inside || are_usable(*measured.links.inside)) &&
+         std::ranges::all_of(measured.rates, [](const auto& each) { return !each || are_usable(*each); });
+}
+
 Measured read_times(const std::string& path) {
   std::ifstream file(path);
   const Json answer = Json::parse(file, nullptr, false);
   try {
-    Measured measured{.times = times_in(answer.at("times"))};
-    if (answer.contains("node")) measured.inside = times_in(answer.at("node").at("times"));
-    for (const std::string_view content : agreement::content_names)
-      if (answer.contains(content)) measured.rates[std::string(content)] = answer.at(std::string(content));
-    if (are_usable(measured.times) && (!measured.inside || are_usable(*measured.inside))) return measured;
+    Measured measured{.links = {.between = times_in(answer.at("times"))}};
+    if (answer.contains("node")) measured.links.inside = times_in(answer.at("node").at("times"));
+    for (std::size_t i = 0; i < measured.rates.size(); ++i)
+      if (const std::string content(agreement::content_names[i]); answer.contains(content))
+        measured.rates[i] = rates_in(answer.at(content));
+    if (are_usable(measured)) return measured;
   } catch (const Json::exception&) {  // said below
   }
   throw Failure("cannot use " + path + " (it is no answer of tune --json with times), measure anew");
 }
 
-Measured measured_by(const TuneOptions& options, const Job& job, LongWork& work) {
-  if (job.rank_count() == 1) return {.times = of_launches(options, work)};
-  LinkTimes times = bench::link_times(options.rounds);
-  return {.times = std::move(times), .inside = bench::link_times_inside(options.rounds)};
+bench::TimesOfLinks measured_links(const TuneOptions& options, const Job& job, LongWork& work) {
+  if (job.rank_count() == 1) return {.between = of_launches(options, work)};
+  return bench::times_of_links(options.rounds);
 }
 
 Result run(TuneOptions options, const Job& job) {
@@ -207,7 +215,7 @@ Result run(TuneOptions options, const Job& job) {
     require_writable(options.output);
   });
   Measured measured;
-  if (options.times.empty()) measured = measured_by(options, job, work);
+  if (options.times.empty()) measured.links = measured_links(options, job, work);
   Result result;
   job.together([&] {
     if (job.rank() != 0) return;  // others may not see the files
@@ -243,8 +251,9 @@ void add_tune_worker(CLI::App& app, Action& action) {
   worker.callback([rounds, &action] {
     action = [rounds](const Job& job) {
       return answer(job, worker_name, [&](Json& answer) {
-        answer["times"] = to_json(bench::link_times(*rounds));
-        if (const auto inside = bench::link_times_inside(*rounds)) answer["node"] = {{"times", to_json(*inside)}};
+        const bench::TimesOfLinks links = bench::times_of_links(*rounds);
+        answer["times"] = to_json(links.between);
+        if (links.inside) answer["node"] = {{"times", to_json(*links.inside)}};
       });
     };
   });

@@ -283,7 +283,7 @@ TEST_P(ChoiceOnNodes, TakesGroupsWhereALinkIsSharedByMany) {
 }
 INSTANTIATE_TEST_SUITE_P(Links, ChoiceOnNodes, testing::Values(std::pair(1.0, 1.1), std::pair(10.0, 1.2)));
 
-/// Seven nodes of nine ranks, dealt so that no power of two is a way inside.
+/// Seven nodes of nine ranks. Ranks whose numbers differ by a power of two are never on one node.
 class ModelOnNodes : public testing::Test {
  protected:
   double seconds(const std::string& name, const agreement::Network& network) const {

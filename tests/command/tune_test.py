@@ -125,6 +125,9 @@ class Tune(CommandTest):
     def test_what_it_cannot_do(self):
         self.expect_fault(run("tune", "--launches", "1", "--rounds", "3", "--output", "/no/such/folder/file"), "/no/such/folder", "--output")
         self.expect_fault(run("tune", "--rounds", "0"), "--rounds")
+        times = times_of(1e-6, 1e-7, 0, 1 << 30, 0, 0.0)
+        for bins in (1, {}, {"merge_per_byte": -1, "finish_per_byte": 1}):
+            self.expect_fault(run("tune", "--times", self.write("no", json.dumps({**times, "bins": bins}))), "no answer of tune --json")
         for text in ("", "{}", '{"times": 1}', '{"times": {"bytes": [1], "one_way": [], "in_stream": 0}}'):
             self.expect_fault(run("tune", "--times", self.write("no", text)), "no answer of tune --json")
 
