@@ -97,11 +97,12 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   return chosen_among(all, worthwhile);
 }
 
-/// A schedule with groups, if the ranks of a node sending to other nodes through one link make it cheaper by far than
-/// `best`, or if groups always pay.
+/// A schedule with groups, if it is cheaper by far than `best`, since the ranks of a node send to other nodes through
+/// one link, or since what is inside is quicker; or if groups always pay.
 Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                 const Network& network, const order::Nodes& nodes) {
-  if (!nodes.groups_may_pay()) return best;
+  const bool may_pay = nodes.share_links() || network.inside != network.link;
+  if (!nodes.are_groups() || !may_pay) return best;
   const order::Layout by_place = layout.reordered(nodes.ranks());
   const auto seconds = [&](const schedule::Spec& spec) {
     const auto context =

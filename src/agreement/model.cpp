@@ -247,6 +247,7 @@ class NodeLink {
 
   /// The way by which more vectors pass; where as many do, the way in, since the sizes of what arrives are known.
   const Passed& busier_way() const noexcept { return out_.vectors_outside > in_.vectors_outside ? out_ : in_; }
+  double vectors_outside() const noexcept { return busier_way().vectors_outside; }
   /// How many messages from other nodes the rank gets that gets most of them.
   double most_arrivals() const noexcept { return static_cast<double>(most_arrivals_); }
 
@@ -260,19 +261,29 @@ class NodeLink {
   Count most_arrivals_ = 0;
 };
 
-/// The link of the root's node, or of the first of the largest; nothing if that takes too long to count.
-std::optional<NodeLink> link_of_node(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
+/// The link of the root's node, or of the first of the largest, or of the rank there by whose own one most passes;
+/// nothing if that takes too long to count.
+std::optional<NodeLink> busiest_link(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
   schedule::Context context = found.context;
   order::Rank node = nodes.node_of(context.root);
   for (order::Rank other = 0; !context.rooted() && other < nodes.count(); ++other)
     if (nodes.places(other).count > nodes.places(node).count) node = other;
-  NodeLink counted(nodes, node, found, sizes);
+  const auto counted = [&](order::RankRange places) {
+    std::optional<NodeLink> link(std::in_place, nodes, node, found, sizes);
+    for (order::Rank place = places.first; link && place < places.first + places.count; ++place) {
+      context.rank = nodes.rank_at(place);
+      if (!link->count(context)) link.reset();
+    }
+    return link;
+  };
   const order::RankRange places = nodes.places(node);
-  for (order::Rank place = places.first; place < places.first + places.count; ++place) {
-    context.rank = nodes.rank_at(place);
-    if (!counted.count(context)) return std::nullopt;
+  if (nodes.share_links()) return counted(places);
+  std::optional<NodeLink> busiest = counted({places.first, 1});
+  for (order::Rank place = places.first + 1; busiest && place < places.first + places.count; ++place) {
+    std::optional<NodeLink> other = counted({place, 1});
+    if (!other || other->vectors_outside() > busiest->vectors_outside()) busiest = std::move(other);
   }
-  return counted;
+  return busiest;
 }
 
 }  // namespace
@@ -299,7 +310,7 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const transport::LogGP& link = network.link;
   const transport::LogGP& inside = network.inside;
   const auto found = modelled(context, sizes, columns, link);
-  const auto counted = found ? link_of_node(nodes, *found, sizes) : std::nullopt;
+  const auto counted = found ? busiest_link(nodes, *found, sizes) : std::nullopt;
   if (!counted) return std::nullopt;
   const Passed& passed = counted->busier_way();
   const double stays = passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside

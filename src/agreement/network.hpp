@@ -32,13 +32,27 @@ inline constexpr std::array<Rates, arithmetic::content_count> assumed_rates = {
     {{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
 
 struct Network {
-  transport::LogGP link = assumed_link;  // between nodes, and between any two ranks where nobody knows of nodes
-  transport::LogGP inside = link;        // between ranks of one node
+  transport::LogGP link = assumed_link;   // between nodes, and between any two ranks where nobody knows of nodes
+  transport::LogGP inside = link;         // between ranks of one node
+  transport::LogGP inside_part = inside;  // between ranks of one part of a node: a package, a domain, a cache's cores
   std::array<Rates, arithmetic::content_count> rates = assumed_rates;  // by arithmetic::Content
 
   const Rates& rates_of(const arithmetic::PartialKind& kind) const noexcept {
     return rates[static_cast<std::size_t>(kind.content())];
   }
+  /// What is left of it on one node: links between its parts, and inside them.
+  Network of_one_node() const noexcept {
+    return {.link = inside, .inside = inside_part, .inside_part = inside_part, .rates = rates};
+  }
 };
+
+/// A link that a profile may describe besides the first one, by the name that its keys begin with. Unless it does, the
+/// link before serves.
+struct NamedLink {
+  std::string_view name;
+  transport::LogGP Network::*link;
+};
+inline constexpr std::array<NamedLink, 2> links_inside = {
+    {{"node", &Network::inside}, {"part", &Network::inside_part}}};
 
 }  // namespace steadfold::agreement

@@ -30,7 +30,6 @@ std::string_view trimmed(std::string_view text) {
   throw std::invalid_argument(problem + " (" + why + "), " + write_it);
 }
 
-constexpr const char* of_nodes = "node.";
 constexpr const char* latency = "latency";
 constexpr const char* gap = "gap";
 constexpr const char* per_byte = "per_byte";
@@ -40,12 +39,22 @@ constexpr std::array<std::string_view, 5> link_keys = {latency, gap, per_byte, e
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
+std::string group_of(const NamedLink& link) { return std::string(link.name) + "."; }
+
+/// What the keys of links begin with.
+std::vector<std::string> groups_of_links() {
+  std::vector<std::string> groups = {""};
+  for (const NamedLink& each : links_inside) groups.push_back(group_of(each));
+  return groups;
+}
+
 bool is_figure(std::string_view key) {
   for (const std::string_view content : agreement::content_names)
     if (key.starts_with(content))
       return key.substr(content.size()) == merge_key || key.substr(content.size()) == finish_key;
-  if (key.starts_with(of_nodes)) key.remove_prefix(std::string_view(of_nodes).size());
-  return std::ranges::find(link_keys, key) != link_keys.end();
+  return std::ranges::any_of(groups_of_links(), [&](const std::string& group) {
+    return key.starts_with(group) && std::ranges::find(link_keys, key.substr(group.size())) != link_keys.end();
+  });
 }
 
 /// The figures of a profile, by their keys.
@@ -184,9 +193,13 @@ Network network_in(std::string_view profile) {
     profile.remove_prefix(end == std::string_view::npos ? profile.size() : end + 1);
   }
   Network network{.link = link_in(figures, "")};
-  bool has_inside = false;
-  for (const std::string_view key : link_keys) has_inside |= figures.has(of_nodes + std::string(key));
-  if (has_inside) network.inside = link_in(figures, of_nodes);
+  const transport::LogGP* before = &network.link;
+  for (const NamedLink& each : links_inside) {
+    const std::string group = group_of(each);
+    const auto is_told = [&](std::string_view key) { return figures.has(group + std::string(key)); };
+    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, group) : *before;
+    before = &(network.*each.link);
+  }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
     Rates& rates = network.rates[i];
@@ -198,7 +211,11 @@ Network network_in(std::string_view profile) {
 
 std::string text_of(const Network& network) {
   std::string text = text_of(network.link, "");
-  if (network.inside != network.link) text += text_of(network.inside, of_nodes);
+  const transport::LogGP* before = &network.link;
+  for (const NamedLink& each : links_inside) {
+    if (network.*each.link != *before) text += text_of(network.*each.link, group_of(each));
+    before = &(network.*each.link);
+  }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
     text += line_of(content + merge_key, network.rates[i].merge_per_byte) +

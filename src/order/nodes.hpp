@@ -47,9 +47,9 @@ class Nodes {
   bool are_runs() const noexcept;
   /// Whether some nodes have several ranks.
   bool are_groups() const noexcept { return count() > 1 && sizes_.back().ranks > 1; }
-  /// Whether schedules that go node by node may be better than others: between packages nobody has measured it. Whether
-  /// they are, whatever is reduced.
-  bool groups_may_pay() const noexcept { return are_groups() && between_ != Between::packages; }
+  /// Whether all ranks of a node have one link to other nodes together.
+  bool share_links() const noexcept { return between_ != Between::packages; }
+  /// Whether schedules that go node by node are better than others, whatever is reduced.
   bool groups_always_pay() const noexcept { return are_groups() && between_ == Between::processes; }
   /// The nodes of a job of the first `rank_count` ranks.
   Nodes first_ranks(Rank rank_count) const {

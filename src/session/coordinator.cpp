@@ -98,6 +98,7 @@ Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
   const auto all = parts_of(gathered);
   const auto behind_where = all[0].subspan(sizeof(transport::Whereabouts));
   std::memcpy(&means_.network, behind_where.data(), sizeof means_.network);
+  if (transport_->are_on_one_node()) means_.network = means_.network.of_one_node();
   means_.forced_schedule = text_of(behind_where.subspan(sizeof means_.network));
   means_.nodes = nodes_of(*transport_, all);
 }

@@ -47,6 +47,7 @@ class ForwardingTransport : public Transport {
   const char* name() const noexcept override { return inner_->name(); }
   std::string library() const override { return inner_->library(); }
   std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
+  bool are_on_one_node() const noexcept override { return inner_->are_on_one_node(); }
   bool nodes_are_far() const noexcept override { return inner_->nodes_are_far(); }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return inner_->new_tags(count); }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,

@@ -104,6 +104,8 @@ class Transport {
   /// By rank, which node of the machine it is on: those with equal labels share one. The same on every rank; nothing if
   /// all do, or nobody knows.
   virtual std::span<const Rank> node_labels() const noexcept { return {}; }
+  /// Whether it is known that all ranks share a node. The same on every rank.
+  virtual bool are_on_one_node() const noexcept { return false; }
   /// Whether a message to another node costs many times as much as one inside. There nodes are runs of ranks.
   virtual bool nodes_are_far() const noexcept { return false; }
 

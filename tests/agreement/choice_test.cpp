@@ -37,20 +37,21 @@ std::string chosen(const Call& call, Rank p, const std::string& asked = "auto", 
       .schedule;
 }
 
-/// Nodes of so many ranks each, which share one link, whichever ranks they are, and have others inside.
-class SharedLinks final : public transport::Topology {
+/// Nodes of so many ranks each, whichever ranks they are, which share one link, or have one each, and others inside.
+class LinksOfNodes final : public transport::Topology {
  public:
-  SharedLinks(Nodes nodes, const LogGP& inside)
+  LinksOfNodes(Nodes nodes, const LogGP& inside)
       : nodes_(std::move(nodes)),
-        network_(transport::make_topology("two_level:links=1:size=" + std::to_string(nodes_->places(0).count), link,
-                                          inside, nodes_->rank_count())) {}
+        network_(transport::make_topology((nodes_->share_links() ? "two_level:links=1:size=" : "two_level:size=") +
+                                              std::to_string(nodes_->places(0).count),
+                                          link, inside, nodes_->rank_count())) {}
   double duration(Rank source, Rank target, Bytes bytes) const override {
     return network_->duration(nodes_->place_of(source), nodes_->place_of(target), bytes);
   }
   double arrival(Rank source, Rank target, double start, Bytes bytes) override {
     return network_->arrival(nodes_->place_of(source), nodes_->place_of(target), start, bytes);
   }
-  bool shares_links() const noexcept override { return true; }
+  bool shares_links() const noexcept override { return network_->shares_links(); }
 
  private:
   Nodes nodes_;
@@ -72,7 +73,7 @@ double simulated_seconds(const std::string& name, const Call& call, Rank p, cons
   if (call.collective == schedule::Collective::reduce_scatter)
     scenario.blocks = order::counts(order::Distribution::upper, call.columns, p);
   if (nodes == nullptr) return predict(scenario, *transport::make_topology("flat", on, p)).seconds.value();
-  SharedLinks topology(nodes, inside);
+  LinksOfNodes topology(nodes, inside);
   return predict(scenario, topology).seconds.value();
 }
 
@@ -244,12 +245,17 @@ TEST(Choice, OfBlocksAndScansGoesByTheModelToo) {
   }
 }
 
-/// How many times as quick links inside nodes are, and how much slower a choice may be.
-class ChoiceOnNodes : public testing::TestWithParam<std::pair<double, double>> {};
+/// What is between nodes, how many times as quick links inside are, and how much slower a choice may be.
+struct MachineOfNodes {
+  order::Nodes::Between between;
+  double quicker;
+  double most;
+};
+class ChoiceOnNodes : public testing::TestWithParam<MachineOfNodes> {};
 
 /// Where the nodes make groups cheaper they are taken, and what is taken is never much worse than without nodes.
-TEST_P(ChoiceOnNodes, TakesGroupsWhereALinkIsSharedByMany) {
-  const auto& [quicker, most] = GetParam();
+TEST_P(ChoiceOnNodes, TakesGroupsWhereALinkIsSharedByManyOrQuickInside) {
+  const auto& [between, quicker, most] = GetParam();
   const LogGP inside{.latency = 0, .gap = link.gap / quicker, .per_byte = link.per_byte / quicker};
   std::map<std::string, int> taken;
   for (const bool in_turn : {false, true}) {
@@ -258,7 +264,7 @@ TEST_P(ChoiceOnNodes, TakesGroupsWhereALinkIsSharedByMany) {
         const Rank p = size * count;
         std::vector<Rank> labels;
         for (Rank rank = 0; rank < p; ++rank) labels.push_back(in_turn ? rank % count : rank / size);
-        const auto nodes = std::make_shared<const order::Nodes>(labels);
+        const auto nodes = std::make_shared<const order::Nodes>(labels, between);
         for (const Count columns : {1, 1000, 100'000}) {
           for (const Rank root : {all_ranks, 0, p - 1}) {
             const Call call = vector_call(columns, root, in_turn ? Method::exact : Method::tree);
@@ -281,7 +287,10 @@ TEST_P(ChoiceOnNodes, TakesGroupsWhereALinkIsSharedByMany) {
   EXPECT_GT(taken["groups"], 12);
   EXPECT_GT(taken["no groups by blocks"], 10);
 }
-INSTANTIATE_TEST_SUITE_P(Links, ChoiceOnNodes, testing::Values(std::pair(1.0, 1.1), std::pair(10.0, 1.2)));
+INSTANTIATE_TEST_SUITE_P(Links, ChoiceOnNodes,
+                         testing::Values(MachineOfNodes{order::Nodes::Between::network, 1, 1.1},
+                                         MachineOfNodes{order::Nodes::Between::network, 10, 1.2},
+                                         MachineOfNodes{order::Nodes::Between::packages, 10, 1.2}));
 
 /// Seven nodes of nine ranks. Ranks whose numbers differ by a power of two are never on one node.
 class ModelOnNodes : public testing::Test {

@@ -69,6 +69,24 @@ TEST(Profile, HasTheLinkInsideNodesAndRatesWhereTheyAreKnown) {
   }
 }
 
+/// A job on one node has the links inside alone: between parts of the node, and in them.
+TEST(Profile, TellsWhatOneNodeHas) {
+  const std::string link = "latency = 1e-5\ngap = 0\nper_byte = 1e-9\n";
+  const std::string node = "node.latency = 1e-6\nnode.gap = 0\nnode.per_byte = 1e-10\n";
+  const std::string part = "part.latency = 1e-7\npart.gap = 0\npart.per_byte = 1e-11\nbins.merge_per_byte = 1\n";
+  const agreement::Network all = network_in(link + node + part);
+  EXPECT_EQ(all.inside_part.per_byte, 1e-11);
+  EXPECT_EQ(text_of(network_in(text_of(all))), text_of(all));
+  EXPECT_EQ(all.of_one_node().link, all.inside);
+  EXPECT_EQ(all.of_one_node().inside, all.inside_part);
+  EXPECT_EQ(all.of_one_node().rates[2].merge_per_byte, 1);
+  const agreement::Network of_node = network_in(link + part);  // as `tune` says it that ran on one node
+  EXPECT_EQ(of_node.inside, of_node.link);
+  EXPECT_EQ(of_node.of_one_node().link.latency, 1e-5);
+  EXPECT_EQ(of_node.of_one_node().inside.latency, 1e-7);
+  EXPECT_EQ(network_in(link).of_one_node().inside, network_in(link).link);
+}
+
 TEST(Profile, SaysWhatIsWrong) {
   const std::string good = "latency = 1e-6\ngap = 0\nper_byte = 1e-10\n";
   for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
@@ -81,6 +99,7 @@ TEST(Profile, SaysWhatIsWrong) {
            {good + "node.gap = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
            {good + "node.latency = 0\nnode.gap = 0\nnode.per_byte = 1\n", "node.latency and node.gap are both 0"},
            {good + "node.node.gap = 1\n", "line 4 has an unknown key ('node.node.gap')"},
+           {good + "part.gap = 1\n", "part.latency, part.gap and part.per_byte are all needed"},
            {good + "values = 1\n", "line 4 has an unknown key ('values')"},
            {good + "bins.latency = 1\n", "line 4 has an unknown key ('bins.latency')"},
            {good + "bins.merge_per_byte = -1\n", "line 4 cannot be used ('-1' is no number"},

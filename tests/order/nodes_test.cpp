@@ -81,10 +81,11 @@ TEST(Nodes, GroupsPayWhereNodesAreFarAndHaveSeveralRanks) {
   const auto of = [](std::vector<Rank> labels, Nodes::Between between) { return Nodes(labels, between); };
   EXPECT_TRUE(of({0, 1, 1}, processes).groups_always_pay());
   EXPECT_FALSE(of({0, 1, 1}, network).groups_always_pay());
-  EXPECT_TRUE(of({0, 1, 1}, network).groups_may_pay());
-  EXPECT_FALSE(of({0, 1, 1}, packages).groups_may_pay());
+  EXPECT_FALSE(of({0, 1, 1}, packages).groups_always_pay());
+  EXPECT_TRUE(of({0, 1, 1}, network).share_links());
+  EXPECT_FALSE(of({0, 1, 1}, packages).share_links());
   for (const std::vector<Rank>& labels : {std::vector<Rank>{0, 1, 2}, {1, 1, 1}})
-    for (const auto between : {network, packages, processes}) EXPECT_FALSE(of(labels, between).groups_may_pay());
+    for (const auto between : {network, packages, processes}) EXPECT_FALSE(of(labels, between).are_groups());
   EXPECT_TRUE(of({0, 1, 1, 2}, processes).first_ranks(3).groups_always_pay());
   EXPECT_FALSE(of({0, 1, 1, 2}, processes).first_ranks(2).groups_always_pay());
 }

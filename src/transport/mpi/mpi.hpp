@@ -43,6 +43,7 @@ class MpiTransport final : public Transport {
   std::string library() const override { return mpi_library(); }
   /// As MPI_Comm_split_type says.
   std::span<const Rank> node_labels() const noexcept override { return node_labels_; }
+  bool are_on_one_node() const noexcept override { return node_labels_.empty(); }
 
   /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return tags_.take(*this, count); }
@@ -98,7 +99,7 @@ class MpiTransport final : public Transport {
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   bool shares_cores_ = true;       // with other ranks
-  std::vector<Rank> node_labels_;  // the lowest rank of each node
+  std::vector<Rank> node_labels_;  // the lowest rank of each node; empty: there is one
   int all_prepared_ = 1;           // of the connection under way
   MPI_Request connecting_ = MPI_REQUEST_NULL;
   std::shared_ptr<OwnComm> apart_;  // of what is prepared apart

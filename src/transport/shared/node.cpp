@@ -25,6 +25,7 @@ class NodeTransport final : public SharedTransport {
   const char* name() const noexcept override { return name_.c_str(); }
   std::string library() const override { return has_boards() ? "" : inner_->library(); }
   std::span<const Rank> node_labels() const noexcept override { return inner_->node_labels(); }
+  bool are_on_one_node() const noexcept override { return inner_->are_on_one_node(); }
   bool nodes_are_far() const noexcept override { return inner_->nodes_are_far(); }
   bool adds_words() const noexcept override { return inner_->adds_words(); }
 

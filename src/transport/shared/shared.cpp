@@ -76,6 +76,7 @@ class WorkerTransport final : public SharedTransport {
   const char* name() const noexcept override { return name_.c_str(); }
   std::string library() const override { return outside_ == nullptr ? "" : outside_->processes().library(); }
   std::span<const Rank> node_labels() const noexcept override { return labels_; }
+  bool are_on_one_node() const noexcept override { return !outside_ || outside_->processes().are_on_one_node(); }
   bool nodes_are_far() const noexcept override { return outside_ != nullptr; }
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override {
     return tags_ ? tags_->take(*this, count) : SharedTransport::new_tags(count);

@@ -62,6 +62,7 @@ TEST_F(MpiTransportTest, TellsWhichRanksShareANode) {
   MPI_Comm_size(node, &on_node);
   MPI_Comm_free(&node);
   const std::span<const Rank> labels = world.node_labels();
+  EXPECT_EQ(world.are_on_one_node(), on_node == world.rank_count());
   if (on_node == world.rank_count()) {
     EXPECT_TRUE(labels.empty());
   } else {
