@@ -7,6 +7,7 @@
 #include <array>
 
 #include "statistics.hpp"
+#include "transport/hardware.hpp"
 
 namespace steadfold::bench {
 namespace {
@@ -22,13 +23,14 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// Whom rank 0 exchanges messages with, the same on all ranks.
+/// Whom rank 0 exchanges messages with, the same on all ranks. 0: nobody.
 struct Partners {
-  int far = 0;   // the last rank of another node; if there is one node, the last rank
-  int near = 0;  // the second rank of rank 0's node, if there are several nodes; 0: none
+  int between = 0;
+  std::array<int, agreement::links_inside.size()> inside = {};  // by agreement::links_inside
 };
 
-Partners partners_of_rank_0() {
+/// By rank, the first rank of its node.
+std::vector<int> firsts_of_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   int first_of_node = rank_in(MPI_COMM_WORLD);
@@ -38,14 +40,39 @@ Partners partners_of_rank_0() {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<int> firsts(static_cast<std::size_t>(ranks));
   MPI_Allgather(&first_of_node, 1, MPI_INT, firsts.data(), 1, MPI_INT, MPI_COMM_WORLD);
-  Partners partners;
-  for (int rank = 1; rank < ranks; ++rank) {
-    if (firsts[static_cast<std::size_t>(rank)] != 0)
-      partners.far = rank;
-    else if (partners.near == 0)
-      partners.near = rank;
+  return firsts;
+}
+
+/// In which parts of their node these ranks of MPI_COMM_WORLD are, as transport::parts_of says it.
+std::vector<int> parts_of(const std::vector<int>& ranks, std::size_t rank_count) {
+  using transport::Whereabouts;
+  const Whereabouts own = transport::Hardware::own().of(transport::usable_processors());
+  std::vector<Whereabouts> all(rank_count);
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+  std::vector<Whereabouts> of_these;
+  for (const int rank : ranks) of_these.push_back(all[static_cast<std::size_t>(rank)]);
+  return transport::parts_of(of_these);
+}
+
+Partners partners_of_rank_0() {
+  const std::vector<int> firsts = firsts_of_nodes();
+  const auto ranks = static_cast<int>(firsts.size());
+  std::vector<int> neighbours;  // ranks of rank 0's node
+  int outside = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (firsts[static_cast<std::size_t>(rank)] == 0)
+      neighbours.push_back(rank);
+    else
+      outside = rank;
   }
-  return partners.far != 0 ? partners : Partners{.far = ranks - 1, .near = 0};
+  const std::vector<int> parts = parts_of(neighbours, firsts.size());
+  int apart = 0;   // in another part, or wherever where nobody knows of parts
+  int beside = 0;  // in the part of rank 0
+  for (std::size_t i = 1; i < neighbours.size(); ++i) {
+    const bool is_beside = !parts.empty() && parts[i] == parts[0];
+    (is_beside ? beside : apart) = neighbours[i];
+  }
+  return outside != 0 ? Partners{outside, {apart, beside}} : Partners{apart, {0, beside}};
 }
 
 /// This rank's side of the link between rank 0 and another.
@@ -116,8 +143,9 @@ LinkTimes link_times_to(int other, int rounds) {
 
 TimesOfLinks times_of_links(int rounds) {
   const Partners partners = partners_of_rank_0();
-  TimesOfLinks times{.between = link_times_to(partners.far, rounds)};
-  if (partners.near != 0) times.inside = link_times_to(partners.near, rounds);
+  TimesOfLinks times{.between = link_times_to(partners.between, rounds)};
+  for (std::size_t i = 0; i < times.inside.size(); ++i)
+    if (partners.inside[i] != 0) times.inside[i] = link_times_to(partners.inside[i], rounds);
   return times;
 }
 

@@ -2,11 +2,12 @@
 // Source: LogGP; a ping-pong for one way, a stream for the gap.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-#include "transport/simulated/topology.hpp"
+#include "agreement/network.hpp"
 
 namespace steadfold::bench {
 
@@ -19,12 +20,14 @@ struct LinkTimes {
 
 /// The links of a job, by the times of their messages.
 struct TimesOfLinks {
-  LinkTimes between;                     // of nodes; on one node, of any two ranks
-  std::optional<LinkTimes> inside = {};  // a node, where there are several and one of them has rank 0 and another
+  LinkTimes between;  // of nodes; on one node, of its parts, or of any two ranks
+  /// By agreement::links_inside: those that are quicker than the one before, if there are such ranks.
+  std::array<std::optional<LinkTimes>, agreement::links_inside.size()> inside = {};
 };
 
-/// Of rank 0 of MPI_COMM_WORLD, with the last rank of another node, or, on one node, with the last rank; then with the
-/// second rank of its own. The others wait. Two ranks at least. Rank 0 gets the result. Collective.
+/// Of rank 0 of MPI_COMM_WORLD, with the last rank of another node, or of another part of its node, or with the last
+/// rank; then with ranks that are nearer, as far as there are any. The others wait. Two ranks at least. Rank 0 gets the
+/// result. Collective.
 TimesOfLinks times_of_links(int rounds);
 
 /// The medians over launches.

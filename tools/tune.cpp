@@ -24,6 +24,7 @@
 namespace steadfold::command {
 namespace {
 
+using agreement::links_inside;
 using bench::LinkTimes;
 
 constexpr const char* worker_name = "tune-worker";
@@ -94,9 +95,11 @@ Json profiled(const Measured& measured, int rounds) {
   const Json environment = bench::environment();
   Json found = model_of(measured.links.between);
   found.update({{"processor", environment.at("cpu")}, {"mpi", mpi_library().name}, {"date", environment.at("date")}});
-  if (measured.links.inside) {
-    found["node"] = model_of(*measured.links.inside);
-    found["residual"] = std::max(found["residual"].get<double>(), found["node"]["residual"].get<double>());
+  for (std::size_t i = 0; i < links_inside.size(); ++i) {
+    if (!measured.links.inside[i]) continue;
+    Json link = model_of(*measured.links.inside[i]);
+    found["residual"] = std::max(found["residual"].get<double>(), link["residual"].get<double>());
+    found[std::string(links_inside[i].name)] = std::move(link);
   }
   for (std::size_t i = 0; i < measured.rates.size(); ++i) {
     const std::optional<agreement::Rates>& known = measured.rates[i];
@@ -108,7 +111,11 @@ Json profiled(const Measured& measured, int rounds) {
 
 agreement::Network network_of(const Json& found) {
   agreement::Network network{.link = link_in(found)};
-  if (found.contains("node")) network.inside = link_in(found.at("node"));
+  const transport::LogGP* before = &network.link;
+  for (const auto& [name, link] : links_inside) {
+    network.*link = found.contains(name) ? link_in(found.at(name)) : *before;
+    before = &(network.*link);
+  }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     network.rates[i] = rates_in(found.at(std::string(agreement::content_names[i])));
   }
@@ -150,7 +157,9 @@ Result written(const TuneOptions& options, Json found) {
           : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
   const agreement::Network network = network_of(found);
   std::string tables = table_of_link(found, network.link);
-  if (found.contains("node")) tables += "Inside a node:\n" + table_of_link(found.at("node"), network.inside);
+  for (const auto& [name, link] : links_inside)
+    if (found.contains(name))
+      tables += fmt::format("Inside a {}:\n", name) + table_of_link(found.at(name), network.*link);
   return {tables + fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.at("residual").get<double>(),
                                options.output, use)};
 }
@@ -183,8 +192,9 @@ bool are_usable(const LinkTimes& times) {
 bool are_usable(const agreement::Rates& rates) { return rates.merge_per_byte >= 0 && rates.finish_per_byte >= 0; }
 
 bool are_usable(const Measured& measured) {
-  return are_usable(measured.links.between) && (!measured.links.inside || are_usable(*measured.links.inside)) &&
-         std::ranges::all_of(measured.rates, [](const auto& each) { return !each || are_usable(*each); });
+  const auto is_usable = [](const auto& each) { return !each || are_usable(*each); };
+  return are_usable(measured.links.between) && std::ranges::all_of(measured.links.inside, is_usable) &&
+         std::ranges::all_of(measured.rates, is_usable);
 }
 
 Measured read_times(const std::string& path) {
@@ -192,7 +202,9 @@ Measured read_times(const std::string& path) {
   const Json answer = Json::parse(file, nullptr, false);
   try {
     Measured measured{.links = {.between = times_in(answer.at("times"))}};
-    if (answer.contains("node")) measured.links.inside = times_in(answer.at("node").at("times"));
+    for (std::size_t i = 0; i < links_inside.size(); ++i)
+      if (answer.contains(links_inside[i].name))
+        measured.links.inside[i] = times_in(answer.at(links_inside[i].name).at("times"));
     for (std::size_t i = 0; i < measured.rates.size(); ++i)
       if (const std::string content(agreement::content_names[i]); answer.contains(content))
         measured.rates[i] = rates_in(answer.at(content));
@@ -253,7 +265,8 @@ void add_tune_worker(CLI::App& app, Action& action) {
       return answer(job, worker_name, [&](Json& answer) {
         const bench::TimesOfLinks links = bench::times_of_links(*rounds);
         answer["times"] = to_json(links.between);
-        if (links.inside) answer["node"] = {{"times", to_json(*links.inside)}};
+        for (std::size_t i = 0; i < links_inside.size(); ++i)
+          if (links.inside[i]) answer[std::string(links_inside[i].name)]["times"] = to_json(*links.inside[i]);
       });
     };
   });

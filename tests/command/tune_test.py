@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from support import CommandTest, binpsllh, run
+from support import ON_CORES_IN_TURN, CommandTest, binpsllh, made_up, run
 
 SLOW_STARTS = "latency = 1e-3\ngap = 1e-3\nper_byte = 0\n"
 SLOW_BYTES = "latency = 1e-9\ngap = 1e-9\nper_byte = 1e-3\n"
@@ -60,14 +60,24 @@ class Tune(CommandTest):
         self.assertIn(f"0 % off in the median. {path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", for_people.stdout)
         self.assertNotIn("eager_limit", path.read_text())
 
-    def test_a_job_on_several_nodes_has_two_links(self):
+    def test_a_job_on_several_nodes_or_parts_has_several_links(self):
         two_nodes = self.folder / "two_nodes.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", two_nodes, Path(__file__).with_name("support") / "two_nodes.c"], check=True)
         preload = f"{os.environ.get('LD_PRELOAD', '')}:{two_nodes}"
-        for ranks, environment, is_measured in ((4, {"LD_PRELOAD": preload}, True), (3, {"LD_PRELOAD": preload}, True), (3, {}, False)):
-            found = self.object_from(run("tune-worker", "--rounds", "3", ranks=ranks, environment=environment))
-            self.assertEqual("node" in found, is_measured, ranks)
-            for times in [found["times"], *([found["node"]["times"]] if is_measured else [])]:
+        nodes = {"LD_PRELOAD": preload, "NODE_SIZE": "2"}
+        # Of two nodes of four ranks each has two parts of two; of three ranks on two cores one is alone in its part.
+        parts = {"environment": made_up("package:2 core:1 pu:1"), "through": ON_CORES_IN_TURN}
+        nodes_of_parts = {**parts, "environment": {**parts["environment"], **nodes, "NODE_SIZE": "4"}}
+        for ranks, settings, expected in (
+            (4, {"environment": nodes}, {"node"}),
+            (3, {"environment": nodes}, {"node"}),
+            (3, {}, set()),
+            (3, parts, {"part"}),
+            (8, nodes_of_parts, {"node", "part"}),
+        ):
+            found = self.object_from(run("tune-worker", "--rounds", "3", ranks=ranks, **settings))
+            self.assertEqual({"node", "part"} & set(found), expected, (ranks, settings))
+            for times in [found["times"], *(found[link]["times"] for link in expected)]:
                 self.assertEqual(len(times["one_way"]), len(times["bytes"]))
                 self.assertTrue(all(1e-9 < seconds < 1 for seconds in times["one_way"]), found)
 
@@ -143,10 +153,10 @@ class Tune(CommandTest):
         self.expect_fault(run(*words, "--profile", "/no/such/file"), "cannot be read")
         self.expect_fault(run(*words, "--profile", dear, "--latency", "1"), "--profile", "--latency")
 
-    def chosen(self, environment):
-        """Of 5000 columns by methods whose bits every rank compares with those of one process."""
-        ran = run("bench", "allreduce", "--counts", "5000", "--methods", "tree,exact,binned", "--schedules", "auto", "--rounds", "3",
-                  "--json", ranks=4, environment=environment)  # fmt: skip
+    def chosen(self, environment, count=5000, **where):
+        """Of so many columns by methods whose bits every rank compares with those of one process."""
+        ran = run("bench", "allreduce", "--counts", count, "--methods", "tree,exact,binned", "--schedules", "auto", "--rounds", "3",
+                  "--json", environment=environment, **{"ranks": 4, **where})  # fmt: skip
         return [row["chosen"] for row in self.object_from(ran)["rows"] if row["call"] == "plan"]
 
     def chosen_by(self, text, transport):
@@ -155,6 +165,14 @@ class Tune(CommandTest):
     def test_choices_of_messages_go_by_it_and_no_bit(self):
         self.assertEqual(set(self.chosen_by(SLOW_STARTS, "mpi")), {"recursive_doubling"})
         self.assertNotIn("recursive_doubling", self.chosen_by(SLOW_BYTES, "mpi"))
+
+    def test_a_job_on_one_node_goes_by_what_is_inside(self):
+        inside = "".join("node." + line for line in SLOW_BYTES.splitlines(keepends=True))
+        self.assertNotIn("recursive_doubling", self.chosen_by(SLOW_STARTS + inside, "mpi"))
+        quick = self.profile("latency = 1e-5\ngap = 1e-6\nper_byte = 1e-9\npart.latency = 1e-7\npart.gap = 1e-8\npart.per_byte = 1e-11\n")
+        environment = {**made_up("package:2 core:1 pu:1"), "STEADFOLD_PROFILE": str(quick), "STEADFOLD_TRANSPORT": "mpi"}
+        self.assertEqual(set(self.chosen(environment, 1, ranks=7, through=ON_CORES_IN_TURN)), {"two_level"})
+        self.assertNotIn("two_level", self.chosen(environment, 1, ranks=7), "without parts")
 
     def test_memory_that_ranks_share_has_no_profile(self):
         self.assertEqual(self.chosen_by(SLOW_STARTS, "shared"), self.chosen_by(SLOW_BYTES, "shared"))

@@ -53,9 +53,14 @@ def made_up(machine):
     return {"HWLOC_SYNTHETIC": machine, "HWLOC_COMPONENTS": None}
 
 
-def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT):
-    """The command with these arguments, under the launcher when `ranks` is given. Settings that are None are not there."""
-    words = [COMMAND, *map(str, arguments)]
+# Launchers are not asked: they know nothing of a machine that is made up.
+ON_CORES_IN_TURN = ("sh", "-c", 'exec taskset -c $((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} % 2)) "$0" "$@"')
+
+
+def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT, through=()):
+    """The command with these arguments, under the launcher when `ranks` is given, whose ranks start it `through` other
+    words. Settings that are None are not there."""
+    words = [*through, COMMAND, *map(str, arguments)]
     if ranks is not None:
         words = [*LAUNCHER, "-n", str(ranks), *words]
     # Launchers of Open MPI that share a session directory sometimes take it from under each other.

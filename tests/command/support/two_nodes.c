@@ -1,6 +1,7 @@
-/* Before an MPI library: it says that two ranks and the next two stand on different nodes. Handles are numbers or
-   pointers, by the library; either passes through. */
+/* Before an MPI library: it says that the first NODE_SIZE ranks and the next ones stand on different nodes. Handles are
+   numbers or pointers, by the library; either passes through. */
 #include <stdint.h>
+#include <stdlib.h>
 
 int PMPI_Comm_rank(intptr_t comm, int* rank);
 int PMPI_Comm_split(intptr_t comm, int color, int key, intptr_t* split);
@@ -9,5 +10,5 @@ int MPI_Comm_split_type(intptr_t comm, int type, int key, intptr_t info, intptr_
   int rank = 0;
   (void)type, (void)info;
   PMPI_Comm_rank(comm, &rank);
-  return PMPI_Comm_split(comm, rank / 2, key, node);
+  return PMPI_Comm_split(comm, rank / atoi(getenv("NODE_SIZE")), key, node);
 }
