@@ -111,8 +111,9 @@ class Recipes(unittest.TestCase):
         names = re.findall(r"^Package: (libsteadfold\S*?)([\d.]*)$", (SOURCE / "packaging/debian/control").read_text(), re.MULTILINE)
         self.assertEqual(sorted(names), [("libsteadfold", minor), ("libsteadfold-dev", ""), ("libsteadfold-mpich", minor), ("libsteadfold-openmpi", minor)])
 
-    def test_debians_test_expects_the_readmes_digest(self):
-        self.assertIn(DIGEST, (SOURCE / "packaging/debian/tests/bits").read_text())
+    def test_debians_tests_expect_the_readmes_digest(self):
+        for name in ("bits", "python"):
+            self.assertIn(DIGEST, (SOURCE / "packaging/debian/tests" / name).read_text())
 
 
 class Spack(unittest.TestCase):
