@@ -111,11 +111,8 @@ Json profiled(const Measured& measured, int rounds) {
 
 agreement::Network network_of(const Json& found) {
   agreement::Network network{.link = link_in(found)};
-  const transport::LogGP* before = &network.link;
-  for (const auto& [name, link] : links_inside) {
-    network.*link = found.contains(name) ? link_in(found.at(name)) : *before;
-    before = &(network.*link);
-  }
+  for (const auto& [name, link, around] : links_inside)
+    network.*link = found.contains(name) ? link_in(found.at(name)) : network.*around;
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     network.rates[i] = rates_in(found.at(std::string(agreement::content_names[i])));
   }
@@ -157,7 +154,7 @@ Result written(const TuneOptions& options, Json found) {
           : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
   const agreement::Network network = network_of(found);
   std::string tables = table_of_link(found, network.link);
-  for (const auto& [name, link] : links_inside)
+  for (const auto& [name, link, around] : links_inside)
     if (found.contains(name))
       tables += fmt::format("Inside a {}:\n", name) + table_of_link(found.at(name), network.*link);
   return {tables + fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.at("residual").get<double>(),

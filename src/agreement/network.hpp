@@ -46,13 +46,14 @@ struct Network {
   }
 };
 
-/// A link that a profile may describe besides the first one, by the name that its keys begin with. Unless it does, the
-/// link before serves.
-struct NamedLink {
+/// A link that a profile may describe besides the first one, by the name that its keys begin with; else it is like the
+/// one around it.
+struct LinkInside {
   std::string_view name;
   transport::LogGP Network::*link;
+  transport::LogGP Network::*around;
 };
-inline constexpr std::array<NamedLink, 2> links_inside = {
-    {{"node", &Network::inside}, {"part", &Network::inside_part}}};
+inline constexpr std::array<LinkInside, 2> links_inside = {
+    {{"node", &Network::inside, &Network::link}, {"part", &Network::inside_part, &Network::inside}}};
 
 }  // namespace steadfold::agreement

@@ -39,12 +39,12 @@ constexpr std::array<std::string_view, 5> link_keys = {latency, gap, per_byte, e
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
-std::string group_of(const NamedLink& link) { return std::string(link.name) + "."; }
+std::string group_of(const LinkInside& link) { return std::string(link.name) + "."; }
 
 /// What the keys of links begin with.
 std::vector<std::string> groups_of_links() {
   std::vector<std::string> groups = {""};
-  for (const NamedLink& each : links_inside) groups.push_back(group_of(each));
+  for (const LinkInside& each : links_inside) groups.push_back(group_of(each));
   return groups;
 }
 
@@ -193,12 +193,10 @@ Network network_in(std::string_view profile) {
     profile.remove_prefix(end == std::string_view::npos ? profile.size() : end + 1);
   }
   Network network{.link = link_in(figures, "")};
-  const transport::LogGP* before = &network.link;
-  for (const NamedLink& each : links_inside) {
+  for (const LinkInside& each : links_inside) {
     const std::string group = group_of(each);
     const auto is_told = [&](std::string_view key) { return figures.has(group + std::string(key)); };
-    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, group) : *before;
-    before = &(network.*each.link);
+    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, group) : network.*each.around;
   }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
@@ -211,11 +209,8 @@ Network network_in(std::string_view profile) {
 
 std::string text_of(const Network& network) {
   std::string text = text_of(network.link, "");
-  const transport::LogGP* before = &network.link;
-  for (const NamedLink& each : links_inside) {
-    if (network.*each.link != *before) text += text_of(network.*each.link, group_of(each));
-    before = &(network.*each.link);
-  }
+  for (const LinkInside& each : links_inside)
+    if (network.*each.link != network.*each.around) text += text_of(network.*each.link, group_of(each));
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
     text += line_of(content + merge_key, network.rates[i].merge_per_byte) +
