@@ -250,6 +250,10 @@ struct MachineOfNodes {
   order::Nodes::Between between;
   double quicker;
   double most;
+
+  friend void PrintTo(const MachineOfNodes& machine, std::ostream* out) {
+    *out << (machine.between == order::Nodes::Between::network ? "nodes" : "parts") << ' ' << machine.quicker;
+  }
 };
 class ChoiceOnNodes : public testing::TestWithParam<MachineOfNodes> {};
 
