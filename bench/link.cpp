@@ -43,36 +43,38 @@ std::vector<int> firsts_of_nodes() {
   return firsts;
 }
 
-/// In which parts of their node these ranks of MPI_COMM_WORLD are, as transport::parts_of says it.
-std::vector<int> parts_of(const std::vector<int>& ranks, std::size_t rank_count) {
-  using transport::Whereabouts;
-  const Whereabouts own = transport::Hardware::own().of(transport::usable_processors());
-  std::vector<Whereabouts> all(rank_count);
+/// By rank. Collective.
+std::vector<transport::Whereabouts> whereabouts_of_all(std::size_t ranks) {
+  const transport::Whereabouts own = transport::own_whereabouts();
+  std::vector<transport::Whereabouts> all(ranks);
   MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-  std::vector<Whereabouts> of_these;
-  for (const int rank : ranks) of_these.push_back(all[static_cast<std::size_t>(rank)]);
-  return transport::parts_of(of_these);
+  return all;
 }
 
 Partners partners_of_rank_0() {
   const std::vector<int> firsts = firsts_of_nodes();
-  const auto ranks = static_cast<int>(firsts.size());
+  const std::vector<transport::Whereabouts> whereabouts = whereabouts_of_all(firsts.size());
   std::vector<int> neighbours;  // ranks of rank 0's node
+  std::vector<transport::Whereabouts> of_neighbours;
   int outside = 0;
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (firsts[static_cast<std::size_t>(rank)] == 0)
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    if (firsts[i] == 0) {
       neighbours.push_back(rank);
-    else
+      of_neighbours.push_back(whereabouts[i]);
+    } else {
       outside = rank;
+    }
   }
-  const std::vector<int> parts = parts_of(neighbours, firsts.size());
+  const std::vector<int> parts = transport::parts_of(of_neighbours);
   int apart = 0;   // in another part, or wherever where nobody knows of parts
   int beside = 0;  // in the part of rank 0
   for (std::size_t i = 1; i < neighbours.size(); ++i) {
     const bool is_beside = !parts.empty() && parts[i] == parts[0];
     (is_beside ? beside : apart) = neighbours[i];
   }
-  return outside != 0 ? Partners{outside, {apart, beside}} : Partners{apart, {0, beside}};
+  return outside != 0 ? Partners{.between = outside, .inside = {apart, beside}}
+                      : Partners{.between = apart, .inside = {0, beside}};
 }
 
 /// This rank's side of the link between rank 0 and another.

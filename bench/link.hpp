@@ -21,7 +21,7 @@ struct LinkTimes {
 /// The links of a job, by the times of their messages.
 struct TimesOfLinks {
   LinkTimes between;  // of nodes; on one node, of its parts, or of any two ranks
-  /// By agreement::links_inside: those that are quicker than the one before, if there are such ranks.
+  /// By agreement::links_inside: links to ranks that are nearer, if there are such.
   std::array<std::optional<LinkTimes>, agreement::links_inside.size()> inside = {};
 };
 

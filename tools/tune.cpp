@@ -154,9 +154,10 @@ Result written(const TuneOptions& options, Json found) {
           : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
   const agreement::Network network = network_of(found);
   std::string tables = table_of_link(found, network.link);
-  for (const auto& [name, link, around] : links_inside)
-    if (found.contains(name))
-      tables += fmt::format("Inside a {}:\n", name) + table_of_link(found.at(name), network.*link);
+  for (const auto& [name, link, around] : links_inside) {
+    if (!found.contains(name)) continue;
+    tables += fmt::format("Inside a {}:\n", name) + table_of_link(found.at(name), network.*link);
+  }
   return {tables + fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.at("residual").get<double>(),
                                options.output, use)};
 }

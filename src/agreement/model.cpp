@@ -186,7 +186,7 @@ std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& 
   return found;
 }
 
-/// What one node's ranks send, or take in.
+/// What one node's ranks, or one rank of it, send or take in.
 struct Passed {
   double vectors = 0;           // all of them
   double vectors_outside = 0;   // that go to other nodes, or come from there
@@ -217,11 +217,12 @@ class SizesOnTheWay {
   std::map<order::Rank, double> by_count_;
 };
 
-/// Counts what passes the link of a node, rank by rank.
+/// Counts what passes the link of a node, or of a rank of it, rank by rank. `steps` are those of all links.
 class NodeLink {
  public:
-  NodeLink(const order::Nodes& nodes, order::Rank node, const Modelled& found, const PartialSizes& sizes) noexcept
-      : nodes_(&nodes), node_(node), on_the_way_(found, sizes) {}
+  NodeLink(const order::Nodes& nodes, order::Rank node, const Modelled& found, const PartialSizes& sizes,
+           Count& steps) noexcept
+      : nodes_(&nodes), node_(node), on_the_way_(found, sizes), steps_(&steps) {}
 
   /// The rank of the context. False: there are too many steps to go on.
   bool count(const schedule::Context& context) {
@@ -230,7 +231,7 @@ class NodeLink {
     Count arrivals = 0;
     schedule::Steps steps = context.spec->row->steps(context);
     while (const schedule::Step* const step = steps.next()) {
-      if (++steps_ > most_steps) return false;
+      if (++*steps_ > most_steps) return false;
       if (step->peer < 0) continue;
       const bool is_sent = step->kind == schedule::StepKind::send;
       Passed& way = is_sent ? out_ : in_;
@@ -247,7 +248,12 @@ class NodeLink {
 
   /// The way by which more vectors pass; where as many do, the way in, since the sizes of what arrives are known.
   const Passed& busier_way() const noexcept { return out_.vectors_outside > in_.vectors_outside ? out_ : in_; }
-  double vectors_outside() const noexcept { return busier_way().vectors_outside; }
+  bool is_busier_than(const NodeLink& other) const noexcept {
+    const auto busy = [](const NodeLink& link) {
+      return std::pair(link.busier_way().vectors_outside, link.most_arrivals_);
+    };
+    return busy(*this) > busy(other);
+  }
   /// How many messages from other nodes the rank gets that gets most of them.
   double most_arrivals() const noexcept { return static_cast<double>(most_arrivals_); }
 
@@ -257,19 +263,20 @@ class NodeLink {
   SizesOnTheWay on_the_way_;
   Passed out_;
   Passed in_;
-  Count steps_ = 0;
+  Count* steps_;
   Count most_arrivals_ = 0;
 };
 
-/// The link of the root's node, or of the first of the largest, or of the rank there by whose own one most passes;
-/// nothing if that takes too long to count.
+/// The link of the root's node, or of the first of the largest; where ranks have their own, that of the rank there by
+/// whose link most passes. Nothing if that takes too long to count.
 std::optional<NodeLink> busiest_link(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
   schedule::Context context = found.context;
   order::Rank node = nodes.node_of(context.root);
   for (order::Rank other = 0; !context.rooted() && other < nodes.count(); ++other)
     if (nodes.places(other).count > nodes.places(node).count) node = other;
+  Count steps = 0;
   const auto counted = [&](order::RankRange places) {
-    std::optional<NodeLink> link(std::in_place, nodes, node, found, sizes);
+    std::optional<NodeLink> link(std::in_place, nodes, node, found, sizes, steps);
     for (order::Rank place = places.first; link && place < places.first + places.count; ++place) {
       context.rank = nodes.rank_at(place);
       if (!link->count(context)) link.reset();
@@ -281,7 +288,7 @@ std::optional<NodeLink> busiest_link(const order::Nodes& nodes, const Modelled& 
   std::optional<NodeLink> busiest = counted({places.first, 1});
   for (order::Rank place = places.first + 1; busiest && place < places.first + places.count; ++place) {
     std::optional<NodeLink> other = counted({place, 1});
-    if (!other || other->vectors_outside() > busiest->vectors_outside()) busiest = std::move(other);
+    if (!other || other->is_busier_than(*busiest)) busiest = std::move(other);
   }
   return busiest;
 }

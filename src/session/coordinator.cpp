@@ -23,12 +23,9 @@ std::string text_of(std::span<const std::byte> bytes) {
 
 /// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
 transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
-  if (transport.rank_count() == 1 || !transport.node_labels().empty()) return {};
-  try {
-    return transport::Hardware::own().of(transport::usable_processors());
-  } catch (...) {  // out of memory: the others must not wait
-    return {};
-  }
+  const bool may_tell_parts = transport.rank_count() > 1 && transport.node_labels().empty();
+  return may_tell_parts ? transport::own_whereabouts()
+                        : transport::Whereabouts();  // never throws: the others would wait
 }
 
 /// Rank 0's counts. Where all ranks share memory there are no messages, and nothing of a profile is used.

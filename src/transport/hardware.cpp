@@ -147,6 +147,14 @@ Whereabouts Hardware::of(const cpu_set_t& processors) const noexcept {
   return common;
 }
 
+Whereabouts own_whereabouts() noexcept {
+  try {
+    return Hardware::own().of(usable_processors());
+  } catch (...) {
+    return {};
+  }
+}
+
 std::vector<Rank> parts_of(std::span<const Whereabouts> ranks) {
   for (Rank Whereabouts::*const level : {&Whereabouts::package, &Whereabouts::domain, &Whereabouts::cache}) {
     std::vector<Rank> labels;

@@ -53,6 +53,9 @@ class Hardware {
   std::vector<Core> cores_;
 };
 
+/// Those of the calling thread, on the machine that this process runs on; unknown where memory runs out.
+Whereabouts own_whereabouts() noexcept;
+
 /// By rank, the largest parts of the node that keep ranks apart: packages, else NUMA domains, else caches. Ranks with
 /// equal labels share one. Nothing if no part has several ranks, one has all, or somebody's whereabouts are not known.
 std::vector<Rank> parts_of(std::span<const Whereabouts> ranks);

@@ -296,6 +296,22 @@ INSTANTIATE_TEST_SUITE_P(Links, ChoiceOnNodes,
                                          MachineOfNodes{order::Nodes::Between::network, 10, 1.2},
                                          MachineOfNodes{order::Nodes::Between::packages, 10, 1.2}));
 
+/// Parts of a node that are no quicker inside change nothing.
+TEST(Choice, TakesNoGroupsOfPartsThatAreLikeTheRest) {
+  for (const Rank p : {6, 7, 12, 63}) {
+    std::vector<Rank> labels;
+    for (Rank rank = 0; rank < p; ++rank) labels.push_back(rank % 3);
+    const auto parts = std::make_shared<const order::Nodes>(labels, order::Nodes::Between::packages);
+    for (const Count columns : {1, 10, 1000, 100'000})
+      for (const Rank root : {all_ranks, 0, p - 1})
+        for (const LogGP& on : {link, LogGP{.latency = 1e-5, .gap = 1e-7, .per_byte = 1e-10}}) {
+          const Call call = vector_call(columns, root, Method::exact);
+          EXPECT_EQ(chosen(call, p, "auto", on, parts), chosen(call, p, "auto", on))
+              << p << ' ' << columns << ' ' << root;
+        }
+  }
+}
+
 /// Seven nodes of nine ranks. Ranks whose numbers differ by a power of two are never on one node.
 class ModelOnNodes : public testing::Test {
  protected:

@@ -1,6 +1,5 @@
 """`steadfold study node`: [S2]'s reductions between the threads of a node, and reproducible sums by one and two sweeps."""
 
-import json
 import math
 import os
 import unittest
@@ -118,10 +117,6 @@ class Node(StudyTest):
             self.assertEqual("dissemination, broadcast" in plain, threads == 4, "halves of one thread have nothing to tell")
         for protocol in ("multi_notify", "counted_notify", "counted_notify, broadcast"):
             self.assertIn((3, 16, "binomial", protocol), found)
-
-    def need_hwloc(self):
-        if json.loads(run("info", "--json").stdout)["machine"]["packages"] is None:
-            self.skipTest("Steadfold was built without hwloc, so sockets are not known")
 
     def test_measured_on_sockets(self):
         """Two sockets that hwloc makes up, of a core each: every shape has a tree per socket, too."""

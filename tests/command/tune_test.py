@@ -61,6 +61,7 @@ class Tune(CommandTest):
         self.assertNotIn("eager_limit", path.read_text())
 
     def test_a_job_on_several_nodes_or_parts_has_several_links(self):
+        self.need_hwloc()
         two_nodes = self.folder / "two_nodes.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", two_nodes, Path(__file__).with_name("support") / "two_nodes.c"], check=True)
         preload = f"{os.environ.get('LD_PRELOAD', '')}:{two_nodes}"
@@ -153,10 +154,10 @@ class Tune(CommandTest):
         self.expect_fault(run(*words, "--profile", "/no/such/file"), "cannot be read")
         self.expect_fault(run(*words, "--profile", dear, "--latency", "1"), "--profile", "--latency")
 
-    def chosen(self, environment, count=5000, **where):
+    def chosen(self, environment, count=5000, ranks=4, through=()):
         """Of so many columns by methods whose bits every rank compares with those of one process."""
         ran = run("bench", "allreduce", "--counts", count, "--methods", "tree,exact,binned", "--schedules", "auto", "--rounds", "3",
-                  "--json", environment=environment, **{"ranks": 4, **where})  # fmt: skip
+                  "--json", environment=environment, ranks=ranks, through=through)  # fmt: skip
         return [row["chosen"] for row in self.object_from(ran)["rows"] if row["call"] == "plan"]
 
     def chosen_by(self, text, transport):
@@ -167,6 +168,7 @@ class Tune(CommandTest):
         self.assertNotIn("recursive_doubling", self.chosen_by(SLOW_BYTES, "mpi"))
 
     def test_a_job_on_one_node_goes_by_what_is_inside(self):
+        self.need_hwloc()
         inside = "".join("node." + line for line in SLOW_BYTES.splitlines(keepends=True))
         self.assertNotIn("recursive_doubling", self.chosen_by(SLOW_STARTS + inside, "mpi"))
         quick = self.profile("latency = 1e-5\ngap = 1e-6\nper_byte = 1e-9\npart.latency = 1e-7\npart.gap = 1e-8\npart.per_byte = 1e-11\n")

@@ -171,6 +171,10 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
+    def need_hwloc(self):
+        if json.loads(run("info", "--json").stdout)["machine"]["packages"] is None:
+            self.skipTest("Steadfold was built without hwloc, so sockets are not known")
+
     def write(self, name, content):
         path = self.folder / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
