@@ -189,8 +189,8 @@ def make_debian():
     print("Debian's packages", flush=True)
     settings = dict(os.environ)
     if not Path("/usr/lib/python3/dist-packages/nanobind").exists():
-        print("left out: python3-steadfold (python3-nanobind is not here; Debian has it since 13)")
-        settings["DEB_BUILD_PROFILES"] = "pkg.steadfold.nopython"
+        print("left out: python3-steadfold (python3-nanobind is not here), install it, which Debian has since 13")
+        settings["DEB_BUILD_PROFILES"] = f"{os.environ.get('DEB_BUILD_PROFILES', '')} pkg.steadfold.nopython".strip()
     run("dpkg-buildpackage", "-us", "-uc", cwd=room / f"steadfold-{VERSION}", env=settings)
     for path in room.iterdir():
         if path.is_file():
