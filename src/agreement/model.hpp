@@ -39,9 +39,9 @@ std::optional<double> modelled_seconds(schedule::Context context, const PartialS
 /// Seconds if the ranks of a node share one link for all that they send to other nodes, and one for what comes from
 /// there; or if each has its own (parts of one node). What passes it is counted on one node's steps: that of the root,
 /// or the first of the largest; where ranks have their own, on those of its rank by whose link most passes. As many
-/// rounds wait for the latency between nodes as a rank of that node gets messages from other nodes, at most; the others
-/// wait for the latency inside. Nothing if the row has no formulas, or that node has more than 65536 steps. Cost:
-/// O(steps of that node).
+/// rounds wait for the latency between nodes as one of the counted ranks gets messages from other nodes, at most; the
+/// others wait for the latency inside. Nothing if the row has no formulas, or that node has more than 65536 steps.
+/// Cost: O(steps of that node).
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
                                           const PartialSizes& sizes, Count columns, const Network& network = {});
 

@@ -39,22 +39,19 @@ constexpr std::array<std::string_view, 5> link_keys = {latency, gap, per_byte, e
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
-std::string group_of(const LinkInside& link) { return std::string(link.name) + "."; }
+/// What the keys of a link inside begin with.
+std::string prefix_of(const LinkInside& link) { return std::string(link.name) + "."; }
 
-/// What the keys of links begin with.
-std::vector<std::string> groups_of_links() {
-  std::vector<std::string> groups = {""};
-  for (const LinkInside& each : links_inside) groups.push_back(group_of(each));
-  return groups;
+bool is_link_key(std::string_view key, std::string_view prefix) {
+  return key.starts_with(prefix) && std::ranges::find(link_keys, key.substr(prefix.size())) != link_keys.end();
 }
 
 bool is_figure(std::string_view key) {
   for (const std::string_view content : agreement::content_names)
     if (key.starts_with(content))
       return key.substr(content.size()) == merge_key || key.substr(content.size()) == finish_key;
-  return std::ranges::any_of(groups_of_links(), [&](const std::string& group) {
-    return key.starts_with(group) && std::ranges::find(link_keys, key.substr(group.size())) != link_keys.end();
-  });
+  const auto has_key = [&](const LinkInside& link) { return is_link_key(key, prefix_of(link)); };
+  return is_link_key(key, "") || std::ranges::any_of(links_inside, has_key);
 }
 
 /// The figures of a profile, by their keys.
@@ -102,19 +99,20 @@ void take_line(std::string_view line, int number, Figures& figures) {
 }
 
 /// The link whose keys begin so.
-transport::LogGP link_in(const Figures& figures, const std::string& group) {
-  if (!figures.has(group + latency) || !figures.has(group + gap) || !figures.has(group + per_byte))
+transport::LogGP link_in(const Figures& figures, const std::string& prefix) {
+  if (!figures.has(prefix + latency) || !figures.has(prefix + gap) || !figures.has(prefix + per_byte))
     refuse("figures are missing",
-           group + latency + ", " + group + gap + " and " + group + per_byte + " are all needed");
-  if (figures.has(group + eager_limit) != figures.has(group + rendezvous))
-    refuse("figures are missing", group + eager_limit + " and " + group + rendezvous + " belong together");
-  transport::LogGP link{
-      .latency = figures.of(group + latency), .gap = figures.of(group + gap), .per_byte = figures.of(group + per_byte)};
+           prefix + latency + ", " + prefix + gap + " and " + prefix + per_byte + " are all needed");
+  if (figures.has(prefix + eager_limit) != figures.has(prefix + rendezvous))
+    refuse("figures are missing", prefix + eager_limit + " and " + prefix + rendezvous + " belong together");
+  transport::LogGP link{.latency = figures.of(prefix + latency),
+                        .gap = figures.of(prefix + gap),
+                        .per_byte = figures.of(prefix + per_byte)};
   if (link.latency + link.gap <= 0)
-    refuse("figures cannot be used", group + latency + " and " + group + gap + " are both 0");
-  if (figures.has(group + eager_limit)) {
-    link.eager_limit = static_cast<Bytes>(figures.of(group + eager_limit));
-    link.rendezvous = figures.of(group + rendezvous);
+    refuse("figures cannot be used", prefix + latency + " and " + prefix + gap + " are both 0");
+  if (figures.has(prefix + eager_limit)) {
+    link.eager_limit = static_cast<Bytes>(figures.of(prefix + eager_limit));
+    link.rendezvous = figures.of(prefix + rendezvous);
   }
   return link;
 }
@@ -125,12 +123,12 @@ std::string line_of(const std::string& key, double figure) {
   return key + " = " + text + "\n";
 }
 
-std::string text_of(const transport::LogGP& link, const std::string& group) {
-  std::string text = line_of(group + latency, link.latency) + line_of(group + gap, link.gap) +
-                     line_of(group + per_byte, link.per_byte);
+std::string text_of(const transport::LogGP& link, const std::string& prefix) {
+  std::string text = line_of(prefix + latency, link.latency) + line_of(prefix + gap, link.gap) +
+                     line_of(prefix + per_byte, link.per_byte);
   if (link.rendezvous > 0)
-    text += group + eager_limit + " = " + std::to_string(link.eager_limit) + "\n" +
-            line_of(group + rendezvous, link.rendezvous);
+    text += prefix + eager_limit + " = " + std::to_string(link.eager_limit) + "\n" +
+            line_of(prefix + rendezvous, link.rendezvous);
   return text;
 }
 
@@ -194,9 +192,9 @@ Network network_in(std::string_view profile) {
   }
   Network network{.link = link_in(figures, "")};
   for (const LinkInside& each : links_inside) {
-    const std::string group = group_of(each);
-    const auto is_told = [&](std::string_view key) { return figures.has(group + std::string(key)); };
-    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, group) : network.*each.around;
+    const std::string prefix = prefix_of(each);
+    const auto is_told = [&](std::string_view key) { return figures.has(prefix + std::string(key)); };
+    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, prefix) : network.*each.around;
   }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
@@ -210,7 +208,7 @@ Network network_in(std::string_view profile) {
 std::string text_of(const Network& network) {
   std::string text = text_of(network.link, "");
   for (const LinkInside& each : links_inside)
-    if (network.*each.link != network.*each.around) text += text_of(network.*each.link, group_of(each));
+    if (network.*each.link != network.*each.around) text += text_of(network.*each.link, prefix_of(each));
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
     text += line_of(content + merge_key, network.rates[i].merge_per_byte) +
