@@ -3,9 +3,14 @@ all of them, else those whose names have it."""
 
 import os
 import runpy
+import signal
 import sys
 from pathlib import Path
 
+# What a shell starts behind a & ignores two of these signals, below nohup the third: tests send them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 script = Path(sys.argv[1]).resolve()
 word = os.environ.get("STEADFOLD_TEST_CASES", "").lower()
 sys.argv = [str(script)]

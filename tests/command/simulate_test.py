@@ -198,10 +198,10 @@ class Simulate(CommandTest):
             self.assertLess(seconds[1], seconds[2], distribution)
 
     def test_above_a_billion_messages_the_formulas_stand(self):
-        ranks = 1 << 26
-        found = self.simulate(ranks, 10**10, "--schedule=recursive_doubling")
-        self.assertEqual((found["messages"], found["rounds"]), (26 * ranks, 26))
-        self.assertEqual(found["bytes"], 26 * ranks * (24 + 4 + 4 * 68))
+        ranks, segments = 1 << 16, 10000  # partials of exact climb a tree, values descend it
+        found = self.simulate(ranks, 10**10, "--width", segments, "--schedule=pipelined_tree:block=1")
+        self.assertEqual(found["messages"], 2 * (ranks - 1) * segments)
+        self.assertEqual(found["bytes"], (ranks - 1) * segments * ((24 + 4 + 4 * 68) + (16 + 8)))
         self.assertEqual((found["predicted_by"], found["seconds"]), ("formulas", None))
 
     def test_the_environment_forces_a_schedule(self):
