@@ -93,7 +93,7 @@ set(steadfold_kept_memory
 
 # Programs of teams wait as those over MPI do. Sanitized ones too: it is not preloaded but a part of them.
 add_library(steadfold_naps OBJECT ${PROJECT_SOURCE_DIR}/tests/support/nap.c)
-target_link_libraries(steadfold_naps PRIVATE steadfold_options)
+target_link_libraries(steadfold_naps PRIVATE steadfold_options INTERFACE ${CMAKE_DL_LIBS})
 
 # steadfold_test(NAME [PUBLIC] SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of
 # ctest. PUBLIC: of the public headers, which are looked at for undefined behaviour wherever they are compiled; of other

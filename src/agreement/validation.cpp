@@ -21,12 +21,12 @@ void require_target() {
     refuse("unknown prefetch '" + std::string(kernels::forced_prefetch()) +
            "' (STEADFOLD_PREFETCH says where kernels ask for memory ahead), take off, near or far, or leave it unset");
   if (kernels::forced_is_available()) return;
-  std::string names;
+  std::string known;
   for (const kernels::Target target : kernels::available())
-    names += (names.empty() ? "" : ", ") + std::string(kernels::name_of(target));
+    known += (known.empty() ? "" : ", ") + std::string(kernels::name_of(target));
   refuse("unknown target '" + std::string(kernels::forced()) +
          "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), take one of " +
-         names + ", or leave it unset");
+         known + ", or leave it unset");
 }
 
 /// Checks which part of the result ranks get, and its blocks.

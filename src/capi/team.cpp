@@ -188,15 +188,15 @@ sf_status steadfold::capi::make_team(std::shared_ptr<transport::Outside> outside
     std::string wrong;
     try {
       const bool shares_cores = outside->shares_cores() || offers.share_cores(processes.rank());
-      const auto all = offers.workers();
-      const auto node = outside->share_node(*all, shares_cores);
-      made = std::make_unique<sf_team>(transport::make_shared_transports(all, outside, node, shares_cores),
+      const auto everyone = offers.workers();
+      const auto node = outside->share_node(*everyone, shares_cores);
+      made = std::make_unique<sf_team>(transport::make_shared_transports(everyone, outside, node, shares_cores),
                                        offers.places(processes.rank()));
     } catch (const std::exception& failed) {
       wrong = agreement::text_of(failed);
     }
-    const auto all = processes.gather_all(std::as_bytes(std::span(wrong)));
-    for (Rank process = 0; process < processes.rank_count(); ++process) require_none(process, all.of(process));
+    const auto told = processes.gather_all(std::as_bytes(std::span(wrong)));
+    for (Rank process = 0; process < processes.rank_count(); ++process) require_none(process, told.of(process));
     *team = made.release();
   });
 }

@@ -27,11 +27,9 @@ std::string hex(const std::byte* bytes, std::size_t count) {
 
 std::size_t result_size(const Member& m, std::size_t rank) { return m.columns_of(rank) * m.result_bytes(); }
 
-bool is_location(const Member& m) { return m.operation == SF_MIN_LOCATION || m.operation == SF_MAX_LOCATION; }
-
 /// Between a value of 32 bits and its index nothing is promised.
 bool same(const Member& m, const std::byte* found, const std::byte* wanted) {
-  if (!is_location(m)) return std::memcmp(found, wanted, m.result_bytes()) == 0;
+  if (!is_location(m.operation)) return std::memcmp(found, wanted, m.result_bytes()) == 0;
   return std::memcmp(found, wanted, m.element_bytes()) == 0 && std::memcmp(found + 8, wanted + 8, 8) == 0;
 }
 

@@ -14,8 +14,6 @@ bool rounds_once(sf_operation operation) {
          operation == SF_SUM_SQUARES || operation == SF_STATISTICS || is_quotient_of_pairs(operation);
 }
 
-bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
-
 std::uint64_t some_columns(Random& random) {
   switch (random.below(20)) {
     case 0: return random.from_to(1022, 1027);  // about 8 KiB of doubles

@@ -37,19 +37,18 @@ Gathered gather(const Member& m, const Elements& all, std::uint64_t rows, std::u
   return own;
 }
 
-bool is_location(const Member& m) { return m.operation == SF_MIN_LOCATION || m.operation == SF_MAX_LOCATION; }
-
 /// Of one of several results that have elements of their own: NaN, without an index. False where there is no such.
 bool write_none(const Member& m, std::byte* out) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const sf_type part = part_of(m.result_type);
   const bool has_nan = part == SF_F64 || part == SF_F32;
   const bool is_extreme = m.operation == SF_MIN || m.operation == SF_MAX;
-  if (!is_location(m) && !(has_nan && (is_extreme || m.operation == SF_MEAN || is_quotient_of_pairs(m.operation))))
+  if (!is_location(m.operation) &&
+      !(has_nan && (is_extreme || m.operation == SF_MEAN || is_quotient_of_pairs(m.operation))))
     return false;
   for (std::size_t at = 0; has_nan && at < size_of(m.result_type); at += size_of(part))
     part == SF_F32 ? write_result(out + at, static_cast<float>(nan)) : write_result(out + at, nan);
-  if (is_location(m)) write(out + 8, ~std::uint64_t{0});
+  if (is_location(m.operation)) write(out + 8, ~std::uint64_t{0});
   return true;
 }
 
@@ -59,7 +58,7 @@ void name_rows(const Member& m, const std::vector<std::uint64_t>& rows, std::byt
     const auto index = read<std::uint64_t>(out + at);
     if (index < rows.size()) write(out + at, rows[index]);
   };
-  if (is_location(m)) rename(8);
+  if (is_location(m.operation)) rename(8);
   if (m.operation == SF_STATISTICS) {
     rename(offsetof(sf_statistics, min_index));
     rename(offsetof(sf_statistics, max_index));

@@ -18,8 +18,8 @@ alignas(16) std::array<char, 64 * 1024> signal_stack;  // a rank's own may be wh
 
 void say_where(int signal) {
   const char* const what = signal == SIGALRM ? "HANGS: " : "CRASHES: ";
-  if (write(STDERR_FILENO, what, std::strlen(what)) < 0) _exit(3);
-  if (write(STDERR_FILENO, where.data(), std::strlen(where.data())) < 0) _exit(3);
+  if (::write(STDERR_FILENO, what, std::strlen(what)) < 0) _exit(3);
+  if (::write(STDERR_FILENO, where.data(), std::strlen(where.data())) < 0) _exit(3);
   _exit(signal == SIGALRM ? 3 : 4);
 }
 

@@ -1,10 +1,10 @@
-/* Preloaded into tests over MPI: a rank that waits naps, in Open MPI instead of yielding its core, in MPICH over UCX
- * instead of polling on. Where other work wants the core, who yields may have to wait a time slice of the system each
- * time, a hundred times as long as a nap; so a test beside a compiler took a minute instead of a second. Naps are not
- * shorter, since in virtual machines timers may be expensive: with naps of 2 us five ranks on two cores took 20 s for
- * what takes 0.8 s with these, nearly all of it in the system. Three ranks and more, which outnumber the cores of small
- * machines, nap three times as long: those that wait took half of the cores' time from those that work.
- * STEADFOLD_TEST_NAP: another length in nanoseconds. */
+/* Preloaded into tests over MPI, and a part of those of teams: who waits naps, in Open MPI instead of yielding its
+ * core, in MPICH over UCX instead of polling on. Where other work wants the core, who yields may have to wait a time
+ * slice of the system each time, a hundred times as long as a nap; so a test beside a compiler took a minute instead of
+ * a second. Naps are not shorter, since in virtual machines timers may be expensive: with naps of 2 us five ranks on
+ * two cores took 20 s for what takes 0.8 s with these, nearly all of it in the system. Three ranks and more, which
+ * outnumber the cores of small machines, nap three times as long: those that wait took half of the cores' time from
+ * those that work. STEADFOLD_TEST_NAP: another length in nanoseconds. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <dlfcn.h>
 #include <sched.h>
