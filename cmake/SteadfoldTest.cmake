@@ -287,7 +287,7 @@ endfunction()
 function(steadfold_script_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "ENVIRONMENT")
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script.py ${arg_SCRIPT})
-  set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 COST 100 # the longest, which begin first
+  set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 900 COST 100 # the longest, which begin first
     SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
     ENVIRONMENT "${steadfold_test_environment};${arg_ENVIRONMENT}")
   steadfold_own_session(${test})
