@@ -86,7 +86,7 @@ endif()
 
 # Most of the time that a file takes to compile goes into headers, so several are compiled as one, each with names of its
 # own: in groups so small that an edited file is compiled again in seconds; in larger ones where nobody edits and waits
-# (presets of sanitizers and of other processors), which takes an eighth of the time less.
+# (the preset large_groups), which takes an eighth of the time less.
 set(STEADFOLD_UNITY 6 CACHE STRING "How many files of a library or program are compiled as one; 1: each by itself")
 # steadfold_unity(TARGET): compiles the target so.
 function(steadfold_unity target)
