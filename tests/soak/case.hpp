@@ -76,9 +76,9 @@ struct ArrayForm {
   Repeats labels;
 };
 
-/// Operations on pairs that several exact sums decide.
 inline bool is_location(sf_operation operation) { return operation == SF_MIN_LOCATION || operation == SF_MAX_LOCATION; }
 
+/// Operations on pairs that several exact sums decide.
 inline bool is_quotient_of_pairs(sf_operation operation) {
   return operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE || operation == SF_SAMPLE_COVARIANCE;
 }
