@@ -9,30 +9,31 @@
 namespace steadfold::bench {
 namespace {
 
-using Row = std::array<double, 3>;
+using Row = std::array<double, 4>;
 
-/// x with the least sum of (row x - 1)^2 over all rows, by the normal equations; nullopt if they are singular.
-std::optional<Row> least_squares(const std::vector<Row>& rows, std::size_t unknowns) {
-  std::array<std::array<double, 4>, 3> a{};
+/// x with the least sum of (row x - 1)^2 over all rows, by the normal equations; 0 where rows have nothing but 0.
+Row least_squares(const std::vector<Row>& rows) {
+  constexpr std::size_t unknowns = std::tuple_size_v<Row>;
+  std::array<std::array<double, unknowns + 1>, unknowns> a{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < unknowns; ++i) {
       for (std::size_t j = 0; j < unknowns; ++j) a[i][j] += row[i] * row[j];
-      a[i][3] += row[i];
+      a[i][unknowns] += row[i];
     }
   for (std::size_t k = 0; k < unknowns; ++k) {
     std::size_t pivot = k;
     for (std::size_t i = k; i < unknowns; ++i)
       if (std::abs(a[i][k]) > std::abs(a[pivot][k])) pivot = i;
     std::swap(a[k], a[pivot]);
-    if (a[k][k] == 0) return std::nullopt;
+    if (a[k][k] == 0) continue;
     for (std::size_t i = 0; i < unknowns; ++i) {
       if (i == k) continue;
       const double factor = a[i][k] / a[k][k];
-      for (std::size_t j = k; j < 4; ++j) a[i][j] -= factor * a[k][j];
+      for (std::size_t j = k; j <= unknowns; ++j) a[i][j] -= factor * a[k][j];
     }
   }
   Row x{};
-  for (std::size_t k = 0; k < unknowns; ++k) x[k] = a[k][3] / a[k][k];
+  for (std::size_t k = 0; k < unknowns; ++k) x[k] = a[k][k] == 0 ? 0 : a[k][unknowns] / a[k][k];
   return x;
 }
 
@@ -50,22 +51,57 @@ double sum_of_squares(const std::vector<double>& values) {
   return sum;
 }
 
-/// The best link with that eager limit, if there is one. Its latency includes the gap.
-std::optional<transport::LogGP> with_limit(const LinkTimes& times, std::size_t eager_limit) {
+/// Lengths beyond which messages wait, or their bytes take another time.
+struct Limits {
+  std::size_t eager;
+  std::size_t long_from;
+};
+
+/// The best link with these limits, if there is one; they count where longer messages were measured. Its latency
+/// includes the gap.
+std::optional<transport::LogGP> with_limits(const LinkTimes& times, Limits limits) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {
     const double weight = 1 / times.one_way[i];
-    rows.push_back({weight, static_cast<double>(times.bytes[i]) * weight, times.bytes[i] > eager_limit ? weight : 0});
+    const auto bytes = static_cast<double>(times.bytes[i]);
+    const double beyond = std::max(bytes - static_cast<double>(limits.long_from), 0.0);
+    rows.push_back({weight, (bytes - beyond) * weight, times.bytes[i] > limits.eager ? weight : 0, beyond * weight});
   }
-  const bool has_limit = eager_limit < times.bytes.back();
-  const auto x = least_squares(rows, has_limit ? 3 : 2);
-  if (!x || (*x)[0] < 0 || (*x)[1] < 0 || (*x)[2] < 0) return std::nullopt;
-  transport::LogGP link{.latency = (*x)[0], .gap = 0, .per_byte = (*x)[1]};
-  if (has_limit) {
-    link.eager_limit = eager_limit;
-    link.rendezvous = (*x)[2];
+  const Row found = least_squares(rows);
+  if (std::ranges::any_of(found, [](double each) { return !(each >= 0); })) return std::nullopt;
+  transport::LogGP link{.latency = found[0], .gap = 0, .per_byte = found[1]};
+  if (limits.eager < times.bytes.back()) {
+    link.eager_limit = limits.eager;
+    link.rendezvous = found[2];
+  }
+  if (limits.long_from < times.bytes.back()) {
+    link.long_from = limits.long_from;
+    link.long_per_byte = found[3];
   }
   return link;
+}
+
+/// A link, and its sum of squares.
+struct Candidate {
+  transport::LogGP link;
+  double squares;
+};
+
+/// The best that has so many limits, each with two longer lengths at least, if there is one.
+std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
+  const std::size_t none = times.bytes.back();
+  std::vector<std::size_t> lengths = {none};
+  for (std::size_t i = 1; i + 2 < times.bytes.size(); ++i) lengths.push_back(times.bytes[i]);
+  std::optional<Candidate> best;
+  for (const std::size_t eager : lengths) {
+    for (const std::size_t long_from : lengths) {
+      if ((eager != none) + (long_from != none) != limits) continue;
+      const auto link = with_limits(times, {.eager = eager, .long_from = long_from});
+      const double squares = link ? sum_of_squares(errors(times, *link)) : HUGE_VAL;
+      if (squares < (best ? best->squares : HUGE_VAL)) best = {*link, squares};
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -85,16 +121,12 @@ LinkTimes median_of(const std::vector<LinkTimes>& launches) {
 
 FittedLink fitted(const LinkTimes& times) {
   constexpr double much_smaller = 0.7;  // of the sum of squares
-  FittedLink best{.link = with_limit(times, times.bytes.back())
-                              .value_or(transport::LogGP{.latency = times.one_way.front(), .gap = 0, .per_byte = 0})};
-  double least = much_smaller * sum_of_squares(errors(times, best.link));
-  for (std::size_t i = 1; i + 2 < times.bytes.size(); ++i) {
-    const auto link = with_limit(times, times.bytes[i]);
-    const double squares = link ? sum_of_squares(errors(times, *link)) : least;
-    if (squares >= least) continue;
-    best.link = *link;
-    least = squares;
-  }
+  constexpr double exact = 1e-12;       // no clock is
+  Candidate fitting{.link = {.latency = times.one_way.front(), .gap = 0, .per_byte = 0}, .squares = HUGE_VAL};
+  for (int limits = 0; limits <= 2 && fitting.squares > exact; ++limits)
+    if (const auto other = best_with(limits, times); other && other->squares < much_smaller * fitting.squares)
+      fitting = *other;
+  FittedLink best{.link = fitting.link};
   std::vector<double> off = errors(times, best.link);
   for (double& each : off) each = std::abs(each);
   best.residual = quantile(off, 0.5);

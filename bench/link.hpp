@@ -37,7 +37,8 @@ struct FittedLink {
   transport::LogGP link;
   double residual = 0;  // the median of the model's relative errors
 };
-/// The link with the least relative errors. It has an eager limit where that makes them much smaller.
+/// The link with the least relative errors. It has an eager limit, a rate of long messages, or both, where each makes
+/// them much smaller.
 FittedLink fitted(const LinkTimes& times);
 
 }  // namespace steadfold::bench

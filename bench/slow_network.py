@@ -257,7 +257,7 @@ def choices(options, ranks):
         profile = Path(network.folder.name) / "profile"
         found = answered(options, network, "tune", f"--output={profile}", "--rounds=5")
         for link in filter(None, (found, found.get("node"))):
-            print({key: link[key] for key in ("latency", "gap", "per_byte", "residual")}, file=sys.stderr)
+            print({key: figure for key, figure in link.items() if isinstance(figure, (int, float))}, file=sys.stderr)
         for count in options.counts:
             rows += measured(options, network, "auto", counts=count, methods=options.method, rounds=options.rounds, profile=profile)
         if not options.json:

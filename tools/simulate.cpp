@@ -70,6 +70,7 @@ void check(const SimulateOptions& options) {
   check_time("--gap", options.network.link.gap);
   check_time("--per-byte", options.network.link.per_byte);
   check_time("--rendezvous", options.network.link.rendezvous);
+  check_time("--long-per-byte", options.network.link.long_per_byte);
   check_time("--per-op", options.per_op);
   topology_of(options);
   check_placement(options.placement);
@@ -222,6 +223,12 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--rendezvous", o->network.link.rendezvous, "Seconds of that wait")
       ->capture_default_str()
       ->excludes(named);
+  auto* const long_from = simulate.add_option("--long-from", o->network.link.long_from,
+                                              "Of a message of more bytes, those beyond take --long-per-byte");
+  auto* const long_per_byte =
+      simulate.add_option("--long-per-byte", o->network.link.long_per_byte, "Seconds of a port for such a byte");
+  long_from->needs(long_per_byte)->excludes(named);
+  long_per_byte->needs(long_from)->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
   simulate
       .add_option("--topology", o->topology,

@@ -65,21 +65,15 @@ LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   return median_of(launches);
 }
 
-transport::LogGP link_in(const Json& found) {
-  transport::LogGP link{.latency = found.at("latency"), .gap = found.at("gap"), .per_byte = found.at("per_byte")};
-  if (found.at("rendezvous").is_null()) return link;
-  link.eager_limit = found.at("eager_limit");
-  link.rendezvous = found.at("rendezvous");
-  return link;
-}
-
-/// The model of a link, and how far it is off in the median.
-Json model_of(const LinkTimes& times) {
-  const auto [link, residual] = bench::fitted(times);
-  Json found = {{"latency", link.latency}, {"gap", link.gap},       {"per_byte", link.per_byte},
-                {"eager_limit", nullptr},  {"rendezvous", nullptr}, {"residual", residual},
-                {"times", to_json(times)}};
-  if (link.rendezvous > 0) found.update({{"eager_limit", link.eager_limit}, {"rendezvous", link.rendezvous}});
+Json to_json(const bench::FittedLink& fitted, const LinkTimes& times) {
+  const transport::LogGP& link = fitted.link;
+  Json found = {{"latency", link.latency}, {"gap", link.gap}, {"per_byte", link.per_byte}};
+  for (const agreement::LinkLimit& each : agreement::link_limits) {
+    const bool is_known = link.*each.limit != transport::LogGP::no_limit;
+    found[std::string(each.limit_name)] = is_known ? Json(link.*each.limit) : Json();
+    found[std::string(each.name)] = is_known ? Json(link.*each.figure) : Json();
+  }
+  found.update({{"residual", fitted.residual}, {"times", to_json(times)}});
   return found;
 }
 
@@ -91,44 +85,49 @@ agreement::Rates rates_in(const Json& found) {
   return {.merge_per_byte = found.at("merge_per_byte"), .finish_per_byte = found.at("finish_per_byte")};
 }
 
-Json profiled(const Measured& measured, int rounds) {
+/// What a profile says, and the answer that tells it.
+struct Profiled {
+  agreement::Network network;
+  double residual = 0;  // of the link that the model fits worst
+  Json answer;
+};
+
+Profiled profiled(const Measured& measured, int rounds) {
+  Profiled found;
+  const auto fit = [&](const LinkTimes& times, transport::LogGP& link) {
+    const bench::FittedLink fitted = bench::fitted(times);
+    found.residual = std::max(found.residual, fitted.residual);
+    link = fitted.link;
+    return to_json(fitted, times);
+  };
+  found.answer = fit(measured.links.between, found.network.link);
   const Json environment = bench::environment();
-  Json found = model_of(measured.links.between);
-  found.update({{"processor", environment.at("cpu")}, {"mpi", mpi_library().name}, {"date", environment.at("date")}});
+  found.answer.update(
+      {{"processor", environment.at("cpu")}, {"mpi", mpi_library().name}, {"date", environment.at("date")}});
   for (std::size_t i = 0; i < links_inside.size(); ++i) {
-    if (!measured.links.inside[i]) continue;
-    Json link = model_of(*measured.links.inside[i]);
-    found["residual"] = std::max(found["residual"].get<double>(), link["residual"].get<double>());
-    found[std::string(links_inside[i].name)] = std::move(link);
+    const auto& [name, link, around] = links_inside[i];
+    found.network.*link = found.network.*around;
+    if (const auto& times = measured.links.inside[i])
+      found.answer[std::string(name)] = fit(*times, found.network.*link);
   }
+  found.answer["residual"] = found.residual;
   for (std::size_t i = 0; i < measured.rates.size(); ++i) {
     const std::optional<agreement::Rates>& known = measured.rates[i];
-    found[std::string(agreement::content_names[i])] =
-        to_json(known ? *known : bench::measured_rates(static_cast<arithmetic::Content>(i), rounds));
+    found.network.rates[i] = known ? *known : bench::measured_rates(static_cast<arithmetic::Content>(i), rounds);
+    found.answer[std::string(agreement::content_names[i])] = to_json(found.network.rates[i]);
   }
   return found;
 }
 
-agreement::Network network_of(const Json& found) {
-  agreement::Network network{.link = link_in(found)};
-  for (const auto& [name, link, around] : links_inside)
-    network.*link = found.contains(name) ? link_in(found.at(name)) : network.*around;
-  for (std::size_t i = 0; i < network.rates.size(); ++i) {
-    network.rates[i] = rates_in(found.at(std::string(agreement::content_names[i])));
-  }
-  return network;
-}
-
-std::string profile_of(const Json& found) {
+std::string profile_of(const Profiled& found) {
   std::string text = "# A machine as `steadfold tune` measured it: seconds and bytes.\n";
   for (const char* key : {"processor", "mpi", "date"})
-    text += fmt::format("{} = {}\n", key, found.at(key).get<std::string>());
-  return text + fmt::format("residual = {:.4g}\n", found.at("residual").get<double>()) + text_of(network_of(found));
+    text += fmt::format("{} = {}\n", key, found.answer.at(key).get<std::string>());
+  return text + fmt::format("residual = {:.4g}\n", found.residual) + text_of(found.network);
 }
 
-std::string table_of_link(const Json& found, const transport::LogGP& link) {
+std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) {
   std::vector<std::vector<std::string>> lines = {{"bytes", "one way us", "by the model us"}};
-  const LinkTimes times = times_in(found.at("times"));
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
     lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
                      fmt::format("{:.3f}", 1e6 * (link.latency + link.duration(times.bytes[i])))});
@@ -136,30 +135,30 @@ std::string table_of_link(const Json& found, const transport::LogGP& link) {
 }
 
 /// Writes the profile, unless the model does not fit.
-Result written(const TuneOptions& options, Json found) {
-  if (const double residual = found.at("residual"); residual > most_residual)
+Result written(const TuneOptions& options, const Measured& measured) {
+  Profiled found = profiled(measured, options.rounds);
+  if (found.residual > most_residual)
     throw Failure(
         fmt::format("nothing is written (the model is {:.0f} % off in the median, more than {:.0f} %), measure "
                     "with nothing else running",
-                    100 * residual, 100 * most_residual),
+                    100 * found.residual, 100 * most_residual),
         check_failed);
   std::ofstream file(options.output);
   file << profile_of(found);
   if (!file.flush()) throw Failure("cannot write " + options.output + " (the disk may be full), make room");
-  found["profile"] = options.output;
-  if (options.json) return {line_of(found)};
+  found.answer["profile"] = options.output;
+  if (options.json) return {line_of(found.answer)};
   const std::string use =
       agreement::profile_of(mpi_library().version) == options.output
           ? ", and serves from now on.\n"
           : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
-  const agreement::Network network = network_of(found);
-  std::string tables = table_of_link(found, network.link);
-  for (const auto& [name, link, around] : links_inside) {
-    if (!found.contains(name)) continue;
-    tables += fmt::format("Inside a {}:\n", name) + table_of_link(found.at(name), network.*link);
-  }
-  return {tables + fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.at("residual").get<double>(),
-                               options.output, use)};
+  std::string tables = table_of_link(measured.links.between, found.network.link);
+  for (std::size_t i = 0; i < links_inside.size(); ++i)
+    if (const auto& times = measured.links.inside[i])
+      tables += fmt::format("Inside a {}:\n", links_inside[i].name) +
+                table_of_link(*times, found.network.*links_inside[i].link);
+  return {tables +
+          fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.residual, options.output, use)};
 }
 
 /// The file to write. Its folder, unless somebody named one, is made.
@@ -230,7 +229,7 @@ Result run(TuneOptions options, const Job& job) {
   job.together([&] {
     if (job.rank() != 0) return;  // others may not see the files
     if (!options.times.empty()) measured = read_times(options.times);
-    result = written(options, profiled(measured, options.rounds));
+    result = written(options, measured);
   });
   return result;
 }

@@ -80,15 +80,16 @@ struct Modelled {
     for (const Outgoing& each : sent) count += each.count;
     return count;
   }
-  double bytes() const {
-    double bytes = 0;
-    for (const Outgoing& each : sent) bytes += each.count * each.bytes;
-    return bytes;
+  /// What all of them take besides latencies.
+  double seconds_of_sends(const transport::LogGP& link) const {
+    double seconds = 0;
+    for (const Outgoing& each : sent) seconds += each.count * link.duration(each.bytes);
+    return seconds;
   }
-  /// What all of them take besides their bytes and latencies.
+  /// Without their bytes, too.
   double seconds_of_starts(const transport::LogGP& link) const {
     double seconds = 0;
-    for (const Outgoing& each : sent) seconds += each.count * link.start(static_cast<Bytes>(each.bytes));
+    for (const Outgoing& each : sent) seconds += each.count * link.start(each.bytes);
     return seconds;
   }
   double seconds_of_handling(const Rates& rates) const {
@@ -192,6 +193,11 @@ struct Passed {
   double vectors_outside = 0;   // that go to other nodes, or come from there
   double bytes_outside = 0;     // of the vectors that do
   double messages_outside = 0;  // that carry these vectors
+
+  /// What their bytes take outside, as if the messages were of one length.
+  double seconds_of_bytes_outside(const transport::LogGP& link) const {
+    return messages_outside == 0 ? 0 : messages_outside * link.transfer(bytes_outside / messages_outside);
+  }
 };
 
 /// The bytes of a message. A partial that arrives is as large as the number of ranks that it covers makes it, as if
@@ -308,7 +314,7 @@ std::optional<double> modelled_seconds(schedule::Context context, const PartialS
   const transport::LogGP& link = network.link;
   const auto found = modelled(context, sizes, columns, link);
   if (!found) return std::nullopt;
-  return found->rounds * link.latency + found->seconds_of_starts(link) + found->bytes() * link.per_byte +
+  return found->rounds * link.latency + found->seconds_of_sends(link) +
          found->seconds_of_handling(network.rates_of(sizes.kind()));
 }
 
@@ -324,9 +330,8 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const double leave = passed.messages_outside / std::max(found->starts(), 1.0);
   const double rounds_outside = std::min(found->rounds, counted->most_arrivals());
   return rounds_outside * link.latency + (found->rounds - rounds_outside) * inside.latency +
-         stays * found->seconds_of_starts(inside) + leave * found->seconds_of_starts(link) +
-         stays * found->bytes() * inside.per_byte + passed.bytes_outside * link.per_byte +
-         found->seconds_of_handling(network.rates_of(sizes.kind()));
+         stays * found->seconds_of_sends(inside) + leave * found->seconds_of_starts(link) +
+         passed.seconds_of_bytes_outside(link) + found->seconds_of_handling(network.rates_of(sizes.kind()));
 }
 
 }  // namespace steadfold::agreement

@@ -56,4 +56,15 @@ struct LinkInside {
 inline constexpr std::array<LinkInside, 2> links_inside = {
     {{"node", &Network::inside, &Network::link}, {"part", &Network::inside_part, &Network::inside}}};
 
+/// What is different for messages of more bytes than a limit. A profile describes both figures or none.
+struct LinkLimit {
+  std::string_view limit_name;
+  std::string_view name;
+  transport::Bytes transport::LogGP::*limit;
+  double transport::LogGP::*figure;
+};
+inline constexpr std::array<LinkLimit, 2> link_limits = {
+    {{"eager_limit", "rendezvous", &transport::LogGP::eager_limit, &transport::LogGP::rendezvous},
+     {"long_from", "long_per_byte", &transport::LogGP::long_from, &transport::LogGP::long_per_byte}}};
+
 }  // namespace steadfold::agreement

@@ -33,17 +33,24 @@ std::string_view trimmed(std::string_view text) {
 constexpr const char* latency = "latency";
 constexpr const char* gap = "gap";
 constexpr const char* per_byte = "per_byte";
-constexpr const char* eager_limit = "eager_limit";
-constexpr const char* rendezvous = "rendezvous";
-constexpr std::array<std::string_view, 5> link_keys = {latency, gap, per_byte, eager_limit, rendezvous};
+constexpr std::array<std::string_view, 3> needed_keys = {latency, gap, per_byte};
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
 /// What the keys of a link inside begin with.
 std::string prefix_of(const LinkInside& link) { return std::string(link.name) + "."; }
 
+/// Whether that is so of one of a link's keys, without what they begin with.
+template <class Condition>
+bool any_link_key(const Condition& condition) {
+  const auto any_of_both = [&](const LinkLimit& each) { return condition(each.limit_name) || condition(each.name); };
+  return std::ranges::any_of(needed_keys, condition) || std::ranges::any_of(link_limits, any_of_both);
+}
+
 bool is_link_key(std::string_view key, std::string_view prefix) {
-  return key.starts_with(prefix) && std::ranges::find(link_keys, key.substr(prefix.size())) != link_keys.end();
+  return any_link_key([&](std::string_view each) {
+    return key.size() == prefix.size() + each.size() && key.starts_with(prefix) && key.ends_with(each);
+  });
 }
 
 bool is_figure(std::string_view key) {
@@ -98,22 +105,28 @@ void take_line(std::string_view line, int number, Figures& figures) {
   }
 }
 
+/// Where the profile has it.
+void take_limit(const Figures& figures, const std::string& prefix, const LinkLimit& each, transport::LogGP& link) {
+  const std::string limit = prefix + std::string(each.limit_name);
+  const std::string figure = prefix + std::string(each.name);
+  if (figures.has(limit) != figures.has(figure))
+    refuse("figures are missing", limit + " and " + figure + " belong together");
+  if (!figures.has(limit)) return;
+  link.*each.limit = static_cast<Bytes>(figures.of(limit));
+  link.*each.figure = figures.of(figure);
+}
+
 /// The link whose keys begin so.
 transport::LogGP link_in(const Figures& figures, const std::string& prefix) {
   if (!figures.has(prefix + latency) || !figures.has(prefix + gap) || !figures.has(prefix + per_byte))
     refuse("figures are missing",
            prefix + latency + ", " + prefix + gap + " and " + prefix + per_byte + " are all needed");
-  if (figures.has(prefix + eager_limit) != figures.has(prefix + rendezvous))
-    refuse("figures are missing", prefix + eager_limit + " and " + prefix + rendezvous + " belong together");
   transport::LogGP link{.latency = figures.of(prefix + latency),
                         .gap = figures.of(prefix + gap),
                         .per_byte = figures.of(prefix + per_byte)};
   if (link.latency + link.gap <= 0)
     refuse("figures cannot be used", prefix + latency + " and " + prefix + gap + " are both 0");
-  if (figures.has(prefix + eager_limit)) {
-    link.eager_limit = static_cast<Bytes>(figures.of(prefix + eager_limit));
-    link.rendezvous = figures.of(prefix + rendezvous);
-  }
+  for (const LinkLimit& each : link_limits) take_limit(figures, prefix, each, link);
   return link;
 }
 
@@ -126,9 +139,11 @@ std::string line_of(const std::string& key, double figure) {
 std::string text_of(const transport::LogGP& link, const std::string& prefix) {
   std::string text = line_of(prefix + latency, link.latency) + line_of(prefix + gap, link.gap) +
                      line_of(prefix + per_byte, link.per_byte);
-  if (link.rendezvous > 0)
-    text += prefix + eager_limit + " = " + std::to_string(link.eager_limit) + "\n" +
-            line_of(prefix + rendezvous, link.rendezvous);
+  for (const LinkLimit& each : link_limits) {
+    if (link.*each.limit == transport::LogGP::no_limit) continue;
+    text.append(prefix).append(each.limit_name).append(" = ").append(std::to_string(link.*each.limit)).append("\n");
+    text.append(line_of(prefix + std::string(each.name), link.*each.figure));
+  }
   return text;
 }
 
@@ -194,7 +209,7 @@ Network network_in(std::string_view profile) {
   for (const LinkInside& each : links_inside) {
     const std::string prefix = prefix_of(each);
     const auto is_told = [&](std::string_view key) { return figures.has(prefix + std::string(key)); };
-    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, prefix) : network.*each.around;
+    network.*each.link = any_link_key(is_told) ? link_in(figures, prefix) : network.*each.around;
   }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);

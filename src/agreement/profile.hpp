@@ -9,11 +9,11 @@
 namespace steadfold::agreement {
 
 /// Lines `key = value`, and comments from `#` on. A link has the keys latency, gap and per_byte (all three), and
-/// eager_limit with rendezvous (both or none). They stand alone for the link between nodes, behind `node.` for the one
-/// inside nodes, behind `part.` for the one inside parts of nodes. What handling partials takes has the keys
-/// merge_per_byte and finish_per_byte, behind `values.`, `accumulators.` or `bins.` (content_names); what is missing is
-/// as assumed. processor, mpi, release, date and residual say where the figures come from. Throws
-/// std::invalid_argument, "problem (why), suggestion".
+/// those of link_limits in pairs: eager_limit with rendezvous, long_from with long_per_byte. They stand alone for the
+/// link between nodes, behind `node.` for the one inside nodes, behind `part.` for the one inside parts of nodes. What
+/// handling partials takes has the keys merge_per_byte and finish_per_byte, behind `values.`, `accumulators.` or
+/// `bins.` (content_names); what is missing is as assumed. processor, mpi, release, date and residual say where the
+/// figures come from. Throws std::invalid_argument, "problem (why), suggestion".
 Network network_in(std::string_view profile);
 /// The lines of a profile that say so, without where the figures come from; four digits of each.
 std::string text_of(const Network& network);

@@ -41,23 +41,44 @@ Count block_of(const schedule::Spec& spec) {
   return block;
 }
 
+Pipeline quicker(const Pipeline& one, const Pipeline& other) { return other.seconds < one.seconds ? other : one; }
+
+/// A pipeline whose first block takes `first` rounds, and each other one `period` more.
+struct Lemma {
+  double first;
+  double period;
+
+  Pipeline in(double blocks, double start, double transfer) const {
+    if (std::isinf(blocks)) return {blocks, period * transfer};
+    return {blocks, (first + period * (blocks - 1)) * (start + transfer / blocks)};
+  }
+  /// The best number of blocks from `least` to `most`, if there is one. A round takes `start`, which may be negative if
+  /// `most` is finite, and the block's part of `transfer`.
+  Pipeline best(double least, double most, double start, double transfer) const {
+    if (std::isinf(least) || least > most) return {least, HUGE_VAL};
+    if (start < 0) return quicker(in(least, start, transfer), in(most, start, transfer));
+    const double best = std::sqrt((first - period) * transfer / (period * start));  // no number: nothing to overlap
+    return in(std::min(std::max(least, best), most), start, transfer);
+  }
+};
+
 }  // namespace
 
 Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::LogGP& link) {
-  const double transfer = link.per_byte * static_cast<double>(bytes);
-  const auto d = static_cast<double>(first);
-  const auto s = static_cast<double>(period);
-  const auto in_blocks = [&](double least_blocks, double start) -> Pipeline {
-    const auto seconds_of = [&](double blocks) { return (d + s * (blocks - 1)) * (start + transfer / blocks); };
-    if (first <= period) return {least_blocks, seconds_of(least_blocks)};
-    const double best = std::max(least_blocks, std::sqrt((d - s) * transfer / (s * start)));
-    return {best, std::isfinite(best) ? seconds_of(best) : s * transfer};
+  const auto all = static_cast<double>(bytes);
+  const Lemma lemma{.first = static_cast<double>(first), .period = static_cast<double>(period)};
+  const double long_from = std::min(static_cast<double>(link.long_from), all);
+  const auto best_from = [&](double least, double start) {
+    const double least_short = std::max(least, std::ceil(all / long_from));
+    const Pipeline in_short = lemma.best(least_short, HUGE_VAL, start, link.per_byte * all);
+    if (long_from == all) return in_short;
+    const double first_bytes = (link.per_byte - link.long_per_byte) * long_from;  // take so much longer than others
+    return quicker(in_short, lemma.best(least, all / long_from, start + first_bytes, link.long_per_byte * all));
   };
-  const Pipeline waiting = in_blocks(1, link.latency + link.start(bytes));
+  const Pipeline waiting = best_from(1, link.latency + link.start(all));
   if (bytes + most_head <= link.eager_limit) return waiting;
   const auto eager_bytes = static_cast<double>(std::max(link.eager_limit, most_head + 1) - most_head);
-  const Pipeline eager = in_blocks(std::ceil(static_cast<double>(bytes) / eager_bytes), link.latency + link.gap);
-  return eager.seconds < waiting.seconds ? eager : waiting;
+  return quicker(waiting, best_from(std::ceil(all / eager_bytes), link.latency + link.gap));
 }
 
 Segmentation::Segmentation(std::span<const Count> blocks, Count most) : begins_{0}, blocks_{0} {

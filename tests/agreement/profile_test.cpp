@@ -37,14 +37,19 @@ TEST(Profile, HasFiguresAndSaysWhereTheyComeFrom) {
   const LogGP link =
       network_in(
           "# measured\nprocessor = AMD EPYC\nmpi=Open MPI # 4.1\n\n latency = 1.5e-6\r\ngap=2e-7\nper_byte = 1e-10\n"
-          "eager_limit = 65408\nrendezvous = 3e-6\nrelease = 0.1\ndate = today\nresidual = 0.1")
+          "eager_limit = 65408\nrendezvous = 3e-6\nlong_from=0\nlong_per_byte = 2e-10\nrelease = 0.1\ndate = "
+          "today\nresidual = 0.1")
           .link;
   EXPECT_EQ(link.latency, 1.5e-6);
   EXPECT_EQ(link.gap, 2e-7);
   EXPECT_EQ(link.per_byte, 1e-10);
   EXPECT_EQ(link.eager_limit, 65408u);
   EXPECT_EQ(link.rendezvous, 3e-6);
-  EXPECT_EQ(network_in("latency=1\ngap=0\nper_byte=0").link.rendezvous, 0);
+  EXPECT_EQ(link.long_from, 0u);
+  EXPECT_EQ(link.long_per_byte, 2e-10);
+  const LogGP plain = network_in("latency=1\ngap=0\nper_byte=0").link;
+  EXPECT_EQ(plain.rendezvous, 0);
+  EXPECT_EQ(plain.long_from, LogGP::no_limit);
 }
 
 TEST(Profile, HasTheLinkInsideNodesAndRatesWhereTheyAreKnown) {
@@ -54,10 +59,13 @@ TEST(Profile, HasTheLinkInsideNodesAndRatesWhereTheyAreKnown) {
   EXPECT_EQ(alone.inside.eager_limit, 1984u);
   EXPECT_EQ(alone.rates[1].merge_per_byte, agreement::assumed_rates[1].merge_per_byte);
   const agreement::Network both = network_in(link + "node.latency = 1e-7\nnode.gap = 0\nnode.per_byte = 1e-10\n" +
+                                             "node.long_from = 4032\nnode.long_per_byte = 5e-11\n" +
                                              "values.merge_per_byte = 1\nbins.finish_per_byte = 2\n");
   EXPECT_EQ(both.link.latency, 1e-5);
   EXPECT_EQ(both.inside.latency, 1e-7);
   EXPECT_EQ(both.inside.rendezvous, 0) << "none is said";
+  EXPECT_EQ(both.inside.long_from, 4032u);
+  EXPECT_EQ(both.link.long_from, LogGP::no_limit);
   EXPECT_EQ(both.rates[0].merge_per_byte, 1);
   EXPECT_EQ(both.rates[0].finish_per_byte, agreement::assumed_rates[0].finish_per_byte);
   EXPECT_EQ(both.rates[2].finish_per_byte, 2);
@@ -94,6 +102,10 @@ TEST(Profile, SaysWhatIsWrong) {
            {"latency = 1e-6\ngap = 0\n", "are all needed"},
            {good + "eager_limit = 4096\n", "belong together"},
            {good + "rendezvous = 1e-6\n", "belong together"},
+           {good + "long_from = 4096\n", "long_from and long_per_byte belong together"},
+           {good + "part.latency = 1\npart.gap = 0\npart.per_byte = 0\npart.long_per_byte = 1\n", "belong together"},
+           {good + "node.long_from = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
+           {good + "bins.long_from = 1\n", "line 4 has an unknown key ('bins.long_from')"},
            {good + "gap = 1\n", "line 4 says gap again"},
            {good + "bandwidth = 1\n", "line 4 has an unknown key ('bandwidth')"},
            {good + "node.gap = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
@@ -275,6 +287,9 @@ TEST(Profile, DecidesHowVectorsAreCut) {
   EXPECT_EQ(agreement::best_pipeline(2, 2, 1'000'000, link).blocks, 16) << "nothing to overlap, but no wait";
   link.rendezvous = 1e-6;
   EXPECT_EQ(agreement::best_pipeline(2, 2, 1'000'000, link).blocks, 1) << "nothing to overlap, and few waits";
+  link.long_from = 250'000;
+  link.long_per_byte = 1e-8;
+  EXPECT_EQ(agreement::best_pipeline(2, 2, 1'000'000, link).blocks, 4) << "nothing to overlap, but quick bytes";
 }
 
 }  // namespace

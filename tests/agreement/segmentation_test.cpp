@@ -20,9 +20,9 @@ using transport::LogGP;
 
 constexpr LogGP link{.latency = 1e-6, .gap = 0, .per_byte = 1e-9};
 
-double seconds(Count first, Count period, Bytes bytes, Count blocks) {
+double seconds(Count first, Count period, Bytes bytes, Count blocks, const LogGP& on = link) {
   const auto rounds = static_cast<double>(first + period * (blocks - 1));
-  return rounds * (link.latency + link.per_byte * static_cast<double>(bytes) / static_cast<double>(blocks));
+  return rounds * (on.latency + on.duration(static_cast<double>(bytes) / static_cast<double>(blocks)));
 }
 
 TEST(Lemma, IsNoSlowerThanAnyNumberOfBlocks) {
@@ -38,6 +38,30 @@ TEST(Lemma, IsNoSlowerThanAnyNumberOfBlocks) {
         const double transfer = link.per_byte * static_cast<double>(bytes);
         const double lemma = more * link.latency + 2 * std::sqrt(s * more * link.latency * transfer) + s * transfer;
         EXPECT_NEAR(best.seconds, lemma, lemma * 1e-12);
+      }
+    }
+  }
+}
+
+/// Long blocks that take longer for each byte, or less long, or no time beyond the limit; all are long, or few.
+TEST(Lemma, KnowsThatLongBlocksTakeAnotherTime) {
+  for (const double long_per_byte : {0.0, 1e-10, 9e-10, 1.1e-9, 1e-8}) {
+    for (const Bytes long_from : {0, 100, 10'000, 1'000'000}) {
+      const LogGP on{
+          .latency = 1e-6, .gap = 0, .per_byte = 1e-9, .long_from = long_from, .long_per_byte = long_per_byte};
+      for (const Count first : {1, 2, 14, 126}) {
+        for (const Count period : {1, 2, 4}) {
+          for (const Bytes bytes : {8, 1000, 100'000, 8'000'000}) {
+            const Pipeline best = best_pipeline(first, period, bytes, on);
+            const auto what = testing::Message() << long_per_byte << ' ' << long_from << ' ' << first << ' ' << period
+                                                 << ' ' << bytes << " in " << best.blocks;
+            for (Count blocks = 1; blocks <= 3000; ++blocks)
+              ASSERT_LE(best.seconds, seconds(first, period, bytes, blocks, on) * (1 + 1e-12)) << what << ' ' << blocks;
+            const double rounds = static_cast<double>(first) + static_cast<double>(period) * (best.blocks - 1);
+            const double block = static_cast<double>(bytes) / best.blocks;
+            ASSERT_NEAR(best.seconds, rounds * (on.latency + on.duration(block)), 1e-12 * best.seconds) << what;
+          }
+        }
       }
     }
   }

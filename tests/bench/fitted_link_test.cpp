@@ -24,6 +24,9 @@ void expect_near(const LogGP& found, const LogGP& link, double part) {
   EXPECT_NEAR(found.gap, link.gap, part * link.gap);
   EXPECT_NEAR(found.per_byte, link.per_byte, part * link.per_byte);
   EXPECT_NEAR(found.rendezvous, link.rendezvous, part * link.rendezvous);
+  EXPECT_NEAR(found.long_per_byte, link.long_per_byte, part * link.long_per_byte);
+  EXPECT_EQ(found.eager_limit, link.eager_limit);
+  EXPECT_EQ(found.long_from, link.long_from);
 }
 
 TEST(FittedLink, IsTheOneThatMadeTheTimes) {
@@ -32,9 +35,42 @@ TEST(FittedLink, IsTheOneThatMadeTheTimes) {
   EXPECT_EQ(fitted(times_of(plain)).link.rendezvous, 0);
   EXPECT_LT(fitted(times_of(plain)).residual, 1e-9);
   const LogGP waiting{.latency = 1.2e-6, .gap = 3e-7, .per_byte = 1e-10, .eager_limit = 4096, .rendezvous = 5e-6};
-  const FittedLink found = fitted(times_of(waiting));
-  expect_near(found.link, waiting, 1e-6);
-  EXPECT_EQ(found.link.eager_limit, 4096u);
+  expect_near(fitted(times_of(waiting)).link, waiting, 1e-6);
+}
+
+/// A bucket that is empty, copies that leave a cache, and a protocol of long messages that copies once.
+TEST(FittedLink, KnowsARateOfLongMessages) {
+  const LogGP bucket{.latency = 5e-5, .gap = 5e-6, .per_byte = 4.2e-8, .long_from = 65536, .long_per_byte = 8.3e-8};
+  const LogGP cache{.latency = 1e-6,
+                    .gap = 3e-7,
+                    .per_byte = 1e-10,
+                    .eager_limit = 4096,
+                    .rendezvous = 5e-6,
+                    .long_from = 1 << 19,
+                    .long_per_byte = 4e-10};
+  const LogGP one_copy{.latency = 1e-6,
+                       .gap = 3e-7,
+                       .per_byte = 4e-10,
+                       .eager_limit = 8192,
+                       .rendezvous = 2e-6,
+                       .long_from = 8192,
+                       .long_per_byte = 1e-10};
+  for (const LogGP& link : {bucket, cache, one_copy}) {
+    const FittedLink found = fitted(times_of(link));
+    expect_near(found.link, link, 1e-6);
+    EXPECT_LT(found.residual, 1e-9);
+    EXPECT_LT(fitted(times_of(link, 0.02)).residual, 0.03);
+  }
+}
+
+/// Three lengths have no limits, lengths that are all alike no rate.
+TEST(FittedLink, OfFewLengthsIsALineOrLess) {
+  LinkTimes times{.bytes = {8, 1000, 2000}, .one_way = {1e-6, 2e-6, 9e-6}, .in_stream = 0};
+  EXPECT_EQ(fitted(times).link.long_from, LogGP::no_limit);
+  EXPECT_EQ(fitted(times).link.eager_limit, LogGP::no_limit);
+  times.bytes = {8, 8, 8};
+  times.one_way = {1e-6, 1e-6, 1e-6};
+  EXPECT_NEAR(fitted(times).link.latency + fitted(times).link.duration(8.0), 1e-6, 1e-12);
 }
 
 TEST(FittedLink, SaysHowFarItIsOff) {

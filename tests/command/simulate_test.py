@@ -129,6 +129,14 @@ class Simulate(CommandTest):
             asked = [f"--eager-limit={limit}", f"--rendezvous={rendezvous}"]
             self.assertEqual(self.simulate(5, 50, *options, *asked)["seconds"], seconds, (limit, rendezvous))
 
+    def test_long_messages_have_a_rate_of_their_own(self):
+        """Four messages of 40 bytes, one after the other at their receiver."""
+        options = ["--schedule=linear", "--collective=reduce", "--method=plain", "--latency=1", "--gap=0", "--per-byte=0.25",
+                   "--per-op=0"]  # fmt: skip
+        for limit, seconds in ((40, 44), (32, 4 * (1 + 8 + 4)), (0, 4 * (1 + 20))):
+            asked = [f"--long-from={limit}", "--long-per-byte=0.5"]
+            self.assertEqual(self.simulate(5, 50, *options, *asked)["seconds"], seconds, limit)
+
     def test_links_that_are_shared_take_longer(self):
         def seconds(topology, schedule):
             return self.simulate(64, 64, "--schedule", schedule, "--topology", topology)["seconds"]
@@ -245,8 +253,11 @@ class Simulate(CommandTest):
             for time in ("-1", "nan", "inf"):
                 self.fault(option, arguments=[f"{option}={time}"])
         self.fault("--eager-limit", arguments=["--eager-limit=-1"])
+        self.fault("--long-per-byte", arguments=["--long-from=1"])
+        self.fault("--long-from", arguments=["--long-per-byte=1"])
+        self.fault("--long-per-byte", arguments=["--long-from=1", "--long-per-byte=-1"])
         profile = str(self.write("a.profile", ""))
-        for option in ("--eager-limit=1", "--rendezvous=1"):  # which a profile has, too
+        for option in ("--eager-limit=1", "--rendezvous=1", "--long-from=1"):  # which a profile has, too
             self.fault("--profile", arguments=[option, "--profile", profile])
 
     def test_starts_that_are_not_monotone_are_refused(self):

@@ -59,6 +59,20 @@ class Tune(CommandTest):
         for_people = run("tune", "--times", self.times(1e-6, 2e-7, 1e-10, 1 << 30, 0), "--output", path)
         self.assertIn(f"0 % off in the median. {path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", for_people.stdout)
         self.assertNotIn("eager_limit", path.read_text())
+        self.assertNotIn("long_from", path.read_text())
+
+    def test_long_messages_may_have_a_rate_of_their_own(self):
+        """A bucket that is empty after 65408 bytes."""
+        path = self.folder / "own.profile"
+        of_bucket = times_of(5e-5, 5e-6, 4e-8, 1 << 30, 0, 0.0)
+        times = of_bucket["times"]
+        times["one_way"] = [seconds + 4e-8 * max(size - 65408, 0) for size, seconds in zip(times["bytes"], times["one_way"])]
+        found = self.object_from(run("tune", "--times", self.write("times.json", json.dumps(of_bucket)), "--output", path, "--json"))
+        self.assertEqual((found["long_from"], found["eager_limit"], found["rendezvous"]), (65408, None, None))
+        self.assertIn("\nlong_from = 65408\nlong_per_byte = 8e-08\n", path.read_text())
+        ran = run("simulate", "--ranks", "2", "--elements", "2", "--method", "plain", "--width", "100000", "--collective", "reduce",
+                  "--schedule", "flat", "--per-op", "0", "--profile", path, "--json")  # fmt: skip
+        self.assertAlmostEqual(self.object_from(ran)["seconds"], 5.5e-5 + 65408 * 4e-8 + (800_000 - 65408) * 8e-8, delta=1e-5)
 
     def test_a_job_on_several_nodes_or_parts_has_several_links(self):
         self.need_hwloc()

@@ -212,7 +212,7 @@ TEST(PredictedTimes, OfTheFlatScheduleAreThePortsOrTheProcessors) {
   for (Rank p = 2; p <= 40; ++p) {
     EXPECT_EQ(seconds_of("flat", p, 1, 0), link.latency + (p - 1) * partial_port + addition);
     const LogGP fast{.latency = 64, .gap = 0, .per_byte = 1.0 / 512};
-    EXPECT_EQ(seconds_of("flat", p, 1, 0, "flat", fast), fast.latency + fast.duration(40) + (p - 1) * addition);
+    EXPECT_EQ(seconds_of("flat", p, 1, 0, "flat", fast), fast.latency + fast.duration(40.0) + (p - 1) * addition);
   }
 }
 

@@ -21,6 +21,22 @@ TEST(Topology, FlatIsTheLinkItself) {
   EXPECT_FALSE(flat->shares_links());
 }
 
+/// Bytes beyond the first eight of a message take half as long here; inside a node that has a rate of its own, none
+/// does.
+TEST(Topology, OfLongMessagesTheBytesBeyondALimitTakeAnotherTime) {
+  LogGP quick = link;
+  quick.long_from = 8;
+  quick.long_per_byte = 0.0625;
+  for (const auto& [bytes, seconds] : {std::pair(0, 0.25), {8, 1.25}, {9, 1.3125}, {24, 2.25}})
+    EXPECT_EQ(make_topology("flat", quick, 4)->duration(0, 1, static_cast<Bytes>(bytes)), seconds) << bytes;
+  quick.long_from = 0;
+  EXPECT_EQ(quick.duration(Bytes{8}), 0.75) << "all bytes";
+  const auto nodes = make_topology("two_level:size=2:per_byte=0.25", quick, 4);
+  EXPECT_EQ(nodes->duration(0, 1, 24), 6.25);
+  EXPECT_EQ(nodes->duration(0, 2, 24), 1.75);
+  EXPECT_EQ(make_topology("two_level:size=2:gap=0", quick, 4)->duration(0, 1, 24), 1.5) << "as between nodes";
+}
+
 TEST(Topology, SaysHowManyRanksStandTogether) {
   for (const auto& [text, ranks] :
        {std::pair("flat", 1), {"two_level:size=3", 3}, {"fat_tree:arity=4", 4}, {"torus:sides=4x2", 1}})

@@ -223,6 +223,7 @@ class Parameters {
     }
   }
 
+  bool has(const std::string& key) const { return values_.contains(key); }
   /// A number, at least `least`; `fallback` where it is not given.
   double take(const std::string& key, double fallback, Rank least) {
     const auto found = values_.find(key);
@@ -278,6 +279,7 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
     const Rank size = parameters.take_ranks("size", 1);
     inside.latency = parameters.take("latency", inside.latency, 0);
     inside.gap = parameters.take("gap", inside.gap, 0);
+    if (parameters.has("per_byte")) inside.long_from = LogGP::no_limit;  // of all messages
     inside.per_byte = parameters.take("per_byte", inside.per_byte, 0);
     return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }

@@ -3,8 +3,8 @@
 // on the way).
 // Source: the LogGP model; [S2] for nodes of several ranks.
 //
-// A port is busy with a message of n bytes for gap + n per_byte. The first byte takes `latency` from port to port; the
-// others follow it through every link without being stored on the way.
+// A port is busy with a message of n bytes for gap + n per_byte (longer ones: LogGP). The first byte takes `latency`
+// from port to port; the others follow it through every link without being stored on the way.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,29 @@ using order::Rank;
 
 /// In seconds. The overhead of LogGP, which occupies the processor, is left out: sends and receives run by themselves.
 struct LogGP {
+  static constexpr Bytes no_limit = ~Bytes{0};
+
   double latency = 281e-9;  // [S0] section 3.1.2, a message of one element
   double gap = 0;
   double per_byte = 1e-10;
-  Bytes eager_limit = ~Bytes{0};  // messages of more bytes wait for the receiver's leave,
-  double rendezvous = 0;          // which takes so long, and keeps the port
+  Bytes eager_limit = no_limit;  // messages of more bytes wait for the receiver's leave,
+  double rendezvous = 0;         // which takes so long, and keeps the port
+  Bytes long_from = no_limit;    // of a message of more bytes, those beyond
+  double long_per_byte = 0;      // take so long each, in place of per_byte
 
   friend constexpr bool operator==(const LogGP&, const LogGP&) = default;
 
   /// What a message takes besides its bytes and the latency.
-  double start(Bytes bytes) const noexcept { return gap + (bytes > eager_limit ? rendezvous : 0); }
-  double duration(Bytes bytes) const noexcept { return start(bytes) + per_byte * static_cast<double>(bytes); }
+  double start(double bytes) const noexcept {
+    return gap + (bytes > static_cast<double>(eager_limit) ? rendezvous : 0);
+  }
+  /// What its bytes take; of typical messages they may be a fraction.
+  double transfer(double bytes) const noexcept {
+    const auto limit = static_cast<double>(long_from);
+    return bytes > limit ? per_byte * limit + long_per_byte * (bytes - limit) : per_byte * bytes;
+  }
+  double duration(double bytes) const noexcept { return start(bytes) + transfer(bytes); }
+  double duration(Bytes bytes) const noexcept { return duration(static_cast<double>(bytes)); }
 };
 
 /// The network of one prediction: it remembers which links are busy.
@@ -51,9 +63,9 @@ class Topology {
 /// of one node of a two_level topology:
 ///   flat
 ///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
-///                                                           nodes of `size` ranks; latency, gap and per_byte inside a
-///                                                           node; `links` that the ranks of a node share for messages
-///                                                           to other nodes, else each has its own
+///                                                           nodes of `size` ranks; latency, gap and per_byte (of all
+///                                                           messages) inside a node; `links` that the ranks of a node
+///                                                           share for messages to other nodes, else each has its own
 ///   fat_tree:arity=8[:oversubscription=1][:hop=s]           switches of `arity` ranks or switches; each level has
 ///                                                           `oversubscription` times fewer links up than down; a
 ///                                                           switch above the first adds `hop` on the way up and down
