@@ -75,22 +75,23 @@ struct Modelled {
   double merged = 0;    // bytes of partials
   double finished = 0;  // that a partial of all rows, or a rank's part of it, has beyond its result
 
+  /// Over all messages, of what one of so many bytes counts.
+  template <class OfMessage>
+  double sum(const OfMessage& of_message) const {
+    double sum = 0;
+    for (const Outgoing& each : sent) sum += each.count * of_message(each.bytes);
+    return sum;
+  }
   double starts() const {
-    double count = 0;
-    for (const Outgoing& each : sent) count += each.count;
-    return count;
+    return sum([](double) { return 1.0; });
   }
   /// What all of them take besides latencies.
   double seconds_of_sends(const transport::LogGP& link) const {
-    double seconds = 0;
-    for (const Outgoing& each : sent) seconds += each.count * link.duration(each.bytes);
-    return seconds;
+    return sum([&](double bytes) { return link.duration(bytes); });
   }
   /// Without their bytes, too.
   double seconds_of_starts(const transport::LogGP& link) const {
-    double seconds = 0;
-    for (const Outgoing& each : sent) seconds += each.count * link.start(each.bytes);
-    return seconds;
+    return sum([&](double bytes) { return link.start(bytes); });
   }
   double seconds_of_handling(const Rates& rates) const {
     return merged * rates.merge_per_byte + finished * rates.finish_per_byte;

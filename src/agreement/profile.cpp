@@ -33,24 +33,23 @@ std::string_view trimmed(std::string_view text) {
 constexpr const char* latency = "latency";
 constexpr const char* gap = "gap";
 constexpr const char* per_byte = "per_byte";
-constexpr std::array<std::string_view, 3> needed_keys = {latency, gap, per_byte};
+constexpr auto link_keys = [] {
+  std::array<std::string_view, 3 + 2 * link_limits.size()> keys = {latency, gap, per_byte};
+  std::size_t next = 3;
+  for (const LinkLimit& each : link_limits) {
+    keys[next++] = each.limit_name;
+    keys[next++] = each.name;
+  }
+  return keys;
+}();
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
 /// What the keys of a link inside begin with.
 std::string prefix_of(const LinkInside& link) { return std::string(link.name) + "."; }
 
-/// Whether that is so of one of a link's keys, without what they begin with.
-template <class Condition>
-bool any_link_key(const Condition& condition) {
-  const auto any_of_both = [&](const LinkLimit& each) { return condition(each.limit_name) || condition(each.name); };
-  return std::ranges::any_of(needed_keys, condition) || std::ranges::any_of(link_limits, any_of_both);
-}
-
 bool is_link_key(std::string_view key, std::string_view prefix) {
-  return any_link_key([&](std::string_view each) {
-    return key.size() == prefix.size() + each.size() && key.starts_with(prefix) && key.ends_with(each);
-  });
+  return key.starts_with(prefix) && std::ranges::find(link_keys, key.substr(prefix.size())) != link_keys.end();
 }
 
 bool is_figure(std::string_view key) {
@@ -209,7 +208,7 @@ Network network_in(std::string_view profile) {
   for (const LinkInside& each : links_inside) {
     const std::string prefix = prefix_of(each);
     const auto is_told = [&](std::string_view key) { return figures.has(prefix + std::string(key)); };
-    network.*each.link = any_link_key(is_told) ? link_in(figures, prefix) : network.*each.around;
+    network.*each.link = std::ranges::any_of(link_keys, is_told) ? link_in(figures, prefix) : network.*each.around;
   }
   for (std::size_t i = 0; i < network.rates.size(); ++i) {
     const std::string content(content_names[i]);
