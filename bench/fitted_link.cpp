@@ -9,6 +9,8 @@
 namespace steadfold::bench {
 namespace {
 
+using transport::LogGP;
+
 using Row = std::array<double, 4>;
 
 /// x with the least sum of (row x - 1)^2 over all rows, by the normal equations; 0 where rows have nothing but 0.
@@ -38,7 +40,7 @@ Row least_squares(const std::vector<Row>& rows) {
 }
 
 /// The relative errors of the model.
-std::vector<double> errors(const LinkTimes& times, const transport::LogGP& link) {
+std::vector<double> errors(const LinkTimes& times, const LogGP& link) {
   std::vector<double> found;
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
     found.push_back((link.latency + link.duration(times.bytes[i])) / times.one_way[i] - 1);
@@ -59,7 +61,7 @@ struct Limits {
 
 /// The best link with these limits, if there is one; they count where longer messages were measured. Its latency
 /// includes the gap.
-std::optional<transport::LogGP> with_limits(const LinkTimes& times, Limits limits) {
+std::optional<LogGP> with_limits(const LinkTimes& times, Limits limits) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {
     const double weight = 1 / times.one_way[i];
@@ -69,7 +71,7 @@ std::optional<transport::LogGP> with_limits(const LinkTimes& times, Limits limit
   }
   const Row found = least_squares(rows);
   if (std::ranges::any_of(found, [](double each) { return !(each >= 0); })) return std::nullopt;
-  transport::LogGP link{.latency = found[0], .gap = 0, .per_byte = found[1]};
+  LogGP link{.latency = found[0], .gap = 0, .per_byte = found[1]};
   if (limits.eager < times.bytes.back()) {
     link.eager_limit = limits.eager;
     link.rendezvous = found[2];
@@ -83,7 +85,7 @@ std::optional<transport::LogGP> with_limits(const LinkTimes& times, Limits limit
 
 /// A link, and its sum of squares.
 struct Candidate {
-  transport::LogGP link;
+  LogGP link;
   double squares;
 };
 
@@ -104,6 +106,13 @@ std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
   return best;
 }
 
+/// Whether a byte takes much longer in a stream than in a message by itself, all that message's waits among its time.
+bool is_limited_over_time(const LinkTimes& times, const LogGP& link) {
+  constexpr double much_longer = 1.5;  // at most twice, since messages there and back rest half of the time
+  const double alone = (link.latency + link.duration(length_in_stream)) / static_cast<double>(length_in_stream);
+  return times.byte_in_stream > much_longer * alone;
+}
+
 }  // namespace
 
 LinkTimes median_of(const std::vector<LinkTimes>& launches) {
@@ -116,6 +125,7 @@ LinkTimes median_of(const std::vector<LinkTimes>& launches) {
   for (std::size_t i = 0; i < times.one_way.size(); ++i)
     times.one_way[i] = median([i](const LinkTimes& launch) { return launch.one_way[i]; });
   times.in_stream = median([](const LinkTimes& launch) { return launch.in_stream; });
+  times.byte_in_stream = median([](const LinkTimes& launch) { return launch.byte_in_stream; });
   return times;
 }
 
@@ -130,6 +140,11 @@ FittedLink fitted(const LinkTimes& times) {
   std::vector<double> off = errors(times, best.link);
   for (double& each : off) each = std::abs(each);
   best.residual = quantile(off, 0.5);
+  if (is_limited_over_time(times, best.link)) {
+    best.link.per_byte = times.byte_in_stream;
+    best.link.long_from = LogGP::no_limit;
+    best.link.long_per_byte = 0;
+  }
   best.link.gap = std::min(times.in_stream, best.link.latency);
   best.link.latency -= best.link.gap;
   return best;

@@ -15,7 +15,8 @@ namespace {
 // Just below powers of two, which eager limits are, with the MPI library's own headers of at most 64 bytes.
 constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   4032,    8128,   16320,
                                                32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
-constexpr int stream = 64;  // messages
+constexpr std::size_t stream = 64;                         // messages
+static_assert(stream * length_in_stream <= sizes.back());  // which is as much memory as there is
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -93,15 +94,19 @@ class Side {
     return (MPI_Wtime() - begin) / (2 * repetitions);
   }
 
-  /// Seconds per message of rank 0, that many at once; the answer counts as one more.
-  double stream_of_messages() {
+  /// Seconds per message of rank 0, many at once of that length; the answer counts as one more.
+  double stream_of_messages(std::size_t bytes) {
+    const int length = static_cast<int>(bytes);
     std::array<MPI_Request, stream> requests;
+    const auto at = [&](std::size_t i) { return memory_.data() + i * bytes; };
     if (rank_ != 0)  // from before they come
-      for (int i = 0; i < stream; ++i) MPI_Irecv(at(i), 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[place(i)]);
+      for (std::size_t i = 0; i < stream; ++i)
+        MPI_Irecv(at(i), length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
     ping_pong(8, 1);
     const double begin = MPI_Wtime();
     if (rank_ == 0)
-      for (int i = 0; i < stream; ++i) MPI_Isend(at(i), 8, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[place(i)]);
+      for (std::size_t i = 0; i < stream; ++i)
+        MPI_Isend(at(i), length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
     MPI_Waitall(stream, requests.data(), MPI_STATUSES_IGNORE);
     rank_ == 0 ? MPI_Recv(memory_.data(), 8, MPI_BYTE, other_, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
                : MPI_Send(memory_.data(), 8, MPI_BYTE, other_, 2, MPI_COMM_WORLD);
@@ -109,9 +114,6 @@ class Side {
   }
 
  private:
-  static std::size_t place(int i) { return static_cast<std::size_t>(i); }
-  char* at(int i) { return memory_.data() + 8 * place(i); }
-
   int rank_;
   int other_;
   std::vector<char> memory_;
@@ -120,22 +122,28 @@ class Side {
 /// Between rank 0 and that one; the others wait.
 LinkTimes link_times_to(int other, int rounds) {
   constexpr double bytes_of_a_sample = 4e6;
-  LinkTimes times{.bytes = {sizes.begin(), sizes.end()}, .one_way = {}, .in_stream = 0};
+  LinkTimes times{.bytes = {sizes.begin(), sizes.end()}};
   if (const int rank = rank_in(MPI_COMM_WORLD); rank == 0 || rank == other) {
     Side side(other);
     std::vector<std::vector<double>> one_way(sizes.size());
     std::vector<double> in_stream;
+    std::vector<double> long_in_stream;
     for (int round = -1; round < rounds; ++round) {  // the first one does not count
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         const double repetitions = std::clamp(bytes_of_a_sample / static_cast<double>(sizes[i]), 4.0, 200.0);
         const double seconds = side.ping_pong(sizes[i], static_cast<int>(repetitions));
         if (round >= 0) one_way[i].push_back(seconds);
       }
-      const double seconds = side.stream_of_messages();
-      if (round >= 0) in_stream.push_back(seconds);
+      const double seconds = side.stream_of_messages(8);
+      const double seconds_of_long = side.stream_of_messages(length_in_stream);
+      if (round < 0) continue;
+      in_stream.push_back(seconds);
+      long_in_stream.push_back(seconds_of_long);
     }
     for (const std::vector<double>& each : one_way) times.one_way.push_back(quantile(each, 0.5));
     times.in_stream = quantile(in_stream, 0.5);
+    times.byte_in_stream =
+        std::max(quantile(long_in_stream, 0.5) - times.in_stream, 0.0) / static_cast<double>(length_in_stream);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return times;

@@ -39,12 +39,16 @@ struct TuneOptions {
 };
 
 Json to_json(const LinkTimes& times) {
-  return {{"bytes", times.bytes}, {"one_way", times.one_way}, {"in_stream", times.in_stream}};
+  return {{"bytes", times.bytes},
+          {"one_way", times.one_way},
+          {"in_stream", times.in_stream},
+          {"byte_in_stream", times.byte_in_stream}};
 }
 LinkTimes times_in(const Json& json) {
   return {.bytes = json.at("bytes").get<std::vector<std::size_t>>(),
           .one_way = json.at("one_way").get<std::vector<double>>(),
-          .in_stream = json.at("in_stream").get<double>()};
+          .in_stream = json.at("in_stream").get<double>(),
+          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // not in answers of earlier releases
 }
 
 /// What is known of messages, and what handling partials takes, by their content: it is measured where that is empty.
@@ -131,7 +135,12 @@ std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) 
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
     lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
                      fmt::format("{:.3f}", 1e6 * (link.latency + link.duration(times.bytes[i])))});
-  return table(lines);
+  std::string text = table(lines);
+  if (link.per_byte == times.byte_in_stream)
+    text += fmt::format(
+        "The model goes by a stream, in which a byte takes {:.3g} ns: much longer than in these messages.\n",
+        1e9 * link.per_byte);
+  return text;
 }
 
 /// Writes the profile, unless the model does not fit.

@@ -63,9 +63,32 @@ TEST(FittedLink, KnowsARateOfLongMessages) {
   }
 }
 
+/// A bucket that fills while an answer is on its way. A stream that takes only somewhat longer changes nothing.
+TEST(FittedLink, GoesByAStreamThatTakesMuchLonger) {
+  LogGP bucket{.latency = 5e-5, .gap = 5e-6, .per_byte = 4.2e-8, .long_from = 65536, .long_per_byte = 8.3e-8};
+  LinkTimes times = times_of(bucket);
+  times.byte_in_stream = 5e-8;
+  expect_near(fitted(times).link, bucket, 1e-6);
+  times.byte_in_stream = 8e-8;
+  const FittedLink found = fitted(times);
+  EXPECT_LT(found.residual, 1e-9);
+  bucket.per_byte = 8e-8;
+  bucket.long_from = LogGP::no_limit;
+  bucket.long_per_byte = 0;
+  expect_near(found.link, bucket, 1e-6);
+}
+
+/// A byte of small messages takes longer alone, too: their latency is among it.
+TEST(FittedLink, GoesByMessagesWhereTheirLatencyIsLonger) {
+  const LogGP fast{.latency = 1e-5, .gap = 1e-6, .per_byte = 1e-10};
+  LinkTimes times = times_of(fast);
+  times.byte_in_stream = 6e-10;  // alone 7.7e-10
+  expect_near(fitted(times).link, fast, 1e-6);
+}
+
 /// Three lengths have no limits, lengths that are all alike no rate.
 TEST(FittedLink, OfFewLengthsIsALineOrLess) {
-  LinkTimes times{.bytes = {8, 1000, 2000}, .one_way = {1e-6, 2e-6, 9e-6}, .in_stream = 0};
+  LinkTimes times{.bytes = {8, 1000, 2000}, .one_way = {1e-6, 2e-6, 9e-6}};
   EXPECT_EQ(fitted(times).link.long_from, LogGP::no_limit);
   EXPECT_EQ(fitted(times).link.eager_limit, LogGP::no_limit);
   times.bytes = {8, 8, 8};
@@ -86,8 +109,10 @@ TEST(FittedLink, OfSeveralLaunchesIsThatOfTheirMedians) {
   std::vector<LinkTimes> launches(3, times_of({.latency = 1e-6, .gap = 1e-7, .per_byte = 1e-10}));
   launches[1].one_way[3] *= 100;
   launches[2].in_stream *= 100;
+  launches[0].byte_in_stream = 1;
   EXPECT_EQ(median_of(launches).one_way, launches[0].one_way);
   EXPECT_EQ(median_of(launches).in_stream, launches[0].in_stream);
+  EXPECT_EQ(median_of(launches).byte_in_stream, 0);
 }
 
 }  // namespace

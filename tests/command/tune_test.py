@@ -41,6 +41,7 @@ class Tune(CommandTest):
             found = self.object_from(ran)
             self.assertTrue(path.exists())
             self.assertTrue(all(1e-9 < seconds < 1 for seconds in found["times"]["one_way"]), found)
+            self.assertTrue(0 <= found["times"]["byte_in_stream"] < 1e-3, found)
             self.assertGreater(found["times"]["one_way"][-1], found["times"]["one_way"][0])
 
     def test_the_profile_is_the_link_that_made_the_times(self):
@@ -73,6 +74,13 @@ class Tune(CommandTest):
         ran = run("simulate", "--ranks", "2", "--elements", "2", "--method", "plain", "--width", "100000", "--collective", "reduce",
                   "--schedule", "flat", "--per-op", "0", "--profile", path, "--json")  # fmt: skip
         self.assertAlmostEqual(self.object_from(ran)["seconds"], 5.5e-5 + 65408 * 4e-8 + (800_000 - 65408) * 8e-8, delta=1e-5)
+
+        # The bucket fills while answers are on their way, so in a stream a byte takes twice as long.
+        times["byte_in_stream"] = 8e-8
+        ran = run("tune", "--times", self.write("times.json", json.dumps(of_bucket)), "--output", path)
+        self.assertIn("goes by a stream, in which a byte takes 80 ns", ran.stdout)
+        self.assertIn("\nper_byte = 8e-08\n", path.read_text())
+        self.assertNotIn("long_from", path.read_text())
 
     def test_a_job_on_several_nodes_or_parts_has_several_links(self):
         self.need_hwloc()
