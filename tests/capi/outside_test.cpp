@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <future>
 #include <map>
@@ -11,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -384,6 +387,23 @@ TEST(Outside, TagsComeBack) {
       Plan<double> plan(sf::plus, 1, group);
       EXPECT_EQ(plan.run(std::vector{1.0}), group.size());
     }
+  });
+}
+
+double processor_seconds_of_this_thread() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// A worker yields its core not only while it waits for workers of its process, but for another process, too.
+TEST(Outside, WhoWaitsForAnotherProcessLeavesItsCore) {
+  static constexpr double wait = 0.4;
+  on_processes({{1, 2}, true}, [](const Group& group) {
+    if (group.rank() == 0) std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    const double before = processor_seconds_of_this_thread();
+    sf::barrier(group);  // the first call: all gather what they are
+    EXPECT_LT(processor_seconds_of_this_thread() - before, wait / 2) << "rank " << group.rank();
   });
 }
 

@@ -194,6 +194,7 @@ void WorkerTransport::gather(std::span<const std::byte> bytes) {
 }
 
 bool WorkerTransport::all_have_gathered() noexcept {
+  if (seen_ == places_->size()) return true;
   while (seen_ < places_->size() && gather_.look((*places_)[seen_].gather) != nullptr) seen_ += 1;
   if (seen_ < places_->size()) {
     waiting().found_nothing();

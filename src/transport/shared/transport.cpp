@@ -45,6 +45,7 @@ void SharedTransport::post_prepared(bool is_prepared) noexcept {
 }
 
 bool SharedTransport::all_have_posted() noexcept {
+  if (seen_ == posted_.size()) return true;  // no news where the caller waits for something else by now
   while (seen_ < posted_.size() && own_.look(*posted_[seen_]) != nullptr) seen_ += 1;
   if (seen_ < posted_.size()) {
     waiting_.found_nothing();
