@@ -88,6 +88,9 @@ endif()
 # own: in groups so small that an edited file is compiled again in seconds; in larger ones where nobody edits and waits
 # (the preset large_groups), which takes an eighth of the time less.
 set(STEADFOLD_UNITY 6 CACHE STRING "How many files of a library or program are compiled as one; 1: each by itself")
+if(NOT STEADFOLD_UNITY_OF_PROGRAMS)
+  set(STEADFOLD_UNITY_OF_PROGRAMS ${STEADFOLD_UNITY}) # the same of the command, examples and tests
+endif()
 # steadfold_unity(TARGET): compiles the target so.
 function(steadfold_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${STEADFOLD_UNITY})

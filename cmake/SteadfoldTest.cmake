@@ -166,7 +166,7 @@ function(steadfold_mpi_test_program target name)
   endif()
   add_executable(${target} ${arg_SOURCES})
   steadfold_unity(${target})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 4 OUTPUT_NAME ${arg_OUTPUT}
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${name})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(${target} PRIVATE ${steadfold_test_options} ${arg_OPTIONS})

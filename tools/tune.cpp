@@ -27,7 +27,7 @@ namespace {
 using agreement::links_inside;
 using bench::LinkTimes;
 
-constexpr const char* worker_name = "tune-worker";
+constexpr const char* tune_worker = "tune-worker";
 constexpr double most_residual = 0.3;
 
 struct TuneOptions {
@@ -62,7 +62,7 @@ LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   std::vector<LinkTimes> launches;
   for (int i = 0; i < options.launches; ++i) {
     work.show(fmt::format("launch {} of {}", i + 1, options.launches), static_cast<double>(i) / options.launches);
-    const Json answer = ask(worker_name, {fmt::format("--rounds={}", options.rounds)}, 2, Placement::on_cores,
+    const Json answer = ask(tune_worker, {fmt::format("--rounds={}", options.rounds)}, 2, Placement::on_cores,
                             "try it with mpirun and steadfold tune");
     launches.push_back(times_in(answer.at("times")));
   }
@@ -263,12 +263,12 @@ void add_tune(CLI::App& app, Action& action) {
 }
 
 void add_tune_worker(CLI::App& app, Action& action) {
-  CLI::App& worker = *app.add_subcommand(worker_name, "The ranks of tune")->group("");
+  CLI::App& worker = *app.add_subcommand(tune_worker, "The ranks of tune")->group("");
   const auto rounds = std::make_shared<int>(21);
   worker.add_option("--rounds", *rounds);
   worker.callback([rounds, &action] {
     action = [rounds](const Job& job) {
-      return answer(job, worker_name, [&](Json& answer) {
+      return answer(job, tune_worker, [&](Json& answer) {
         const bench::TimesOfLinks links = bench::times_of_links(*rounds);
         answer["times"] = to_json(links.between);
         for (std::size_t i = 0; i < links_inside.size(); ++i)
