@@ -59,8 +59,7 @@ struct Limits {
   std::size_t long_from;
 };
 
-/// The best link with these limits, if there is one; they count where longer messages were measured. Its latency
-/// includes the gap.
+/// The best link with these limits, if there is one; the greatest length is no limit. Its latency includes the gap.
 std::optional<LogGP> with_limits(const LinkTimes& times, Limits limits) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {
@@ -106,11 +105,44 @@ std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
   return best;
 }
 
-/// Whether a byte takes much longer in a stream than in a message by itself, all that message's waits among its time.
+/// The best link of no, one or two limits. Its latency includes the gap.
+LogGP best_link(const LinkTimes& times) {
+  constexpr double much_smaller = 0.7;  // of the sum of squares, for each limit
+  constexpr double exact = 1e-12;       // times that somebody made up
+  Candidate best{.link = {.latency = times.one_way.front(), .gap = 0, .per_byte = 0}, .squares = HUGE_VAL};
+  int taken = 0;
+  for (int limits = 0; limits <= 2 && best.squares > exact; ++limits) {
+    const auto other = best_with(limits, times);
+    if (!other || !(other->squares < std::pow(much_smaller, limits - taken) * best.squares)) continue;
+    best = *other;
+    taken = limits;
+  }
+  return best.link;
+}
+
+constexpr double much_longer = 1.5;  // a limit over time makes it 2: there and back, each way rests half of the time
+
+/// Whether a byte takes much longer in the stream than in a message by itself, with its latency.
 bool is_limited_over_time(const LinkTimes& times, const LogGP& link) {
-  constexpr double much_longer = 1.5;  // at most twice, since messages there and back rest half of the time
   const double alone = (link.latency + link.duration(length_in_stream)) / static_cast<double>(length_in_stream);
   return times.byte_in_stream > much_longer * alone;
+}
+
+/// The link whose bytes take as long as in the stream. Its other figures are of messages no longer than those of the
+/// stream, since longer ones run into the limit, as if they waited or had a rate of their own.
+LogGP link_of_stream(const LinkTimes& times, const LogGP& of_all) {
+  LinkTimes some;
+  for (std::size_t i = 0; i < times.bytes.size(); ++i) {
+    if (times.bytes[i] > length_in_stream) continue;
+    some.bytes.push_back(times.bytes[i]);
+    some.one_way.push_back(times.one_way[i]);
+  }
+  LogGP link = some.bytes.size() < 3 ? of_all : best_link(some);
+  const bool long_ones_are_slower = of_all.long_per_byte > much_longer * times.byte_in_stream;
+  link.per_byte = times.byte_in_stream;
+  link.long_from = long_ones_are_slower ? of_all.long_from : LogGP::no_limit;
+  link.long_per_byte = long_ones_are_slower ? of_all.long_per_byte : 0;
+  return link;
 }
 
 }  // namespace
@@ -130,21 +162,11 @@ LinkTimes median_of(const std::vector<LinkTimes>& launches) {
 }
 
 FittedLink fitted(const LinkTimes& times) {
-  constexpr double much_smaller = 0.7;  // of the sum of squares
-  constexpr double exact = 1e-12;       // no clock is
-  Candidate fitting{.link = {.latency = times.one_way.front(), .gap = 0, .per_byte = 0}, .squares = HUGE_VAL};
-  for (int limits = 0; limits <= 2 && fitting.squares > exact; ++limits)
-    if (const auto other = best_with(limits, times); other && other->squares < much_smaller * fitting.squares)
-      fitting = *other;
-  FittedLink best{.link = fitting.link};
+  FittedLink best{.link = best_link(times)};
   std::vector<double> off = errors(times, best.link);
   for (double& each : off) each = std::abs(each);
   best.residual = quantile(off, 0.5);
-  if (is_limited_over_time(times, best.link)) {
-    best.link.per_byte = times.byte_in_stream;
-    best.link.long_from = LogGP::no_limit;
-    best.link.long_per_byte = 0;
-  }
+  if (is_limited_over_time(times, best.link)) best.link = link_of_stream(times, best.link);
   best.link.gap = std::min(times.in_stream, best.link.latency);
   best.link.latency -= best.link.gap;
   return best;

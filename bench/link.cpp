@@ -15,8 +15,9 @@ namespace {
 // Just below powers of two, which eager limits are, with the MPI library's own headers of at most 64 bytes.
 constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   4032,    8128,   16320,
                                                32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
-constexpr std::size_t stream = 64;                         // messages
-static_assert(stream * length_in_stream <= sizes.back());  // which is as much memory as there is
+constexpr std::size_t most_in_stream = 64;                    // messages
+constexpr std::size_t long_ones = 32;                         // messages of length_in_stream
+static_assert(long_ones * length_in_stream <= sizes.back());  // the memory of a Side
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -94,23 +95,22 @@ class Side {
     return (MPI_Wtime() - begin) / (2 * repetitions);
   }
 
-  /// Seconds per message of rank 0, many at once of that length; the answer counts as one more.
-  double stream_of_messages(std::size_t bytes) {
+  /// Seconds of `count` messages of rank 0 at once, each of so many bytes, and of an answer of 8 bytes.
+  double stream(std::size_t count, std::size_t bytes) {
     const int length = static_cast<int>(bytes);
-    std::array<MPI_Request, stream> requests;
-    const auto at = [&](std::size_t i) { return memory_.data() + i * bytes; };
+    std::array<MPI_Request, most_in_stream> requests;
     if (rank_ != 0)  // from before they come
-      for (std::size_t i = 0; i < stream; ++i)
-        MPI_Irecv(at(i), length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
+      for (std::size_t i = 0; i < count; ++i)
+        MPI_Irecv(memory_.data() + i * bytes, length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
     ping_pong(8, 1);
     const double begin = MPI_Wtime();
     if (rank_ == 0)
-      for (std::size_t i = 0; i < stream; ++i)
-        MPI_Isend(at(i), length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
-    MPI_Waitall(stream, requests.data(), MPI_STATUSES_IGNORE);
+      for (std::size_t i = 0; i < count; ++i)
+        MPI_Isend(memory_.data(), length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(static_cast<int>(count), requests.data(), MPI_STATUSES_IGNORE);
     rank_ == 0 ? MPI_Recv(memory_.data(), 8, MPI_BYTE, other_, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
                : MPI_Send(memory_.data(), 8, MPI_BYTE, other_, 2, MPI_COMM_WORLD);
-    return (MPI_Wtime() - begin) / (stream + 1);
+    return MPI_Wtime() - begin;
   }
 
  private:
@@ -134,16 +134,16 @@ LinkTimes link_times_to(int other, int rounds) {
         const double seconds = side.ping_pong(sizes[i], static_cast<int>(repetitions));
         if (round >= 0) one_way[i].push_back(seconds);
       }
-      const double seconds = side.stream_of_messages(8);
-      const double seconds_of_long = side.stream_of_messages(length_in_stream);
+      const double of_short = side.stream(most_in_stream, 8);
+      const double of_long = side.stream(long_ones, length_in_stream);
       if (round < 0) continue;
-      in_stream.push_back(seconds);
-      long_in_stream.push_back(seconds_of_long);
+      in_stream.push_back(of_short / (most_in_stream + 1));
+      long_in_stream.push_back(of_long);
     }
     for (const std::vector<double>& each : one_way) times.one_way.push_back(quantile(each, 0.5));
     times.in_stream = quantile(in_stream, 0.5);
-    times.byte_in_stream =
-        std::max(quantile(long_in_stream, 0.5) - times.in_stream, 0.0) / static_cast<double>(length_in_stream);
+    const double of_bytes = quantile(long_in_stream, 0.5) - (long_ones + 1) * times.in_stream;
+    times.byte_in_stream = std::max(of_bytes, 0.0) / static_cast<double>(long_ones * length_in_stream);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return times;

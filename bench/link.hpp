@@ -16,10 +16,10 @@ struct LinkTimes {
   std::vector<std::size_t> bytes;  // of messages
   std::vector<double> one_way;     // of each of these: half of a round trip
   double in_stream = 0;            // a message of 8 bytes, of many that are sent without waiting
-  double byte_in_stream = 0;       // a byte of such messages of length_in_stream, beside in_stream; 0: not measured
+  double byte_in_stream = 0;       // a byte, in such a stream of messages of length_in_stream; 0: not measured
 };
-/// A message that most libraries send without asking, of which a stream is 1 MB.
-constexpr std::size_t length_in_stream = 16320;
+/// So long that latency counts little in most networks. Those that limit bytes over time usually let more pass at once.
+constexpr std::size_t length_in_stream = 32704;
 
 /// The links of a job, by the times of their messages.
 struct TimesOfLinks {
@@ -41,9 +41,9 @@ struct FittedLink {
   double residual = 0;  // the median of the model's relative errors
 };
 /// The link with the least relative errors. It has an eager limit, a rate of long messages, or both, where each makes
-/// them much smaller. Where bytes take much longer in the stream, its rate is the stream's, for messages of any length:
-/// some networks allow so many bytes in a while, and a message and its answer rest half of it each. The residual is of
-/// the messages without the stream.
+/// them much smaller. Where bytes take much longer in the stream, its rate is the stream's, and long messages have
+/// another only if they are slower yet: some networks limit how many bytes go one way in some time, and that way rests
+/// while the answer comes. The residual is that of the messages without the stream.
 FittedLink fitted(const LinkTimes& times);
 
 }  // namespace steadfold::bench

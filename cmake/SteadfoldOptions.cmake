@@ -88,8 +88,9 @@ endif()
 # own: in groups so small that an edited file is compiled again in seconds; in larger ones where nobody edits and waits
 # (the preset large_groups), which takes an eighth of the time less.
 set(STEADFOLD_UNITY 6 CACHE STRING "How many files of a library or program are compiled as one; 1: each by itself")
+set(STEADFOLD_UNITY_OF_PROGRAMS "" CACHE STRING "The same of the command, examples, tests and the Python module")
 if(NOT STEADFOLD_UNITY_OF_PROGRAMS)
-  set(STEADFOLD_UNITY_OF_PROGRAMS ${STEADFOLD_UNITY}) # the same of the command, examples and tests
+  set(STEADFOLD_UNITY_OF_PROGRAMS ${STEADFOLD_UNITY})
 endif()
 # steadfold_unity(TARGET): compiles the target so.
 function(steadfold_unity target)

@@ -224,9 +224,9 @@ void add_simulate(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->excludes(named);
   auto* const long_from = simulate.add_option("--long-from", o->network.link.long_from,
-                                              "Of a message of more bytes, those beyond take --long-per-byte");
-  auto* const long_per_byte =
-      simulate.add_option("--long-per-byte", o->network.link.long_per_byte, "Seconds of a port for such a byte");
+                                              "Bytes of a message beyond so many take --long-per-byte");
+  auto* const long_per_byte = simulate.add_option("--long-per-byte", o->network.link.long_per_byte,
+                                                  "Seconds of a port for each byte beyond --long-from");
   long_from->needs(long_per_byte)->excludes(named);
   long_per_byte->needs(long_from)->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();

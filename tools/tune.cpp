@@ -48,7 +48,7 @@ LinkTimes times_in(const Json& json) {
   return {.bytes = json.at("bytes").get<std::vector<std::size_t>>(),
           .one_way = json.at("one_way").get<std::vector<double>>(),
           .in_stream = json.at("in_stream").get<double>(),
-          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // not in answers of earlier releases
+          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // not in older answers
 }
 
 /// What is known of messages, and what handling partials takes, by their content: it is measured where that is empty.
@@ -136,9 +136,9 @@ std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) 
     lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
                      fmt::format("{:.3f}", 1e6 * (link.latency + link.duration(times.bytes[i])))});
   std::string text = table(lines);
-  if (link.per_byte == times.byte_in_stream)
+  if (times.byte_in_stream > 0 && link.per_byte == times.byte_in_stream)
     text += fmt::format(
-        "The model goes by a stream, in which a byte takes {:.3g} ns: much longer than in these messages.\n",
+        "The model goes by a stream of messages, in which a byte takes {:.3g} ns, much longer than in these.\n",
         1e9 * link.per_byte);
   return text;
 }
@@ -192,7 +192,8 @@ void require_writable(const std::string& path) {
 
 bool are_usable(const LinkTimes& times) {
   return times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
-         std::ranges::all_of(times.one_way, [](double each) { return each > 0; });
+         std::ranges::all_of(times.one_way, [](double each) { return each > 0; }) && times.in_stream >= 0 &&
+         times.byte_in_stream >= 0 && times.byte_in_stream < 1;
 }
 
 bool are_usable(const agreement::Rates& rates) { return rates.merge_per_byte >= 0 && rates.finish_per_byte >= 0; }

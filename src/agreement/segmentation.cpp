@@ -57,8 +57,8 @@ struct Lemma {
   Pipeline best(double least, double most, double start, double transfer) const {
     if (std::isinf(least) || least > most) return {least, HUGE_VAL};
     if (start < 0) return quicker(in(least, start, transfer), in(most, start, transfer));
-    const double best = std::sqrt((first - period) * transfer / (period * start));  // no number: nothing to overlap
-    return in(std::min(std::max(least, best), most), start, transfer);
+    const double best = std::sqrt((first - period) * transfer / (period * start));
+    return in(std::min(std::max(least, best), most), start, transfer);  // `least` if `best` is NaN: nothing overlaps
   }
 };
 
@@ -72,8 +72,9 @@ Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::
     const double least_short = std::max(least, std::ceil(all / long_from));
     const Pipeline in_short = lemma.best(least_short, HUGE_VAL, start, link.per_byte * all);
     if (long_from == all) return in_short;
-    const double first_bytes = (link.per_byte - link.long_per_byte) * long_from;  // take so much longer than others
-    return quicker(in_short, lemma.best(least, all / long_from, start + first_bytes, link.long_per_byte * all));
+    const double extra_seconds = (link.per_byte - link.long_per_byte) * long_from;  // of a block's first bytes
+    const double most_long = std::floor(all / long_from);
+    return quicker(in_short, lemma.best(least, most_long, start + extra_seconds, link.long_per_byte * all));
   };
   const Pipeline waiting = best_from(1, link.latency + link.start(all));
   if (bytes + most_head <= link.eager_limit) return waiting;

@@ -63,7 +63,8 @@ Segmentation segmentation_of(const schedule::Context& context, Count columns, By
 
 /// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
 /// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm. Blocks all wait for the
-/// receiver's leave, or are all so small that none does, whichever takes less time; and so with long ones.
+/// receiver's leave, or are all so small that none does, whichever takes less time. Likewise none is longer than
+/// `long_from`, or none is shorter.
 struct Pipeline {
   double blocks = 1;
   double seconds = 0;

@@ -78,11 +78,30 @@ TEST(FittedLink, GoesByAStreamThatTakesMuchLonger) {
   expect_near(found.link, bucket, 1e-6);
 }
 
-/// A byte of small messages takes longer alone, too: their latency is among it.
+/// Where long messages run into the limit, they may look as if they waited for leave. Short ones that wait do.
+TEST(FittedLink, OfAStreamHasTheWaitsOfShortMessagesAlone) {
+  LinkTimes times =
+      times_of({.latency = 5e-5, .gap = 5e-6, .per_byte = 4.2e-8, .eager_limit = 262144, .rendezvous = 2e-2});
+  times.byte_in_stream = 8e-8;
+  expect_near(fitted(times).link, {.latency = 5e-5, .gap = 5e-6, .per_byte = 8e-8}, 1e-6);
+  LogGP waiting{.latency = 5e-5, .gap = 5e-6, .per_byte = 4.2e-8, .eager_limit = 4096, .rendezvous = 1e-3};
+  times = times_of(waiting);
+  times.byte_in_stream = waiting.per_byte = 2e-7;
+  expect_near(fitted(times).link, waiting, 1e-6);
+}
+
+TEST(FittedLink, KeepsARateOfLongMessagesThatAreSlowerThanTheStream) {
+  LogGP link{.latency = 5e-5, .gap = 5e-6, .per_byte = 4.2e-8, .long_from = 65536, .long_per_byte = 5e-7};
+  LinkTimes times = times_of(link);
+  times.byte_in_stream = link.per_byte = 8e-8;
+  expect_near(fitted(times).link, link, 1e-6);
+}
+
+/// A byte takes longer alone, too, where the latency of its message is long.
 TEST(FittedLink, GoesByMessagesWhereTheirLatencyIsLonger) {
   const LogGP fast{.latency = 1e-5, .gap = 1e-6, .per_byte = 1e-10};
   LinkTimes times = times_of(fast);
-  times.byte_in_stream = 6e-10;  // alone 7.7e-10
+  times.byte_in_stream = 6e-10;  // alone 4.4e-10
   expect_near(fitted(times).link, fast, 1e-6);
 }
 

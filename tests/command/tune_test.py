@@ -78,7 +78,7 @@ class Tune(CommandTest):
         # The bucket fills while answers are on their way, so in a stream a byte takes twice as long.
         times["byte_in_stream"] = 8e-8
         ran = run("tune", "--times", self.write("times.json", json.dumps(of_bucket)), "--output", path)
-        self.assertIn("goes by a stream, in which a byte takes 80 ns", ran.stdout)
+        self.assertIn("goes by a stream of messages, in which a byte takes 80 ns", ran.stdout)
         self.assertIn("\nper_byte = 8e-08\n", path.read_text())
         self.assertNotIn("long_from", path.read_text())
 
@@ -161,7 +161,8 @@ class Tune(CommandTest):
         times = times_of(1e-6, 1e-7, 0, 1 << 30, 0, 0.0)
         for bins in (1, {}, {"merge_per_byte": -1, "finish_per_byte": 1}):
             self.expect_fault(run("tune", "--times", self.write("no", json.dumps({**times, "bins": bins}))), "no answer of tune --json")
-        for text in ("", "{}", '{"times": 1}', '{"times": {"bytes": [1], "one_way": [], "in_stream": 0}}'):
+        for text in ("", "{}", '{"times": 1}', '{"times": {"bytes": [1], "one_way": [], "in_stream": 0}}',
+                     '{"times": {"bytes": [1, 2, 3], "one_way": [1, 1, 1], "in_stream": 0, "byte_in_stream": 2}}'):
             self.expect_fault(run("tune", "--times", self.write("no", text)), "no answer of tune --json")
 
     def test_simulate_goes_by_it(self):

@@ -293,7 +293,7 @@ const Outcome* WorkerTransport::outcome(bool (WorkerTransport::*exchange)(Outcom
     has_posted_ = true;
   }
   const Outcome* const found = outcome_.look(places_->front().outcome);
-  if (found == nullptr) waiting().found_nothing();
+  found == nullptr ? waiting().found_nothing() : waiting().found_something();
   return found;
 }
 
