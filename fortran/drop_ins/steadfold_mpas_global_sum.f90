@@ -332,24 +332,32 @@ contains
     padded(:size(extents)) = extents
   end function
 
+  !> For messages, which are written at once: parts of them could come apart among what others write.
+  function listed(numbers)
+    integer, intent(in) :: numbers(:)
+    character(len=:), allocatable :: listed
+    character(len=14*size(numbers) + 1) :: text
+    write (text, '(*(i0, :, ", "))') numbers
+    listed = trim(text)
+  end function
+
   subroutine require_one_shape(a, b, comm)
     integer, intent(in) :: a(:), b(:), comm
     logical :: are_one
     are_one = size(a) == size(b)
     if (are_one) are_one = all(a == b)
     if (are_one) return
-    write (error_unit, '("steadfold: arrays of the shapes (", *(i0, :, ", "))', advance='no') a
-    write (error_unit, '(") and (", *(i0, :, ", "))', advance='no') b
-    write (error_unit, '(a)') ') in mpas_global_sum (their elements are multiplied), pass two of one shape'
+    write (error_unit, '(5a)') 'steadfold: arrays of the shapes (', listed(a), ') and (', listed(b), &
+      ') in mpas_global_sum (their elements are multiplied), pass two of one shape'
     flush (error_unit)
     call MPI_Abort(MPI_Comm(comm), 1)
   end subroutine
 
   subroutine refuse(comm, range, extents)
     integer, intent(in) :: comm, range(:), extents(:)
-    write (error_unit, '("steadfold: indxRange=(", *(i0, :, ", "))', advance='no') range
-    write (error_unit, '(") in mpas_global_sum (the array has the shape (", *(i0, :, ", "))', advance='no') extents
-    write (error_unit, '(a)') ')), give first and last index of every dimension, counted from 1'
+    write (error_unit, '(5a)') 'steadfold: indxRange=(', listed(range), &
+      ') in mpas_global_sum (the array has the shape (', listed(extents), &
+      ')), give first and last index of every dimension, counted from 1'
     flush (error_unit)
     call MPI_Abort(MPI_Comm(comm), 1)
   end subroutine
