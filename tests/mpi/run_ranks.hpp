@@ -57,6 +57,7 @@ class Report : public testing::EmptyTestEventListener {
   }
   void OnTestStart(const testing::TestInfo& info) override { journal_ << "began " << name_of(info) << std::endl; }
   void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.skipped() && rank_ == 0) std::printf("skipped: %s\n", result.message());
     if (!result.failed()) return;
     const std::lock_guard lock(mutex_);  // of threads
     std::ostringstream text;
