@@ -100,7 +100,7 @@ class Release(unittest.TestCase):
     if "STEADFOLD_FULL" in os.environ:
 
         def test_release(self):
-            output(sys.executable, "-B", SCRIPT, timeout=3000)
+            output(sys.executable, "-B", SCRIPT, timeout=6000)
             listed = dict(reversed(line.split()) for line in (DIST / "SHA256SUMS").read_text().splitlines())
             self.assertEqual(listed.keys(), {str(path.relative_to(DIST)) for path in DIST.rglob("*") if path.is_file()} - {"SHA256SUMS"})
             for name, digest in listed.items():
