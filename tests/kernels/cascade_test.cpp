@@ -113,6 +113,8 @@ struct Seen {
 
 class Cascade : public EveryTarget {
  protected:
+  static bool is_reference() { return GetParam() == kernels::Target::scalar; }
+
   template <class T>
   void expect_columns(const std::vector<std::vector<T>>& columns, std::size_t rows, Bytes offset, int bin_count,
                       Seen& seen) const {
@@ -120,7 +122,6 @@ class Cascade : public EveryTarget {
     const auto found = data.sums_by(kernels::cascade_rows<T>(GetParam()), bin_count);
     const auto reference = data.sums_by(kernels::cascade_rows<T>(kernels::Target::scalar), bin_count);
     ASSERT_EQ(found.uncertain, reference.uncertain) << rows << " rows, " << columns.size() << " columns";
-    const bool is_reference = GetParam() == kernels::Target::scalar;
     auto next = found.uncertain.begin();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (next != found.uncertain.end() && *next == i) {
@@ -131,11 +132,11 @@ class Cascade : public EveryTarget {
       const auto bits = [](T x) { return std::bit_cast<BitsOf<T>>(x); };
       for (const T x : columns[i]) ASSERT_TRUE(std::isfinite(x));
       const T due =
-          is_reference ? sum_of(bin_count == 0 ? columns[i] : kept(columns[i], bin_count)) : reference.sums[i];
+          is_reference() ? sum_of(bin_count == 0 ? columns[i] : kept(columns[i], bin_count)) : reference.sums[i];
       ASSERT_EQ(bits(found.sums[i]), bits(due))
           << "column " << i << ", " << bin_count << " bins: " << testing::PrintToString(columns[i]);
       seen.certain += 1;
-      seen.rounded += is_reference && bin_count > 0 && bits(due) != bits(sum_of(columns[i]));
+      seen.rounded += is_reference() && bin_count > 0 && bits(due) != bits(sum_of(columns[i]));
       seen.differ += bits(found.sums[i]) != bits(std::accumulate(columns[i].begin(), columns[i].end(), T{-0.0}));
     }
     EXPECT_EQ(next, found.uncertain.end());
@@ -159,7 +160,7 @@ class Cascade : public EveryTarget {
       if (bin_count == 0) expect_both_outcomes(trouble, seen);
       rounded += seen.rounded;
     }
-    EXPECT_EQ(rounded > 500, bin_count > 0 && GetParam() == kernels::Target::scalar) << rounded;
+    EXPECT_EQ(rounded > 500, bin_count > 0 && is_reference()) << rounded;
   }
   /// The data are what they are meant to be, and plain sums would not do.
   static void expect_both_outcomes(Trouble trouble, const Seen& seen) {
