@@ -1,6 +1,6 @@
 // The exchange that opens every one-shot call: do all ranks make the same call, does anything fail, and, where the
 // partials are small, the whole reduction in the same messages.
-// Rank order: kept. Cost: recursive doubling with messages of at most 2 KiB.
+// Rank order: kept. Cost: that of a Meeting, with at most 2 KiB from each rank.
 #pragma once
 
 #include <array>

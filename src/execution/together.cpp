@@ -18,6 +18,7 @@ constexpr Count most_rows = 64;  // beyond them merging partials is faster
 constexpr Bytes most_rows_bytes = 4096;
 static_assert(most_rows_bytes <= transport::Board::most_copied);  // NarrowRows reads posts where they are
 constexpr Count most_built_columns = 8;
+constexpr Rank most_merging_ranks = 32;  // each of which merges the partials of all
 constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 
@@ -145,7 +146,8 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   if (reads_rows && d.columns > most_built_columns && has_one_row_per_rank(*member.layout)) {
     return make_together_wide(member, rows, transport, tag);
   }
-  if (rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes) return nullptr;
+  if (ranks > most_merging_ranks || rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes)
+    return nullptr;
   Bytes capacity = 0;  // rows of some ranks may have more nodes than those of all
   for (Rank count = 1; count <= ranks && capacity <= most_partial_bytes; ++count)
     capacity = std::max(capacity, rows.working_capacity({0, count}, 0));

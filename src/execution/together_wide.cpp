@@ -11,6 +11,10 @@ namespace {
 
 constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and what two ranks post stays in cache
 
+/// What all others post of a piece: a rank that reads as much by itself takes longer than one more round, in which
+/// ranks tell each other what their shares came to.
+constexpr Bytes least_shared_bytes = Bytes{32} << 10;
+
 /// The ranks see all of each other's memory: they show each other where rows and results are. All callers must stay:
 /// else memory that others use might go away.
 class WideRows final : public Together {
@@ -84,7 +88,7 @@ class WideRows final : public Together {
 class PostedRows final : public Together {
  public:
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
-      : PostedRows(agreed, rows, PieceSizes(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
+      : PostedRows(agreed, rows, CutRow(agreed.description, rows.op(), transport.rank_count()), transport, tag) {}
 
   void start(const Data& data, bool stays) override {
     data_ = data;
@@ -126,29 +130,53 @@ class PostedRows final : public Together {
   static_assert(sizeof(Lead) == transport::cache_line);
   /// What all ranks are to post next.
   enum class NextPost : std::uint8_t { leads, pieces, shares, in_place };
-  /// How a row is cut.
-  struct PieceSizes {
-    PieceSizes(const Description& d, const arithmetic::Operator& op, Rank rank_count)
-        : shares(rank_count > 2 ? static_cast<Count>(rank_count) : 1) {
-      const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(d.element_bytes, 1), 1);
-      share_columns = std::max<Count>(piece_bytes / std::max<Bytes>(d.element_bytes, 1) / shares / line, 1) * line;
-      value_bytes = make_kind(d, op, 1)->value_bytes();
-      most_bytes =
-          sizeof(Lead) + std::max(std::min(columns(), d.columns) * d.element_bytes, share_columns * value_bytes);
+  /// Columns that are posted at once, and how many of them each rank reduces: all of them, or a share.
+  struct Piece {
+    Piece(Count count, Bytes element_bytes, Count ranks) : columns(count), share(count) {
+      if ((ranks - 1) * columns * element_bytes <= least_shared_bytes || ranks <= 2) return;
+      const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(element_bytes, 1), 1);
+      share = ((columns + ranks - 1) / ranks + line - 1) / line * line;
     }
-    Count columns() const noexcept { return shares * share_columns; }
+    bool is_shared() const noexcept { return share < columns; }
+    order::Interval of(Count rank) const noexcept {
+      if (!is_shared()) return {0, columns};
+      return {std::min(rank * share, columns), std::min((rank + 1) * share, columns)};
+    }
+    /// Of the largest post behind its lead.
+    Bytes bytes(Bytes element_bytes, Bytes value_bytes) const noexcept {
+      return std::max(columns * element_bytes, is_shared() ? share * value_bytes : 0);
+    }
 
-    Count shares;
-    Count share_columns = 0;
-    Bytes value_bytes = 0;  // of a column
-    Bytes most_bytes = 0;   // of a post
+    Count columns;
+    Count share;
+  };
+  /// A row is cut into whole pieces, and what is left.
+  struct CutRow {
+    CutRow(const Description& d, const arithmetic::Operator& op, Rank rank_count)
+        : whole(whole_columns(d.element_bytes, rank_count), d.element_bytes, static_cast<Count>(rank_count)),
+          rest(d.columns % whole.columns, d.element_bytes, static_cast<Count>(rank_count)),
+          value_bytes(make_kind(d, op, 1)->value_bytes()),
+          most_bytes(sizeof(Lead) + std::max(d.columns < whole.columns ? 0 : whole.bytes(d.element_bytes, value_bytes),
+                                             rest.bytes(d.element_bytes, value_bytes))) {}
+
+    /// As many as lie in `piece_bytes`, and in whole cache lines of each rank.
+    static Count whole_columns(Bytes element_bytes, Rank rank_count) noexcept {
+      const Count shares = rank_count > 2 ? static_cast<Count>(rank_count) : 1;
+      const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(element_bytes, 1), 1);
+      return std::max<Count>(piece_bytes / std::max<Bytes>(element_bytes, 1) / shares / line, 1) * line * shares;
+    }
+
+    Piece whole;
+    Piece rest;
+    Bytes value_bytes;  // of a column
+    Bytes most_bytes;   // of a post
   };
 
-  PostedRows(const agreement::Member& agreed, RowsPayload& rows, const PieceSizes& pieces,
-             transport::Transport& transport, std::uint32_t tag)
-      : Together(transport.prepare_board(tag, pieces.most_bytes)),
+  PostedRows(const agreement::Member& agreed, RowsPayload& rows, const CutRow& cut, transport::Transport& transport,
+             std::uint32_t tag)
+      : Together(transport.prepare_board(tag, cut.most_bytes)),
         own_(&rows),
-        pieces_(pieces),
+        cut_(cut),
         element_bytes_(agreed.description.element_bytes),
         columns_(agreed.description.columns),
         places_(static_cast<std::size_t>(transport.rank_count())),
@@ -156,32 +184,34 @@ class PostedRows final : public Together {
         in_place_(places_.size()),
         arenas_(transport.arenas()),
         column_share_(agreed.description, rows.op(), transport.rank(), transport.rank_count()) {
-    const Description& d = agreed.description;
-    const Count rest = columns_ % pieces.columns();
-    if (columns_ >= pieces.columns()) share_.emplace(d, rows.op(), pieces.share_columns, places_.size());
-    if (rest > 0) rest_.emplace(d, rows.op(), rest, places_.size());
-    if (pieces_.shares > 1) reduced_.resize(pieces_.share_columns * pieces_.value_bytes);
+    const auto own = static_cast<Count>(transport.rank());
+    const auto reducer_of = [&](const Piece& piece) {
+      return std::make_unique<LocalRows>(agreed.description, rows.op(), piece.of(own).size(), places_.size());
+    };
+    if (columns_ >= cut.whole.columns) whole_rows_ = reducer_of(cut.whole);
+    if (!cut.rest.of(own).empty()) rest_rows_ = reducer_of(cut.rest);
+    reduced_.resize(std::max(cut.whole.is_shared() ? cut.whole.share : 0, cut.rest.is_shared() ? cut.rest.share : 0) *
+                    cut.value_bytes);
   }
 
   void post_lead() {
     const bool may_run = lead_.status == Status::ok && lead_.is_direct;
     if (may_run)
-      lead_.in_arena =
-          arenas_->show(data_.first, columns_ * element_bytes_, data_.result, columns_ * pieces_.value_bytes);
+      lead_.in_arena = arenas_->show(data_.first, columns_ * element_bytes_, data_.result, columns_ * cut_.value_bytes);
     lead_.has_row = may_run && (lead_.in_arena.file.bytes == 0 || lead_.in_arena.seen == transport::Arenas::failed);
-    std::memcpy(board().write(pieces_.most_bytes), &lead_, sizeof lead_);
+    std::memcpy(board().write(cut_.most_bytes), &lead_, sizeof lead_);
     post_piece(lead_.has_row);
   }
 
-  Count width() const noexcept { return std::min(pieces_.columns(), columns_ - next_); }
-  /// What is left is reduced by all.
-  bool is_shared() const noexcept { return pieces_.shares > 1 && width() == pieces_.columns(); }
-  std::byte* result() const noexcept { return data_.result + next_ * pieces_.value_bytes; }
+  bool is_whole() const noexcept { return columns_ - next_ >= cut_.whole.columns; }
+  /// What is under way.
+  const Piece& piece() const noexcept { return is_whole() ? cut_.whole : cut_.rest; }
+  std::byte* result() const noexcept { return data_.result + next_ * cut_.value_bytes; }
 
   /// Behind its lead, which is written; `has_row`: else nothing more is read.
   void post_piece(bool has_row) {
-    const Bytes bytes = has_row ? width() * element_bytes_ : 0;
-    std::byte* const place = board().write(pieces_.most_bytes) + sizeof(Lead);
+    const Bytes bytes = has_row ? piece().columns * element_bytes_ : 0;
+    std::byte* const place = board().write(cut_.most_bytes) + sizeof(Lead);
     if (bytes > 0) board().copy(place, data_.first + next_ * element_bytes_, bytes);
     post(sizeof(Lead) + bytes);
   }
@@ -230,56 +260,55 @@ class PostedRows final : public Together {
     for (std::size_t rank = 0; rank < rank_count(); ++rank)
       in_place_[rank] = {.row = arenas_->at(rank, shown_[rank].row), .result = arenas_->at(rank, shown_[rank].result)};
     const Lead lead = {.status = column_share_.reduce(in_place_)};
-    std::memcpy(board().write(pieces_.most_bytes), &lead, sizeof lead);
+    std::memcpy(board().write(cut_.most_bytes), &lead, sizeof lead);
     post(sizeof lead);
     stage_ = NextPost::in_place;
   }
 
   /// Reduces the piece that all have posted, or this rank's share of it.
   void reduce() {
-    const bool is_share = is_shared();
-    const auto own = static_cast<Count>(board().rank());
-    const Bytes offset = is_share ? own * pieces_.share_columns * element_bytes_ : 0;
+    const auto own = static_cast<std::size_t>(board().rank());
+    const order::Interval columns = piece().of(own);
+    const Bytes offset = columns.begin * element_bytes_;
     for (std::size_t rank = 0; rank < rank_count(); ++rank)
       places_[rank] = board().of(rank).data() + sizeof(Lead) + offset;
     if (is_apart_) places_[own] = data_.first + next_ * element_bytes_ + offset;  // what was posted may not be cached
-    LocalRows& rows = width() == pieces_.columns() ? *share_ : *rest_;
-    if (!is_share) {
-      status_ = worse(status_, rows.reduce(places_, result()));
-      return go_on();
-    }
-    status_ = worse(status_, rows.reduce(places_, reduced_.data()));
+    std::byte* const values = piece().is_shared() ? reduced_.data() : result();
+    if (!columns.empty()) status_ = worse(status_, (is_whole() ? whole_rows_ : rest_rows_)->reduce(places_, values));
+    if (!piece().is_shared()) return go_on();
     board().end_round();
-    std::byte* const place = board().write(pieces_.most_bytes);
+    std::byte* const place = board().write(cut_.most_bytes);
     const Lead lead = {.status = status_};
     std::memcpy(place, &lead, sizeof lead);
-    board().copy(place + sizeof lead, reduced_.data(), reduced_.size());
-    post(sizeof lead + reduced_.size());
+    board().copy(place + sizeof lead, values, columns.size() * cut_.value_bytes);
+    post(sizeof lead + columns.size() * cut_.value_bytes);
     stage_ = NextPost::shares;
   }
 
   void take_shares() {
     status_ = worst_lead().status;
-    const Bytes bytes = pieces_.share_columns * pieces_.value_bytes;
-    for (std::size_t rank = 0; rank < rank_count(); ++rank)
-      std::memcpy(result() + rank * bytes, board().of(rank).data() + sizeof(Lead), bytes);
+    for (std::size_t rank = 0; rank < rank_count(); ++rank) {
+      const order::Interval columns = piece().of(rank);
+      std::memcpy(result() + columns.begin * cut_.value_bytes, board().of(rank).data() + sizeof(Lead),
+                  columns.size() * cut_.value_bytes);
+    }
     go_on();
   }
 
   /// To the next piece.
   void go_on() {
-    next_ += width();
+    next_ += piece().columns;
     stage_ = NextPost::pieces;
     board().end_round();
     if (next_ < columns_) post_piece(true);
   }
 
   RowsPayload* own_;
-  PieceSizes pieces_;
+  CutRow cut_;
   Bytes element_bytes_;
   Count columns_;
-  std::optional<LocalRows> share_;  // of a piece, or all of it
-  std::optional<LocalRows> rest_;   // of columns behind the last whole piece
+  std::unique_ptr<LocalRows> whole_rows_;  // what this rank reduces of a whole piece
+  std::unique_ptr<LocalRows> rest_rows_;   // and of the rest
   std::vector<const std::byte*> places_;
   std::vector<std::byte> reduced_;
   Data data_;

@@ -115,8 +115,8 @@ TEST(Together, TracedRunsSendMessages) {
 
 /// More workers than read each other's posts take messages.
 TEST(Together, LargeTeamsTakeMessages) {
-  const auto x = with_specials<double>(17, 1);
-  on_team(17, [&](const Team::Member& member) {
+  const auto x = with_specials<double>(65, 1);
+  on_team(65, [&](const Team::Member& member) {
     Plan<double> plan(sf::plus, 1, member);
     EXPECT_FALSE(says_together(plan.describe()));
     const double found = plan.run(std::span(x).subspan(static_cast<std::size_t>(member.worker()), 1));

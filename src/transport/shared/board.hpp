@@ -33,7 +33,7 @@ struct Post {
 static_assert(sizeof(Box<MachineMemory, Post>) == 2 * cache_line);
 
 /// Every rank reads every post, so more ranks are better served by messages.
-inline constexpr Rank most_board_ranks = 16;
+inline constexpr Rank most_board_ranks = 64;
 
 /// One rank's posts, as all ranks see them; long ones with an odd and with an even number stand behind.
 struct Posts {
