@@ -39,10 +39,10 @@ sf_status keep_request(sf_status started, Request* own, Request** handle);
 /* The whole of a reduction that is started. */
 void start_work(const Arguments* from, Prepare prepare, Request** handle, int* ierr);
 
-/* A timeout of Fortran, which may be absent, in nanoseconds. */
+/* A timeout of Fortran in nanoseconds: absent, it has no end; below zero, or a NaN, it is over at once. */
 static inline uint64_t nanoseconds(const double* seconds) {
-  if (seconds == NULL || *seconds < 0 || *seconds > 1e9) return SF_FOREVER;
-  return (uint64_t)(*seconds * 1e9);
+  if (seconds == NULL || *seconds > 1e9) return SF_FOREVER;
+  return *seconds > 0 ? (uint64_t)(*seconds * 1e9) : 0;
 }
 
 #endif

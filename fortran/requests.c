@@ -82,15 +82,15 @@ void start_work(const Arguments* from, Prepare prepare, Request** handle, int* i
   settle(status, from->comm, ierr);
 }
 
-/* At most `seconds`; for ever if they are not given. A request whose call has ended is empty; an empty one has ended.
+/* At most as long. A request whose call has ended is empty; an empty one has ended. One that is refused, as where
+ * another thread is in the communicator, stays: its call goes on.
  */
 static void await(Request** handle, uint64_t timeout, int* done, int* ierr) {
   Request* const own = *handle;
-  int ended = 1;
+  int ended = own == NULL;
   sf_status status = SF_OK;
   if (own != NULL) {
     status = sf_request_wait_for(own->request, timeout, &ended);
-    if (status != SF_OK) ended = 1;
     if (ended) {
       if (own->finish != NULL) own->finish(own, status);
       *handle = NULL;

@@ -107,7 +107,7 @@ struct Waiting {
   Group group;
 };
 
-/// A timeout as C takes it: none is negative, and what lasts longer than a century has no end.
+/// A timeout as C takes it: below zero, or a NaN, it is over at once; what lasts longer than a century has no end.
 template <class Number, class Period>
 std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
   constexpr std::chrono::duration<double> a_century(3e9);

@@ -65,6 +65,8 @@ class Team {
   /// Error, and the team is of no more use. To be set before any worker makes a call. Throws Error.
   template <class Count, class Period>
   void set_timeout(std::chrono::duration<Count, Period> timeout) {
+    if (!(timeout >= timeout.zero()))
+      throw Error(SF_INVALID_ARGUMENT, "a timeout below zero, or no number (it is at least 0), give 0 for none");
     detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
   }
   /// Worker `worker`, counted from 0. A number that there is none of is refused when the member is used.

@@ -1,7 +1,6 @@
 // Failures: those of the C interface as exceptions of steadfold._errors, and Python's own as texts for other ranks.
 #pragma once
 
-#include <cmath>
 #include <cstdarg>
 #include <limits>
 #include <string>
@@ -64,12 +63,11 @@ T number(nb::handle given, const char* what) {
     refuse_type("%s is %R (it is a list of whole numbers that are not negative), give one", what, given.ptr());
 }
 
-/// A timeout of so many seconds, as the library takes it.
+/// A timeout of so many seconds, as the library takes it: below zero, or a NaN, it is over at once.
 inline std::uint64_t nanoseconds_of(double seconds) {
   constexpr double for_ever = 1e9;
-  if (std::isnan(seconds) || seconds < 0)
-    refuse("a timeout of %R seconds (it is at least 0), or None to wait for ever", nb::float_(seconds).ptr());
-  return seconds > for_ever ? SF_FOREVER : static_cast<std::uint64_t>(seconds * 1e9);
+  if (seconds > for_ever) return SF_FOREVER;
+  return seconds > 0 ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
 }
 
 /// What Python takes for true.

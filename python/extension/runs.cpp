@@ -125,7 +125,11 @@ class Plan {
     });
     std::vector<sf_call> described;
     for (const auto& call : calls_) described.push_back(call->call);
-    check(without_lock([&] { return sf_group_bind(described.data(), described.size(), group, &plan_); }));
+    const sf_status status =
+        without_lock([&] { return sf_group_bind(described.data(), described.size(), group, &plan_); });
+    if (status == SF_OK) return;
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i]->call = std::move(calls_[i]);  // for another attempt
+    fail(status);
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -252,8 +256,7 @@ class Plan {
   }
   /// Whether no run is under way.
   bool poll(std::uint64_t nanoseconds) {
-    if (!under_way_) return true;
-    int done = 0;
+    int done = 0;  // at once if no run is under way: this is the outcome of the last one then
     const sf_status status = without_lock([&] { return sf_plan_wait_for(plan_, nanoseconds, &done); });
     if (done == 0) check(status);  // refused: the run goes on
     if (done != 0) status_ = status;

@@ -65,11 +65,21 @@ def as_labels(labels: Any) -> np.ndarray[Any, np.dtype[Any]]:
     return array.astype(np.int64)
 
 
+def _is_exact(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> bool:
+    """Whether these integers have the same values in another dtype."""
+    converted = array.astype(dtype)
+    if dtype.kind in "fc":  # what is above all of these integers has no integer to be converted back to
+        converted = converted.real
+        if (converted >= 2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1)).any():
+            return False
+    return bool((converted.astype(array.dtype) == array).all())
+
+
 def _exactly(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any], what: str) -> np.ndarray[Any, np.dtype[Any]]:
     if np.can_cast(array.dtype, dtype, "safe"):
         if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or dtype.kind not in "fc":
             return array.astype(dtype)
-    if array.dtype.kind in "iu" and (array.astype(dtype).astype(array.dtype) == array).all():
+    if array.dtype.kind in "iu" and _is_exact(array, dtype):
         return array.astype(dtype)
     raise TypeError(f"{what} of dtype {array.dtype} beside elements of {dtype} (a conversion could change them), convert one of them")
 

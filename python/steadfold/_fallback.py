@@ -19,6 +19,7 @@ from ._told import refuse, told
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)
 _EXTREMES = (Operation.MIN, Operation.MAX, Operation.MIN_LOCATION, Operation.MAX_LOCATION)
 _LARGEST_EXACT = 2**53  # every integer up to it is a double
+_MOST_IN_WORDS = 2**30  # digits of 32 bits whose sum has 63
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -121,18 +122,31 @@ def _integer_quotient(
 
 
 def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
-    """The sums of high and low halves of integers, and their number, in one array: such arrays may be added. An integer of
-    fewer than 64 bits is all low half, so the sum is exact for up to 2**31 elements."""
+    """The sum of integers as a number of 2**64, of 2**32 and of ones, and how many they are, in one array. Arrays of 2**31
+    ranks or chunks may be added: those of 2**32 and of ones are digits."""
+    if x.size > _MOST_IN_WORDS:
+        axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
+        longest = max(axes, key=lambda each: x.shape[each])
+        if x.shape[longest] > 1:
+            masks = [None] * 2 if where is None else np.array_split(np.broadcast_to(where, x.shape), 2, longest)
+            first, second = (integer_parts(half, axis, keepdims, mask) for half, mask in zip(np.array_split(x, 2, longest), masks))
+            return _digits(*(first + second))
     wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64, copy=False)
-    halves = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
-    return np.stack([np.sum(half, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where)
-                     for half in halves])
+    parts = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
+    middle, low, rows = (np.asarray(np.sum(part, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where))
+                         for part in parts)
+    return _digits(np.zeros_like(middle), middle, low, rows)
+
+
+def _digits(high: Array, middle: Array, low: Array, rows: Array) -> Array:
+    middle = middle + (low >> 32)
+    return np.stack([high + (middle >> 32), middle & 0xFFFFFFFF, low & 0xFFFFFFFF, rows])
 
 
 def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
     """The sums of `integer_parts`, or for a mean the quotients, rounded once."""
-    high, low, rows = (part.astype(object) for part in parts)
-    total = high * 2**32 + low
+    high, middle, low, rows = (part.astype(object) for part in parts)
+    total = (high * 2**32 + middle) * 2**32 + low
     if not mean:
         rows = total * 0 + 1
     real = np.empty(0, target).real.dtype

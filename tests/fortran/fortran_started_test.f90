@@ -8,6 +8,9 @@ module started
   integer, parameter :: n = 501
   ! Of calls that MPI_Finalize cuts off.
   real(c_double), asynchronous, save, target :: left(3) = 1, totals(4) = -7
+  ! What an operator asks for, and what it hears.
+  type(sf_request), save :: asked
+  integer, save :: done_there, ierr_there
 contains
   ! A call's elements and results belong to it from its start to its end.
   subroutine test_reductions
@@ -202,6 +205,46 @@ contains
     call sf_free(plan)
   end subroutine
 
+  ! Sums, and looks at a call that is under way in the same communicator, which is refused there.
+  function add_and_ask(left, right, result, count, context) bind(c) result(failed)
+    type(c_ptr), value :: left, right, result, context
+    integer(c_size_t), value :: count
+    integer(c_int) :: failed
+    real(c_double), pointer :: x(:), y(:), z(:)
+    call c_f_pointer(left, x, [count])
+    call c_f_pointer(right, y, [count])
+    call c_f_pointer(result, z, [count])
+    z = x + y
+    call sf_test(asked, done_there, ierr_there)
+    failed = merge(1, 0, c_associated(context))
+  end function
+
+  ! A test that is refused ends nothing: the call goes on, and what it comes to is heard later.
+  subroutine test_refused_waits
+    real(c_double), asynchronous :: x(6), field(6, 2), sections(3), together(2)
+    integer :: done
+    x = 1
+    field = 1
+    sections = -1
+    call sf_start_sum(field, sections(1:3:2), MPI_COMM_WORLD, asked, keep=2)
+    together = 1
+    done_there = -1
+    if (ranks == 1) then
+      call sf_reduce(x, together(1), c_funloc(add_and_ask), MPI_COMM_WORLD)
+    else
+      call sf_allreduce(together, c_funloc(add_and_ask), MPI_COMM_WORLD)
+      call check(all(nint(together) == ranks), "the reduction that asks")
+    end if
+    if (done_there /= -1) then
+      call check(done_there == 0, "what is refused has not ended")
+      call check(ierr_there /= SF_OK, "a call within a call is refused")
+    else
+      call check(rank > 0 .and. ranks > 2, "some rank's operator asks")
+    end if
+    call sf_wait(asked, done=done)
+    call check(done == 1 .and. all(nint(sections) == [6*ranks, -1, 6*ranks]), "the call has gone on")
+  end subroutine
+
   ! What is wrong on one rank is heard by sf_wait on all, and nobody waits for ever.
   subroutine test_misuse
     real(c_double), asynchronous :: x(6), total, several(2), another
@@ -281,6 +324,8 @@ contains
       call check(done == 0 .and. ierr == SF_OK, "a barrier that rank 0 has not reached")
       call sf_test(request, done)
       call check(done == 0, "nor now")
+      call sf_wait(request, -1.0_c_double, done, ierr)
+      call check(done == 0 .and. ierr == SF_OK, "a time that is over already")
     end if
     call MPI_Barrier(MPI_COMM_WORLD)
     if (rank == 0) call sf_start_barrier(MPI_COMM_WORLD, request)
@@ -397,6 +442,7 @@ program fortran_started_test
   call test_reductions
   call test_vectors
   call test_binding
+  call test_refused_waits
   call test_misuse
   call fill_hostile(x(1, :))
   x(2, :) = 1

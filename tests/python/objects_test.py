@@ -80,6 +80,37 @@ class Plans(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "options axes"):
             sf.Bundle().sum(x, axes=0)
 
+    def test_a_bundle_whose_binding_fails_says_why_again(self):
+        bundle = sf.Bundle(comm=sf.Team(1)[0])
+        bundle.sum(np.ones(2), root=5)
+        for _ in range(2):
+            with self.assertRaisesRegex(sf.InvalidArgumentError, "root 5"):
+                bundle.run()
+
+    def test_a_run_that_fails_has_no_result(self):
+        fails = False
+
+        def add(a, b):
+            if fails:
+                raise ZeroDivisionError
+            return a + b
+
+        plan = sf.plan().reduce(np.arange(4.0), add)
+        self.assertEqual(float(plan.run()), 6.0)
+        self.assertEqual(float(plan.wait()), 6.0)
+        fails = True
+        with self.assertRaises(ZeroDivisionError):
+            plan.run()
+        with self.assertRaises(sf.Error):
+            plan.wait()
+        fails = False
+        with self.assertRaises(ValueError):
+            plan.run(np.arange(5.0))
+        with self.assertRaises(sf.Error):
+            plan.wait()
+        self.assertEqual(float(plan.run()), 6.0)
+        self.assertEqual(float(plan.wait()), 6.0)
+
     def test_teams(self):
         x = hostile(np.random.default_rng(SEED), 1000)
         team = sf.Team(3)
@@ -173,8 +204,9 @@ print(took < 10 or took, *texts, sep="|")
         self.assertFalse(request.test())
         with self.assertRaises(TimeoutError):
             request.wait(timeout=0.05)
-        with self.assertRaises(ValueError):
-            request.wait(timeout=-1)
+        for over in (-1, float("nan")):  # looks once
+            with self.assertRaises(TimeoutError):
+                request.wait(timeout=over)
         done.set()
         self.assertEqual(float(request.wait(30)), 3.0)
         self.assertEqual(float(request.wait()), 3.0)

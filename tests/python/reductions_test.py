@@ -6,7 +6,9 @@ import array
 import itertools
 import math
 import unittest
+import warnings
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import steadfold as sf
@@ -370,6 +372,31 @@ class Numpy(unittest.TestCase):
             sf.dot(np.ones(3, int), np.ones((2, 3), int))
         self.assertEqual(complex(sf.dot(np.array([1, 2]), np.array([1j, 2.0]))), 4 + 1j)
         self.assertEqual(float(sf.dot(np.array([1.5], ">f4"), np.array([2.0]))), 3.0)
+
+    def test_factors_that_a_conversion_would_change(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for factor in (np.int64(2**63 - 1), np.uint64(2**64 - 1), np.int64(2**53 + 1)):
+                with self.assertRaisesRegex(TypeError, "a conversion could change them"):
+                    sf.dot(np.ones(1), np.array([factor]))
+            for factor in (np.int64(-(2**63)), np.uint64(2**63), np.int64(2**53)):
+                self.assertEqual(int(sf.dot(np.ones(1), np.array([factor]))), int(factor))
+
+    def test_quotients_of_more_integers_than_words_hold(self):
+        from steadfold import _fallback
+        few = _fallback.integer_parts(np.full(16, -1, np.int32), None, False, None)
+        for many in (2**27 + 1, 2**30):  # as many chunks or ranks
+            self.assertEqual(_fallback.integer_quotients(few * many, True, np.dtype(float)), -1.0)
+            self.assertEqual(_fallback.integer_quotients(few * many, False, np.dtype(float)), -16.0 * many)
+        random = np.random.default_rng(5)
+        for dtype in (np.int64, np.uint64, np.int8):
+            x = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (7, 9, 3), dtype=dtype, endpoint=True)
+            mask = random.random((9, 3)) < 0.5
+            for axis in (None, 0, (0, 2), -2):
+                with self.subTest(dtype=dtype.__name__, axis=axis), mock.patch.object(_fallback, "_MOST_IN_WORDS", 5):
+                    found = sf.sum(x, axis=axis, dtype=float, where=mask)
+                    due = np.sum(np.where(mask, x.astype(object), 0), axis=axis)
+                    np.testing.assert_array_equal(found, np.asarray(due).astype(float))
 
     def test_halves(self):
         half = np.array([1.0, 2.0], np.float16)
