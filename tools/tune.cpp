@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -143,6 +144,23 @@ std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) 
   return text;
 }
 
+/// Jobs that start meanwhile read the old file or the new one.
+void write_whole(const std::string& path, const std::string& text) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(path, error).type();
+  const bool may_be_replaced = type == std::filesystem::file_type::regular ||
+                               type == std::filesystem::file_type::not_found;  // no device, no link
+  const std::string written = may_be_replaced ? path + ".new" : path;
+  std::ofstream file(written);
+  file << text;
+  file.close();
+  error.clear();
+  if (file && may_be_replaced) std::filesystem::rename(written, path, error);
+  if (file && !error) return;
+  if (may_be_replaced) std::filesystem::remove(written, error);
+  throw Failure("cannot write " + path + " (the disk may be full), make room");
+}
+
 /// Writes the profile, unless the model does not fit.
 Result written(const TuneOptions& options, const Measured& measured) {
   Profiled found = profiled(measured, options.rounds);
@@ -152,9 +170,7 @@ Result written(const TuneOptions& options, const Measured& measured) {
                     "with nothing else running",
                     100 * found.residual, 100 * most_residual),
         check_failed);
-  std::ofstream file(options.output);
-  file << profile_of(found);
-  if (!file.flush()) throw Failure("cannot write " + options.output + " (the disk may be full), make room");
+  write_whole(options.output, profile_of(found));
   found.answer["profile"] = options.output;
   if (options.json) return {line_of(found.answer)};
   const std::string use =
@@ -192,6 +208,7 @@ void require_writable(const std::string& path) {
 
 bool are_usable(const LinkTimes& times) {
   return times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
+         std::ranges::adjacent_find(times.bytes, std::greater_equal()) == times.bytes.end() &&  // they ascend
          std::ranges::all_of(times.one_way, [](double each) { return each > 0; }) && times.in_stream >= 0 &&
          times.byte_in_stream >= 0 && times.byte_in_stream < 1;
 }

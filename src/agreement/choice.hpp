@@ -1,6 +1,6 @@
 // Which schedule serves a call, and why one that was asked for does not.
-// Rank order: the choice keeps it where the operator needs it. Cost: O(rows of the registry). Source: [S3]
-// sections III.A and III.B for MPICH's switch points.
+// Rank order: the choice keeps it where the operator needs it. Cost: O(rows of the registry), and for nodes at most
+// 2^16 steps of each row. Source: [S3] sections III.A and III.B for MPICH's switch points.
 #pragma once
 
 #include <optional>

@@ -28,7 +28,8 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
                         : transport::Whereabouts();  // never throws: the others would wait
 }
 
-/// Rank 0's counts. Where all ranks share memory there are no messages, and nothing of a profile is used.
+/// Rank 0's counts. Where all ranks share memory, nothing of a profile is used: it tells of MPI's messages, of which
+/// only long ones are sent there.
 agreement::Network own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
   return library.empty() ? agreement::Network{} : agreement::network_of(library);

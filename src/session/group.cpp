@@ -112,6 +112,7 @@ void Group::move(StartedCall& started) {
     started.thrown_ = std::current_exception();
   }
   started.work_.reset();
+  started.offered_.clear();  // plans that the cache may free while this call is idle
   started.is_done_ = true;
   dequeue(started);
   if (started.self_ != nullptr) take_back(std::move(started.self_));

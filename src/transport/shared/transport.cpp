@@ -16,7 +16,7 @@ SharedTransport::SharedTransport(Neighbourhood among, std::vector<Posted*> poste
 
 std::unique_ptr<Endpoint> SharedTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                                         std::span<const Bytes> capacities, Ticket tickets) {
-  if ((!inner || among_.memory->is_one_process()) && endpoints_.size() + boards_.size() == PreparedNotice::most)
+  if ((!inner || among_.memory->is_one_process()) && endpoints_.size() + boards_.size() >= PreparedNotice::most)
     throw std::runtime_error("no further endpoint (" + std::to_string(PreparedNotice::most) +
                              " wait to be connected), connect some");
   return std::make_unique<SharedEndpoint>(tag, among_, std::move(inner), rank_count(), capacities, tickets, endpoints_);
