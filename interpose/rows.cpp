@@ -1,5 +1,9 @@
 #include "rows.hpp"
 
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -115,8 +119,18 @@ int apply_by_library(const void* left, const void* right, void* result, std::siz
   return 0;
 }
 
+/// Whether the program has left rounding, subnormal numbers and traps as they were; only asked on x86.
+bool is_promised_environment() noexcept {
+#ifdef __SSE2__
+  constexpr unsigned flags = 0x3F, as_a_program_begins = 0x1F80;
+  return (_mm_getcsr() & ~flags) == as_a_program_begins;
+#else
+  return false;
+#endif
+}
+
 /// Sums of few doubles by the tree of libsteadfold, whose call takes longer than they do: neighbours add, level by
-/// level, the lower on the left. A NaN has the same bits whatever made it.
+/// level, the lower on the left. A NaN has the same bits whatever made it. Wants the promised environment.
 constexpr int most_few = 64;
 void sum_few(const double* rows, int row_count, int count, double* result) {
   std::array<double, most_few> level;
@@ -283,7 +297,8 @@ void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* r
   if (count == 0 || bytes_ == 0) return;
   if (treatment_ == Treatment::by_library) return reduce_by_library(packed, rows, count, result);
   // Messages are aligned as memory that is allocated; the program's doubles are, too.
-  if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count)
+  if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&
+      is_promised_environment())
     return sum_few(reinterpret_cast<const double*>(packed), rows, count, reinterpret_cast<double*>(result));
   sf_call call = sf_call_default();
   call.operation = operation_;

@@ -226,6 +226,10 @@ class Interposed(unittest.TestCase):
         peaks = [int(re.search(r"peak (\d+)", self.ended_well(run(2, program("programs"), "gaps", interposed=i)).stdout)[1]) for i in (True, False)]
         self.assertLess(peaks[0], peaks[1] + 32 * 1024)
 
+    def test_sums_do_not_depend_on_how_the_program_rounds(self):
+        self.ended_well(run(3, program("programs"), "rounding"))
+        self.assertNotEqual(run(3, program("programs"), "rounding", interposed=False).returncode, 0, "the control")
+
     def test_what_the_library_refuses_is_refused(self):
         self.ended_well(run(3, program("programs"), "refused"))
 

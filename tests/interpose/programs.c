@@ -9,7 +9,9 @@
  * - threads: two threads reduce, each on a communicator of its own
  * - kinds: one call of each kind that a report tells apart
  * - gaps: elements far apart; prints the most memory that rank 0 had, in KiB
+ * - rounding: fails if sums depend on how the program rounds, and on what it does to subnormal numbers
  * - refused: what the MPI library refuses is an error for the program, which goes on */
+#include <fenv.h>
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -17,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "mixed.h"
 
@@ -238,6 +243,34 @@ static void gaps(void) {
   free(y);
 }
 
+static void sum_of_all(double each, int count, double due) {
+  double x[100], y[100];
+  MPI_Request request;
+  int i;
+  for (i = 0; i < count; ++i) x[i] = each;
+  MPI_Allreduce(x, y, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (i = 0; i < count; ++i)
+    if (bits_of(y[i]) != bits_of(due)) exit(1);
+  MPI_Iallreduce(x, y, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (i = 0; i < count; ++i)
+    if (bits_of(y[i]) != bits_of(due)) exit(1);
+}
+
+static void rounding(void) {
+  int count;
+  for (count = 1; count <= 100; count += 99) {
+    fesetround(FE_UPWARD);
+    sum_of_all(rank == 0 ? 1 : 1e-20, count, 1);
+    fesetround(FE_TONEAREST);
+#ifdef __SSE2__
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* what a program has that is linked with -ffast-math */
+    sum_of_all(rank < 2 ? 0x0.fffffffffffffp-1022 : 0, count, 0x1.ffffffffffffep-1022);
+    _mm_setcsr(_mm_getcsr() & ~0x8040u);
+#endif
+  }
+}
+
 static void refused(void) {
   double x[2] = {1, 2}, y[2];
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -268,6 +301,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "threads") == 0) threads();
   if (strcmp(name, "kinds") == 0) kinds();
   if (strcmp(name, "gaps") == 0) gaps();
+  if (strcmp(name, "rounding") == 0) rounding();
   if (strcmp(name, "refused") == 0) refused();
   MPI_Finalize();
   return 0;
