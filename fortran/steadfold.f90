@@ -738,7 +738,7 @@ module steadfold
   end interface
 
   ! Waits for the end of a run, or of a call, or at most that many seconds: then `done` is 1 if it has ended, else 0, and
-  ! the call is made again. An empty request has ended.
+  ! the call is made again. An empty request has ended. Where this is refused, what is under way goes on.
   interface sf_wait
     subroutine sf_wait_plan(plan, seconds, done, ierr) bind(c, name="sf_fortran_wait")
       import :: c_double, c_int, sf_plan

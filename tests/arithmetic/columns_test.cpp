@@ -56,13 +56,26 @@ std::vector<Maker> makers() {
   return all;
 }
 
+/// Of a size, with either sign.
+template <class T>
+T near_to(std::mt19937_64& random, int exponent) {
+  return std::ldexp(static_cast<T>(random() >> 40) * (random() % 2 == 0 ? T{1} : T{-1}), exponent - 24);
+}
+
+/// Neighbours are of like sizes, so that groups of them stay together; now and then one is not.
+template <class T>
+T alike_element(std::mt19937_64& random, Count column) {
+  constexpr T others[] = {-0.0, T(1e30), T(1e-30), std::numeric_limits<T>::infinity()};
+  if (column % 8 == 6) return T{0};
+  if (column % 8 == 7 && random() % 50 == 0) return others[random() % 4];
+  return near_to<T>(random, static_cast<int>(column % 3) * 10);
+}
+
 /// Each column has a manner of its own, so that neighbours differ in all that kernels look at.
 template <class T>
 T element(std::mt19937_64& random, Count row, Count column) {
   using Limits = std::numeric_limits<T>;
-  const auto near = [&](int exponent) {
-    return std::ldexp(static_cast<T>(random() >> 40) * (random() % 2 == 0 ? T{1} : T{-1}), exponent - 24);
-  };
+  const auto near = [&](int exponent) { return near_to<T>(random, exponent); };
   switch (column % 13) {
     case 0: return near(0);
     case 1: return wide_value<T>(random);
@@ -87,7 +100,7 @@ struct Rows {
       : rows(row_count), columns(column_count), stride(column_count * sizeof(T) + gap), memory(1 + rows * stride) {
     for (Count row = 0; row < rows; ++row)
       for (Count column = 0; column < columns; ++column) {
-        const T value = element<T>(random, row, column + random_column);
+        const T value = are_alike ? alike_element<T>(random, column) : element<T>(random, row, column + random_column);
         std::memcpy(memory.data() + 1 + row * stride + column * sizeof(T), &value, sizeof value);
       }
   }
@@ -98,6 +111,7 @@ struct Rows {
   Bytes stride;
   Record memory;
   static inline Count random_column = 0;  // in which manner the first column is
+  static inline bool are_alike = false;   // columns that are neighbours
 };
 
 template <class T>
@@ -149,6 +163,7 @@ void expect_columns(const Maker& maker, std::uint64_t seed, Count rows, Count co
   SCOPED_TRACE(maker.name + ": " + std::to_string(rows) + " rows of " + std::to_string(columns) + " columns of " +
                std::to_string(sizeof(T)) + " bytes, seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
+  Rows<T>::are_alike = random() % 2 == 0;
   Rows<T>::random_column = random() % 13;
   const Rows<T> first(random, rows, columns, random() % 2 * 5);
   Rows<T>::random_column = random() % 13;
@@ -179,6 +194,8 @@ void expect_every_kind() {
     for (const Maker& maker : makers<T>()) {
       expect_columns<T>(maker, seed, 1, 9);
       expect_columns<T>(maker, seed + 1, 5, 2);
+      expect_columns<T>(maker, seed + 6, 2, 24);
+      expect_columns<T>(maker, seed + 7, 3, 17);
       expect_columns<T>(maker, seed + 2, 16, 31);
       expect_columns<T>(maker, seed + 3, 129, 8);
       expect_columns<T>(maker, seed + 4, 261, 13);

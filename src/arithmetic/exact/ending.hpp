@@ -31,13 +31,29 @@ struct Ending {
       write_as<double>(flags, rows, sum, value);
   }
 
+  /// Whether columns of narrow groups, none of which is special, are rounded to doubles and that is all.
+  bool only_rounds() const noexcept {
+    return result == ExactType::f64 && operation != ExactOperation::norm2 && operation != ExactOperation::mean;
+  }
+
+  /// Writes the values of what a record has next, rounded by a kernel, as long as it takes it; returns how many groups.
+  Count write_alike(exact_record::Reader& reader, Count groups, int lowest_exponent, kernels::RoundNarrowGroups round,
+                    std::byte* values) const noexcept {
+    const exact_record::Reader::Alike found = reader.alike(only_rounds() ? groups : 0);
+    const int unit = lowest_exponent + 32 * found.next.lowest;
+    const bool are_normal = unit >= lowest_normal_unit && unit <= highest_normal_unit;
+    if (found.most == 0 || !are_normal || !found.next.flags.all_are(not_minus_zero, exact_record::columns_of_group))
+      return 0;
+    const Count rounded = round(found.head, found.first, found.most, unit, values);
+    reader.skip_alike(rounded);
+    return rounded;
+  }
+
   /// Writes the values of a group's columns; returns where those of the next one go.
   std::byte* write(const exact_record::GroupSums& group, Count columns, Count rows, int lowest_exponent,
                    std::byte* values) const noexcept {
-    const bool is_plain_sum = result == ExactType::f64 && operation != ExactOperation::norm2 &&
-                              operation != ExactOperation::mean && group.is_narrow &&
-                              group.flags.all_are(not_minus_zero, columns);
-    const bool is_written = is_plain_sum && group.narrow.round(columns, lowest_exponent, values);
+    const bool is_rounded = only_rounds() && group.is_narrow && group.flags.all_are(not_minus_zero, columns);
+    const bool is_written = is_rounded && group.narrow.round(columns, lowest_exponent, values);
     for (std::size_t lane = 0; lane < columns; ++lane, values += value_size())
       if (!is_written) write(group.flags.of(lane), rows, group.leading(lane, lowest_exponent), values);
     return values;

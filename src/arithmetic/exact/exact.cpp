@@ -96,6 +96,10 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   }
   /// How many columns the group has that begins with this one.
   Count columns_from(Count begin) const noexcept { return std::min(columns_of_group, columns_ - begin); }
+  /// How many whole groups there are from here on.
+  Count whole_groups(Count begin, Count end) const noexcept {
+    return columns_ == 1 ? 0 : (end - begin) / columns_of_group;
+  }
   bool next(Reader& reader, Count begin, GroupSums& group) const noexcept;
   void put(Writer& writer, Count begin, GroupSums& group) const noexcept;
   bool readable(std::span<const std::byte> partial) const noexcept;
@@ -106,6 +110,8 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   Count columns_;
   int digit_count_ = 0;
   int lowest_exponent_ = 0;
+  kernels::MergeNarrowGroups merge_narrow_groups_ = kernels::merge_narrow_groups(kernels::chosen());
+  kernels::RoundNarrowGroups round_narrow_groups_ = kernels::round_narrow_groups(kernels::chosen());
 };
 
 /// Reads the next columns of a record. False if its bytes are not what `put` writes.
@@ -153,6 +159,8 @@ Partial ExactKind::merge_piece(const Partial& left, const Partial& right, const 
   GroupSums y;
   GroupSums sum;
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    begin += columns_of_group * writer.merge_alike(a, b, whole_groups(begin, columns.end), merge_narrow_groups_);
+    if (begin >= columns.end) break;
     if (!next(a, begin, x) || !next(b, begin, y)) {
       writer.fail();
       break;
@@ -183,13 +191,15 @@ Status ExactKind::finish_piece(const Partial& whole, Count element_count, std::b
   const order::Interval columns = pieces.take(columns_, columns_of_group);
   if (columns.begin > 0) reader.go_to(pieces.left, partial);
   GroupSums group;
-  values += columns.begin * ending_.value_size();
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    begin += columns_of_group * ending_.write_alike(reader, whole_groups(begin, columns.end), lowest_exponent_,
+                                                    round_narrow_groups_, values + begin * ending_.value_size());
+    if (begin >= columns.end) break;
     if (!next(reader, begin, group)) {
       pieces.stop();
       return Status::transport_failed;
     }
-    values = ending_.write(group, columns_from(begin), reader.rows(), lowest_exponent_, values);
+    ending_.write(group, columns_from(begin), reader.rows(), lowest_exponent_, values + begin * ending_.value_size());
   }
   pieces.left = reader.position(partial);
   return pieces.more || reader.at_end() ? Status::ok : Status::transport_failed;

@@ -24,9 +24,27 @@ void NarrowColumns<Element, factors>::add(const Block& block) noexcept {
   if (block.rows >= fewest_for_windows) return add_windows(block);
   for (Count row = 0; row < block.rows; ++row) {
     const std::byte* first = block.first + row * block.row_stride;
+    if constexpr (has_row_kernel) {
+      add_row(first);
+      continue;
+    }
     const std::byte* second = block.second == nullptr ? first : block.second + row * block.row_stride;
     for (Count column = 0; column < columns_; ++column, first += sizeof(Element), second += sizeof(Element))
       add_term(column, first, second);
+  }
+}
+
+/// By whole groups, as far as terms find room there.
+template <class Element, int factors>
+void NarrowColumns<Element, factors>::add_row(const std::byte* row) noexcept {
+  for (Count begin = 0; begin < columns_; begin += columns_of_group, row += columns_of_group * sizeof(Element)) {
+    NarrowSums& group = groups_[begin / columns_of_group];
+    const Count columns = columns_at(begin);
+    if (columns == columns_of_group && group.narrow.add_row(add_narrow_terms_, row, kept_bits_)) {
+      group.flags.add_all(not_minus_zero);
+      continue;
+    }
+    for (Count lane = 0; lane < columns; ++lane) add_term(begin + lane, row + lane * sizeof(Element), nullptr);
   }
 }
 

@@ -63,6 +63,7 @@ class NarrowColumns {
 
  private:
   static constexpr Count columns_of_group = exact_record::columns_of_group;
+  static constexpr bool has_row_kernel = factors == 1 && sizeof(Element) == sizeof(double);
   static constexpr Count fewest_for_windows = 4;
 
   struct NarrowSums {
@@ -81,6 +82,7 @@ class NarrowColumns {
     return *std::launder(reinterpret_cast<const Wide*>(wide_[column].memory));
   }
   void add_windows(const Block& block) noexcept;
+  void add_row(const std::byte* row) noexcept;
   bool add_found(NarrowSums& group, std::size_t lane, const ColumnWindowFinder::Found& found) noexcept;
   void add_by_accumulator(Count column, const ColumnWindowFinder::Found& found, int levels,
                           const kernels::ColumnRows& rows, std::size_t lane) noexcept;
@@ -93,6 +95,7 @@ class NarrowColumns {
   typename F::Bits kept_bits_;  // of an element
   std::vector<NarrowSums> groups_;
   std::unique_ptr<Reserved[]> wide_;
+  kernels::AddNarrowTerms add_narrow_terms_ = kernels::add_narrow_terms(kernels::chosen());
   ColumnWindowFinder windows_;
   std::vector<ColumnWindowFinder::Top> tops_;
 };

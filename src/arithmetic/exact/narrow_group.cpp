@@ -7,8 +7,6 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr int most_digits = 4;
-
 /// How many digits of zeros stand below the first other one of a number that is not 0.
 int zeros_below(std::uint64_t low, std::uint64_t high) noexcept {
   return low != 0 ? std::countr_zero(low) / 32 : 2 + std::countr_zero(high) / 32;
@@ -17,7 +15,7 @@ int zeros_below(std::uint64_t low, std::uint64_t high) noexcept {
 /// Moves a value up by so many digits; false if it has no room there.
 bool move_up(Int128& value, int digits) noexcept {
   if (value == 0) return true;
-  if (digits >= most_digits) return false;
+  if (digits >= NarrowGroup::most_digits) return false;
   const Int128 moved = value << (32 * digits);
   if (moved >> (32 * digits) != value) return false;
   value = moved;

@@ -10,6 +10,7 @@
 
 #include "arithmetic/superaccumulator/long_integer.hpp"
 #include "kernels/columns.hpp"
+#include "kernels/narrow_groups.hpp"
 
 namespace steadfold::arithmetic {
 
@@ -17,6 +18,7 @@ namespace steadfold::arithmetic {
 class NarrowGroup {
  public:
   static constexpr std::size_t most_columns = kernels::most_columns;
+  static constexpr int most_digits = 4;
   template <class Value>
   using EachColumn = std::array<Value, most_columns>;
 
@@ -34,6 +36,13 @@ class NarrowGroup {
       return add_elsewhere(lane, value, digit);
     put(lane, sum);
     return true;
+  }
+  /// Adds a row of doubles, a term to every column. False if a term is special or finds no room: nothing has changed
+  /// then but maybe the units.
+  bool add_row(kernels::AddNarrowTerms kernel, const std::byte* row, std::uint64_t kept_bits) noexcept {
+    int found = kernel(row, kept_bits, lowest_, low_.data(), high_.data());
+    if (found >= 0 && lower_unit(lowest_ - found)) found = kernel(row, kept_bits, lowest_, low_.data(), high_.data());
+    return found == kernels::terms_added;
   }
   /// Becomes a + b, which are others; false, and it means nothing, if there are no units in which all columns have
   /// room.

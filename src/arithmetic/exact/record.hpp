@@ -10,6 +10,7 @@
 #include "arithmetic/exact/narrow_group.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/superaccumulator/long_integer.hpp"
+#include "kernels/narrow_groups.hpp"
 
 namespace steadfold::arithmetic::exact_record {
 
@@ -30,6 +31,8 @@ static_assert(sizeof(Descriptor) == 4 && widest_digit_count < 256);
 class GroupFlags {
  public:
   void add(std::size_t lane, Flags flags) noexcept { bits_ |= ((flags * spread) & every_lowest) << lane; }
+  /// To all columns of a whole group.
+  void add_all(Flags flags) noexcept { bits_ |= ((flags * spread) & every_lowest) * 0xFFU; }
   void add(const GroupFlags& others) noexcept { bits_ |= others.bits_; }
   Flags of(std::size_t lane) const noexcept {
     return static_cast<Flags>((((bits_ >> lane) & every_lowest) * gather) >> 24);
@@ -131,6 +134,26 @@ class Reader {
   }
   bool at_end() const noexcept { return left_ == 0; }
 
+  /// What the kernels of narrow groups are asked for: groups from here on with the head of the next one.
+  struct Alike {
+    const std::byte* first;
+    Count most;          // groups; 0 if the next one is not of two words per column
+    std::uint64_t head;  // the bytes of `next`
+    GroupHead next;
+  };
+  Alike alike(Count groups) const noexcept {
+    Alike found{.first = at_, .most = std::min(groups, left_ / kernels::narrow_group_bytes), .head = 0, .next = {}};
+    if (found.most == 0) return found;
+    std::memcpy(&found.next, at_, sizeof found.next);
+    std::memcpy(&found.head, at_, sizeof found.head);
+    const bool is_usual = found.next.words == 2 && found.next.reserved == 0 &&
+                          found.next.lowest + NarrowGroup::most_digits <= digit_count_;
+    if (!is_usual) found.most = 0;
+    return found;
+  }
+  /// Goes on behind groups that a kernel has taken.
+  void skip_alike(Count groups) noexcept { skip(groups * kernels::narrow_group_bytes); }
+
   /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
   bool next(Flags& flags, DigitWindow& window) noexcept {
     Descriptor descriptor;
@@ -221,6 +244,18 @@ class Writer {
                   .flags = group.flags});
     group.narrow.write(words, columns, out_.data() + size_);
     size_ += bytes;
+  }
+  /// Puts what two records have next, merged by a kernel, as long as it takes it; returns how many groups.
+  Count merge_alike(Reader& a, Reader& b, Count groups, kernels::MergeNarrowGroups merge) noexcept {
+    const Reader::Alike left =
+        a.alike(fits_ ? std::min(groups, (out_.size() - size_) / kernels::narrow_group_bytes) : 0);
+    const Reader::Alike right = b.alike(left.most);
+    const Count merged =
+        right.most == 0 ? 0 : merge(left.head, left.first, right.first, right.most, out_.data() + size_);
+    a.skip_alike(merged);
+    b.skip_alike(merged);
+    size_ += merged * kernels::narrow_group_bytes;
+    return merged;
   }
   void fail() noexcept { fits_ = false; }
   bool fits() const noexcept { return fits_; }
