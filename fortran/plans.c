@@ -272,6 +272,7 @@ static void await(Plan* own, uint64_t timeout, int* done, int* ierr) {
   sf_status status = require_plan(own);
   if (status == SF_OK) {
     status = sf_plan_wait_for(own->plan, timeout, &ended);
+    ended = ended || status == SF_TRANSPORT_FAILED;         /* it never will: the group is of no more use */
     if (ended && own->is_started) deliver_run(own, status); /* else it was refused, or takes longer: it goes on */
   }
   if (done != NULL) *done = ended;

@@ -82,8 +82,17 @@ void start_work(const Arguments* from, Prepare prepare, Request** handle, int* i
   settle(status, from->comm, ierr);
 }
 
-/* At most as long. A request whose call has ended is empty; an empty one has ended. One that is refused, as where
- * another thread is in the communicator, stays: its call goes on.
+void sf_fortran_free_request(Request** handle) {
+  Request* const own = *handle;
+  *handle = NULL;
+  if (own == NULL) return;
+  sf_request_free(own->request);
+  own->request = NULL;
+  give_up(own);
+}
+
+/* At most as long. A request whose call has ended is empty, or can never end; an empty one has ended. One that is
+ * refused otherwise, as where another thread is in the communicator, stays: its call goes on.
  */
 static void await(Request** handle, uint64_t timeout, int* done, int* ierr) {
   Request* const own = *handle;
@@ -91,7 +100,10 @@ static void await(Request** handle, uint64_t timeout, int* done, int* ierr) {
   sf_status status = SF_OK;
   if (own != NULL) {
     status = sf_request_wait_for(own->request, timeout, &ended);
-    if (ended) {
+    if (!ended && status == SF_TRANSPORT_FAILED) { /* it never will */
+      sf_fortran_free_request(handle);
+      ended = 1;
+    } else if (ended) {
       if (own->finish != NULL) own->finish(own, status);
       *handle = NULL;
       free_request(own);
@@ -106,15 +118,6 @@ void sf_fortran_wait_request(Request** handle, const double* seconds, int* done,
 }
 
 void sf_fortran_test_request(Request** handle, int* done, int* ierr) { await(handle, 0, done, ierr); }
-
-void sf_fortran_free_request(Request** handle) {
-  Request* const own = *handle;
-  *handle = NULL;
-  if (own == NULL) return;
-  sf_request_free(own->request);
-  own->request = NULL;
-  give_up(own);
-}
 
 /* --- groups ----------------------------------------------------------------------------------------------------------
  */

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -119,11 +120,15 @@ int apply_by_library(const void* left, const void* right, void* result, std::siz
   return 0;
 }
 
-/// Whether the program has left rounding, subnormal numbers and traps as they were; only asked on x86.
+/// Whether the program has left rounding, subnormal numbers and traps as they were; false where nobody knows.
 bool is_promised_environment() noexcept {
 #ifdef __SSE2__
   constexpr unsigned flags = 0x3F, as_a_program_begins = 0x1F80;
   return (_mm_getcsr() & ~flags) == as_a_program_begins;
+#elif defined(__aarch64__)
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return control == 0;
 #else
   return false;
 #endif

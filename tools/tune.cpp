@@ -1,6 +1,7 @@
 // `steadfold tune`: measures the link between two ranks and how fast partials are handled, and writes the profile that
 // choices and predictions go by.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -144,20 +145,21 @@ std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) 
   return text;
 }
 
-/// Jobs that start meanwhile read the old file or the new one.
+/// Jobs that start meanwhile read the old file or the new one, where the new one can be made beside it.
 void write_whole(const std::string& path, const std::string& text) {
   std::error_code error;
   const auto type = std::filesystem::symlink_status(path, error).type();
-  const bool may_be_replaced = type == std::filesystem::file_type::regular ||
-                               type == std::filesystem::file_type::not_found;  // no device, no link
-  const std::string written = may_be_replaced ? path + ".new" : path;
-  std::ofstream file(written);
+  const std::string beside = path + "." + std::to_string(getpid()) + ".new";
+  std::ofstream file;
+  if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found) file.open(beside);
+  const bool is_beside = file.is_open();
+  if (!is_beside) file.open(path);
   file << text;
   file.close();
   error.clear();
-  if (file && may_be_replaced) std::filesystem::rename(written, path, error);
+  if (file && is_beside) std::filesystem::rename(beside, path, error);
   if (file && !error) return;
-  if (may_be_replaced) std::filesystem::remove(written, error);
+  if (is_beside) std::filesystem::remove(beside, error);
   throw Failure("cannot write " + path + " (the disk may be full), make room");
 }
 

@@ -85,11 +85,10 @@ class Team {
  public:
   /// `timeout`: seconds that a call may wait for other workers; none: for ever.
   Team(std::int32_t workers, nb::handle comm, std::optional<double> timeout) {
-    check(comm.is_none() ? sf_team_create(workers, &team_) : create_over(number_of(comm), workers));
-    if (!timeout) return;
-    if (!(*timeout >= 0))
+    if (timeout && !(*timeout >= 0))
       refuse("a timeout of %R seconds (it is at least 0), give 0 for none", nb::float_(*timeout).ptr());
-    check(sf_team_set_timeout(team_, nanoseconds_of(*timeout)));
+    check(comm.is_none() ? sf_team_create(workers, &team_) : create_over(number_of(comm), workers));
+    if (timeout) check(sf_team_set_timeout(team_, nanoseconds_of(*timeout)));
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

@@ -146,14 +146,15 @@ class Plan {
   nb::list run(nb::handle operands) {
     const Busy busy(*this);
     prepare(operands);
-    const sf_status status = without_lock([&] { return sf_bundle_run(plan_, data_.data(), data_.size()); });
-    is_broken_ = status == SF_TRANSPORT_FAILED;
-    return results(status);
+    status_ = without_lock([&] { return sf_bundle_run(plan_, data_.data(), data_.size()); });
+    is_broken_ = status_ == SF_TRANSPORT_FAILED;
+    return results(status_);
   }
   void start(nb::handle operands) {
     const Busy busy(*this);
     prepare(operands);
-    check_all(without_lock([&] { return sf_bundle_start(plan_, data_.data(), data_.size()); }));
+    status_ = without_lock([&] { return sf_bundle_start(plan_, data_.data(), data_.size()); });
+    check_all(status_);
     under_way_ = true;
   }
   bool test() {
@@ -237,7 +238,7 @@ class Plan {
       }
       ran_ = true;
     } catch (...) {
-      without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });  // fails on every rank, so that none waits
+      status_ = without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });  // on every rank, so that none waits
       throw;
     }
   }
@@ -256,7 +257,8 @@ class Plan {
   }
   /// Whether no run is under way.
   bool poll(std::uint64_t nanoseconds) {
-    int done = 0;  // at once if no run is under way: this is the outcome of the last one then
+    if (!under_way_ && status_ == SF_OK) return true;
+    int done = 0;  // at once if no run is under way: the last one has failed, and this says why again
     const sf_status status = without_lock([&] { return sf_plan_wait_for(plan_, nanoseconds, &done); });
     if (done == 0) check(status);  // refused: the run goes on
     if (done != 0) status_ = status;

@@ -66,7 +66,7 @@ def as_labels(labels: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def _is_exact(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> bool:
-    """Whether these integers have the same values in another dtype."""
+    """Whether no integer changes when it is converted to another dtype and back."""
     converted = array.astype(dtype)
     if dtype.kind in "fc":  # what is above all of these integers has no integer to be converted back to
         converted = converted.real

@@ -126,8 +126,8 @@ def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
     ranks or chunks may be added: those of 2**32 and of ones are digits."""
     if x.size > _MOST_IN_WORDS:
         axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
-        longest = max(axes, key=lambda each: x.shape[each])
-        if x.shape[longest] > 1:
+        longest = max(axes, key=lambda each: x.shape[each], default=None)
+        if longest is not None and x.shape[longest] > 1:
             masks = [None] * 2 if where is None else np.array_split(np.broadcast_to(where, x.shape), 2, longest)
             first, second = (integer_parts(half, axis, keepdims, mask) for half, mask in zip(np.array_split(x, 2, longest), masks))
             return _digits(*(first + second))

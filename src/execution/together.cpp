@@ -5,6 +5,7 @@
 
 #include "execution/column_share.hpp"
 #include "execution/together_wide.hpp"
+#include "kernels/cascade.hpp"
 
 namespace steadfold::execution {
 namespace {
@@ -16,7 +17,8 @@ using arithmetic::PartialKind;
 // Every rank works out all of the result or its share of it, so more bytes are better served by a schedule.
 constexpr Count most_rows = 64;  // beyond them merging partials is faster
 constexpr Bytes most_rows_bytes = 4096;
-static_assert(most_rows_bytes <= transport::Board::most_copied);  // NarrowRows reads posts where they are
+static_assert(transport::most_board_ranks <= kernels::most_cascaded);  // so that no row per rank needs a builder
+static_assert(most_rows_bytes <= transport::Board::most_copied);       // NarrowRows reads posts where they are
 constexpr Count most_built_columns = 8;
 constexpr Rank most_merging_ranks = 32;  // each of which merges the partials of all
 constexpr Bytes most_partial_bytes = 16384;

@@ -82,9 +82,10 @@ class WideRows final : public Together {
 };
 
 /// The ranks do not see all of each other's memory: they post their rows piece by piece. Two ranks reduce all columns
-/// of a piece each; more of them reduce a share each, and post that too. Where all have taken rows and results from the
-/// library, each reduces its share of all columns where they are; the first such run of the ranks' first plan maps what
-/// they show, in a round of its own. All callers must stay, since results are written before all is done.
+/// of a piece each; more of them reduce a share each, and post that too, unless the piece is short. Where all have
+/// taken rows and results from the library, each reduces its share of all columns where they are; the first such run of
+/// the ranks' first plan maps what they show, in a round of its own. All callers must stay, since results are written
+/// before all is done.
 class PostedRows final : public Together {
  public:
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
@@ -188,10 +189,11 @@ class PostedRows final : public Together {
     const auto reducer_of = [&](const Piece& piece) {
       return std::make_unique<LocalRows>(agreed.description, rows.op(), piece.of(own).size(), places_.size());
     };
-    if (columns_ >= cut.whole.columns) whole_rows_ = reducer_of(cut.whole);
+    const bool has_whole = columns_ >= cut.whole.columns;
+    if (has_whole) whole_rows_ = reducer_of(cut.whole);
     if (!cut.rest.of(own).empty()) rest_rows_ = reducer_of(cut.rest);
-    reduced_.resize(std::max(cut.whole.is_shared() ? cut.whole.share : 0, cut.rest.is_shared() ? cut.rest.share : 0) *
-                    cut.value_bytes);
+    for (const Piece* piece : {has_whole ? &cut.whole : &cut.rest, &cut.rest})
+      if (piece->is_shared()) reduced_.resize(std::max(reduced_.size(), piece->share * cut.value_bytes));
   }
 
   void post_lead() {

@@ -7,7 +7,7 @@
 // TwoSum gives fl(a + b) and its loss without error. A first cascade over a column's n terms gives s and n - 1 losses;
 // a second one over these losses gives t and n - 2 more, and F is the sum of their magnitudes as computed. A last
 // TwoSum gives r = fl(s + t) and its loss d. So the exact sum is r + d + g, where |g| <= F (1 + n u), with u = 2^-53
-// for doubles and 2^-24 for floats: n u is below 2^-15.
+// for doubles and 2^-24 for floats: n u is at most 2^-18.
 // - F = 0: then g = 0, and r is the sum rounded once.
 // - F > 0: let w = 4 F + 4 u |d| as computed. Additions do not underflow, and 4 u |d| loses at most half of the least
 //   positive number, which F is not below; hence w >= (1 - u) (3.5 F + 4 u |d|), fl(d + w) >= d + w - u (|d| + w) >=
@@ -29,7 +29,7 @@
 namespace steadfold::kernels {
 
 inline constexpr order::Count fewest_cascaded = 2;
-inline constexpr order::Count most_cascaded = 256;
+inline constexpr order::Count most_cascaded = 64;
 
 /// Sums so many columns of `fewest_cascaded` to `most_cascaded` rows, from `offset` bytes behind each row's beginning
 /// on; nothing need be aligned. `bin_count`: terms are pre-rounded for so many bins; 0: they are not. Writes the

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/highway.hpp"
+#include "kernels/rounded_double.hpp"
 
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
@@ -24,10 +25,6 @@ constexpr int fraction_bits = 52;
 constexpr int bias_of_doubles = 1023;
 constexpr std::uint64_t sign_of_doubles = std::uint64_t{1} << 63;
 
-struct NarrowColumn {
-  std::uint64_t low;
-  std::uint64_t high;
-};
 struct GroupWords {
   std::uint64_t head;
   EachColumn<std::uint64_t> low;
@@ -120,27 +117,6 @@ int add_one_by_one(const std::byte* row, std::uint64_t kept_bits, int& lowest, s
   return terms_added;
 }
 
-std::uint64_t rounded(NarrowColumn column, int unit) noexcept {
-  const bool is_negative = column.high >> 63 != 0;
-  if (is_negative) {
-    column.low = 0 - column.low;
-    column.high = ~column.high + (column.low == 0 ? 1 : 0);
-  }
-  if ((column.low | column.high) == 0) return 0;
-  const int zeros = column.high != 0 ? std::countl_zero(column.high) : 64 + std::countl_zero(column.low);
-  const auto shift = static_cast<unsigned>(zeros % 64);
-  std::uint64_t first = zeros < 64 ? column.high : column.low;
-  std::uint64_t second = zeros < 64 ? column.low : 0;
-  first = first << shift | second >> 1 >> (63 - shift);
-  second <<= shift;
-  const std::uint64_t kept = first >> (63 - fraction_bits);
-  const std::uint64_t rest = first << (fraction_bits + 1) | (second != 0 ? 1 : 0);
-  const std::uint64_t up = rest + (kept & 1) > sign_of_doubles ? 1 : 0;  // to even, where the rest is a half
-  // The implicit bit of `kept` adds 1 to the exponent, and so does a carry.
-  const auto exponent = static_cast<std::uint64_t>(unit + 127 - zeros + bias_of_doubles - 1) << fraction_bits;
-  return (is_negative ? sign_of_doubles : 0) | (exponent + kept + up);
-}
-
 order::Count round_one_by_one(std::uint64_t head, const std::byte* from, order::Count groups, int unit,
                               std::byte* doubles) noexcept {
   GroupWords words;
@@ -148,7 +124,7 @@ order::Count round_one_by_one(std::uint64_t head, const std::byte* from, order::
   for (order::Count group = 0; group < groups; ++group) {
     std::memcpy(&words, from + group * sizeof words, sizeof words);
     if (words.head != head || !words.is_settled()) return group;
-    for (std::size_t i = 0; i < most_columns; ++i) results[i] = rounded({words.low[i], words.high[i]}, unit);
+    for (std::size_t i = 0; i < most_columns; ++i) results[i] = rounded_double(words.low[i], words.high[i], unit);
     std::memcpy(doubles + group * sizeof results, results.data(), sizeof results);
   }
   return groups;
@@ -319,7 +295,7 @@ HWY_INLINE V zeros_before(V x) {
   return hn::Sub(hn::IfThenElse(is_lower, hn::Set(d, bias_of_doubles + 63), hn::Set(d, bias_of_doubles + 31)), first);
 }
 
-/// As `rounded`.
+/// As `rounded_double`.
 template <class V>
 HWY_INLINE V round_columns(V low, V high, int unit) {
   const Words d;

@@ -64,7 +64,7 @@ void expect_bits_of_the_builder(std::uint64_t seed, const Make& make) {
   HostileTerms<T> hostile(seed);
   for (const Count columns : {Count{1}, Count{7}, Count{255}, Count{512}, Count{1537}}) {
     const std::unique_ptr<PartialKind> kind = make(columns);
-    for (Count rows = 2; rows <= 16; ++rows) {
+    for (const Count rows : {2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 33, 64}) {
       auto x = hostile_rows(hostile, rows, columns, rows);
       if (columns > 7) {  // those that are not finite
         x[0][3] = std::numeric_limits<T>::infinity();

@@ -290,6 +290,12 @@ TEST(Team, ALimitEndsAWaitForWorkersThatNeverCome) {
   EXPECT_NE(refusal([&] { sf::sum(x, alone[1]); }).find("in no call: 1)"), std::string::npos);
 }
 
+TEST(Team, LimitsBelowZeroAreRefused) {
+  Team team(2);
+  for (const double wrong : {-1.0, -1e-30, std::nan("")})
+    EXPECT_NE(refusal([&] { team.set_timeout(Seconds(wrong)); }).find("at least 0"), std::string::npos) << wrong;
+}
+
 /// Timeouts of a wait's own, and of started calls that are only tested, end nothing.
 TEST(Team, WaitsWithATimeoutOfTheirOwnGoByThat) {
   const auto x = hostile(300, 13);

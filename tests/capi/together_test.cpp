@@ -113,16 +113,28 @@ TEST(Together, TracedRunsSendMessages) {
   });
 }
 
-/// More workers than read each other's posts take messages.
+/// More workers than read each other's posts take messages; so do fewer, if each would merge the partials of all.
 TEST(Together, LargeTeamsTakeMessages) {
-  const auto x = with_specials<double>(65, 1);
-  on_team(65, [&](const Team::Member& member) {
-    Plan<double> plan(sf::plus, 1, member);
-    EXPECT_FALSE(says_together(plan.describe()));
-    const double found = plan.run(std::span(x).subspan(static_cast<std::size_t>(member.worker()), 1));
+  for (const int workers : {64, 65}) {
+    const auto x = with_specials<double>(static_cast<std::size_t>(workers), 1);
     const double due = sf::sum(x);
-    EXPECT_EQ(bytes_of<double>({&found, 1}), bytes_of<double>({&due, 1}));
-  });
+    on_team(workers, [&](const Team::Member& member) {
+      Plan<double> plan(sf::plus, 1, member);
+      EXPECT_EQ(says_together(plan.describe()), workers <= 64);
+      const double found = plan.run(std::span(x).subspan(static_cast<std::size_t>(member.worker()), 1));
+      EXPECT_EQ(bytes_of<double>({&found, 1}), bytes_of<double>({&due, 1}));
+    });
+  }
+  for (const int workers : {32, 33}) {
+    std::vector<double> x(300);
+    std::iota(x.begin(), x.end(), 0.5);
+    on_team(workers, [&](const Team::Member& member) {
+      const auto mine = part_of(x, member.worker(), workers);
+      Plan<double, Located<double>> plan(sf::max_location, mine.size(), member);
+      EXPECT_EQ(says_together(plan.describe()), workers <= 32);
+      EXPECT_EQ(plan.run(mine).index, 299u);
+    });
+  }
 }
 
 }  // namespace

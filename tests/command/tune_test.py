@@ -82,6 +82,16 @@ class Tune(CommandTest):
         self.assertIn("\nper_byte = 8e-08\n", path.read_text())
         self.assertNotIn("long_from", path.read_text())
 
+    def test_lengths_that_do_not_ascend_are_refused(self):
+        answer = times_of(1e-6, 2e-7, 1e-10, 1 << 30, 0, 0.0)
+        for key in ("bytes", "one_way"):
+            answer["times"][key].reverse()
+        path = self.folder / "own.profile"
+        path.write_text("as it was")
+        self.expect_fault(run("tune", "--times", self.write("times.json", json.dumps(answer)), "--output", path), "no answer of tune --json")
+        self.assertEqual(path.read_text(), "as it was")
+        self.assertEqual([each.name for each in self.folder.glob("own.profile*")], ["own.profile"])
+
     def test_a_job_on_several_nodes_or_parts_has_several_links(self):
         self.need_hwloc()
         two_nodes = self.folder / "two_nodes.so"

@@ -33,7 +33,7 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
 constexpr std::size_t few_rows = 16;
-constexpr std::size_t many_rows[] = {17, 64, 255, kernels::most_cascaded};
+constexpr std::size_t many_rows[] = {17, 40, 63, kernels::most_cascaded};
 
 /// All small numbers of rows, and some others.
 std::vector<std::size_t> numbers_of_rows() {
@@ -211,7 +211,7 @@ TEST_P(Cascade, IsCertainOfNearlyAllOrdinaryColumns) {
   std::mt19937_64 random(47);
   std::uniform_real_distribution<double> even(-1, 1);
   std::normal_distribution<double> normal(0, 1000);
-  for (const std::size_t rows : {3u, 4u, 8u, 16u, 256u}) {
+  for (const std::size_t rows : {3u, 4u, 8u, 16u, 64u}) {
     const std::size_t most = rows <= few_rows ? 20 : 100;  // of floats
     EXPECT_LE(uncertain<double>(rows, [&] { return even(random); }), 1u) << rows;
     EXPECT_LE(uncertain<double>(rows, [&] { return normal(random); }), 1u) << rows;

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "arithmetic/partial.hpp"
+#include "kernels/rounded_double.hpp"
 
 namespace steadfold::arithmetic {
 
@@ -110,20 +111,8 @@ inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
 inline constexpr int lowest_normal_unit = std::numeric_limits<double>::min_exponent - 1;
 inline constexpr int highest_normal_unit = std::numeric_limits<double>::max_exponent - 1 - 128;
 inline std::uint64_t rounded_normal(Int128 value, int unit) noexcept {
-  using F = Format<double>;
-  constexpr int bias = F::exponent_mask / 2;
-  const auto sign = static_cast<Uint128>(value >> 127);
-  const Uint128 magnitude = (static_cast<Uint128>(value) ^ sign) - sign;
-  const int zeros = zeros_before(magnitude | 1);
-  const Uint128 bits = magnitude << zeros;
-  const auto first = static_cast<std::uint64_t>(bits >> 64);
-  const std::uint64_t kept = first >> (64 - F::precision);
-  const std::uint64_t rest = first << F::precision | static_cast<std::uint64_t>(static_cast<std::uint64_t>(bits) != 0);
-  const std::uint64_t up = rest + (kept & 1) > F::sign_bit ? 1 : 0;  // to even, where the rest is a half
-  // The implicit bit of `kept` adds 1 to the exponent, and so does a carry.
-  const auto exponent = static_cast<std::uint64_t>(unit + 127 - zeros + bias - 1) << (F::precision - 1);
-  const std::uint64_t rounded = (static_cast<std::uint64_t>(sign) & F::sign_bit) | (exponent + kept + up);
-  return magnitude == 0 ? 0 : rounded;
+  return kernels::rounded_double(static_cast<std::uint64_t>(value),
+                                 static_cast<std::uint64_t>(static_cast<Uint128>(value) >> 64), unit);
 }
 
 /// The sum that flags, row count and number stand for, rounded once to the nearest, ties to even. NaN is the canonical
