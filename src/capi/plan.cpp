@@ -98,7 +98,6 @@ sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, vo
 sf_status sf_plan_test(sf_plan* plan, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
-    *done = 0;  // what is refused goes on
     const PlanInUse bound = ready(plan);
     *done = bound.wait_until(at_once) ? 1 : 0;
     if (*done != 0) require_success(*bound);
@@ -116,7 +115,6 @@ sf_status sf_plan_wait(sf_plan* plan) {
 sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
-    *done = 0;  // what is refused goes on
     const PlanInUse bound = ready(plan);
     *done = bound.wait_until(deadline_after(timeout)) ? 1 : 0;
     if (*done != 0) require_success(*bound);

@@ -160,7 +160,6 @@ sf_status sf_group_start_barrier(sf_group* group, sf_request** request) {
 sf_status sf_request_test(sf_request* request, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
-    *done = 0;  // what is refused goes on
     *done = wait_until(required(request), steadfold::capi::at_once) ? 1 : 0;
     if (*done != 0) require_success(*request);
   });
@@ -176,7 +175,6 @@ sf_status sf_request_wait(sf_request* request) {
 sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done) {
   return guarded([&] {
     require_place(done, "the answer");
-    *done = 0;  // what is refused goes on
     *done = wait_until(required(request), steadfold::capi::deadline_after(timeout)) ? 1 : 0;
     if (*done != 0) require_success(*request);
   });
