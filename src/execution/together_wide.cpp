@@ -143,7 +143,7 @@ class PostedRows final : public Together {
       if (!is_shared()) return {0, columns};
       return {std::min(rank * share, columns), std::min((rank + 1) * share, columns)};
     }
-    /// Of the largest post behind its lead.
+    /// Bytes of its largest post, without the lead.
     Bytes bytes(Bytes element_bytes, Bytes value_bytes) const noexcept {
       return std::max(columns * element_bytes, is_shared() ? share * value_bytes : 0);
     }

@@ -157,6 +157,24 @@ HWY_INLINE bool is_settled(V lowest, V beyond) {
          !hn::AllTrue(d, hn::Eq(beyond, zero));
 }
 
+/// a + b in two words; returns what has the highest bit set where they overflow.
+template <class V>
+HWY_INLINE V add_words(V low_of_a, V high_of_a, V low_of_b, V high_of_b, V& low, V& high) {
+  const Words d;
+  low = hn::Add(low_of_a, low_of_b);
+  const V both = hn::Add(high_of_a, high_of_b);
+  high = hn::IfThenElse(hn::Lt(low, low_of_b), hn::Add(both, hn::Set(d, 1)), both);
+  return hn::And(hn::Xor(high_of_a, high), hn::Xor(high_of_b, high));
+}
+
+/// Changes the sign where `sign` has all bits set; elsewhere it is 0.
+template <class V>
+HWY_INLINE void negate_words(V sign, V& low, V& high) {
+  const Words d;
+  low = hn::Sub(hn::Xor(low, sign), sign);
+  high = hn::Sub(hn::Xor(high, sign), hn::IfThenElseZero(hn::Eq(low, hn::Zero(d)), sign));
+}
+
 HWY_INLINE const std::uint64_t* low_words(const std::byte* group) {
   return reinterpret_cast<const std::uint64_t*>(group + sizeof(std::uint64_t));
 }
@@ -179,10 +197,8 @@ order::Count merge(std::uint64_t head, const std::byte* left, const std::byte* r
       const V low_of_b = hn::LoadU(d, b + i);
       const V high_of_a = hn::LoadU(d, a + most_columns + i);
       const V high_of_b = hn::LoadU(d, b + most_columns + i);
-      const V low = hn::Add(low_of_a, low_of_b);
-      const V both = hn::Add(high_of_a, high_of_b);
-      const V high = hn::IfThenElse(hn::Lt(low, low_of_b), hn::Add(both, hn::Set(d, 1)), both);
-      overflow = hn::Or(overflow, hn::And(hn::Xor(high_of_a, high), hn::Xor(high_of_b, high)));
+      V low, high;
+      overflow = hn::Or(overflow, add_words(low_of_a, high_of_a, low_of_b, high_of_b, low, high));
       lowest_of_a = hn::Or(lowest_of_a, low_of_a);
       lowest_of_b = hn::Or(lowest_of_b, low_of_b);
       lowest_of_sum = hn::Or(lowest_of_sum, low);
@@ -255,15 +271,11 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
     const V up = hn::Shl(mantissa, by);
     const V over = hn::Shr(hn::ShiftRight<1>(mantissa), hn::Sub(hn::Set(d, 63), by));
     const V sign = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(as_signed, bits)));
-    const V of_low = hn::Sub(hn::Xor(hn::IfThenZeroElse(is_far, up), sign), sign);
-    const V inverted = hn::Xor(hn::IfThenElse(is_far, up, over), sign);
-    const V of_high = hn::Sub(inverted, hn::IfThenElseZero(hn::Eq(of_low, zero), sign));
-    const V low_before = hn::LoadU(d, low + i);
-    const V high_before = hn::LoadU(d, high + i);
-    const V low_sum = hn::Add(low_before, of_low);
-    const V both = hn::Add(high_before, of_high);
-    const V high_sum = hn::IfThenElse(hn::Lt(low_sum, of_low), hn::Add(both, one), both);
-    const V overflow = hn::And(hn::Xor(high_before, high_sum), hn::Xor(of_high, high_sum));
+    V of_low = hn::IfThenZeroElse(is_far, up);
+    V of_high = hn::IfThenElse(is_far, up, over);
+    negate_words(sign, of_low, of_high);
+    V low_sum, high_sum;
+    const V overflow = add_words(hn::LoadU(d, low + i), hn::LoadU(d, high + i), of_low, of_high, low_sum, high_sum);
     const V has_no_room = hn::VecFromMask(d, hn::Lt(hn::Set(d, most_shifted), shift));
     refused = hn::Or(refused, hn::Or(has_no_room, hn::ShiftRight<63>(overflow)));
     if (lanes == most_columns) {  // no copy, which would wait for these stores
@@ -303,9 +315,7 @@ HWY_INLINE V round_columns(V low, V high, int unit) {
   const V zero = hn::Zero(d);
   const V one = hn::Set(d, 1);
   const V sign = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(as_signed, high)));
-  low = hn::Sub(hn::Xor(low, sign), sign);
-  high = hn::Xor(high, sign);
-  high = hn::Sub(high, hn::IfThenElseZero(hn::Eq(low, zero), sign));
+  negate_words(sign, low, high);
   const auto is_short = hn::Eq(high, zero);
   const V x = hn::IfThenElse(is_short, low, high);
   const V y = hn::IfThenZeroElse(is_short, low);

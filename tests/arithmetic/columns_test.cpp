@@ -56,7 +56,7 @@ std::vector<Maker> makers() {
   return all;
 }
 
-/// Of a size, with either sign.
+/// A number below 2^exponent in magnitude, of either sign.
 template <class T>
 T near_to(std::mt19937_64& random, int exponent) {
   return std::ldexp(static_cast<T>(random() >> 40) * (random() % 2 == 0 ? T{1} : T{-1}), exponent - 24);

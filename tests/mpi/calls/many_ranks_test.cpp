@@ -1,13 +1,10 @@
 // More ranks on a node than have a core, as on nodes of many cores: they reduce together, without messages, each its
 // share of columns that may be fewer than ranks. The bits of messages, of one-shot calls, and of a reference.
-#include <gtest/gtest.h>
-#include <mpi.h>
-
+#include <algorithm>
 #include <span>
 #include <vector>
 
-#include "mpi/ranks.hpp"
-#include "support/together_cases.hpp"
+#include "mpi/in_world.hpp"
 
 namespace steadfold::tests::many_ranks_test {
 namespace {
@@ -31,17 +28,7 @@ void compare(const test::Here<MPI_Comm>& here, const Method& method, std::size_t
   EXPECT_EQ(test::bytes_of<T>(result), test::bytes_of<T>(due)) << columns << " columns, one-shot, seed " << seed;
 }
 
-class ManyRanksTest : public testing::Test {
- protected:
-  void SetUp() override {
-    sf_group* group = nullptr;
-    ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK) << sf_error_text();
-    here = {world.comm, world.rank, world.size, group};
-  }
-
-  Ranks world;
-  test::Here<MPI_Comm> here{};
-};
+class ManyRanksTest : public InWorld {};
 
 TEST_F(ManyRanksTest, ExactSumsOfHostileTerms) {
   test::exact_sums_of_hostile_terms<double>(here);

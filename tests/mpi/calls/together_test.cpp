@@ -6,24 +6,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "mpi/ranks.hpp"
+#include "mpi/in_world.hpp"
 #include "steadfold/memory.hpp"
-#include "support/together_cases.hpp"
 
 namespace steadfold::tests::together_test {
 namespace {
 
-class TogetherTest : public testing::Test {
- protected:
-  void SetUp() override {
-    sf_group* group = nullptr;
-    ASSERT_EQ(sf_group_of(world.comm, &group), SF_OK) << sf_error_text();
-    here = {world.comm, world.rank, world.size, group};
-  }
-
-  Ranks world;
-  test::Here<MPI_Comm> here{};
-};
+class TogetherTest : public InWorld {};
 
 TEST_F(TogetherTest, VectorsHaveTheBitsOfReferences) {
   constexpr std::size_t widths[] = {1, 8, 9, 255, 4095, 70001, 65536, 140001};  // a piece has 512 KiB
