@@ -13,6 +13,8 @@
 #define HWY_TARGET_INCLUDE "kernels/narrow_groups.cpp"
 #include <hwy/foreach_target.h>  // after the line above
 #include <hwy/highway.h>
+
+#include "kernels/two_words.hpp"
 #endif
 
 #ifndef STEADFOLD_NARROW_GROUPS_REFERENCE  // compiled once, though this file is included once more for every target
@@ -21,9 +23,6 @@ namespace steadfold::kernels {
 namespace {
 
 constexpr std::uint64_t below_the_next_unit = 0xFFFFFFFF;
-constexpr int fraction_bits = 52;
-constexpr int bias_of_doubles = 1023;
-constexpr std::uint64_t sign_of_doubles = std::uint64_t{1} << 63;
 
 struct GroupWords {
   std::uint64_t head;
@@ -70,10 +69,10 @@ order::Count merge_one_by_one(std::uint64_t head, const std::byte* left, const s
   return groups;
 }
 
-constexpr std::uint64_t fraction_of_doubles = (std::uint64_t{1} << fraction_bits) - 1;
+constexpr std::uint64_t fraction_of_doubles = (std::uint64_t{1} << fraction_bits_of_doubles) - 1;
 constexpr std::uint64_t exponent_of_infinity = 0x7FF;
-constexpr std::uint64_t most_shifted = 127 - (fraction_bits + 1);  // bits, so that a sign has room, too
-constexpr std::int64_t no_digit = 1 << 20;                         // of zeros
+constexpr std::uint64_t most_shifted = 127 - (fraction_bits_of_doubles + 1);  // bits, so that a sign has room, too
+constexpr std::int64_t no_digit = 1 << 20;                                    // of zeros
 
 int add_one_by_one(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_t* low,
                    std::uint64_t* high) noexcept {
@@ -84,7 +83,7 @@ int add_one_by_one(const std::byte* row, std::uint64_t kept_bits, int& lowest, s
   bool are_zero = true;
   for (std::size_t i = 0; i < most_columns; ++i) {
     const std::uint64_t bits = head_at(row + i * sizeof(double)) & kept_bits;
-    const std::uint64_t exponent = bits >> fraction_bits & exponent_of_infinity;
+    const std::uint64_t exponent = bits >> fraction_bits_of_doubles & exponent_of_infinity;
     if (exponent == exponent_of_infinity || bits == sign_of_doubles) return terms_refused;
     mantissas[i] = (bits & fraction_of_doubles) | (exponent == 0 ? 0 : fraction_of_doubles + 1);
     shifts[i] = exponent == 0 ? 0 : exponent - 1;
@@ -141,13 +140,10 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Words = hn::CappedTag<std::uint64_t, most_columns>;
-
 /// What says whether a group is settled, from all of its columns.
 template <class V>
 HWY_INLINE V beyond_of(V low, V high) {
-  const hn::RebindToSigned<Words> as_signed;
-  return hn::Xor(high, hn::BitCast(Words(), hn::BroadcastSignBit(hn::BitCast(as_signed, low))));
+  return hn::Xor(high, sign_of(low));
 }
 template <class V>
 HWY_INLINE bool is_settled(V lowest, V beyond) {
@@ -155,24 +151,6 @@ HWY_INLINE bool is_settled(V lowest, V beyond) {
   const V zero = hn::Zero(d);
   return !hn::AllTrue(d, hn::Eq(hn::And(lowest, hn::Set(d, below_the_next_unit)), zero)) &&
          !hn::AllTrue(d, hn::Eq(beyond, zero));
-}
-
-/// a + b in two words; returns what has the highest bit set where they overflow.
-template <class V>
-HWY_INLINE V add_words(V low_of_a, V high_of_a, V low_of_b, V high_of_b, V& low, V& high) {
-  const Words d;
-  low = hn::Add(low_of_a, low_of_b);
-  const V both = hn::Add(high_of_a, high_of_b);
-  high = hn::IfThenElse(hn::Lt(low, low_of_b), hn::Add(both, hn::Set(d, 1)), both);
-  return hn::And(hn::Xor(high_of_a, high), hn::Xor(high_of_b, high));
-}
-
-/// Changes the sign where `sign` has all bits set; elsewhere it is 0.
-template <class V>
-HWY_INLINE void negate_words(V sign, V& low, V& high) {
-  const Words d;
-  low = hn::Sub(hn::Xor(low, sign), sign);
-  high = hn::Sub(hn::Xor(high, sign), hn::IfThenElseZero(hn::Eq(low, hn::Zero(d)), sign));
 }
 
 HWY_INLINE const std::uint64_t* low_words(const std::byte* group) {
@@ -231,7 +209,7 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
   const auto* const terms = reinterpret_cast<const std::uint64_t*>(row);
   const V kept = hn::Set(d, kept_bits);
   const auto exponent_in = [&](V bits) HWY_ATTR {
-    return hn::And(hn::ShiftRight<fraction_bits>(bits), hn::Set(d, exponent_of_infinity));
+    return hn::And(hn::ShiftRight<fraction_bits_of_doubles>(bits), hn::Set(d, exponent_of_infinity));
   };
   const auto mantissa_in = [&](V bits, V exponent) HWY_ATTR {
     const V implicit = hn::IfThenZeroElse(hn::Eq(exponent, zero), hn::Set(d, fraction_of_doubles + 1));
@@ -270,10 +248,9 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
     const V by = hn::And(shift, hn::Set(d, 63));
     const V up = hn::Shl(mantissa, by);
     const V over = hn::Shr(hn::ShiftRight<1>(mantissa), hn::Sub(hn::Set(d, 63), by));
-    const V sign = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(as_signed, bits)));
     V of_low = hn::IfThenZeroElse(is_far, up);
     V of_high = hn::IfThenElse(is_far, up, over);
-    negate_words(sign, of_low, of_high);
+    negate_words(sign_of(bits), of_low, of_high);
     V low_sum, high_sum;
     const V overflow = add_words(hn::LoadU(d, low + i), hn::LoadU(d, high + i), of_low, of_high, low_sum, high_sum);
     const V has_no_room = hn::VecFromMask(d, hn::Lt(hn::Set(d, most_shifted), shift));
@@ -293,52 +270,12 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
   return terms_added;
 }
 
-/// Of words that are not 0. The half that counts becomes a double, whose exponent says where it begins.
-template <class V>
-HWY_INLINE V zeros_before(V x) {
-  const Words d;
-  const hn::RebindToFloat<Words> as_doubles;
-  constexpr std::uint64_t two_to_52 = std::uint64_t{bias_of_doubles + fraction_bits} << fraction_bits;
-  const V upper = hn::ShiftRight<32>(x);
-  const auto is_lower = hn::Eq(upper, hn::Zero(d));
-  const V half = hn::Or(hn::IfThenElse(is_lower, x, upper), hn::Set(d, two_to_52));
-  const auto number = hn::Sub(hn::BitCast(as_doubles, half), hn::BitCast(as_doubles, hn::Set(d, two_to_52)));
-  const V first = hn::ShiftRight<fraction_bits>(hn::BitCast(d, number));
-  return hn::Sub(hn::IfThenElse(is_lower, hn::Set(d, bias_of_doubles + 63), hn::Set(d, bias_of_doubles + 31)), first);
-}
-
-/// As `rounded_double`.
-template <class V>
-HWY_INLINE V round_columns(V low, V high, int unit) {
-  const Words d;
-  const hn::RebindToSigned<Words> as_signed;
-  const V zero = hn::Zero(d);
-  const V one = hn::Set(d, 1);
-  const V sign = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(as_signed, high)));
-  negate_words(sign, low, high);
-  const auto is_short = hn::Eq(high, zero);
-  const V x = hn::IfThenElse(is_short, low, high);
-  const V y = hn::IfThenZeroElse(is_short, low);
-  const auto is_zero = hn::Eq(x, zero);
-  const V zeros = zeros_before(hn::IfThenElse(is_zero, one, x));
-  const V first = hn::Or(hn::Shl(x, zeros), hn::Shr(hn::ShiftRight<1>(y), hn::Sub(hn::Set(d, 63), zeros)));
-  const V second = hn::Shl(y, zeros);
-  const V kept = hn::ShiftRight<63 - fraction_bits>(first);
-  const V rest = hn::Or(hn::ShiftLeft<fraction_bits + 1>(first), hn::IfThenZeroElse(hn::Eq(second, zero), one));
-  const V tie_to_even = hn::Add(rest, hn::And(kept, one));
-  const V up = hn::IfThenElseZero(hn::Lt(hn::Set(d, sign_of_doubles), tie_to_even), one);
-  const V most = hn::Set(d, static_cast<std::uint64_t>(unit + 127 + bias_of_doubles - 1));
-  const V all_zeros = hn::Add(zeros, hn::IfThenElseZero(is_short, hn::Set(d, 64)));
-  const V exponent = hn::ShiftLeft<fraction_bits>(hn::Sub(most, all_zeros));
-  const V size = hn::Add(hn::Add(exponent, kept), up);
-  return hn::IfThenZeroElse(is_zero, hn::Or(size, hn::And(sign, hn::Set(d, sign_of_doubles))));
-}
-
 order::Count round(std::uint64_t head, const std::byte* from, order::Count groups, int unit,
                    std::byte* doubles) noexcept {
   const Words d;
   using V = hn::Vec<Words>;
   const std::size_t lanes = hn::Lanes(d);
+  const V first_bit = hn::Set(d, static_cast<std::uint64_t>(unit + bias_of_first_bit));
   for (order::Count group = 0; group < groups; ++group) {
     if (head_at(from) != head) return group;
     const std::uint64_t* const words = low_words(from);
@@ -349,7 +286,7 @@ order::Count round(std::uint64_t head, const std::byte* from, order::Count group
       const V high = hn::LoadU(d, words + most_columns + i);
       lowest = hn::Or(lowest, low);
       beyond = hn::Or(beyond, beyond_of(low, high));
-      hn::StoreU(round_columns(low, high, unit), d, to + i);
+      hn::StoreU(rounded_doubles(low, high, first_bit), d, to + i);
     }
     if (!is_settled(lowest, beyond)) return group;
     from += narrow_group_bytes;

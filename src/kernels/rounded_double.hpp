@@ -7,13 +7,17 @@
 
 namespace steadfold::kernels {
 
+inline constexpr int fraction_bits_of_doubles = 52;
+inline constexpr int bias_of_doubles = 1023;
+inline constexpr std::uint64_t sign_of_doubles = std::uint64_t{1} << 63;
+/// To the units of an integer of two words this adds up to the exponent field of a double that begins with the first
+/// bit of both words. One less, since the implicit bit is added to the field, too.
+inline constexpr int bias_of_first_bit = 127 + bias_of_doubles - 1;
+
 /// The bits of (high 2^64 + low) 2^unit, in two's complement, as a double, rounded to the nearest, ties to even; 0 is
 /// +0.0. It has to be a normal number.
 inline std::uint64_t rounded_double(std::uint64_t low, std::uint64_t high, int unit) noexcept {
   __extension__ using Wide = unsigned __int128;
-  constexpr int fraction_bits = 52;
-  constexpr int bias = 1023;
-  constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
   const Wide sign = Wide{0} - (high >> 63);
   const Wide magnitude = ((Wide{high} << 64 | low) ^ sign) - sign;
   const auto upper = static_cast<std::uint64_t>(magnitude >> 64);
@@ -21,13 +25,13 @@ inline std::uint64_t rounded_double(std::uint64_t low, std::uint64_t high, int u
       upper != 0 ? std::countl_zero(upper) : 64 + std::countl_zero(static_cast<std::uint64_t>(magnitude) | 1);
   const Wide bits = magnitude << zeros;
   const auto first = static_cast<std::uint64_t>(bits >> 64);
-  const std::uint64_t kept = first >> (63 - fraction_bits);
+  const std::uint64_t kept = first >> (63 - fraction_bits_of_doubles);
   const std::uint64_t rest =
-      first << (fraction_bits + 1) | static_cast<std::uint64_t>(static_cast<std::uint64_t>(bits) != 0);
-  const std::uint64_t up = rest + (kept & 1) > sign_bit ? 1 : 0;  // to even, where the rest is a half
+      first << (fraction_bits_of_doubles + 1) | static_cast<std::uint64_t>(static_cast<std::uint64_t>(bits) != 0);
+  const std::uint64_t up = rest + (kept & 1) > sign_of_doubles ? 1 : 0;  // to even, where the rest is a half
   // The implicit bit of `kept` adds 1 to the exponent, and so does a carry.
-  const auto exponent = static_cast<std::uint64_t>(unit + 127 - zeros + bias - 1) << fraction_bits;
-  const std::uint64_t rounded = (high & sign_bit) | (exponent + kept + up);
+  const auto exponent = static_cast<std::uint64_t>(unit + bias_of_first_bit - zeros) << fraction_bits_of_doubles;
+  const std::uint64_t rounded = (high & sign_of_doubles) | (exponent + kept + up);
   return magnitude == 0 ? 0 : rounded;
 }
 

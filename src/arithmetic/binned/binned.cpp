@@ -8,6 +8,7 @@
 #include "arithmetic/binned/record.hpp"
 #include "arithmetic/superaccumulator/row_sums.hpp"
 #include "arithmetic/superaccumulator/word_head.hpp"
+#include "kernels/binned_groups.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -102,6 +103,10 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
                    std::span<std::byte> out) const noexcept override;
 
   bool is_whole(std::span<const std::byte> record) const noexcept;
+  Count merge_whole_groups(std::span<const std::byte> left, std::span<const std::byte> right,
+                           const order::Interval& columns, std::span<std::byte> out) const noexcept;
+  Count round_whole_groups(std::span<const std::byte> partial, const order::Interval& columns,
+                           std::byte* values) const noexcept;
   bool merge_groups(std::span<const std::byte> left, std::span<const std::byte> right, const order::Interval& columns,
                     std::span<std::byte> out) const noexcept;
   bool merge_columns(std::span<const std::byte> left, std::span<const std::byte> right, const order::Interval& columns,
@@ -112,6 +117,9 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
   Status columns_to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept;
 
   BinnedShape shape_;
+  kernels::BinnedBounds bounds_ = shape_.bounds();
+  kernels::MergeBinnedGroups merge_groups_ = kernels::merge_binned_groups(kernels::chosen(), shape_.bin_count);
+  kernels::RoundBinnedGroups round_groups_ = kernels::round_binned_groups(kernels::chosen(), shape_.bin_count);
 };
 
 /// A record of any number of rows, as long as it has to be.
@@ -119,11 +127,32 @@ bool BinnedKind::is_whole(std::span<const std::byte> record) const noexcept {
   return record.size() >= binned_record::fixed_bytes && record.size() == shape_.record_bytes(rows_of(record));
 }
 
+/// By a kernel, as far as it takes them; returns how many groups.
+Count BinnedKind::merge_whole_groups(std::span<const std::byte> left, std::span<const std::byte> right,
+                                     const order::Interval& columns, std::span<std::byte> out) const noexcept {
+  const std::uint64_t most_of_left = BinnedGroup::power_of(rows_of(left));
+  const std::uint64_t most_of_right = BinnedGroup::power_of(rows_of(right));
+  if (merge_groups_ == nullptr || most_of_left == 0 || most_of_right == 0) return 0;
+  const Bytes at = shape_.group_at(columns.begin);
+  return merge_groups_(bounds_, left.data() + at, most_of_left, right.data() + at, most_of_right,
+                       columns.size() / columns_of_group, out.data() + at);
+}
+
+Count BinnedKind::round_whole_groups(std::span<const std::byte> partial, const order::Interval& columns,
+                                     std::byte* values) const noexcept {
+  const std::uint64_t most = BinnedGroup::power_of(rows_of(partial));
+  if (round_groups_ == nullptr || most == 0 || !shape_.is_plain_sum_of_doubles()) return 0;
+  return round_groups_(bounds_, partial.data() + shape_.group_at(columns.begin), most,
+                       columns.size() / columns_of_group, shape_.unit(0), values);
+}
+
 bool BinnedKind::merge_groups(std::span<const std::byte> left, std::span<const std::byte> right,
                               const order::Interval& columns, std::span<std::byte> out) const noexcept {
   BinnedGroup a;
   BinnedGroup b;
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    begin += columns_of_group * merge_whole_groups(left, right, {begin, columns.end}, out);
+    if (begin >= columns.end) break;
     const bool are_there = with_extent(shape_.bin_count, shape_.group_columns(begin), [&](auto bin_count, auto count) {
       if (!take_group(shape_, left, begin, a, bin_count, count)) return false;
       if (!take_group(shape_, right, begin, b, bin_count, count)) return false;
@@ -205,6 +234,8 @@ bool BinnedKind::finish_columns(std::span<const std::byte> partial, const order:
     });
   BinnedGroup group;
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {
+    begin += columns_of_group * round_whole_groups(partial, {begin, columns.end}, values + begin * each);
+    if (begin >= columns.end) break;
     const bool is_there = with_extent(shape_.bin_count, shape_.group_columns(begin), [&](auto bin_count, auto count) {
       if (!take_group(shape_, partial, begin, group, bin_count, count)) return false;
       write_values(shape_, group, bin_count, count, rows, values + begin * each);

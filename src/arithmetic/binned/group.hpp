@@ -63,6 +63,9 @@ struct BinnedGroup {
     take(take(from, columns, tops), columns, flags);
   }
 
+  /// A power of two that the sums of so many rows, of at most 2^39 quanta each, can come to; of no rows 0.
+  static constexpr std::uint64_t power_of(Count rows) noexcept { return std::bit_floor(rows) << (bin_width - 1); }
+
   /// Whether no sum's magnitude is above a power of two, or 0; some that is as large may count as above.
   bool are_below(std::uint64_t power, auto bin_count, auto columns) const noexcept {
     std::uint64_t beyond = 0;
@@ -72,7 +75,7 @@ struct BinnedGroup {
   }
   /// Whether `rows` rows can have these sums: none has more than 2^39 quanta.
   bool is_possible(Count rows, auto bin_count, auto columns) const noexcept {
-    if (are_below(std::bit_floor(rows) << (bin_width - 1), bin_count, columns)) [[likely]]
+    if (are_below(power_of(rows), bin_count, columns)) [[likely]]
       return true;
     const std::int64_t most = static_cast<std::int64_t>(rows) << (bin_width - 1);
     for (std::size_t bin = 0; bin < bin_count; ++bin)

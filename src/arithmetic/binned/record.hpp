@@ -16,6 +16,7 @@
 #include "arithmetic/operator.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/superaccumulator/long_integer.hpp"
+#include "kernels/binned_groups.hpp"
 
 namespace steadfold::arithmetic::binned_record {
 
@@ -62,6 +63,23 @@ struct BinnedShape {
   bool is_plain_sum_of_doubles() const noexcept {
     return result == Type::f64 && operation != Operation::norm2 && operation != Operation::mean;
   }
+
+  /// The exponent of the lowest bin's quantum in the window below a top.
+  int unit(int top) const noexcept { return grid.quantum(top - bin_count + 1); }
+  bool is_normal(int top) const noexcept { return lowest_normal_unit <= unit(top) && unit(top) <= highest_normal_unit; }
+  /// What kernels may merge, and what they may round to doubles.
+  kernels::BinnedBounds bounds() const noexcept {
+    int lowest = lowest_top();
+    int highest = grid.highest_top();
+    while (!is_normal(lowest)) ++lowest;
+    while (!is_normal(highest)) --highest;
+    return {.lowest_top = static_cast<std::uint8_t>(lowest_top()),
+            .highest_top = static_cast<std::uint8_t>(grid.highest_top()),
+            .lowest_normal = static_cast<std::uint8_t>(lowest),
+            .highest_normal = static_cast<std::uint8_t>(highest),
+            .flags = static_cast<std::uint8_t>(all_flags),
+            .flags_of_normal = not_minus_zero};
+  }
 };
 
 /// Whether these are all rows, and enough of them for the operation.
@@ -75,8 +93,8 @@ void write_value_as(const BinnedShape& shape, const Column& column, Count rows, 
   const auto round = shape.operation == Operation::norm2  ? &rounded_root<Result>
                      : shape.operation == Operation::mean ? &rounded_mean<Result>
                                                           : &rounded<Result>;
-  const int lowest = shape.grid.quantum(column.bins.top - shape.bin_count + 1);
-  const Result result = round(static_cast<Flags>(column.flags), rows, leading(column.bins, shape.bin_count, lowest));
+  const Result result =
+      round(static_cast<Flags>(column.flags), rows, leading(column.bins, shape.bin_count, shape.unit(column.bins.top)));
   std::memcpy(value, &result, sizeof result);
 }
 
@@ -91,11 +109,9 @@ inline void write_value(const BinnedShape& shape, const Column& column, Count ro
 inline bool are_normal_doubles(const BinnedShape& shape, const BinnedGroup& group, auto columns) noexcept {
   if (shape.bin_count > 3 || !shape.is_plain_sum_of_doubles() || !group.has_flags(not_minus_zero, columns))
     return false;
-  const auto unit = [&](std::uint8_t top) { return shape.grid.quantum(top - shape.bin_count + 1); };
   std::uint64_t beyond = 0;
   for (std::size_t i = 0; i < columns; ++i) {
-    const int exponent = unit(group.tops[i]);
-    if (exponent < lowest_normal_unit || exponent > highest_normal_unit) return false;
+    if (!shape.is_normal(group.tops[i])) return false;
     beyond |= static_cast<std::uint64_t>(group.sums[0][i] ^ (group.sums[0][i] >> 63));
   }
   return beyond < static_cast<std::uint64_t>(most_of_one_number);
@@ -108,7 +124,7 @@ inline void write_values(const BinnedShape& shape, const BinnedGroup& group, aut
     for (std::size_t i = 0; i < columns; ++i) {
       Int128 all = group.sums[0][i];
       for (std::size_t bin = 1; bin < bin_count; ++bin) all = (all << bin_width) + group.sums[bin][i];
-      const std::uint64_t bits = rounded_normal(all, shape.grid.quantum(group.tops[i] - shape.bin_count + 1));
+      const std::uint64_t bits = rounded_normal(all, shape.unit(group.tops[i]));
       std::memcpy(values + i * sizeof bits, &bits, sizeof bits);
     }
     return;
