@@ -14,8 +14,8 @@ inline constexpr order::Count most_columns = 8;
 template <class Value>
 using EachColumn = std::array<Value, most_columns>;
 
-/// Some rows of at most `most_columns` columns. The elements of a row touch, aligned or not; rows are `row_stride`
-/// bytes apart.
+/// Some rows of some columns, at most `most_columns` where nothing else is said. The elements of a row touch, aligned
+/// or not; rows are `row_stride` bytes apart.
 struct ColumnRows {
   const std::byte* first;
   const std::byte* second;  // other factors, which stand likewise, or null

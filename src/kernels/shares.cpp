@@ -44,6 +44,19 @@ void take_away_extractors(const std::uint64_t* found, Count count, const double*
     sums[bin] += static_cast<std::int64_t>(found[bin] - count * std::bit_cast<std::uint64_t>(extractors[bin]));
 }
 
+constexpr std::uint64_t each_byte = 0x0101010101010101;
+
+/// A byte of each column.
+inline std::uint64_t word_of(const EachColumn<std::uint8_t>& bytes) noexcept {
+  std::uint64_t word;
+  static_assert(sizeof word == sizeof bytes);
+  std::memcpy(&word, bytes.data(), sizeof word);
+  return word;
+}
+inline void put_word(std::uint64_t word, EachColumn<std::uint8_t>& bytes) noexcept {
+  std::memcpy(bytes.data(), &word, sizeof word);
+}
+
 template <TermForm form, class T, int bin_count>
 std::uint64_t reference(const void* first, const void* second, Count count, double scale, const double* extractors,
                         std::int64_t* sums) noexcept {
@@ -200,63 +213,155 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   return std::bit_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, largest)));
 }
 
-/// One vector of columns after the other, each through all rows. Rows to come are asked for, as far ahead as a caller
-/// has rows in a tile.
+using Columns = hn::CappedTag<double, most_columns>;
+using ColumnsAsIntegers = hn::RebindToSigned<Columns>;
+using ColumnTerms = hn::Vec<Columns>;
+using ColumnSums = hn::Vec<ColumnsAsIntegers>;
+
+/// Adds up the shares of a vector of columns, through all rows; every row adds its extractors, too. Finds the largest
+/// magnitudes. Rows to come are asked for, as far ahead as a caller has rows in a tile.
 template <TermForm form, class T, int bin_count>
-void shares_of_columns(const ColumnRows& rows, ColumnShares& columns) noexcept {
-  const hn::CappedTag<double, most_columns> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  using Vector = hn::Vec<decltype(d)>;
-  const Count lanes = hn::Lanes(d);
+HWY_INLINE void deal_out_rows(const ColumnRows& rows, Count begin, Count some, ColumnTerms scale, ColumnTerms e0,
+                              ColumnTerms e1, ColumnTerms e2, ColumnTerms e3, ColumnSums& s0, ColumnSums& s1,
+                              ColumnSums& s2, ColumnSums& s3, ColumnSums& largest_bits) {
+  const Columns d;
+  const ColumnsAsIntegers di;
   const bool fetches_ahead = prefetch == Prefetch::far && rows.row_stride <= 512;
   const Count ahead_of_row = 128 * rows.row_stride;
+  const std::byte* x = rows.first + begin * sizeof(T);
+  const std::byte* y = form == TermForm::product ? rows.second + begin * sizeof(T) : x;
+  s0 = s1 = s2 = s3 = largest_bits = hn::Zero(di);
+  ColumnTerms largest = hn::Zero(d), not_finite = largest;
+  for (Count row = 0; row < rows.rows; ++row, x += rows.row_stride, y += rows.row_stride) {
+    if (fetches_ahead) {
+      __builtin_prefetch(x + ahead_of_row, 0, 2);
+      if constexpr (form == TermForm::product) __builtin_prefetch(y + ahead_of_row, 0, 2);
+    }
+    const ColumnTerms term = factors<form>(d, reinterpret_cast<const T*>(x), reinterpret_cast<const T*>(y), some);
+    if constexpr (compares_bits) {
+      largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(term)));
+    } else {
+      largest = hn::Max(largest, hn::Abs(term));
+      not_finite = hn::Or(not_finite, hn::Sub(term, term));
+    }
+    deal_out<form, bin_count>(term, scale, e0, e1, e2, e3, s0, s1, s2, s3);
+  }
+  if constexpr (!compares_bits) {
+    const auto is_finite = hn::Eq(hn::BitCast(di, not_finite), hn::Zero(di));
+    largest_bits =
+        hn::IfThenElse(is_finite, hn::BitCast(di, largest), hn::Set(di, static_cast<std::int64_t>(infinity)));
+  }
+}
+
+/// Takes away the extractors that so many rows have added, fewer than 2^32. The lower half of an extractor is 0.
+HWY_INLINE ColumnSums without_extractors(ColumnSums sum, ColumnTerms extractor, Count rows) {
+  const ColumnsAsIntegers di;
+  const hn::Repartition<std::uint32_t, Columns> halves;
+  const hn::RebindToUnsigned<ColumnsAsIntegers> words;
+  const auto upper = hn::BitCast(halves, hn::ShiftRight<32>(hn::BitCast(words, extractor)));
+  const auto all = hn::MulEven(upper, hn::BitCast(halves, hn::Set(words, rows)));
+  return hn::Sub(sum, hn::BitCast(di, hn::ShiftLeft<32>(all)));
+}
+
+/// The extractors of a bin, if there is one.
+template <int bin_count>
+HWY_INLINE ColumnTerms extractors_of(const ColumnBins& windows, std::size_t bin, Count begin) {
+  return bin < bin_count ? hn::LoadU(Columns(), windows.extractors[bin].data() + begin) : hn::Zero(Columns());
+}
+
+template <TermForm form, class T, int bin_count>
+void shares_of_columns(const ColumnRows& rows, const ColumnBins& windows, ColumnShares& shares) noexcept {
+  const Columns d;
+  const ColumnsAsIntegers di;
+  const Count lanes = hn::Lanes(d);
   for (Count begin = 0; begin < rows.columns; begin += lanes) {
-    const auto each = [&](const auto& values) HWY_ATTR { return hn::LoadU(d, values.data() + begin); };
-    const auto extractor = [&](int bin) HWY_ATTR {
-      return bin < bin_count ? each(columns.extractors[static_cast<std::size_t>(bin)]) : hn::Zero(d);
-    };
-    const Vector scale = each(columns.scale);
-    const Vector e0 = extractor(0), e1 = extractor(1), e2 = extractor(2), e3 = extractor(3);
-    auto s0 = hn::Zero(di), s1 = s0, s2 = s0, s3 = s0, largest_bits = s0;
-    Vector largest = hn::Zero(d), not_finite = largest;
-    const Count some = std::min(lanes, rows.columns - begin);
-    const std::byte* x = rows.first + begin * sizeof(T);
-    const std::byte* y = form == TermForm::product ? rows.second + begin * sizeof(T) : x;
-    for (Count row = 0; row < rows.rows; ++row, x += rows.row_stride, y += rows.row_stride) {
-      if (fetches_ahead) {
-        __builtin_prefetch(x + ahead_of_row, 0, 2);
-        if constexpr (form == TermForm::product) __builtin_prefetch(y + ahead_of_row, 0, 2);
-      }
-      const Vector term = factors<form>(d, reinterpret_cast<const T*>(x), reinterpret_cast<const T*>(y), some);
-      if constexpr (compares_bits) {
-        largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(term)));
-      } else {
-        largest = hn::Max(largest, hn::Abs(term));
-        not_finite = hn::Or(not_finite, hn::Sub(term, term));
-      }
-      deal_out<form, bin_count>(term, scale, e0, e1, e2, e3, s0, s1, s2, s3);
-    }
-    if constexpr (!compares_bits) {
-      const auto is_finite = hn::Eq(hn::BitCast(di, not_finite), hn::Zero(di));
-      largest_bits =
-          hn::IfThenElse(is_finite, hn::BitCast(di, largest), hn::Set(di, static_cast<std::int64_t>(infinity)));
-    }
-    hn::StoreU(largest_bits, di, reinterpret_cast<std::int64_t*>(columns.largest.data() + begin));
-    // Every row has added an extractor.
-    const auto put = [&](std::size_t bin, auto sum, auto from) HWY_ATTR {
-      alignas(64) std::array<std::int64_t, most_columns> patterns;
-      hn::StoreU(sum, di, patterns.data());
-      alignas(64) std::array<std::int64_t, most_columns> extractors;
-      hn::StoreU(hn::BitCast(di, from), di, extractors.data());
-      for (Count i = 0; i < some; ++i)
-        columns.sums[bin][begin + i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(patterns[i]) -
-                                                                 rows.rows * static_cast<std::uint64_t>(extractors[i]));
+    const ColumnTerms e0 = extractors_of<bin_count>(windows, 0, begin);
+    const ColumnTerms e1 = extractors_of<bin_count>(windows, 1, begin);
+    const ColumnTerms e2 = extractors_of<bin_count>(windows, 2, begin);
+    const ColumnTerms e3 = extractors_of<bin_count>(windows, 3, begin);
+    ColumnSums s0, s1, s2, s3, largest;
+    deal_out_rows<form, T, bin_count>(rows, begin, std::min(lanes, rows.columns - begin),
+                                      hn::LoadU(d, windows.scale.data() + begin), e0, e1, e2, e3, s0, s1, s2, s3,
+                                      largest);
+    hn::StoreU(largest, di, reinterpret_cast<std::int64_t*>(shares.largest.data() + begin));
+    const auto put = [&](std::size_t bin, auto sum, auto extractor) HWY_ATTR {
+      hn::StoreU(without_extractors(sum, extractor, rows.rows), di, shares.sums[bin].data() + begin);
     };
     if constexpr (bin_count > 0) put(0, s0, e0);
     if constexpr (bin_count > 1) put(1, s1, e1);
     if constexpr (bin_count > 2) put(2, s2, e2);
     if constexpr (bin_count > 3) put(3, s3, e3);
   }
+}
+
+/// Whether the largest of some columns' terms all have a place, and if it is a guess, in no lower window; none is 0.
+HWY_INLINE bool have_places(ColumnSums largest, const ColumnBins& windows, bool is_guess, Count begin, Count some) {
+  const hn::RebindToUnsigned<ColumnsAsIntegers> words;
+  const auto one = hn::Set(words, 1);
+  const auto found = hn::BitCast(words, largest);
+  const auto limits = hn::LoadU(words, windows.limits.data() + begin);
+  const auto floors = is_guess ? hn::LoadU(words, windows.floors.data() + begin) : hn::Zero(words);
+  const auto is_below = hn::VecFromMask(words, hn::Lt(found, floors));
+  const auto has_place = hn::VecFromMask(words, hn::Lt(hn::Sub(found, one), hn::Sub(limits, one)));
+  const auto is_outside = hn::Or(is_below, hn::Not(has_place));
+  const auto counts = hn::VecFromMask(words, hn::FirstN(words, some));
+  return hn::AllTrue(words, hn::Eq(hn::And(is_outside, counts), hn::Zero(words)));
+}
+
+/// Adds rows to one group. Returns whether it has; if not, nothing has changed.
+template <TermForm form, class T, int bin_count>
+HWY_INLINE bool add_to_group(const ColumnRows& rows, Count first, Count columns, const ColumnBins& windows,
+                             bool is_guess, GroupOfBins& group) {
+  const Columns d;
+  const ColumnsAsIntegers di;
+  const Count lanes = hn::Lanes(d);
+  constexpr std::int64_t most = std::int64_t{1} << 61;
+  alignas(64) std::array<EachColumn<std::int64_t>, bin_count> sums;
+  for (Count begin = 0; begin < columns; begin += lanes) {
+    const Count some = std::min(lanes, columns - begin);
+    const ColumnTerms e0 = extractors_of<bin_count>(windows, 0, begin);
+    const ColumnTerms e1 = extractors_of<bin_count>(windows, 1, begin);
+    const ColumnTerms e2 = extractors_of<bin_count>(windows, 2, begin);
+    const ColumnTerms e3 = extractors_of<bin_count>(windows, 3, begin);
+    ColumnSums s0, s1, s2, s3, largest;
+    deal_out_rows<form, T, bin_count>(rows, first + begin, some, hn::LoadU(d, windows.scale.data() + begin), e0, e1, e2,
+                                      e3, s0, s1, s2, s3, largest);
+    auto beyond = hn::Zero(di);
+    const auto put = [&](std::size_t bin, auto sum, auto extractor) HWY_ATTR {
+      const auto all =
+          hn::Add(hn::LoadU(di, group.sums[bin].data() + begin), without_extractors(sum, extractor, rows.rows));
+      beyond = hn::Or(beyond, hn::Add(all, hn::Set(di, most)));
+      hn::StoreU(all, di, sums[bin].data() + begin);
+    };
+    put(0, s0, e0);
+    put(1, s1, e1);
+    if constexpr (bin_count > 2) put(2, s2, e2);
+    if constexpr (bin_count > 3) put(3, s3, e3);
+    const auto is_far = hn::And(beyond, hn::Set(di, ~(2 * most - 1)));
+    if (!have_places(largest, windows, is_guess, begin, some) || !hn::AllTrue(di, hn::Eq(is_far, hn::Zero(di))))
+      return false;
+  }
+  std::copy(sums.begin(), sums.end(), group.sums.begin());
+  return true;
+}
+
+template <TermForm form, class T, int bin_count>
+Count add_to_groups(const ColumnRows& rows, const ColumnBins& windows, std::uint8_t lowest_top, std::uint8_t flag,
+                    GroupOfBins* groups) noexcept {
+  const std::uint64_t tops = word_of(windows.tops);
+  for (Count first = 0, number = 0; first < rows.columns; first += most_columns, ++number) {
+    GroupOfBins& group = groups[number];
+    const Count columns = std::min(most_columns, rows.columns - first);
+    const std::uint64_t counts = ~std::uint64_t{0} >> (64 - 8 * columns);  // bytes
+    const std::uint64_t tops_of_group = word_of(group.tops);
+    const std::uint64_t flags = word_of(group.flags);
+    const bool is_empty = (((tops_of_group ^ each_byte * lowest_top) | flags) & counts) == 0;
+    if (!is_empty && ((tops_of_group ^ tops) & counts) != 0) return number;
+    if (!add_to_group<form, T, bin_count>(rows, first, columns, windows, is_empty, group)) return number;
+    put_word(tops, group.tops);
+    put_word(flags | each_byte * flag, group.flags);
+  }
+  return (rows.columns + most_columns - 1) / most_columns;
 }
 
 }  // namespace
@@ -277,6 +382,14 @@ Shares one_of(Target target) noexcept {
 template <TermForm form, class T, int bin_count>
 SharesOfColumns of_columns(Target target) noexcept {
   return pick<SharesOfColumns>(target, STEADFOLD_EACH(shares_of_columns<form, T, bin_count>));
+}
+
+template <TermForm form, class T, int bin_count>
+AddToGroupsOfBins to_groups(Target target) noexcept {
+  if constexpr (bin_count == 0)
+    return nullptr;
+  else
+    return pick<AddToGroupsOfBins>(target, STEADFOLD_EACH(add_to_groups<form, T, bin_count>));
 }
 
 /// `choose.template operator()<form, bin_count>()`. Without bins, squares are surveyed as the elements are.
@@ -309,6 +422,11 @@ Shares shares(Target target, TermForm form, int bin_count) noexcept {
 }
 
 template <class T>
+AddToGroupsOfBins add_to_groups_of_bins(Target target, TermForm form, int bin_count) noexcept {
+  return of_form(form, bin_count, [=]<TermForm chosen, int bins>() { return to_groups<chosen, T, bins>(target); });
+}
+
+template <class T>
 SharesOfColumns shares_of_columns(Target target, TermForm form, int bin_count) noexcept {
   return of_form(form, bin_count, [=]<TermForm chosen, int bins>() { return of_columns<chosen, T, bins>(target); });
 }
@@ -317,6 +435,8 @@ template Shares shares<double>(Target, TermForm, int) noexcept;
 template Shares shares<float>(Target, TermForm, int) noexcept;
 template SharesOfColumns shares_of_columns<double>(Target, TermForm, int) noexcept;
 template SharesOfColumns shares_of_columns<float>(Target, TermForm, int) noexcept;
+template AddToGroupsOfBins add_to_groups_of_bins<double>(Target, TermForm, int) noexcept;
+template AddToGroupsOfBins add_to_groups_of_bins<float>(Target, TermForm, int) noexcept;
 
 }  // namespace steadfold::kernels
 #endif

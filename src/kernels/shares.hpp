@@ -29,17 +29,44 @@ using Shares = std::uint64_t (*)(const void* first, const void* second, order::C
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept;
 
-/// What SharesOfColumns takes and writes: as Shares, for several columns at once, each with its scale and extractors.
-struct ColumnShares {
+/// The windows of a group of columns.
+struct ColumnBins {
   EachColumn<double> scale;
   std::array<EachColumn<double>, 4> extractors;  // of the bins
-  std::array<EachColumn<std::int64_t>, 4> sums;  // written: of these rows
-  EachColumn<std::uint64_t> largest;             // written: infinity or more where an element is not finite
+  EachColumn<std::uint8_t> tops;                 // the number of every column's window
+  EachColumn<std::uint64_t> limits;              // the bits of the least magnitudes that have no place in them
+  EachColumn<std::uint64_t> floors;              // of the least magnitudes that have none in the window below
 };
-using SharesOfColumns = void (*)(const ColumnRows& rows, ColumnShares& columns) noexcept;
+
+/// What shares of columns come to.
+struct ColumnShares {
+  std::array<EachColumn<std::int64_t>, 4> sums;
+  EachColumn<std::uint64_t> largest;  // infinity or more where an element is not finite
+};
+
+/// As Shares, for several columns at once, each with its scale and extractors.
+using SharesOfColumns = void (*)(const ColumnRows& rows, const ColumnBins& windows, ColumnShares& shares) noexcept;
 
 /// Null if the target has no such kernel.
 template <class T>
 SharesOfColumns shares_of_columns(Target target, TermForm form, int bin_count) noexcept;
+
+/// The sums of a group of columns, and each one's top and flags; no flags say that nothing has been added yet.
+struct GroupOfBins {
+  alignas(64) std::array<EachColumn<std::int64_t>, 4> sums;  // of the top bins, of those below them, ...
+  EachColumn<std::uint8_t> tops;
+  EachColumn<std::uint8_t> flags;
+};
+
+/// Adds rows of any number of columns to groups of them, as long as all columns of a group have these windows, or
+/// nothing has been added to any of them, which `lowest_top` says, and these become theirs. Sets a flag in each column.
+/// Ends before the first group of others, or in which a term has no place, a column has none but zeros, a window is
+/// higher than the first terms need it, or a sum leaves its room of 2^61; returns how many groups are done.
+using AddToGroupsOfBins = order::Count (*)(const ColumnRows& rows, const ColumnBins& windows, std::uint8_t lowest_top,
+                                           std::uint8_t flag, GroupOfBins* groups) noexcept;
+
+/// Null if the target has no such kernel.
+template <class T>
+AddToGroupsOfBins add_to_groups_of_bins(Target target, TermForm form, int bin_count) noexcept;
 
 }  // namespace steadfold::kernels

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -198,12 +200,13 @@ void expect_shares(Target target, TermForm form, int bin_count) {
   for (Count columns = 1; columns <= kernels::most_columns; ++columns)
     for (const Count rows : {Count{1}, Count{3}, Count{128}}) {
       Rows<T> first(rows, columns, random() % 2 * 3), second = first;
+      kernels::ColumnBins windows{};
       kernels::ColumnShares found;
       for (Count column = 0; column < columns; ++column) {
         const int unit = -20 + static_cast<int>(random() % 20);
-        found.scale[column] = form == TermForm::square ? 0.5 : 1.0;
+        windows.scale[column] = form == TermForm::square ? 0.5 : 1.0;
         for (int bin = 0; bin < 4; ++bin)
-          found.extractors[static_cast<std::size_t>(bin)][column] = std::ldexp(1.5, unit + 52 - 40 * bin);
+          windows.extractors[static_cast<std::size_t>(bin)][column] = std::ldexp(1.5, unit + 52 - 40 * bin);
         for (Count row = 0; row < rows; ++row) {
           first.set(row, column, term<T>(random, 24, unit - 10));
           second.set(row, column, term<T>(random, 10, -9));
@@ -211,14 +214,14 @@ void expect_shares(Target target, TermForm form, int bin_count) {
       }
       if (random() % 2 == 0) first.set(rows - 1, random() % columns, std::numeric_limits<T>::quiet_NaN());
       if (random() % 2 == 0) first.set(0, random() % columns, -std::numeric_limits<T>::infinity());
-      kernel(first.with(form == TermForm::product ? &second : nullptr), found);
+      kernel(first.with(form == TermForm::product ? &second : nullptr), windows, found);
       for (Count column = 0; column < columns; ++column) {
         const auto x = first.column(column);
         const auto y = second.column(column);
         std::array<double, 4> extractors{};
-        for (std::size_t bin = 0; bin < 4; ++bin) extractors[bin] = found.extractors[bin][column];
+        for (std::size_t bin = 0; bin < 4; ++bin) extractors[bin] = windows.extractors[bin][column];
         std::array<std::int64_t, 4> sums{};
-        const auto largest = reference(x.data(), y.data(), rows, found.scale[column], extractors.data(), sums.data());
+        const auto largest = reference(x.data(), y.data(), rows, windows.scale[column], extractors.data(), sums.data());
         constexpr std::uint64_t infinity = 0x7FF0000000000000;
         if (largest >= infinity) {
           EXPECT_GE(found.largest[column], infinity);
@@ -237,6 +240,161 @@ TEST_P(ColumnKernels, DealOutShares) {
       expect_shares<double>(GetParam(), form, bin_count);
       expect_shares<float>(GetParam(), form, bin_count);
     }
+}
+
+/// Groups of one window per column, each odd in one column now and then: what is added, and where a run ends.
+template <class T>
+class GroupsOfBins {
+ public:
+  static constexpr std::uint8_t lowest_top = 2;
+  static constexpr std::uint8_t flag = 8;
+  static constexpr std::int64_t room = std::int64_t{1} << 61;
+
+  GroupsOfBins(Target target, TermForm form, int bin_count)
+      : form_(form),
+        bin_count_(bin_count),
+        kernel_(kernels::add_to_groups_of_bins<T>(target, form, bin_count)),
+        reference_(kernels::shares<T>(Target::scalar, form, bin_count)) {}
+
+  bool exist() const { return kernel_ != nullptr; }
+
+  void expect_sums(std::mt19937_64& random) {
+    const Count columns = 1 + random() % 40;
+    const Count rows = random() % 4 == 0 ? 128 : 1 + random() % 4;
+    Rows<T> first(rows, columns, random() % 2 * 3), second = first;
+    choose_windows(random);
+    for (Count column = 0; column < columns; ++column)
+      for (Count row = 0; row < rows; ++row) {
+        first.set(row, column, term<T>(random, 20, units_[column % 8] - 10) + std::ldexp(T{1}, units_[column % 8] + 9));
+        second.set(row, column, T{1});
+      }
+    std::vector<kernels::GroupOfBins> groups(columns / 8 + 1);
+    for (auto& group : groups) begin(group, random);
+    spoil(first, groups, random);
+    std::vector<kernels::GroupOfBins> due = groups;
+    Count due_groups = 0;
+    while (due_groups * 8 < columns && add(first, second, due_groups, due[due_groups])) ++due_groups;
+    ASSERT_EQ(
+        kernel_(first.with(form_ == TermForm::product ? &second : nullptr), windows_, lowest_top, flag, groups.data()),
+        due_groups);
+    for (Count i = 0; i < columns; ++i) {
+      const kernels::GroupOfBins& group = groups[i / 8];
+      ASSERT_EQ(group.tops[i % 8], due[i / 8].tops[i % 8]) << i;
+      ASSERT_EQ(group.flags[i % 8], due[i / 8].flags[i % 8]) << i;
+      for (std::size_t bin = 0; bin < static_cast<std::size_t>(bin_count_); ++bin)
+        ASSERT_EQ(group.sums[bin][i % 8], due[i / 8].sums[bin][i % 8]) << i << ", bin " << bin;
+    }
+    done += due_groups;
+    ended += due_groups * 8 < columns;
+  }
+
+  Count done = 0;
+  int ended = 0;
+
+ private:
+  void choose_windows(std::mt19937_64& random) {
+    windows_ = {};
+    for (std::size_t i = 0; i < 8; ++i) {
+      units_[i] = -20 + static_cast<int>(random() % 20);
+      windows_.scale[i] = form_ == TermForm::square ? std::ldexp(1.0, -units_[i] - 10) : 1.0;
+      const int top = form_ == TermForm::square ? 0 : units_[i];
+      for (int bin = 0; bin < 4; ++bin)
+        windows_.extractors[static_cast<std::size_t>(bin)][i] = std::ldexp(1.5, top + 52 - 40 * bin);
+      windows_.tops[i] = static_cast<std::uint8_t>(3 + random() % 40);
+      windows_.limits[i] = std::bit_cast<std::uint64_t>(std::ldexp(1.0, units_[i] + 12));
+      windows_.floors[i] = std::bit_cast<std::uint64_t>(std::ldexp(1.0, units_[i] + 6));
+    }
+  }
+  /// Empty, or with sums of these windows.
+  void begin(kernels::GroupOfBins& group, std::mt19937_64& random) {
+    const bool is_empty = random() % 2 == 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      group.tops[i] = is_empty ? lowest_top : windows_.tops[i];
+      group.flags[i] = is_empty ? std::uint8_t{0} : static_cast<std::uint8_t>(random() % 16);
+      for (auto& sums : group.sums) sums[i] = is_empty ? 0 : static_cast<std::int64_t>(random()) >> (4 + random() % 50);
+    }
+  }
+  void spoil(Rows<T>& rows, std::vector<kernels::GroupOfBins>& groups, std::mt19937_64& random) {
+    const Count column = random() % rows.columns();
+    kernels::GroupOfBins& group = groups[column / 8];
+    const Count row = random() % rows.rows();
+    const int unit = units_[column % 8];
+    const auto all = [&](T value) {
+      for (Count each = 0; each < rows.rows(); ++each) rows.set(each, column, value);
+    };
+    switch (random() % 12) {
+      case 0: group.tops[column % 8] += 1; break;
+      case 1: group.flags[column % 8] |= 1; break;
+      case 2: all(0); break;
+      case 3: rows.set(row, column, std::numeric_limits<T>::quiet_NaN()); break;
+      case 4: rows.set(row, column, -std::numeric_limits<T>::infinity()); break;
+      case 5: rows.set(row, column, std::ldexp(T{-1}, unit + 12)); break;
+      case 6: all(std::ldexp(T{1}, unit + 5)); break;
+      case 7: all(std::ldexp(T{1}, unit + 6)); break;
+      case 8: group.sums[1][column % 8] = room - 1; break;
+      case 9: group.sums[0][column % 8] = -room; break;
+      default: break;
+    }
+  }
+  /// What the kernel has to do with one group; false where it has to end.
+  bool add(const Rows<T>& first, const Rows<T>& second, Count number, kernels::GroupOfBins& group) const {
+    const Count columns = std::min<Count>(8, first.columns() - 8 * number);
+    bool is_empty = true, is_there = true;
+    for (std::size_t i = 0; i < columns; ++i) {
+      is_empty &= group.tops[i] == lowest_top && group.flags[i] == 0;
+      is_there &= group.tops[i] == windows_.tops[i];
+    }
+    if (!is_empty && !is_there) return false;
+    kernels::GroupOfBins sum = group;
+    for (std::size_t i = 0; i < columns; ++i) {
+      std::array<double, 4> extractors{};
+      for (std::size_t bin = 0; bin < 4; ++bin) extractors[bin] = windows_.extractors[bin][i];
+      std::array<std::int64_t, 4> sums{};
+      const auto x = first.column(8 * number + i);
+      const auto y = second.column(8 * number + i);
+      const std::uint64_t largest =
+          reference_(x.data(), y.data(), first.rows(), windows_.scale[i], extractors.data(), sums.data());
+      if (largest == 0 || largest >= windows_.limits[i] || (is_empty && largest < windows_.floors[i])) return false;
+      for (std::size_t bin = 0; bin < static_cast<std::size_t>(bin_count_); ++bin) {
+        sum.sums[bin][i] += sums[bin];
+        if (sum.sums[bin][i] < -room || sum.sums[bin][i] >= room) return false;
+      }
+      sum.tops[i] = windows_.tops[i];
+      sum.flags[i] |= flag;
+    }
+    group = sum;
+    return true;
+  }
+
+  TermForm form_;
+  int bin_count_;
+  kernels::AddToGroupsOfBins kernel_;
+  kernels::Shares reference_;
+  kernels::ColumnBins windows_{};
+  std::array<int, 8> units_{};
+};
+
+template <class T>
+void expect_groups(Target target) {
+  const auto seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (const TermForm form : {TermForm::element, TermForm::product, TermForm::square})
+    for (const int bin_count : {2, 3, 4}) {
+      GroupsOfBins<T> groups(target, form, bin_count);
+      if (!groups.exist()) {
+        EXPECT_EQ(target, Target::scalar);
+        return;
+      }
+      for (int round = 0; round < 100; ++round) ASSERT_NO_FATAL_FAILURE(groups.expect_sums(random)) << round;
+      EXPECT_GT(groups.done, 100u);
+      EXPECT_GT(groups.ended, 15);
+    }
+}
+
+TEST_P(ColumnKernels, AddToGroupsOfBins) {
+  expect_groups<double>(GetParam());
+  expect_groups<float>(GetParam());
 }
 
 STEADFOLD_EVERY_TARGET(ColumnKernels);

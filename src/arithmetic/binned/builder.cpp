@@ -24,25 +24,22 @@ using binned_record::has_groups;
 using binned_record::put;
 using binned_record::write_value;
 using binned_record::write_values;
+using kernels::ColumnBins;
 using kernels::ColumnRows;
 using kernels::ColumnShares;
 using kernels::Shares;
 using kernels::TermForm;
 
-/// What the kernel of several columns is given, and what it finds; the windows are those of the last group.
+/// What kernels of several columns are given, those of the last group, and what they find.
 struct Windows {
-  ColumnShares shares{};
-  kernels::EachColumn<std::uint8_t> tops{};
-  kernels::EachColumn<std::uint64_t> limits{};  // the least magnitudes that have no place
-  kernels::EachColumn<std::uint64_t> floors{};  // the least magnitudes that want these windows
-  bool are_steady = false;                      // the last group had the windows of the one before
+  ColumnBins bins{};
+  ColumnShares found{};
+  bool are_steady = false;  // the last group had the windows of the one before
 
-  /// Whether the largest of every column has a place in its window, and if it is a guess, in no lower one. None is 0.
-  bool have_places(bool is_guess, auto columns) const noexcept {
-    const std::uint64_t with_floors = is_guess ? 1 : 0;
+  /// Whether the largest of every column has a place in its window. None is 0.
+  bool have_places(auto columns) const noexcept {
     bool have = true;
-    for (std::size_t i = 0; i < columns; ++i)
-      have &= shares.largest[i] - 1 < limits[i] - 1 && shares.largest[i] >= floors[i] * with_floors;
+    for (std::size_t i = 0; i < columns; ++i) have &= found.largest[i] - 1 < bins.limits[i] - 1;
     return have;
   }
 };
@@ -62,6 +59,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
         largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
         shares_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), shape.bin_count)),
         largest_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), 0)),
+        add_to_groups_(kernels::add_to_groups_of_bins<Element>(kernels::chosen(), form(), shape.bin_count)),
         copy_(shape),
         windows_(shape.columns > 1 ? std::make_unique<Windows>() : nullptr),
         few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
@@ -142,9 +140,10 @@ class BinnedBuilder final : public Builder, private Surveyor {
     if (!readable(block)) return;
     std::uint8_t flags = no_flags;
     if (columns_.size() > 1 && prefers_rows())
-      for_each_group(block, [&](Count begin, const ColumnRows& rows) {
-        look_at(rows, std::span(surveyed_).subspan(begin, rows.columns));
-      });
+      for_each_column_group(of_operation(block), columns_.size(), sizeof(Element),
+                            [&](Count begin, const ColumnRows& rows) {
+                              look_at(rows, std::span(surveyed_).subspan(begin, rows.columns));
+                            });
     else
       for_each_tile(block, [&](Count column, const BinnedTile& tile) { look_at(tile, surveyed_[column], flags); });
   }
@@ -293,19 +292,18 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   void add(const Block& block) {
     if (columns_.size() > 1 && prefers_rows())
-      for_each_group(block, [this](Count begin, const ColumnRows& rows) { add(rows, begin); });
+      for_each_columns(of_operation(block), columns_.size(), sizeof(Element),
+                       [this](Count begin, const ColumnRows& rows) { return add_columns(rows, begin); });
     else
       for_each_tile(block, [this](Count column, const BinnedTile& tile) {
         columns_.change(column, [&](Column& changed) { add(tile, changed); });
       });
   }
 
-  /// `take(first column, rows)` for groups of columns.
-  template <class Take>
-  void for_each_group(const Block& block, const Take& take) {
-    Block taken = block;
-    if (!is_dot()) taken.second = nullptr;
-    for_each_column_group(taken, columns_.size(), sizeof(Element), take);
+  /// Without other factors, unless the operation has some.
+  Block of_operation(Block block) const noexcept {
+    if (!is_dot()) block.second = nullptr;
+    return block;
   }
 
   /// One column of a group, by itself.
@@ -317,56 +315,56 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   void look_at(const ColumnRows& rows, std::span<std::uint8_t> tops) {
     Windows& windows = *windows_;
-    largest_of_columns_(rows, windows.shares);
+    largest_of_columns_(rows, windows.bins, windows.found);
     std::uint8_t flags = no_flags;
     for (Count i = 0; i < rows.columns; ++i) {
-      if (finite(windows.shares.largest[i]))
-        tops[i] = std::max(tops[i], top_of(windows.shares.largest[i]));
+      if (finite(windows.found.largest[i]))
+        tops[i] = std::max(tops[i], top_of(windows.found.largest[i]));
       else
         look_at(column_of(rows, i), tops[i], flags);
     }
   }
 
-  /// Adds a group with the present windows; a column whose window is too low, or that is not finite, comes once more by
-  /// itself.
+  /// Adds all rows of some columns, and returns how many. Most groups have the windows of the last one.
+  Count add_columns(const ColumnRows& rows, Count begin) {
+    Windows& windows = *windows_;
+    const Count groups = windows.are_steady
+                             ? add_to_groups_(rows, windows.bins, lowest_top(), not_minus_zero, &columns_.group(begin))
+                             : 0;
+    const Count done = std::min(groups * columns_of_group, rows.columns);
+    if (done == rows.columns) return done;
+    ColumnRows group = rows;
+    group.first += done * sizeof(Element);
+    if (is_dot()) group.second += done * sizeof(Element);
+    group.columns = std::min(columns_of_group, rows.columns - done);
+    add(group, begin + done);
+    return done + group.columns;
+  }
+
+  /// Adds a group; a column whose window is too low, or that is not finite, comes once more by itself.
   void add(const ColumnRows& rows, Count begin) {
     Windows& windows = *windows_;
     BinnedGroup& group = columns_.group(begin);
     with_extent(shape_.bin_count, rows.columns, [&](auto bin_count, auto columns) {
-      if (!add_by_guess(rows, group, columns)) {
-        raise_for_few(rows, begin);
-        follow_windows(group, columns);
-        shares_of_columns_(rows, windows.shares);
-        if (!windows.have_places(false, columns)) return add_one_by_one(rows, begin);
-      }
+      raise_for_few(rows, begin);
+      follow_windows(group, columns);
+      shares_of_columns_(rows, windows.bins, windows.found);
+      if (!windows.have_places(columns)) return add_one_by_one(rows, begin);
       for (std::size_t bin = 0; bin < bin_count; ++bin)
-        for (std::size_t i = 0; i < columns; ++i) group.sums[bin][i] += windows.shares.sums[bin][i];
+        for (std::size_t i = 0; i < columns; ++i) group.sums[bin][i] += windows.found.sums[bin][i];
       for (std::size_t i = 0; i < columns; ++i) group.flags[i] |= not_minus_zero;
       columns_.carry(begin, bin_count, columns);
     });
-  }
-
-  /// Finds the shares of the first rows in the windows of another group, which most groups have; false if they may be
-  /// others. Sparse columns, say, are not tried again before two groups in a row have the same windows.
-  bool add_by_guess(const ColumnRows& rows, BinnedGroup& group, auto columns) noexcept {
-    Windows& windows = *windows_;
-    if (!windows.are_steady) return false;
-    for (std::size_t i = 0; i < columns; ++i)
-      if (group.tops[i] != lowest_top() || group.flags[i] != no_flags || windows.tops[i] == 0) return false;
-    shares_of_columns_(rows, windows.shares);
-    windows.are_steady = windows.have_places(true, columns);
-    if (windows.are_steady) std::copy_n(windows.tops.begin(), columns, group.tops.begin());
-    return windows.are_steady;
   }
 
   void add_one_by_one(const ColumnRows& rows, Count begin) {
     Windows& windows = *windows_;
     for (Count i = 0; i < rows.columns; ++i)
       columns_.change(begin + i, [&](Column& column) {
-        const std::uint64_t largest = windows.shares.largest[i];
-        if (largest >= windows.limits[i]) return add(column_of(rows, i), column);
+        const std::uint64_t largest = windows.found.largest[i];
+        if (largest >= windows.bins.limits[i]) return add(column_of(rows, i), column);
         for (std::size_t bin = 0; bin < static_cast<std::size_t>(shape_.bin_count); ++bin)
-          column.bins.sums[bin] += windows.shares.sums[bin][i];
+          column.bins.sums[bin] += windows.found.sums[bin][i];
         if (largest != 0)
           column.flags |= not_minus_zero;
         else
@@ -379,14 +377,14 @@ class BinnedBuilder final : public Builder, private Surveyor {
     Windows& windows = *windows_;
     windows.are_steady = true;
     for (Count i = 0; i < columns; ++i) {
-      if (group.tops[i] == windows.tops[i]) continue;
+      if (group.tops[i] == windows.bins.tops[i]) continue;
       windows.are_steady = false;
       window_.follow(shape_.grid, group.tops[i], shape_.bin_count);
-      windows.tops[i] = group.tops[i];
-      windows.limits[i] = shape_.grid.limit(group.tops[i]);
-      windows.floors[i] = group.tops[i] > lowest_top() ? shape_.grid.limit(group.tops[i] - 1) : 0;
-      windows.shares.scale[i] = window_.scale;
-      for (std::size_t bin = 0; bin < most_bins; ++bin) windows.shares.extractors[bin][i] = window_.each[bin];
+      windows.bins.tops[i] = group.tops[i];
+      windows.bins.limits[i] = shape_.grid.limit(group.tops[i]);
+      windows.bins.floors[i] = group.tops[i] > lowest_top() ? shape_.grid.limit(group.tops[i] - 1) : 0;
+      windows.bins.scale[i] = window_.scale;
+      for (std::size_t bin = 0; bin < most_bins; ++bin) windows.bins.extractors[bin][i] = window_.each[bin];
     }
   }
 
@@ -476,6 +474,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Shares largest_;
   kernels::SharesOfColumns shares_of_columns_;  // null where lanes are not columns
   kernels::SharesOfColumns largest_of_columns_;
+  kernels::AddToGroupsOfBins add_to_groups_;
   BinnedCopy copy_;
   std::unique_ptr<Windows> windows_;  // where there are several columns
   FewRows few_;

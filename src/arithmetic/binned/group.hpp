@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "arithmetic/binned/bins.hpp"
-#include "kernels/columns.hpp"
+#include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {
 
@@ -40,14 +40,11 @@ struct BinnedColumn {
   }
 };
 
-/// The first columns' tops, flags and bins; what belongs to others is never looked at.
-struct BinnedGroup {
+/// The first columns' tops, flags and bins; what belongs to others has no meaning.
+struct BinnedGroup : kernels::GroupOfBins {
   template <class Value>
   using EachColumn = kernels::EachColumn<Value>;
-
-  alignas(64) std::array<EachColumn<std::int64_t>, most_bins> sums;  // of the top bins, of those below them, ...
-  EachColumn<std::uint8_t> tops;
-  EachColumn<std::uint8_t> flags;
+  static_assert(most_bins == std::tuple_size_v<decltype(sums)>);
 
   static constexpr Bytes bytes_of(int bin_count, Count columns) noexcept {
     return columns * (static_cast<Bytes>(bin_count) * sizeof(std::int64_t) + 2);
