@@ -45,6 +45,9 @@ class WideColumns {
 
   /// The only column.
   const Column& only() const noexcept { return columns_.front(); }
+  void write(exact_record::Writer& writer) const noexcept {
+    for_each_group([&](Count columns, GroupSums& group) { writer.put(columns, group); });
+  }
   template <class Take>
   void for_each_group(const Take& take) const {
     GroupSums group;
@@ -114,7 +117,7 @@ class ExactBuilder final : public Builder {
         return writer.finish();
       }
     }
-    columns_.for_each_group([&](Count columns, GroupSums& group) { writer.put(columns, group); });
+    columns_.write(writer);
     return writer.finish();
   }
 

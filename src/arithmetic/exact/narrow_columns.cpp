@@ -147,6 +147,20 @@ auto NarrowColumns<Element, factors>::wide(Count column) noexcept -> Wide& {
 }
 
 template <class Element, int factors>
+void NarrowColumns<Element, factors>::write(exact_record::Writer& writer) noexcept {
+  GroupSums wide;
+  for (Count begin = 0; begin < columns_; begin += columns_of_group) {
+    NarrowSums& sums = groups_[begin / columns_of_group];
+    if (sums.wide == 0) {
+      writer.put(columns_at(begin), sums.narrow, sums.flags);
+      continue;
+    }
+    read(begin, wide);
+    writer.put(columns_at(begin), wide);
+  }
+}
+
+template <class Element, int factors>
 void NarrowColumns<Element, factors>::read(Count begin, GroupSums& group) const noexcept {
   const NarrowSums& sums = groups_[begin / columns_of_group];
   group.flags = sums.flags;

@@ -4,10 +4,12 @@
 // memory is reserved beforehand, so that nothing is allocated later, and is not touched before it is needed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "arithmetic/exact/narrow_group.hpp"
@@ -42,22 +44,22 @@ class NarrowColumns {
         tops_(columns, ColumnWindowFinder::no_top) {}
 
   Count count() const noexcept { return columns_; }
-  void clear() noexcept {
-    for (NarrowSums& group : groups_) group = {};
-  }
+  void clear() noexcept { std::fill(groups_.begin(), groups_.end(), NarrowSums()); }
 
   /// Adds rows of all columns; `second`: the other factors, where terms are products.
   void add(const Block& block) noexcept;
   /// Adds rows of one column that stand `stride` bytes apart.
   void add_column(Count column, const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
 
-  /// Calls `take(columns, group)` for one group after the other. `take` may change what it gets.
+  /// Puts one group after the other, from where they stand if they are narrow. Their units may change.
+  void write(exact_record::Writer& writer) noexcept;
+  /// Calls `take(columns, group)` for one group after the other.
   template <class Take>
   void for_each_group(const Take& take) const {
     exact_record::GroupSums group;
     for (Count begin = 0; begin < columns_; begin += columns_of_group) {
       read(begin, group);
-      take(columns_at(begin), group);
+      take(columns_at(begin), std::as_const(group));
     }
   }
 

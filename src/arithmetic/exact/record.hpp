@@ -233,16 +233,21 @@ class Writer {
   /// Puts a group, as narrow as can be.
   void put(Count columns, GroupSums& group) noexcept {
     group.settle(columns);
-    if (!group.is_narrow) return put_wide(columns, group);
-    const int words = group.narrow.trim();
+    if (group.is_narrow)
+      put(columns, group.narrow, group.flags);
+    else
+      put_wide(columns, group);
+  }
+  void put(Count columns, NarrowGroup& group, GroupFlags flags) noexcept {
+    const int words = group.trim();
     const Bytes bytes = static_cast<Bytes>(words) * columns * sizeof(std::uint64_t);
-    fits_ = fits_ && group.narrow.ends_within(digit_count_) && sizeof(GroupHead) + bytes <= out_.size() - size_;
+    fits_ = fits_ && group.ends_within(digit_count_) && sizeof(GroupHead) + bytes <= out_.size() - size_;
     if (!fits_) return;
-    put(GroupHead{.lowest = static_cast<std::uint8_t>(group.narrow.lowest()),
+    put(GroupHead{.lowest = static_cast<std::uint8_t>(group.lowest()),
                   .words = static_cast<std::uint8_t>(words),
                   .reserved = 0,
-                  .flags = group.flags});
-    group.narrow.write(words, columns, out_.data() + size_);
+                  .flags = flags});
+    group.write(words, columns, out_.data() + size_);
     size_ += bytes;
   }
   /// Puts what two records have next, merged by a kernel, as long as it takes it; returns how many groups.
