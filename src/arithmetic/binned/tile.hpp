@@ -22,7 +22,8 @@ struct BinnedTile {
   kernels::Shares largest = nullptr;
 };
 
-/// Copies elements that are not contiguous, or have infinities and NaNs among them; products become their terms.
+/// Copies elements that are not contiguous, or have infinities and NaNs among them; products become their terms. All
+/// copies of a thread stand in the same memory: there may be a builder for each of many columns.
 class BinnedCopy {
  public:
   static constexpr Count capacity = 512;
@@ -52,7 +53,7 @@ class BinnedCopy {
     return shape.grid.squares() ? kernels::TermForm::square : kernels::TermForm::element;
   }
 
-  std::array<double, capacity> values_;
+  static inline constinit thread_local std::array<double, capacity> values_{};
   kernels::Shares shares_;
   kernels::Shares largest_;
 };
