@@ -46,6 +46,11 @@ struct EachTopAndFlags {
     std::memcpy(&tops, end - sizeof tops - sizeof flags, sizeof tops);
     std::memcpy(&flags, end - sizeof flags, sizeof flags);
   }
+  void write(std::byte* group, int bin_count) const noexcept {
+    std::byte* const end = group + binned_group_bytes(bin_count);
+    std::memcpy(end - sizeof tops - sizeof flags, &tops, sizeof tops);
+    std::memcpy(end - sizeof flags, &flags, sizeof flags);
+  }
   bool have_tops_within(const BinnedBounds& bounds) const noexcept {
     return (tops & highest_bits) == 0 && at_least(tops, in_every_byte(bounds.lowest_top)) == highest_bits &&
            at_least(in_every_byte(bounds.highest_top), tops) == highest_bits;
@@ -126,8 +131,9 @@ order::Count merge(const BinnedBounds& bounds, const std::byte* left, std::uint6
   for (order::Count group = 0; group < groups; ++group) {
     const EachTopAndFlags of_left(left, bin_count);
     const EachTopAndFlags of_right(right, bin_count);
-    const std::uint64_t flags = of_left.flags | of_right.flags;
-    if (!of_left.have_tops_within(bounds) || !of_right.have_tops_within(bounds) || (flags & unknown_flags) != 0)
+    EachTopAndFlags sum = of_left;
+    sum.flags |= of_right.flags;
+    if (!of_left.have_tops_within(bounds) || !of_right.have_tops_within(bounds) || (sum.flags & unknown_flags) != 0)
       return group;
     const std::uint64_t* const a = sums_of(left);
     const std::uint64_t* const b = sums_of(right);
@@ -140,13 +146,11 @@ order::Count merge(const BinnedBounds& bounds, const std::byte* left, std::uint6
       hn::StoreU(hn::Add(of_a, of_b), d, to + i);
     }
     if (!hn::AllTrue(d, hn::Eq(all, hn::Zero(d)))) return group;
-    std::uint64_t tops = of_left.tops;
-    if (tops != of_right.tops) {
-      tops = higher_of(tops, of_right.tops);
-      add_windows<bin_count>(a, of_left.tops, b, of_right.tops, tops, to);
+    if (of_left.tops != of_right.tops) {
+      sum.tops = higher_of(of_left.tops, of_right.tops);
+      add_windows<bin_count>(a, of_left.tops, b, of_right.tops, sum.tops, to);
     }
-    std::memcpy(to + word_count, &tops, sizeof tops);
-    std::memcpy(to + word_count + 1, &flags, sizeof flags);
+    sum.write(out, bin_count);
     left += binned_group_bytes(bin_count);
     right += binned_group_bytes(bin_count);
     out += binned_group_bytes(bin_count);
@@ -164,7 +168,7 @@ order::Count round(const BinnedBounds& bounds, const std::byte* from, std::uint6
   const auto first_bit = hn::Set(d, static_cast<std::uint64_t>(std::int64_t{unit_below_top_0} + bias_of_first_bit));
   for (order::Count group = 0; group < groups; ++group) {
     const EachTopAndFlags of_group(from, bin_count);
-    if (of_group.flags != in_every_byte(bounds.flags_of_normal) || !of_group.have_tops_within(bounds)) return group;
+    if (of_group.flags != in_every_byte(bounds.flags_of_rounded) || !of_group.have_tops_within(bounds)) return group;
     const std::uint64_t* const sums = sums_of(from);
     auto* const to = reinterpret_cast<std::uint64_t*>(doubles);
     auto all = hn::Zero(d);

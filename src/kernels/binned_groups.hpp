@@ -22,10 +22,10 @@ constexpr order::Bytes binned_group_bytes(int bin_count) noexcept {
 struct BinnedBounds {
   std::uint8_t lowest_top;
   std::uint8_t highest_top;
-  std::uint8_t lowest_normal;  // tops of columns that can be rounded; of others only if all of their sums are 0
+  std::uint8_t lowest_normal;  // tops of columns that are rounded; with others, only those that come to 0
   std::uint8_t highest_normal;
-  std::uint8_t flags;            // there are no others
-  std::uint8_t flags_of_normal;  // what every column has that can be rounded
+  std::uint8_t flags;             // there are no others
+  std::uint8_t flags_of_rounded;  // just what every column has that is rounded
 };
 
 /// Adds groups of two records into a third one: bin to bin, below the higher top of each column; flags are united. Ends

@@ -2,7 +2,6 @@
 #include "kernels/narrow_groups.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "kernels/highway.hpp"
@@ -137,8 +136,6 @@ order::Count round_one_by_one(std::uint64_t head, const std::byte* from, order::
 HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 /// What says whether a group is settled, from all of its columns.
 template <class V>

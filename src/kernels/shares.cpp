@@ -316,7 +316,7 @@ HWY_INLINE bool add_to_group(const ColumnRows& rows, Count first, Count columns,
   const ColumnsAsIntegers di;
   const Count lanes = hn::Lanes(d);
   constexpr std::int64_t most = std::int64_t{1} << 61;
-  alignas(64) std::array<EachColumn<std::int64_t>, bin_count> sums;
+  alignas(64) std::array<EachColumn<std::int64_t>, bin_count> sums{};
   for (Count begin = 0; begin < columns; begin += lanes) {
     const Count some = std::min(lanes, columns - begin);
     const ColumnTerms e0 = extractors_of<bin_count>(windows, 0, begin);

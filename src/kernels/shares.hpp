@@ -1,7 +1,7 @@
 // Terms dealt out to the bins of pre-rounded sums, and the largest of them, in one pass; arithmetic/binned/bins.hpp has
 // the mathematics. Rank order: not needed, sums are integers. Cost: 4 K + 1 lane operations per term; nothing is
-// written but K sums. Source: [S2]; Demmel & Nguyen 2013. Sums in integers, the bit patterns of what the extractors
-// leave: ours.
+// written but K sums of each column. Source: [S2]; Demmel & Nguyen 2013. Sums in integers, the bit patterns of what the
+// extractors leave: ours.
 #pragma once
 
 #include <array>
@@ -51,15 +51,15 @@ using SharesOfColumns = void (*)(const ColumnRows& rows, const ColumnBins& windo
 template <class T>
 SharesOfColumns shares_of_columns(Target target, TermForm form, int bin_count) noexcept;
 
-/// The sums of a group of columns, and each one's top and flags; no flags say that nothing has been added yet.
+/// The sums of a group of columns, and each one's top and flags, which are 0 while nothing but -0.0 has been added.
 struct GroupOfBins {
   alignas(64) std::array<EachColumn<std::int64_t>, 4> sums;  // of the top bins, of those below them, ...
   EachColumn<std::uint8_t> tops;
   EachColumn<std::uint8_t> flags;
 };
 
-/// Adds rows of any number of columns to groups of them, as long as all columns of a group have these windows, or
-/// nothing has been added to any of them, which `lowest_top` says, and these become theirs. Sets a flag in each column.
+/// Adds rows of any number of columns to groups of them, as long as all columns of a group have these windows, or all
+/// have `lowest_top` and no flags, and these become theirs. Sets a flag in each column.
 /// Ends before the first group of others, or in which a term has no place, a column has none but zeros, a window is
 /// higher than the first terms need it, or a sum leaves its room of 2^61; returns how many groups are done.
 using AddToGroupsOfBins = order::Count (*)(const ColumnRows& rows, const ColumnBins& windows, std::uint8_t lowest_top,

@@ -381,54 +381,124 @@ TEST(Binned, BlocksOfAnySizeAreCarried) {
   }
 }
 
-/// A random number: its magnitude is near the smallest one that needs this window, at most `below` binades under it.
-/// One in 64 is a zero.
-double near_a_window(std::mt19937_64& random, int window, int below) {
-  if (random() % 64 == 0) return random() % 2 == 0 ? 0.0 : -0.0;
-  const int exponent = -1074 + 40 * window - 1 - static_cast<int>(random() % (static_cast<std::uint64_t>(below) + 1));
-  const double magnitude = std::ldexp(random() % 2 == 0 ? 1.0 : 2.0 - 0x1p-52, std::max(exponent, -1074));
+/// A random number: its magnitude, or its square's, is near the smallest one that needs this window, at most `below`
+/// binades under it. One in 64 is a zero.
+template <class Element>
+Element near_a_window(std::mt19937_64& random, int window, int below, bool is_squared) {
+  if (random() % 64 == 0) return random() % 2 == 0 ? Element{0} : -Element{0};
+  const int exponent = -1074 + (is_squared ? 20 : 40) * window - 1 -
+                       static_cast<int>(random() % (static_cast<std::uint64_t>(below) + 1));
+  const Element factor = random() % 2 == 0 ? Element{1} : Element{2} - std::numeric_limits<Element>::epsilon();
+  const Element magnitude = std::ldexp(factor, std::max(exponent, -1074));
   return random() % 2 == 0 ? magnitude : -magnitude;
 }
 
 /// Columns that come together take the windows of their neighbours for their own until they know better: records are
 /// those of columns that come one by one, whatever stands beside them, and whatever the others expected.
-TEST(Binned, WindowsOfColumnsAreTheirOwn) {
+template <class Element>
+void expect_own_windows(Operation operation, int bin_count, std::uint64_t seed) {
   constexpr Count columns = 43;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    std::mt19937_64 random(seed);
-    const auto sweep = random() % 2 == 0 ? Sweep::single_sweep : Sweep::double_sweep;
-    const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, 3, sweep, columns);
-    const std::unique_ptr<Builder> together = kind->builder(), apart = kind->builder();
-    const int usual = 1 + static_cast<int>(random() % (random() % 2 == 0 ? 4 : 20));
-    const auto draw = [&](Count rows) {
-      std::vector<double> x(rows * columns);
-      for (Count begin = 0; begin < columns; begin += 8) {
-        const int window = usual + (random() % 4 == 0 ? static_cast<int>(random() % 5) - 2 : 0);
-        const int below = random() % 2 == 0 ? 0 : static_cast<int>(random() % 3);
-        for (Count i = begin; i < std::min(begin + 8, columns); ++i)
-          for (Count row = 0; row < rows; ++row)
-            x[row * columns + i] = near_a_window(random, std::max(window, 1), below);
-      }
-      return x;
-    };
-    if (sweep == Sweep::double_sweep) {
-      Record tops(columns);
-      const std::vector<double> of_all = draw(1);
-      together->surveyor()->survey(block_of(of_all, of_all, 0, 1, columns));
-      together->surveyor()->write_survey(tops);
-      for (const auto& each : {&together, &apart}) (*each)->surveyor()->expect(tops);
+  std::mt19937_64 random(seed);
+  const auto sweep = random() % 2 == 0 ? Sweep::single_sweep : Sweep::double_sweep;
+  const auto kind = make_binned(operation, type_of<Element>, Type::f64, bin_count, sweep, columns);
+  const std::unique_ptr<Builder> together = kind->builder(), apart = kind->builder();
+  const bool is_squared = operation == Operation::norm2;
+  constexpr int lowest = std::is_same_v<Element, float> ? 24 : 1;  // of a window that such elements have
+  const int usual =
+      (is_squared ? 2 : 1) * lowest + static_cast<int>(random() % (lowest > 1 || random() % 2 == 0 ? 4 : 20));
+  const auto draw = [&](Count rows) {
+    std::vector<Element> x(rows * columns);
+    for (Count begin = 0; begin < columns; begin += 8) {
+      const int window = usual + (random() % 4 == 0 ? static_cast<int>(random() % 5) - 2 : 0);
+      const int below = random() % 2 == 0 ? 0 : static_cast<int>(random() % 3);
+      for (Count i = begin; i < std::min(begin + 8, columns); ++i)
+        for (Count row = 0; row < rows; ++row)
+          x[row * columns + i] = near_a_window<Element>(random, std::max(window, 1), below, is_squared);
     }
-    together->clear();
-    apart->clear();
-    for (int push = 0; push < 3; ++push) {
-      const Count rows = 1 + random() % 3;
-      const std::vector<double> x = draw(rows);
-      const Block block = block_of(x, x, 0, rows, columns);
-      together->push(0, block);
-      for (Count i = 0; i < columns; ++i)
-        apart->columns()->column(i).push(
-            0, {.first = block.first + i * sizeof(double), .rows = rows, .row_stride = block.row_stride});
-      ASSERT_EQ(written(*kind, *together), written(*kind, *apart)) << "seed " << seed << ", push " << push;
+    return x;
+  };
+  const auto draw_factors = [&](Count rows) {
+    std::vector<Element> y(rows * columns);
+    for (Element& each : y) each = static_cast<Element>(random() % 8 == 0 ? -2 : random() % 2 == 0 ? -1 : 1);
+    return y;
+  };
+  if (sweep == Sweep::double_sweep) {
+    Record tops(columns);
+    const std::vector<Element> of_all = draw(1), factors = draw_factors(1);
+    together->surveyor()->survey(block_of(of_all, factors, 0, 1, columns));
+    together->surveyor()->write_survey(tops);
+    for (const auto& each : {&together, &apart}) (*each)->surveyor()->expect(tops);
+  }
+  together->clear();
+  apart->clear();
+  for (int push = 0; push < 3; ++push) {
+    const Count rows = 1 + random() % 3;
+    const std::vector<Element> x = draw(rows), y = draw_factors(rows);
+    const Block block = block_of(x, y, 0, rows, columns);
+    together->push(0, block);
+    for (Count i = 0; i < columns; ++i)
+      apart->columns()->column(i).push(0, {.first = block.first + i * sizeof(Element),
+                                           .second = block.second + i * sizeof(Element),
+                                           .rows = rows,
+                                           .row_stride = block.row_stride});
+    ASSERT_EQ(written(*kind, *together), written(*kind, *apart)) << "seed " << seed << ", push " << push;
+  }
+}
+
+TEST(Binned, WindowsOfColumnsAreTheirOwn) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed)
+    ASSERT_NO_FATAL_FAILURE(expect_own_windows<double>(Operation::sum, 3, seed));
+  for (const Operation operation : {Operation::sum, Operation::dot, Operation::norm2})
+    for (const int bin_count : {2, 3, 4})
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE(std::string(name_of(operation)) + " in " + std::to_string(bin_count) + " bins");
+        ASSERT_NO_FATAL_FAILURE(expect_own_windows<double>(operation, bin_count, seed));
+        ASSERT_NO_FATAL_FAILURE(expect_own_windows<float>(operation, bin_count, seed));
+      }
+}
+
+/// Kernels look at whole groups of columns: what is no record is refused in each of them, on either side.
+TEST(Binned, DamagedGroupsAreRefused) {
+  constexpr Count columns = 19;
+  constexpr std::size_t of_records = 24;  // bytes before the columns
+  std::vector<double> x(2 * columns);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::ldexp(static_cast<double>(i + 1), i % columns == 3 ? 60 : 0);
+  for (const int bin_count : {2, 3, 4}) {
+    const auto kind = make_binned(Operation::sum, Type::f64, Type::f64, bin_count, Sweep::single_sweep, columns);
+    const Record good = record_of(*kind, x, x, columns);
+    const Record more =
+        record_of(*kind, std::vector<double>(64 * columns, 0.25), x, columns);  // its sums may be larger
+    std::vector<double> values(columns);
+    const auto expect_refused = [&](const Record& bad) {
+      EXPECT_EQ(kind->finish(bad, unknown_count, reinterpret_cast<std::byte*>(values.data()), nullptr),
+                Status::transport_failed);
+      for (const Record& other : {good, more}) {
+        EXPECT_EQ(header_of(merged(*kind, bad, other)).status, Status::transport_failed);
+        EXPECT_EQ(header_of(merged(*kind, other, bad)).status, Status::transport_failed);
+      }
+    };
+    ASSERT_EQ(header_of(merged(*kind, good, more)).status, Status::ok);
+    const auto bins = static_cast<std::size_t>(bin_count);
+    for (std::size_t column = 0; column < columns; ++column) {
+      SCOPED_TRACE("column " + std::to_string(column) + ", " + std::to_string(bin_count) + " bins");
+      const std::size_t begin = column / 8 * 8;
+      const std::size_t together = std::min<std::size_t>(8, columns - begin);
+      const std::size_t group = of_records + begin * (8 * bins + 2);
+      const std::size_t tops = group + together * 8 * bins;
+      for (const int top : {bin_count - 2, 53, 128, 255}) {
+        Record bad = good;
+        bad[tops + column - begin] = static_cast<std::byte>(top);
+        expect_refused(bad);
+      }
+      Record flagged = good;
+      flagged[tops + together + column - begin] |= std::byte{16};
+      expect_refused(flagged);
+      for (std::size_t bin = 0; bin < bins; ++bin)
+        for (const std::int64_t beyond : {(std::int64_t{1} << 40) + 1, -(std::int64_t{1} << 40) - 1}) {  // for two rows
+          Record bad = good;
+          std::memcpy(&bad[group + 8 * (bin * together + column - begin)], &beyond, sizeof beyond);
+          expect_refused(bad);
+        }
     }
   }
 }

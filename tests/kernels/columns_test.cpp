@@ -266,7 +266,7 @@ class GroupsOfBins {
     for (Count column = 0; column < columns; ++column)
       for (Count row = 0; row < rows; ++row) {
         first.set(row, column, term<T>(random, 20, units_[column % 8] - 10) + std::ldexp(T{1}, units_[column % 8] + 9));
-        second.set(row, column, T{1});
+        second.set(row, column, column % 3 == 0 ? T{-1} : T{1});
       }
     std::vector<kernels::GroupOfBins> groups(columns / 8 + 1);
     for (auto& group : groups) begin(group, random);

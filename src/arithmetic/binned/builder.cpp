@@ -30,11 +30,11 @@ using kernels::ColumnShares;
 using kernels::Shares;
 using kernels::TermForm;
 
-/// What kernels of several columns are given, those of the last group, and what they find.
+/// The windows of the last group, which kernels of columns are given, and what they find.
 struct Windows {
   ColumnBins bins{};
   ColumnShares found{};
-  bool are_steady = false;  // the last group had the windows of the one before
+  bool are_steady = false;  // the last group had the windows of the one before, and no column that wants another
 
   /// Whether the largest of every column has a place in its window. None is 0.
   bool have_places(auto columns) const noexcept {
@@ -349,7 +349,10 @@ class BinnedBuilder final : public Builder, private Surveyor {
       raise_for_few(rows, begin);
       follow_windows(group, columns);
       shares_of_columns_(rows, windows.bins, windows.found);
-      if (!windows.have_places(columns)) return add_one_by_one(rows, begin);
+      if (!windows.have_places(columns)) {
+        windows.are_steady = false;  // the next group may have such a column, too
+        return add_one_by_one(rows, begin);
+      }
       for (std::size_t bin = 0; bin < bin_count; ++bin)
         for (std::size_t i = 0; i < columns; ++i) group.sums[bin][i] += windows.found.sums[bin][i];
       for (std::size_t i = 0; i < columns; ++i) group.flags[i] |= not_minus_zero;

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "arithmetic/binned/bins.hpp"
+#include "kernels/binned_groups.hpp"
 #include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {
@@ -141,5 +142,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     }
   }
 };
+static_assert(sizeof(BinnedGroup) == sizeof(kernels::GroupOfBins));  // kernels are given arrays of them
+static_assert(BinnedGroup::bytes_of(most_bins, kernels::most_columns) == kernels::binned_group_bytes(most_bins));
 
 }  // namespace steadfold::arithmetic

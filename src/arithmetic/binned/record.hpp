@@ -78,7 +78,7 @@ struct BinnedShape {
             .lowest_normal = static_cast<std::uint8_t>(lowest),
             .highest_normal = static_cast<std::uint8_t>(highest),
             .flags = static_cast<std::uint8_t>(all_flags),
-            .flags_of_normal = not_minus_zero};
+            .flags_of_rounded = not_minus_zero};
   }
 };
 

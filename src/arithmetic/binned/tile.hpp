@@ -23,7 +23,8 @@ struct BinnedTile {
 };
 
 /// Copies elements that are not contiguous, or have infinities and NaNs among them; products become their terms. All
-/// copies of a thread stand in the same memory: there may be a builder for each of many columns.
+/// copies of a thread stand in the same memory, since there may be a builder for each of many columns: the next copy of
+/// any builder ends the one before.
 class BinnedCopy {
  public:
   static constexpr Count capacity = 512;
