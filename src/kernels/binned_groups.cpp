@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>  // after the line above
 #include <hwy/highway.h>
 
+#include "kernels/moved_bins.hpp"
 #include "kernels/two_words.hpp"
 #endif
 
@@ -68,14 +69,11 @@ namespace {
 
 HWY_INLINE auto sums_of(const std::byte* group) { return reinterpret_cast<const std::uint64_t*>(group); }
 
-/// Bytes, one for each lane.
-HWY_INLINE hn::Vec<Words> widened(std::uint64_t bytes, std::size_t first) {
-  const Words d;
-  const hn::Rebind<std::uint8_t, Words> narrow;
-  const hn::Rebind<std::uint32_t, Words> half;
+/// Bytes of a word, one for each lane.
+HWY_INLINE hn::Vec<Words> lanes_of(std::uint64_t bytes, std::size_t first) {
   std::uint8_t each[most_columns];
   std::memcpy(each, &bytes, sizeof each);
-  return hn::PromoteTo(d, hn::PromoteTo(half, hn::LoadU(narrow, each + first)));
+  return widened(each + first);
 }
 
 /// What is not 0 in any bit that counts, where a sum does not lie between -most and most.
@@ -85,25 +83,11 @@ HWY_INLINE V beyond(V sum, std::uint64_t most) {
   return hn::And(hn::Add(sum, hn::Set(d, most)), hn::Set(d, ~(2 * most - 1)));
 }
 
-/// A column's sum in a bin of a window that lies `by` bins higher than its own.
-template <int bin>
-HWY_INLINE hn::Vec<Words> moved(const std::uint64_t* sums, hn::Vec<Words> by) {
-  const Words d;
-  auto found = hn::IfThenElseZero(hn::Eq(by, hn::Zero(d)), hn::LoadU(d, sums + bin * most_columns));
-  if constexpr (bin >= 1)
-    found = hn::Or(found, hn::IfThenElseZero(hn::Eq(by, hn::Set(d, 1)), hn::LoadU(d, sums + (bin - 1) * most_columns)));
-  if constexpr (bin >= 2)
-    found = hn::Or(found, hn::IfThenElseZero(hn::Eq(by, hn::Set(d, 2)), hn::LoadU(d, sums + (bin - 2) * most_columns)));
-  if constexpr (bin >= 3)
-    found = hn::Or(found, hn::IfThenElseZero(hn::Eq(by, hn::Set(d, 3)), hn::LoadU(d, sums + (bin - 3) * most_columns)));
-  return found;
-}
-
 template <int bin>
 HWY_INLINE void add_moved(const std::uint64_t* a, hn::Vec<Words> by_of_a, const std::uint64_t* b,
                           hn::Vec<Words> by_of_b, std::uint64_t* to) {
   const Words d;
-  hn::StoreU(hn::Add(moved<bin>(a, by_of_a), moved<bin>(b, by_of_b)), d, to + bin * most_columns);
+  hn::StoreU(hn::Add(moved<bin>(Words(), a, by_of_a), moved<bin>(Words(), b, by_of_b)), d, to + bin * most_columns);
 }
 
 /// Adds groups of which some columns' windows differ.
@@ -112,8 +96,8 @@ HWY_INLINE void add_windows(const std::uint64_t* a, std::uint64_t tops_of_a, con
                             std::uint64_t tops_of_b, std::uint64_t tops, std::uint64_t* to) {
   const std::size_t lanes = hn::Lanes(Words());
   for (std::size_t i = 0; i < most_columns; i += lanes) {
-    const auto by_of_a = widened(tops - tops_of_a, i);
-    const auto by_of_b = widened(tops - tops_of_b, i);
+    const auto by_of_a = lanes_of(tops - tops_of_a, i);
+    const auto by_of_b = lanes_of(tops - tops_of_b, i);
     add_moved<0>(a + i, by_of_a, b + i, by_of_b, to + i);
     add_moved<1>(a + i, by_of_a, b + i, by_of_b, to + i);
     if constexpr (bin_count > 2) add_moved<2>(a + i, by_of_a, b + i, by_of_b, to + i);
@@ -188,7 +172,7 @@ order::Count round(const BinnedBounds& bounds, const std::byte* from, std::uint6
       }
       hn::Vec<Words> low_sum, high_sum;
       add_words(low, high, lowest, sign_of(lowest), low_sum, high_sum);
-      const auto tops = widened(of_group.tops, i);
+      const auto tops = lanes_of(of_group.tops, i);
       const auto is_below = hn::Lt(tops, hn::Set(d, bounds.lowest_normal));
       const auto is_above = hn::Gt(tops, hn::Set(d, bounds.highest_normal));
       all = hn::Or(all, hn::IfThenElseZero(hn::Or(is_below, is_above), hn::Or(low_sum, high_sum)));

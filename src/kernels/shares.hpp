@@ -29,27 +29,12 @@ using Shares = std::uint64_t (*)(const void* first, const void* second, order::C
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept;
 
-/// The windows of a group of columns.
-struct ColumnBins {
-  EachColumn<double> scale;
-  std::array<EachColumn<double>, 4> extractors;  // of the bins
-  EachColumn<std::uint8_t> tops;                 // the number of every column's window
-  EachColumn<std::uint64_t> limits;              // the bits of the least magnitudes that have no place in them
-  EachColumn<std::uint64_t> floors;              // of the least magnitudes that have none in the window below
-};
-
-/// What shares of columns come to.
-struct ColumnShares {
-  std::array<EachColumn<std::int64_t>, 4> sums;
-  EachColumn<std::uint64_t> largest;  // infinity or more where an element is not finite
-};
-
-/// As Shares, for several columns at once, each with its scale and extractors.
-using SharesOfColumns = void (*)(const ColumnRows& rows, const ColumnBins& windows, ColumnShares& shares) noexcept;
+/// The bits of the largest magnitude of each column; infinity or more where an element (or product) is not finite.
+using LargestOfColumns = void (*)(const ColumnRows& rows, EachColumn<std::uint64_t>& largest) noexcept;
 
 /// Null if the target has no such kernel.
 template <class T>
-SharesOfColumns shares_of_columns(Target target, TermForm form, int bin_count) noexcept;
+LargestOfColumns largest_of_columns(Target target, TermForm form) noexcept;
 
 /// The sums of a group of columns, and each one's top and flags, which are 0 while nothing but -0.0 has been added.
 struct GroupOfBins {
@@ -58,12 +43,12 @@ struct GroupOfBins {
   EachColumn<std::uint8_t> flags;
 };
 
-/// Adds rows of any number of columns to groups of them, as long as all columns of a group have these windows, or all
-/// have `lowest_top` and no flags, and these become theirs. Sets a flag in each column.
-/// Ends before the first group of others, or in which a term has no place, a column has none but zeros, a window is
-/// higher than the first terms need it, or a sum leaves its room of 2^61; returns how many groups are done.
-using AddToGroupsOfBins = order::Count (*)(const ColumnRows& rows, const ColumnBins& windows, std::uint8_t lowest_top,
-                                           std::uint8_t flag, GroupOfBins* groups) noexcept;
+/// Adds rows, at least one, of any number of columns to groups of them. The windows of columns move up as their terms
+/// want it, but none is below `lowest_top`. Columns that get a term that is not -0.0 get a flag. Ends before the first
+/// group in which an element (or product) is not finite, a sum leaves its room of 2^61, or all factors of a square are
+/// subnormal; returns how many groups are done.
+using AddToGroupsOfBins = order::Count (*)(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag,
+                                           GroupOfBins* groups) noexcept;
 
 /// Null if the target has no such kernel.
 template <class T>

@@ -187,66 +187,51 @@ TEST_P(ColumnKernels, SeeWhatIsLost) {
 }
 
 template <class T>
-void expect_shares(Target target, TermForm form, int bin_count) {
-  const auto kernel = kernels::shares_of_columns<T>(target, form, bin_count);
+void expect_largest(Target target, TermForm form) {
+  const auto kernel = kernels::largest_of_columns<T>(target, form);
   if (kernel == nullptr) {
     EXPECT_EQ(target, Target::scalar);
     return;
   }
   const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(bin_count) + " bins");
+  SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
-  const auto reference = kernels::shares<T>(Target::scalar, form, bin_count);
+  const auto reference = kernels::shares<T>(Target::scalar, form, 0);
   for (Count columns = 1; columns <= kernels::most_columns; ++columns)
     for (const Count rows : {Count{1}, Count{3}, Count{128}}) {
       Rows<T> first(rows, columns, random() % 2 * 3), second = first;
-      kernels::ColumnBins windows{};
-      kernels::ColumnShares found;
-      for (Count column = 0; column < columns; ++column) {
-        const int unit = -20 + static_cast<int>(random() % 20);
-        windows.scale[column] = form == TermForm::square ? 0.5 : 1.0;
-        for (int bin = 0; bin < 4; ++bin)
-          windows.extractors[static_cast<std::size_t>(bin)][column] = std::ldexp(1.5, unit + 52 - 40 * bin);
+      for (Count column = 0; column < columns; ++column)
         for (Count row = 0; row < rows; ++row) {
-          first.set(row, column, term<T>(random, 24, unit - 10));
+          first.set(row, column, term<T>(random, 24, -30));
           second.set(row, column, term<T>(random, 10, -9));
         }
-      }
       if (random() % 2 == 0) first.set(rows - 1, random() % columns, std::numeric_limits<T>::quiet_NaN());
       if (random() % 2 == 0) first.set(0, random() % columns, -std::numeric_limits<T>::infinity());
-      kernel(first.with(form == TermForm::product ? &second : nullptr), windows, found);
+      kernels::EachColumn<std::uint64_t> found;
+      kernel(first.with(form == TermForm::product ? &second : nullptr), found);
       for (Count column = 0; column < columns; ++column) {
-        const auto x = first.column(column);
-        const auto y = second.column(column);
-        std::array<double, 4> extractors{};
-        for (std::size_t bin = 0; bin < 4; ++bin) extractors[bin] = windows.extractors[bin][column];
-        std::array<std::int64_t, 4> sums{};
-        const auto largest = reference(x.data(), y.data(), rows, windows.scale[column], extractors.data(), sums.data());
+        const auto x = first.column(column), y = second.column(column);
+        const auto largest = reference(x.data(), y.data(), rows, 1.0, nullptr, nullptr);
         constexpr std::uint64_t infinity = 0x7FF0000000000000;
-        if (largest >= infinity) {
-          EXPECT_GE(found.largest[column], infinity);
-          continue;
-        }
-        EXPECT_EQ(found.largest[column], largest) << "column " << column;
-        for (std::size_t bin = 0; bin < static_cast<std::size_t>(bin_count); ++bin)
-          EXPECT_EQ(found.sums[bin][column], sums[bin]) << "column " << column << ", bin " << bin;
+        if (largest >= infinity)
+          EXPECT_GE(found[column], infinity);
+        else
+          EXPECT_EQ(found[column], largest) << "column " << column;
       }
     }
 }
 
-TEST_P(ColumnKernels, DealOutShares) {
-  for (const TermForm form : {TermForm::element, TermForm::product, TermForm::square})
-    for (const int bin_count : {0, 2, 3, 4}) {
-      expect_shares<double>(GetParam(), form, bin_count);
-      expect_shares<float>(GetParam(), form, bin_count);
-    }
+TEST_P(ColumnKernels, FindTheLargest) {
+  for (const TermForm form : {TermForm::element, TermForm::product}) {
+    expect_largest<double>(GetParam(), form);
+    expect_largest<float>(GetParam(), form);
+  }
 }
 
-/// Groups of one window per column, each odd in one column now and then: what is added, and where a run ends.
+/// Groups with terms around the borders of windows and at the ends of the format: what is added, and where a run ends.
 template <class T>
 class GroupsOfBins {
  public:
-  static constexpr std::uint8_t lowest_top = 2;
   static constexpr std::uint8_t flag = 8;
   static constexpr std::int64_t room = std::int64_t{1} << 61;
 
@@ -262,21 +247,22 @@ class GroupsOfBins {
     const Count columns = 1 + random() % 40;
     const Count rows = random() % 4 == 0 ? 128 : 1 + random() % 4;
     Rows<T> first(rows, columns, random() % 2 * 3), second = first;
-    choose_windows(random);
-    for (Count column = 0; column < columns; ++column)
+    const int usual = any_exponent(random);
+    for (Count column = 0; column < columns; ++column) {
+      const int around = random() % 4 == 0 ? any_exponent(random) : usual;
       for (Count row = 0; row < rows; ++row) {
-        first.set(row, column, term<T>(random, 20, units_[column % 8] - 10) + std::ldexp(T{1}, units_[column % 8] + 9));
+        first.set(row, column, term<T>(random, 20, around - 20 + static_cast<int>(random() % 4)));
         second.set(row, column, column % 3 == 0 ? T{-1} : T{1});
       }
+    }
     std::vector<kernels::GroupOfBins> groups(columns / 8 + 1);
     for (auto& group : groups) begin(group, random);
-    spoil(first, groups, random);
+    for (int odd = 0; odd < 3; ++odd) spoil(first, groups, random);
     std::vector<kernels::GroupOfBins> due = groups;
     Count due_groups = 0;
     while (due_groups * 8 < columns && add(first, second, due_groups, due[due_groups])) ++due_groups;
-    ASSERT_EQ(
-        kernel_(first.with(form_ == TermForm::product ? &second : nullptr), windows_, lowest_top, flag, groups.data()),
-        due_groups);
+    ASSERT_EQ(kernel_(first.with(form_ == TermForm::product ? &second : nullptr), lowest_top(), flag, groups.data()),
+              due_groups);
     for (Count i = 0; i < columns; ++i) {
       const kernels::GroupOfBins& group = groups[i / 8];
       ASSERT_EQ(group.tops[i % 8], due[i / 8].tops[i % 8]) << i;
@@ -292,75 +278,91 @@ class GroupsOfBins {
   int ended = 0;
 
  private:
-  void choose_windows(std::mt19937_64& random) {
-    windows_ = {};
-    for (std::size_t i = 0; i < 8; ++i) {
-      units_[i] = -20 + static_cast<int>(random() % 20);
-      windows_.scale[i] = form_ == TermForm::square ? std::ldexp(1.0, -units_[i] - 10) : 1.0;
-      const int top = form_ == TermForm::square ? 0 : units_[i];
-      for (int bin = 0; bin < 4; ++bin)
-        windows_.extractors[static_cast<std::size_t>(bin)][i] = std::ldexp(1.5, top + 52 - 40 * bin);
-      windows_.tops[i] = static_cast<std::uint8_t>(3 + random() % 40);
-      windows_.limits[i] = std::bit_cast<std::uint64_t>(std::ldexp(1.0, units_[i] + 12));
-      windows_.floors[i] = std::bit_cast<std::uint64_t>(std::ldexp(1.0, units_[i] + 6));
-    }
+  static constexpr int width = 40;
+  bool squares() const { return form_ == TermForm::square; }
+  std::uint8_t lowest_top() const { return static_cast<std::uint8_t>(bin_count_ - 1); }
+  int quantum(int bin) const { return (squares() ? 2 : 1) * -1074 + width * bin; }
+  /// The lowest window, none of whose terms is more than half of the quantum above it.
+  int top_of(double largest) const {
+    int top = lowest_top();
+    const int bound = largest == 0 ? -5000 : (squares() ? 2 : 1) * (std::ilogb(largest) + 1);  // not above 2^bound
+    while (bound >= quantum(top + 1)) ++top;
+    return top;
   }
-  /// Empty, or with sums of these windows.
-  void begin(kernels::GroupOfBins& group, std::mt19937_64& random) {
+
+  int any_exponent(std::mt19937_64& random) const {
+    using Limits = std::numeric_limits<T>;
+    const int least = Limits::min_exponent - Limits::digits, most = Limits::max_exponent - 4;
+    return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least));
+  }
+  /// Empty, or with sums.
+  void begin(kernels::GroupOfBins& group, std::mt19937_64& random) const {
     const bool is_empty = random() % 2 == 0;
+    const auto highest = static_cast<std::uint64_t>(squares() ? 104 : 52);
     for (std::size_t i = 0; i < 8; ++i) {
-      group.tops[i] = is_empty ? lowest_top : windows_.tops[i];
+      const auto top = lowest_top() + random() % (highest - lowest_top() + 1);
+      group.tops[i] = is_empty ? lowest_top() : static_cast<std::uint8_t>(top);
       group.flags[i] = is_empty ? std::uint8_t{0} : static_cast<std::uint8_t>(random() % 16);
       for (auto& sums : group.sums) sums[i] = is_empty ? 0 : static_cast<std::int64_t>(random()) >> (4 + random() % 50);
     }
   }
-  void spoil(Rows<T>& rows, std::vector<kernels::GroupOfBins>& groups, std::mt19937_64& random) {
+  void spoil(Rows<T>& rows, std::vector<kernels::GroupOfBins>& groups, std::mt19937_64& random) const {
+    using Limits = std::numeric_limits<T>;
     const Count column = random() % rows.columns();
     kernels::GroupOfBins& group = groups[column / 8];
     const Count row = random() % rows.rows();
-    const int unit = units_[column % 8];
     const auto all = [&](T value) {
       for (Count each = 0; each < rows.rows(); ++each) rows.set(each, column, value);
     };
-    switch (random() % 12) {
-      case 0: group.tops[column % 8] += 1; break;
-      case 1: group.flags[column % 8] |= 1; break;
-      case 2: all(0); break;
-      case 3: rows.set(row, column, std::numeric_limits<T>::quiet_NaN()); break;
-      case 4: rows.set(row, column, -std::numeric_limits<T>::infinity()); break;
-      case 5: rows.set(row, column, std::ldexp(T{-1}, unit + 12)); break;
-      case 6: all(std::ldexp(T{1}, unit + 5)); break;
-      case 7: all(std::ldexp(T{1}, unit + 6)); break;
-      case 8: group.sums[1][column % 8] = room - 1; break;
-      case 9: group.sums[0][column % 8] = -room; break;
+    switch (random() % 16) {
+      case 0: rows.set(row, column, Limits::quiet_NaN()); break;
+      case 1: rows.set(row, column, -Limits::infinity()); break;
+      case 2: group.sums[1][column % 8] = room - 1; break;
+      case 3: group.sums[0][column % 8] = -room; break;
+      case 4: all(Limits::denorm_min()); break;
+      case 5: all(Limits::max()); break;
+      case 6: all(0); break;
+      case 7: all(-T{0}); break;
+      case 8: rows.set(row, column, T{0}); break;
+      case 9: rows.set(row, column, -T{0}); break;
       default: break;
     }
   }
   /// What the kernel has to do with one group; false where it has to end.
   bool add(const Rows<T>& first, const Rows<T>& second, Count number, kernels::GroupOfBins& group) const {
     const Count columns = std::min<Count>(8, first.columns() - 8 * number);
-    bool is_empty = true, is_there = true;
-    for (std::size_t i = 0; i < columns; ++i) {
-      is_empty &= group.tops[i] == lowest_top && group.flags[i] == 0;
-      is_there &= group.tops[i] == windows_.tops[i];
-    }
-    if (!is_empty && !is_there) return false;
     kernels::GroupOfBins sum = group;
     for (std::size_t i = 0; i < columns; ++i) {
+      const auto x = first.column(8 * number + i), y = second.column(8 * number + i);
+      const std::uint64_t bits =
+          kernels::shares<T>(Target::scalar, form_, 0)(x.data(), y.data(), first.rows(), 1.0, nullptr, nullptr);
+      const auto largest = std::bit_cast<double>(bits);
+      if (!std::isfinite(largest) || (squares() && largest != 0 && largest < std::numeric_limits<double>::min()))
+        return false;
+      const int top = std::max<int>(group.tops[i], top_of(largest));
+      const int scale = squares()                  ? std::clamp(-quantum(top + 1) / 2, -1022, 1022)
+                        : quantum(top) + 53 > 1023 ? -width
+                                                   : 0;
       std::array<double, 4> extractors{};
-      for (std::size_t bin = 0; bin < 4; ++bin) extractors[bin] = windows_.extractors[bin][i];
+      for (int bin = 0; bin < bin_count_; ++bin)
+        extractors[static_cast<std::size_t>(bin)] =
+            std::ldexp(1.5, quantum(top - bin) + (squares() ? 2 : 1) * scale + 52);
       std::array<std::int64_t, 4> sums{};
-      const auto x = first.column(8 * number + i);
-      const auto y = second.column(8 * number + i);
-      const std::uint64_t largest =
-          reference_(x.data(), y.data(), first.rows(), windows_.scale[i], extractors.data(), sums.data());
-      if (largest == 0 || largest >= windows_.limits[i] || (is_empty && largest < windows_.floors[i])) return false;
-      for (std::size_t bin = 0; bin < static_cast<std::size_t>(bin_count_); ++bin) {
-        sum.sums[bin][i] += sums[bin];
-        if (sum.sums[bin][i] < -room || sum.sums[bin][i] >= room) return false;
+      reference_(x.data(), y.data(), first.rows(), std::ldexp(1.0, scale), extractors.data(), sums.data());
+      const int by = top - group.tops[i];
+      for (int bin = 0; bin < bin_count_; ++bin) {
+        const std::int64_t before = bin < by ? 0 : group.sums[static_cast<std::size_t>(bin - by)][i];
+        const std::int64_t all = before + sums[static_cast<std::size_t>(bin)];
+        if (all < -room || all >= room) return false;
+        sum.sums[static_cast<std::size_t>(bin)][i] = all;
       }
-      sum.tops[i] = windows_.tops[i];
-      sum.flags[i] |= flag;
+      sum.tops[i] = static_cast<std::uint8_t>(top);
+      bool has_other = squares();
+      for (Count row = 0; row < first.rows(); ++row) {
+        const T term = form_ == TermForm::product ? x[row] * y[row] : x[row];
+        has_other |= term != 0 || !std::signbit(term);
+      }
+      if (has_other) sum.flags[i] |= flag;
     }
     group = sum;
     return true;
@@ -370,8 +372,6 @@ class GroupsOfBins {
   int bin_count_;
   kernels::AddToGroupsOfBins kernel_;
   kernels::Shares reference_;
-  kernels::ColumnBins windows_{};
-  std::array<int, 8> units_{};
 };
 
 template <class T>
@@ -386,9 +386,9 @@ void expect_groups(Target target) {
         EXPECT_EQ(target, Target::scalar);
         return;
       }
-      for (int round = 0; round < 100; ++round) ASSERT_NO_FATAL_FAILURE(groups.expect_sums(random)) << round;
-      EXPECT_GT(groups.done, 100u);
-      EXPECT_GT(groups.ended, 15);
+      for (int round = 0; round < 40; ++round) ASSERT_NO_FATAL_FAILURE(groups.expect_sums(random)) << round;
+      EXPECT_GT(groups.done, 40u);
+      EXPECT_GT(groups.ended, 5);
     }
 }
 

@@ -24,25 +24,9 @@ using binned_record::has_groups;
 using binned_record::put;
 using binned_record::write_value;
 using binned_record::write_values;
-using kernels::ColumnBins;
 using kernels::ColumnRows;
-using kernels::ColumnShares;
 using kernels::Shares;
 using kernels::TermForm;
-
-/// The windows of the last group, which kernels of columns are given, and what they find.
-struct Windows {
-  ColumnBins bins{};
-  ColumnShares found{};
-  bool are_steady = false;  // the last group had the windows of the one before, and no column that wants another
-
-  /// Whether the largest of every column has a place in its window. None is 0.
-  bool have_places(auto columns) const noexcept {
-    bool have = true;
-    for (std::size_t i = 0; i < columns; ++i) have &= found.largest[i] - 1 < bins.limits[i] - 1;
-    return have;
-  }
-};
 
 /// Products of floats are exact in double; those of doubles are rounded once.
 template <class Element>
@@ -57,11 +41,9 @@ class BinnedBuilder final : public Builder, private Surveyor {
         surveyed_(surveyed_columns(), lowest_top()),
         shares_(kernels::shares<Element>(kernels::chosen(), form(), shape.bin_count)),
         largest_(kernels::shares<Element>(kernels::chosen(), form(), 0)),
-        shares_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), shape.bin_count)),
-        largest_of_columns_(kernels::shares_of_columns<Element>(kernels::chosen(), form(), 0)),
+        largest_of_columns_(kernels::largest_of_columns<Element>(kernels::chosen(), form())),
         add_to_groups_(kernels::add_to_groups_of_bins<Element>(kernels::chosen(), form(), shape.bin_count)),
         copy_(shape),
-        windows_(shape.columns > 1 ? std::make_unique<Windows>() : nullptr),
         few_(shape.operation == Operation::sum && shape.columns == 1 ? kernels::sum_as_pair<Element>(kernels::chosen())
                                                                      : nullptr,
              sizeof(Element)) {
@@ -116,7 +98,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   ColumnBuilders* columns() noexcept override { return columns_.size() > 1 ? &views_ : nullptr; }
   Count column_count() const noexcept { return columns_.size(); }
-  bool prefers_rows() const noexcept { return shares_of_columns_ != nullptr; }
+  bool prefers_rows() const noexcept { return add_to_groups_ != nullptr; }
   void push_column(Count column, Index /*begin*/, const Block& block) {
     if (!readable(block)) {
       status_ = Status::invalid_argument;
@@ -292,8 +274,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   void add(const Block& block) {
     if (columns_.size() > 1 && prefers_rows())
-      for_each_columns(of_operation(block), columns_.size(), sizeof(Element),
-                       [this](Count begin, const ColumnRows& rows) { return add_columns(rows, begin); });
+      for_each_run_of_columns(of_operation(block), columns_.size(), sizeof(Element),
+                              [this](Count begin, const ColumnRows& rows) { return add_columns(rows, begin); });
     else
       for_each_tile(block, [this](Count column, const BinnedTile& tile) {
         columns_.change(column, [&](Column& changed) { add(tile, changed); });
@@ -314,99 +296,25 @@ class BinnedBuilder final : public Builder, private Surveyor {
   }
 
   void look_at(const ColumnRows& rows, std::span<std::uint8_t> tops) {
-    Windows& windows = *windows_;
-    largest_of_columns_(rows, windows.bins, windows.found);
+    kernels::EachColumn<std::uint64_t> largest;
+    largest_of_columns_(rows, largest);
     std::uint8_t flags = no_flags;
     for (Count i = 0; i < rows.columns; ++i) {
-      if (finite(windows.found.largest[i]))
-        tops[i] = std::max(tops[i], top_of(windows.found.largest[i]));
+      if (finite(largest[i]))
+        tops[i] = std::max(tops[i], top_of(largest[i]));
       else
         look_at(column_of(rows, i), tops[i], flags);
     }
   }
 
-  /// Adds all rows of some columns, and returns how many. Most groups have the windows of the last one.
+  /// Adds all rows of some columns, and returns how many: as many groups as the kernel takes, and one column by column.
   Count add_columns(const ColumnRows& rows, Count begin) {
-    Windows& windows = *windows_;
-    const Count groups = windows.are_steady
-                             ? add_to_groups_(rows, windows.bins, lowest_top(), not_minus_zero, &columns_.group(begin))
-                             : 0;
+    const Count groups = add_to_groups_(rows, lowest_top(), not_minus_zero, &columns_.group(begin));
     const Count done = std::min(groups * columns_of_group, rows.columns);
-    if (done == rows.columns) return done;
-    ColumnRows group = rows;
-    group.first += done * sizeof(Element);
-    if (is_dot()) group.second += done * sizeof(Element);
-    group.columns = std::min(columns_of_group, rows.columns - done);
-    add(group, begin + done);
-    return done + group.columns;
-  }
-
-  /// Adds a group; a column whose window is too low, or that is not finite, comes once more by itself.
-  void add(const ColumnRows& rows, Count begin) {
-    Windows& windows = *windows_;
-    BinnedGroup& group = columns_.group(begin);
-    with_extent(shape_.bin_count, rows.columns, [&](auto bin_count, auto columns) {
-      raise_for_few(rows, begin);
-      follow_windows(group, columns);
-      shares_of_columns_(rows, windows.bins, windows.found);
-      if (!windows.have_places(columns)) {
-        windows.are_steady = false;  // the next group may have such a column, too
-        return add_one_by_one(rows, begin);
-      }
-      for (std::size_t bin = 0; bin < bin_count; ++bin)
-        for (std::size_t i = 0; i < columns; ++i) group.sums[bin][i] += windows.found.sums[bin][i];
-      for (std::size_t i = 0; i < columns; ++i) group.flags[i] |= not_minus_zero;
-      columns_.carry(begin, bin_count, columns);
-    });
-  }
-
-  void add_one_by_one(const ColumnRows& rows, Count begin) {
-    Windows& windows = *windows_;
-    for (Count i = 0; i < rows.columns; ++i)
-      columns_.change(begin + i, [&](Column& column) {
-        const std::uint64_t largest = windows.found.largest[i];
-        if (largest >= windows.bins.limits[i]) return add(column_of(rows, i), column);
-        for (std::size_t bin = 0; bin < static_cast<std::size_t>(shape_.bin_count); ++bin)
-          column.bins.sums[bin] += windows.found.sums[bin][i];
-        if (largest != 0)
-          column.flags |= not_minus_zero;
-        else
-          note_zeros(column_of(rows, i), largest, column);
-      });
-  }
-
-  /// Gets the kernel the windows of a group, mostly those of the last one.
-  void follow_windows(const BinnedGroup& group, Count columns) noexcept {
-    Windows& windows = *windows_;
-    windows.are_steady = true;
-    for (Count i = 0; i < columns; ++i) {
-      if (group.tops[i] == windows.bins.tops[i]) continue;
-      windows.are_steady = false;
-      window_.follow(shape_.grid, group.tops[i], shape_.bin_count);
-      windows.bins.tops[i] = group.tops[i];
-      windows.bins.limits[i] = shape_.grid.limit(group.tops[i]);
-      windows.bins.floors[i] = group.tops[i] > lowest_top() ? shape_.grid.limit(group.tops[i] - 1) : 0;
-      windows.bins.scale[i] = window_.scale;
-      for (std::size_t bin = 0; bin < most_bins; ++bin) windows.bins.extractors[bin][i] = window_.each[bin];
-    }
-  }
-
-  /// The first few rows tell where windows will be that have no place yet, most likely.
-  void raise_for_few(const ColumnRows& rows, Count begin) {
-    BinnedGroup& group = columns_.group(begin);
-    const auto present = std::span(group.tops).first(rows.columns);
-    if (std::ranges::find(present, lowest_top()) == present.end()) return;
-    ColumnRows few = rows;
-    few.rows = std::min<Count>(rows.rows, 64);
-    kernels::EachColumn<std::uint8_t> tops = group.tops;
-    look_at(few, std::span(tops).first(rows.columns));
-    for (Count i = 0; i < rows.columns; ++i) {
-      const bool is_empty = (group.flags[i] & not_minus_zero) == 0;
-      if (is_empty)
-        group.tops[i] = tops[i];
-      else if (group.tops[i] != tops[i])
-        columns_.change(begin + i, [&](Column& column) { column.bins.raise(tops[i], shape_.bin_count); });
-    }
+    const Count end = std::min(done + columns_of_group, rows.columns);
+    for (Count i = done; i < end; ++i)
+      columns_.change(begin + i, [&](Column& column) { add(column_of(rows, i), column); });
+    return end;
   }
 
   /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
@@ -475,11 +383,9 @@ class BinnedBuilder final : public Builder, private Surveyor {
   std::vector<std::uint8_t> surveyed_;
   Shares shares_;
   Shares largest_;
-  kernels::SharesOfColumns shares_of_columns_;  // null where lanes are not columns
-  kernels::SharesOfColumns largest_of_columns_;
+  kernels::LargestOfColumns largest_of_columns_;  // null where lanes are not columns
   kernels::AddToGroupsOfBins add_to_groups_;
   BinnedCopy copy_;
-  std::unique_ptr<Windows> windows_;  // where there are several columns
   FewRows few_;
   Extractors window_;
   bool is_untouched_ = false;  // the only column, which begins with no window

@@ -42,7 +42,7 @@ class BinnedColumns {
 
   /// The only column.
   Column& single() noexcept { return single_; }
-  /// Some of several: the sums' low words. `carry` wants to know where they have changed.
+  /// Some of several: the sums' low words, of at most 2^61.
   BinnedGroup& group(Count first) noexcept { return groups_[first / columns_of_group]; }
   /// Whether low words are not all there is.
   bool have_two_words() const noexcept { return has_two_words_; }
@@ -64,13 +64,6 @@ class BinnedColumns {
       for (std::size_t bin = 0; bin < bin_count_; ++bin)
         column.bins.sums[bin] += static_cast<Int128>(high_[g][bin][lane]) << low_bits;
     return column;
-  }
-
-  /// Makes room for as many terms as a call of a kernel takes, where a sum has come half as far as it may.
-  void carry(Count first, auto bin_count, auto columns) noexcept {
-    if (group(first).are_below(most_of_one_word, bin_count, columns)) [[likely]]
-      return;
-    for (std::size_t i = 0; i < columns; ++i) set(first + i, at(first + i));
   }
 
  private:

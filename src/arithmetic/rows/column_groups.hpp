@@ -15,7 +15,7 @@ inline constexpr Count rows_of_group = 128;
 /// `take(first column, rows)` for all columns from there on, of some of the block's rows at a time; it returns how many
 /// it has done, a multiple of most_columns unless there are no more. `second`, if it is not null, stands as `first`.
 template <class Take>
-void for_each_columns(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
+void for_each_run_of_columns(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
   for (Count done = 0; done < block.rows; done += rows_of_group) {
     const Count rows = std::min(rows_of_group, block.rows - done);
     for (Count begin = 0; begin < columns;) {
@@ -32,7 +32,7 @@ void for_each_columns(const Block& block, Count columns, Bytes element_bytes, co
 /// As above, for groups of columns.
 template <class Take>
 void for_each_column_group(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
-  for_each_columns(block, columns, element_bytes, [&](Count begin, kernels::ColumnRows rows) {
+  for_each_run_of_columns(block, columns, element_bytes, [&](Count begin, kernels::ColumnRows rows) {
     rows.columns = std::min(kernels::most_columns, rows.columns);
     take(begin, rows);
     return rows.columns;

@@ -1,0 +1,49 @@
+// Bins of groups of columns whose windows move up. Included by files with kernels, once for every instruction set.
+// Rank order: none. Cost: K operations for each bin.
+#if defined(STEADFOLD_KERNELS_MOVED_BINS) == defined(HWY_TARGET_TOGGLE)
+#ifdef STEADFOLD_KERNELS_MOVED_BINS
+#undef STEADFOLD_KERNELS_MOVED_BINS
+#else
+#define STEADFOLD_KERNELS_MOVED_BINS
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "kernels/columns.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace steadfold::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Bytes as unsigned integers of 64 bits, and such integers below 256 as bytes.
+HWY_INLINE hn::Vec<hn::CappedTag<std::uint64_t, most_columns>> widened(const std::uint8_t* bytes) {
+  const hn::CappedTag<std::uint64_t, most_columns> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> narrow;
+  const hn::Rebind<std::uint32_t, decltype(d)> half;
+  return hn::PromoteTo(d, hn::PromoteTo(half, hn::LoadU(narrow, bytes)));
+}
+template <class V>
+HWY_INLINE void store_narrow(V words, std::uint8_t* bytes) {
+  const hn::Rebind<std::uint8_t, hn::DFromV<V>> narrow;
+  hn::StoreU(hn::TruncateTo(narrow, words), narrow, bytes);
+}
+
+/// The sums of some columns in a bin of windows that lie `by` bins higher than their own. Sums of a bin's columns are
+/// followed by those of the bin below.
+template <int bin, class D>
+HWY_INLINE hn::Vec<D> moved(D d, const hn::TFromD<D>* sums, hn::Vec<D> by) {
+  const auto of = [&](int own) HWY_ATTR { return hn::LoadU(d, sums + own * static_cast<int>(most_columns)); };
+  auto found = hn::IfThenElseZero(hn::Eq(by, hn::Zero(d)), of(bin));
+  if constexpr (bin >= 1) found = hn::Or(found, hn::IfThenElseZero(hn::Eq(by, hn::Set(d, 1)), of(bin - 1)));
+  if constexpr (bin >= 2) found = hn::Or(found, hn::IfThenElseZero(hn::Eq(by, hn::Set(d, 2)), of(bin - 2)));
+  if constexpr (bin >= 3) found = hn::Or(found, hn::IfThenElseZero(hn::Eq(by, hn::Set(d, 3)), of(bin - 3)));
+  return found;
+}
+
+}  // namespace steadfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
