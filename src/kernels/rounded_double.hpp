@@ -10,6 +10,7 @@ namespace steadfold::kernels {
 inline constexpr int fraction_bits_of_doubles = 52;
 inline constexpr int bias_of_doubles = 1023;
 inline constexpr std::uint64_t sign_of_doubles = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t infinity_of_doubles = std::uint64_t{2 * bias_of_doubles + 1} << fraction_bits_of_doubles;
 /// To the units of an integer of two words this adds up to the exponent field of a double that begins with the first
 /// bit of both words. One less, since the implicit bit is added to the field, too.
 inline constexpr int bias_of_first_bit = 127 + bias_of_doubles - 1;

@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/column_bins.hpp"
 #include "kernels/shares.hpp"
 #include "kernels/window.hpp"
 #include "support/targets.hpp"

@@ -11,6 +11,7 @@
 #include "arithmetic/binned/tile.hpp"
 #include "arithmetic/rows/column_groups.hpp"
 #include "arithmetic/rows/few_rows.hpp"
+#include "kernels/column_bins.hpp"
 #include "kernels/shares.hpp"
 
 namespace steadfold::arithmetic {

@@ -12,7 +12,7 @@
 
 #include "arithmetic/binned/bins.hpp"
 #include "kernels/binned_groups.hpp"
-#include "kernels/shares.hpp"
+#include "kernels/column_bins.hpp"
 
 namespace steadfold::arithmetic {
 

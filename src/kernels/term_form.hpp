@@ -1,0 +1,34 @@
+// What is dealt out to bins, for kernels that are made for every form of a term and every number of bins.
+// Rank order: none. Cost: none.
+#pragma once
+
+#include <cstdint>
+
+namespace steadfold::kernels {
+
+/// The elements, their products with others, or their squares.
+enum class TermForm : std::uint8_t { element, product, square };
+
+/// `choose.template operator()<form, bin_count>()`. Without bins, squares are surveyed as the elements are.
+template <TermForm form, class Choose>
+auto of_form(int bin_count, const Choose& choose) noexcept {
+  switch (bin_count) {
+    case 2: return choose.template operator()<form, 2>();
+    case 3: return choose.template operator()<form, 3>();
+    case 4: return choose.template operator()<form, 4>();
+    default: break;
+  }
+  return choose.template operator() < form == TermForm::square ? TermForm::element : form, 0 > ();
+}
+
+template <class Choose>
+auto of_form(TermForm form, int bin_count, const Choose& choose) noexcept {
+  switch (form) {
+    case TermForm::product: return of_form<TermForm::product>(bin_count, choose);
+    case TermForm::square: return of_form<TermForm::square>(bin_count, choose);
+    case TermForm::element: break;
+  }
+  return of_form<TermForm::element>(bin_count, choose);
+}
+
+}  // namespace steadfold::kernels
