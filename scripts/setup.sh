@@ -97,16 +97,20 @@ need_python() {
   need optional /usr/bin/python3 -c 'import mpi4py' -- python3-mpi4py "Debian's own mpi4py, likewise"
   need optional have dpkg-shlibdeps -- dpkg-dev "what the Debian package depends on"
 }
-# from_pypi ENVIRONMENT ARGUMENT...: installs packages into .venv/ENVIRONMENT: by uv, which takes half of pip's time; by pip
-# where uv cannot be had, or cannot find what only pip has been told of.
+# from_pypi ENVIRONMENT ARGUMENT...: installs packages into .venv/ENVIRONMENT: by uv, which takes a third of pip's time;
+# by pip where uv cannot be had, or pip has been told of an index, which uv would not know.
 from_pypi() {
-  local python=$venv/$1/bin/python tools=$venv/python/bin
-  [ -x "$tools/pip" ] || python3 -m venv "$venv/python" || return 1
-  [ -x "$python" ] || python3 -m venv --without-pip "$venv/$1" || return 1
+  local environment=$venv/$1 python=$venv/python/bin/python
   shift
-  { [ -x "$tools/uv" ] || "$tools/pip" install --quiet uv; } &&
-    "$tools/uv" pip install --quiet --compile-bytecode --python "$python" "$@" ||
-    "$tools/pip" --python "$python" install --quiet "$@"
+  "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv "$venv/python" || return 1
+  [ -x "$environment/bin/python" ] || python3 -m venv --without-pip "$environment" || return 1
+  if ! "$python" -m pip config list | grep -qE 'index' &&
+    { "$python" -m uv --version >/dev/null 2>&1 || "$python" -m pip install --quiet --only-binary :all: uv; } &&
+    "$python" -m uv pip install --quiet --compile-bytecode --python "$environment/bin/python" "$@"; then
+    return
+  fi
+  "$environment/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv "$environment" || return 1
+  "$environment/bin/python" -m pip install --quiet "$@"
 }
 make_python_environment() {
   local wanted=tests/python/requirements.txt done=$venv/python/requirements.txt log=build/python-environment.log

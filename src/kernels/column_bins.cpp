@@ -145,7 +145,7 @@ HWY_INLINE ColumnTerms extractors_of(ColumnWords tops, ColumnWords scales) {
 
 constexpr std::uint64_t between_extractors = std::uint64_t{pre_rounding_width} << fraction_bits_of_doubles;
 
-/// So many rows' extractors, fewer than 2^32, as integers. The lower half of each is 0.
+/// So many rows' extractors, of fewer than 2^32 rows, as integers. The lower half of each is 0.
 HWY_INLINE ColumnWords times_rows(ColumnTerms extractors, Count rows) {
   const ColumnsAsWords d;
   const hn::Repartition<std::uint32_t, Columns> halves;
@@ -174,12 +174,12 @@ HWY_INLINE ColumnWords are_minus_zero(const ColumnRows& rows, Count begin, Count
   return hn::VecFromMask(d, hn::Eq(all, hn::Set(d, sign_of_doubles)));
 }
 
-/// Adds rows to some columns of a group, from `begin` on. Returns whether it has; if not, nothing has changed.
-/// `likely`: the tops of columns that have none yet, as those of the last group say.
+/// Adds rows to some columns of a group, from `begin` on. False if some are left out: they stay as they are, and are
+/// not 0 in `left_out`. `likely`: the tops of columns that have none yet, as those of the last group say.
 template <TermForm form, class T, int bin_count>
 HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, std::uint8_t lowest_top,
                                std::uint8_t flag, const GroupOfBins& group, Count begin, GroupOfBins& out,
-                               EachColumn<std::uint64_t>& likely) {
+                               EachColumn<std::uint64_t>& likely, EachColumn<std::uint64_t>& left_out) {
   const Columns d;
   const ColumnsAsIntegers di;
   const ColumnsAsWords words;
@@ -207,7 +207,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
     wanted = higher(present, tops_of<form>(largest, lowest_top));
     const auto differs = hn::IfThenZeroElse(hn::Eq(largest, zero), hn::Xor(wanted, tops));
     if (hn::AllTrue(words, hn::Eq(differs, zero))) break;
-    tops = wanted;
+    tops = hn::Xor(tops, differs);
     is_another = true;
   }
   const auto is_nothing = hn::Eq(largest, zero);
@@ -235,51 +235,79 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   if constexpr (bin_count > 2) beyond = hn::Or(beyond, hn::Add(s2, room));
   if constexpr (bin_count > 3) beyond = hn::Or(beyond, hn::Add(s3, room));
   is_refused = hn::Or(is_refused, hn::BitCast(words, hn::And(beyond, hn::Set(di, ~(2 * most - 1)))));
-  if (!hn::AllTrue(words, hn::Eq(is_refused, zero))) return false;
   const ColumnWords flags = widened(group.flags.data() + begin);
   const ColumnWords has_flag = hn::And(flags, hn::Set(words, flag));
   ColumnWords gets_none = zero;  // nothing but -0.0 has come
   if (!hn::AllTrue(words, hn::Ne(hn::Or(has_flag, largest), zero)))
     gets_none = hn::IfThenElseZero(is_nothing, are_minus_zero<form, T>(rows, first, some));
+  ColumnWords all_flags = hn::Or(flags, hn::AndNot(gets_none, hn::Set(words, flag)));
+  const bool are_all = hn::AllTrue(words, hn::Eq(is_refused, zero));
+  if (!are_all) {
+    const ColumnWords stays = hn::VecFromMask(words, hn::Ne(is_refused, zero));
+    const auto chosen = [&](ColumnWords old, ColumnWords other)
+                            HWY_ATTR { return hn::Or(hn::And(stays, old), hn::AndNot(stays, other)); };
+    const auto sum_that_stays = [&](int bin, ColumnSums sum) HWY_ATTR {
+      const auto old = hn::LoadU(words, sums + bin * static_cast<int>(most_columns));
+      return hn::BitCast(di, chosen(old, hn::BitCast(words, sum)));
+    };
+    s0 = sum_that_stays(0, s0);
+    s1 = sum_that_stays(1, s1);
+    if constexpr (bin_count > 2) s2 = sum_that_stays(2, s2);
+    if constexpr (bin_count > 3) s3 = sum_that_stays(3, s3);
+    wanted = chosen(present, wanted);
+    all_flags = chosen(flags, all_flags);
+    hn::StoreU(stays, words, left_out.data() + begin);
+  }
   hn::StoreU(s0, di, out.sums[0].data() + begin);
   hn::StoreU(s1, di, out.sums[1].data() + begin);
   if constexpr (bin_count > 2) hn::StoreU(s2, di, out.sums[2].data() + begin);
   if constexpr (bin_count > 3) hn::StoreU(s3, di, out.sums[3].data() + begin);
   store_narrow(wanted, out.tops.data() + begin);
-  if (is_another) hn::StoreU(hn::IfThenElse(is_nothing, tops, wanted), words, likely.data() + begin);
-  store_narrow(hn::Or(flags, hn::AndNot(gets_none, hn::Set(words, flag))), out.flags.data() + begin);
-  return true;
+  if (is_another) hn::StoreU(tops, words, likely.data() + begin);
+  store_narrow(all_flags, out.flags.data() + begin);
+  return are_all;
+}
+
+/// The columns of a group that are not 0, a bit for each.
+HWY_INLINE std::uint8_t bits_of(const EachColumn<std::uint64_t>& each, Count columns) {
+  unsigned bits = 0;
+  for (Count i = 0; i < columns; ++i) bits |= each[i] != 0 ? 1U << i : 0U;
+  return static_cast<std::uint8_t>(bits);
 }
 
 template <TermForm form, class T, int bin_count>
-Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag, GroupOfBins* groups) noexcept {
+Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag, GroupOfBins* groups,
+                    std::uint8_t& left_out) noexcept {
   const Count lanes = hn::Lanes(Columns());
   EachColumn<std::uint64_t> likely;
   likely.fill(lowest_top);
+  EachColumn<std::uint64_t> each_left_out{};
   for (Count first = 0, number = 0; first < rows.columns; first += most_columns, ++number) {
     GroupOfBins& group = groups[number];
     const Count columns = std::min(most_columns, rows.columns - first);
+    bool are_all = true;
     if (lanes == most_columns) {
-      if (!add_to_columns<form, T, bin_count>(rows, first, columns, lowest_top, flag, group, 0, group, likely))
-        return number;
-      continue;
+      are_all = add_to_columns<form, T, bin_count>(rows, first, columns, lowest_top, flag, group, 0, group, likely,
+                                                   each_left_out);
+    } else {
+      GroupOfBins sum;  // no bins but these are written, and no columns that there are not
+      Count written = 0;
+      for (; written < columns; written += lanes)
+        are_all &= add_to_columns<form, T, bin_count>(rows, first + written, std::min(lanes, columns - written),
+                                                      lowest_top, flag, group, written, sum, likely, each_left_out);
+      const auto commit = [&](auto count) {
+        for (std::size_t bin = 0; bin < bin_count; ++bin)
+          std::memcpy(group.sums[bin].data(), sum.sums[bin].data(), count * sizeof(std::int64_t));
+        std::memcpy(group.tops.data(), sum.tops.data(), count);
+        std::memcpy(group.flags.data(), sum.flags.data(), count);
+      };
+      if (written == most_columns)
+        commit(std::integral_constant<Count, most_columns>());  // which takes no calls
+      else
+        commit(written);
     }
-    GroupOfBins sum;  // no bins but these are written, and no columns that there are not
-    Count written = 0;
-    for (; written < columns; written += lanes)
-      if (!add_to_columns<form, T, bin_count>(rows, first + written, std::min(lanes, columns - written), lowest_top,
-                                              flag, group, written, sum, likely))
-        return number;
-    const auto commit = [&](auto count) {
-      for (std::size_t bin = 0; bin < bin_count; ++bin)
-        std::memcpy(group.sums[bin].data(), sum.sums[bin].data(), count * sizeof(std::int64_t));
-      std::memcpy(group.tops.data(), sum.tops.data(), count);
-      std::memcpy(group.flags.data(), sum.flags.data(), count);
-    };
-    if (written == most_columns)
-      commit(std::integral_constant<Count, most_columns>());  // which takes no calls
-    else
-      commit(written);
+    left_out = are_all ? std::uint8_t{0} : bits_of(each_left_out, columns);
+    if (left_out != 0) return number + 1;
   }
   return (rows.columns + most_columns - 1) / most_columns;
 }

@@ -28,12 +28,13 @@ struct GroupOfBins {
   EachColumn<std::uint8_t> flags;
 };
 
-/// Adds rows, at least one, of any number of columns to groups of them. The windows of columns move up as their terms
-/// want it, but none is below `lowest_top`. Columns that get a term that is not -0.0 get a flag. Ends before the first
-/// group in which an element (or product) is not finite, a sum leaves its room of 2^61, or all factors of a square are
-/// subnormal; returns how many groups are done.
+/// Adds rows, from 1 to 2^23, of any number of columns to groups of them. The windows of columns move up as their terms
+/// want it, but none is below `lowest_top`. Columns that get a term that is not -0.0 get a flag. Columns are left out
+/// in which an element (or product) is not finite, a sum leaves its room of 2^61, or the largest of factors that are
+/// squared is subnormal: they stay as they are, and have a bit in `left_out`. Ends with the first group that has such
+/// columns; returns how many groups it has been through.
 using AddToGroupsOfBins = order::Count (*)(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag,
-                                           GroupOfBins* groups) noexcept;
+                                           GroupOfBins* groups, std::uint8_t& left_out) noexcept;
 
 /// Null if the target has no such kernel.
 template <class T>

@@ -78,7 +78,8 @@ TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
   }
 }
 
-/// Ten columns, pushed as rows or one column at a time. One of them has only zeros behind its first term.
+/// Ten columns, pushed as rows or one column at a time. One of them has only zeros behind its first term. In a second
+/// round larger terms come in the end, for some, and move what there is down by a bin or two.
 TEST(CarriesOfBins, ComeInEveryColumn) {
   constexpr Count rows = (Count{1} << 24) + 64;
   constexpr Count columns = 10;
@@ -86,27 +87,38 @@ TEST(CarriesOfBins, ComeInEveryColumn) {
   std::vector<float> halves(columns, 0x1p5F);
   for (Count i = 0; i < columns; i += 3) halves[i] = -halves[i];
   halves[4] = 0;
+  std::vector<float> larger(columns, 1.0F);
+  larger[1] = larger[9] = 0x1p84F;
+  larger[2] = -0x1p126F;
   const auto block = [](const std::vector<float>& row, Count first, Count count) {
     return Block{.first = reinterpret_cast<const std::byte*>(&row[first]), .rows = count, .row_stride = 0};
   };
+  std::vector<std::vector<std::byte>> records;
   for (const bool one_by_one : {false, true}) {
     const auto kind = make_binned(Operation::sum, Type::f32, Type::f64, 3, Sweep::single_sweep, columns);
     const auto builder = kind->builder();
-    std::vector<std::byte> record(kind->capacity({}));
-    for (int round = 0; round < 2; ++round) {
+    const auto push = [&](const std::vector<float>& row, Count count) {
+      if (!one_by_one) builder->push(0, block(row, 0, count));
+      for (Count i = 0; i < columns && one_by_one; ++i) builder->columns()->column(i).push(0, block(row, i, count));
+    };
+    for (const bool has_larger : {false, true, false}) {
       builder->clear();
-      for (const auto& [row, count] : {std::pair(&largest, Count{1}), std::pair(&halves, rows)}) {
-        if (!one_by_one) builder->push(0, block(*row, 0, count));
-        for (Count i = 0; i < columns && one_by_one; ++i) builder->columns()->column(i).push(0, block(*row, i, count));
-      }
-      record.resize(kind->capacity({}));
+      push(largest, 1);
+      push(halves, rows);
+      if (has_larger) push(larger, 1);
+      std::vector<std::byte> record(kind->capacity({}));
       record.resize(builder->write(record));
+      if (has_larger) {
+        records.push_back(record);
+        continue;
+      }
       std::vector<double> found(columns);
       ASSERT_EQ(kind->finish(record, rows + 1, reinterpret_cast<std::byte*>(found.data()), nullptr), Status::ok);
       for (Count i = 0; i < columns; ++i)
         expect_bits(found[i], 0x1p44 + static_cast<double>(halves[i]) * static_cast<double>(rows));
     }
   }
+  EXPECT_EQ(records[0], records[1]);
 }
 
 }  // namespace

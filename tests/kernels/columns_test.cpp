@@ -261,9 +261,15 @@ class GroupsOfBins {
     for (int odd = 0; odd < 3; ++odd) spoil(first, groups, random);
     std::vector<kernels::GroupOfBins> due = groups;
     Count due_groups = 0;
-    while (due_groups * 8 < columns && add(first, second, due_groups, due[due_groups])) ++due_groups;
-    ASSERT_EQ(kernel_(first.with(form_ == TermForm::product ? &second : nullptr), lowest_top(), flag, groups.data()),
+    std::uint8_t due_left_out = 0, left_out = 0xFF;
+    while (due_groups * 8 < columns && due_left_out == 0) {
+      due_left_out = add(first, second, due_groups, due[due_groups]);
+      ++due_groups;
+    }
+    ASSERT_EQ(kernel_(first.with(form_ == TermForm::product ? &second : nullptr), lowest_top(), flag, groups.data(),
+                      left_out),
               due_groups);
+    ASSERT_EQ(left_out, due_left_out);
     for (Count i = 0; i < columns; ++i) {
       const kernels::GroupOfBins& group = groups[i / 8];
       ASSERT_EQ(group.tops[i % 8], due[i / 8].tops[i % 8]) << i;
@@ -272,7 +278,7 @@ class GroupsOfBins {
         ASSERT_EQ(group.sums[bin][i % 8], due[i / 8].sums[bin][i % 8]) << i << ", bin " << bin;
     }
     done += due_groups;
-    ended += due_groups * 8 < columns;
+    ended += due_left_out != 0;
   }
 
   Count done = 0;
@@ -329,42 +335,47 @@ class GroupsOfBins {
       default: break;
     }
   }
-  /// What the kernel has to do with one group; false where it has to end.
-  bool add(const Rows<T>& first, const Rows<T>& second, Count number, kernels::GroupOfBins& group) const {
+  /// What the kernel has to do with one group; which columns it leaves out.
+  std::uint8_t add(const Rows<T>& first, const Rows<T>& second, Count number, kernels::GroupOfBins& group) const {
     const Count columns = std::min<Count>(8, first.columns() - 8 * number);
+    unsigned left_out = 0;
+    for (std::size_t i = 0; i < columns; ++i)
+      if (!add_column(first, second, number, i, group)) left_out |= 1U << i;
+    return static_cast<std::uint8_t>(left_out);
+  }
+  bool add_column(const Rows<T>& first, const Rows<T>& second, Count number, std::size_t i,
+                  kernels::GroupOfBins& group) const {
     kernels::GroupOfBins sum = group;
-    for (std::size_t i = 0; i < columns; ++i) {
-      const auto x = first.column(8 * number + i), y = second.column(8 * number + i);
-      const std::uint64_t bits =
-          kernels::shares<T>(Target::scalar, form_, 0)(x.data(), y.data(), first.rows(), 1.0, nullptr, nullptr);
-      const auto largest = std::bit_cast<double>(bits);
-      if (!std::isfinite(largest) || (squares() && largest != 0 && largest < std::numeric_limits<double>::min()))
-        return false;
-      const int top = std::max<int>(group.tops[i], top_of(largest));
-      const int scale = squares()                  ? std::clamp(-quantum(top + 1) / 2, -1022, 1022)
-                        : quantum(top) + 53 > 1023 ? -width
-                                                   : 0;
-      std::array<double, 4> extractors{};
-      for (int bin = 0; bin < bin_count_; ++bin)
-        extractors[static_cast<std::size_t>(bin)] =
-            std::ldexp(1.5, quantum(top - bin) + (squares() ? 2 : 1) * scale + 52);
-      std::array<std::int64_t, 4> sums{};
-      reference_(x.data(), y.data(), first.rows(), std::ldexp(1.0, scale), extractors.data(), sums.data());
-      const int by = top - group.tops[i];
-      for (int bin = 0; bin < bin_count_; ++bin) {
-        const std::int64_t before = bin < by ? 0 : group.sums[static_cast<std::size_t>(bin - by)][i];
-        const std::int64_t all = before + sums[static_cast<std::size_t>(bin)];
-        if (all < -room || all >= room) return false;
-        sum.sums[static_cast<std::size_t>(bin)][i] = all;
-      }
-      sum.tops[i] = static_cast<std::uint8_t>(top);
-      bool has_other = squares();
-      for (Count row = 0; row < first.rows(); ++row) {
-        const T term = form_ == TermForm::product ? x[row] * y[row] : x[row];
-        has_other |= term != 0 || !std::signbit(term);
-      }
-      if (has_other) sum.flags[i] |= flag;
+    const auto x = first.column(8 * number + i), y = second.column(8 * number + i);
+    const std::uint64_t bits =
+        kernels::shares<T>(Target::scalar, form_, 0)(x.data(), y.data(), first.rows(), 1.0, nullptr, nullptr);
+    const auto largest = std::bit_cast<double>(bits);
+    if (!std::isfinite(largest) || (squares() && largest != 0 && largest < std::numeric_limits<double>::min()))
+      return false;
+    const int top = std::max<int>(group.tops[i], top_of(largest));
+    const int scale = squares()                  ? std::clamp(-quantum(top + 1) / 2, -1022, 1022)
+                      : quantum(top) + 53 > 1023 ? -width
+                                                 : 0;
+    std::array<double, 4> extractors{};
+    for (int bin = 0; bin < bin_count_; ++bin)
+      extractors[static_cast<std::size_t>(bin)] =
+          std::ldexp(1.5, quantum(top - bin) + (squares() ? 2 : 1) * scale + 52);
+    std::array<std::int64_t, 4> sums{};
+    reference_(x.data(), y.data(), first.rows(), std::ldexp(1.0, scale), extractors.data(), sums.data());
+    const int by = top - group.tops[i];
+    for (int bin = 0; bin < bin_count_; ++bin) {
+      const std::int64_t before = bin < by ? 0 : group.sums[static_cast<std::size_t>(bin - by)][i];
+      const std::int64_t all = before + sums[static_cast<std::size_t>(bin)];
+      if (all < -room || all >= room) return false;
+      sum.sums[static_cast<std::size_t>(bin)][i] = all;
     }
+    sum.tops[i] = static_cast<std::uint8_t>(top);
+    bool has_other = squares();
+    for (Count row = 0; row < first.rows(); ++row) {
+      const T term = form_ == TermForm::product ? x[row] * y[row] : x[row];
+      has_other |= term != 0 || !std::signbit(term);
+    }
+    if (has_other) sum.flags[i] |= flag;
     group = sum;
     return true;
   }
@@ -389,7 +400,7 @@ void expect_groups(Target target) {
       }
       for (int round = 0; round < 40; ++round) ASSERT_NO_FATAL_FAILURE(groups.expect_sums(random)) << round;
       EXPECT_GT(groups.done, 40u);
-      EXPECT_GT(groups.ended, 5);
+      EXPECT_GT(groups.ended, 0);
     }
 }
 

@@ -36,14 +36,6 @@ int BinGrid::top_of(std::uint64_t largest) const noexcept {
   return factors_ * (exponent_bound(largest) - Double::lowest_exponent) / bin_width;
 }
 
-/// The least E with top_of = top + 1, and then 2^(E - 1).
-std::uint64_t BinGrid::limit(int top) const noexcept {
-  const int above_lowest = bin_width * (top + 1) / factors_ - 1;
-  if (above_lowest < Double::precision - 1) return std::uint64_t{1} << above_lowest;
-  const auto biased = static_cast<std::uint64_t>(above_lowest - (Double::precision - 1) + 1);
-  return std::min<std::uint64_t>(biased << (Double::precision - 1), Double::infinity);
-}
-
 /// Doubles: the extractor of the highest bin would overflow. Squares: the factors come near 1, as far as a power of two
 /// that is a normal double can bring them.
 int BinGrid::scale_exponent(int top) const noexcept {

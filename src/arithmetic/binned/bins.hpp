@@ -41,8 +41,6 @@ class BinGrid {
   int quantum(int bin) const noexcept { return factors_ * Format<double>::lowest_exponent + bin_width * bin; }
   /// The top for finite terms, or factors, up to the magnitude that has these bits.
   int top_of(std::uint64_t largest) const noexcept;
-  /// The bits of the least magnitude of which `top_of` is above a top; those of infinity if no finite one is.
-  std::uint64_t limit(int top) const noexcept;
   int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
 
   /// The power of two that terms, or factors, are multiplied by before shares are taken: nothing overflows on the way,

@@ -308,14 +308,29 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Adds all rows of some columns, and returns how many: as many groups as the kernel takes, and one column by column.
-  Count add_columns(const ColumnRows& rows, Count begin) {
-    const Count groups = add_to_groups_(rows, lowest_top(), not_minus_zero, &columns_.group(begin));
-    const Count done = std::min(groups * columns_of_group, rows.columns);
-    const Count end = std::min(done + columns_of_group, rows.columns);
-    for (Count i = done; i < end; ++i)
-      columns_.change(begin + i, [&](Column& column) { add(column_of(rows, i), column); });
-    return end;
+  /// Adds all rows of some columns, and returns how many: as many groups as the kernel takes. Columns that it leaves
+  /// out come one by one.
+  Count add_columns(ColumnRows rows, Count begin) {
+    if (columns_.have_two_words()) {
+      rows.columns = std::min(columns_of_group, rows.columns);
+      raise(rows, begin);
+    }
+    std::uint8_t left_out = 0;
+    const Count groups = add_to_groups_(rows, lowest_top(), not_minus_zero, &columns_.group(begin), left_out);
+    const Count last = (groups - 1) * columns_of_group;  // of these columns, the first one of the last group
+    for (Count lane = 0; left_out != 0; ++lane, left_out /= 2)
+      if (left_out % 2 != 0)
+        columns_.change(begin + last + lane, [&](Column& column) { add(column_of(rows, last + lane), column); });
+    return std::min(groups * columns_of_group, rows.columns);
+  }
+
+  /// Moves the windows of a group up, as the kernel would, which knows of no second words.
+  void raise(const ColumnRows& rows, Count begin) {
+    kernels::EachColumn<std::uint8_t> tops = columns_.group(begin).tops;
+    look_at(rows, std::span(tops).first(rows.columns));
+    for (Count i = 0; i < rows.columns; ++i)
+      if (tops[i] != columns_.group(begin).tops[i])
+        columns_.change(begin + i, [&](Column& column) { column.bins.raise(tops[i], shape_.bin_count); });
   }
 
   /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
