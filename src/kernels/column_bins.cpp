@@ -278,7 +278,8 @@ HWY_INLINE std::uint8_t bits_of(const EachColumn<std::uint64_t>& each, Count col
 template <TermForm form, class T, int bin_count>
 Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag, GroupOfBins* groups,
                     std::uint8_t& left_out) noexcept {
-  const Count lanes = hn::Lanes(Columns());
+  constexpr bool holds_a_group = !HWY_HAVE_SCALABLE && hn::MaxLanes(Columns()) == most_columns;  // a vector
+  [[maybe_unused]] const Count lanes = hn::Lanes(Columns());
   EachColumn<std::uint64_t> likely;
   likely.fill(lowest_top);
   EachColumn<std::uint64_t> each_left_out{};
@@ -286,7 +287,7 @@ Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_
     GroupOfBins& group = groups[number];
     const Count columns = std::min(most_columns, rows.columns - first);
     bool are_all = true;
-    if (lanes == most_columns) {
+    if constexpr (holds_a_group) {
       are_all = add_to_columns<form, T, bin_count>(rows, first, columns, lowest_top, flag, group, 0, group, likely,
                                                    each_left_out);
     } else {
