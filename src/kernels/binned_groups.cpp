@@ -148,7 +148,6 @@ order::Count round(const BinnedBounds& bounds, const std::byte* from, std::uint6
   const Words d;
   const hn::RebindToSigned<Words> as_signed;
   const std::size_t lanes = hn::Lanes(d);
-  constexpr std::uint64_t most_of_top = std::uint64_t{1} << 45;
   const auto first_bit = hn::Set(d, static_cast<std::uint64_t>(std::int64_t{unit_below_top_0} + bias_of_first_bit));
   for (order::Count group = 0; group < groups; ++group) {
     const EachTopAndFlags of_group(from, bin_count);
@@ -159,7 +158,7 @@ order::Count round(const BinnedBounds& bounds, const std::byte* from, std::uint6
     for (std::size_t i = 0; i < most_columns; i += lanes) {
       const auto top = hn::LoadU(d, sums + i);
       const auto next = hn::LoadU(d, sums + most_columns + i);
-      all = hn::Or(all, hn::Or(beyond(top, most_of_top), hn::Or(beyond(top, most), beyond(next, most))));
+      all = hn::Or(all, hn::Or(beyond(top, most_of_rounded_top), hn::Or(beyond(top, most), beyond(next, most))));
       // The top bin's sum by two bins' widths, or by one, and the next one's by one, or by none.
       auto low = hn::ShiftLeft<pre_rounding_width>(bin_count == 2 ? top : next);
       auto high =
@@ -176,8 +175,7 @@ order::Count round(const BinnedBounds& bounds, const std::byte* from, std::uint6
       const auto is_below = hn::Lt(tops, hn::Set(d, bounds.lowest_normal));
       const auto is_above = hn::Gt(tops, hn::Set(d, bounds.highest_normal));
       all = hn::Or(all, hn::IfThenElseZero(hn::Or(is_below, is_above), hn::Or(low_sum, high_sum)));
-      const auto binades = hn::Add(hn::ShiftLeft<5>(tops), hn::ShiftLeft<3>(tops));
-      hn::StoreU(rounded_doubles(low_sum, high_sum, hn::Add(first_bit, binades)), d, to + i);
+      hn::StoreU(rounded_doubles(low_sum, high_sum, hn::Add(first_bit, binades_of(tops))), d, to + i);
     }
     if (!hn::AllTrue(d, hn::Eq(all, hn::Zero(d)))) return group;
     from += binned_group_bytes(bin_count);

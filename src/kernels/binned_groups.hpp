@@ -38,9 +38,12 @@ using MergeBinnedGroups = order::Count (*)(const BinnedBounds& bounds, const std
 /// For 2 to 4 bins; null if the target has no such kernel.
 MergeBinnedGroups merge_binned_groups(Target target, int bin_count) noexcept;
 
+/// Two bins or three make a number below 2^127 if the top one's sum is below this.
+inline constexpr std::uint64_t most_of_rounded_top = std::uint64_t{1} << 45;
+
 /// Writes each column as a double, rounded once to the nearest, ties to even; 0 is +0.0. The lowest bin below top t has
 /// the quantum 2^(unit_below_top_0 + 40 t). Ends before the first group that is out of bounds, as above, or has a top
-/// bin's sum of 2^45 or more; returns how many were rounded.
+/// bin's sum of `most_of_rounded_top` or more; returns how many were rounded.
 using RoundBinnedGroups = order::Count (*)(const BinnedBounds& bounds, const std::byte* from, std::uint64_t most,
                                            order::Count groups, int unit_below_top_0, std::byte* doubles) noexcept;
 /// For 2 and 3 bins; null if there is no such kernel.

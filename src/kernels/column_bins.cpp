@@ -55,12 +55,7 @@ HWY_INLINE void deal_out_rows(const ColumnRows& rows, Count begin, Count some, C
       if constexpr (form == TermForm::product) __builtin_prefetch(y + ahead_of_row, 0, 2);
     }
     const ColumnTerms term = factors<form>(d, reinterpret_cast<const T*>(x), reinterpret_cast<const T*>(y), some);
-    if constexpr (compares_bits) {
-      largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(term)));
-    } else {
-      largest = hn::Max(largest, hn::Abs(term));
-      not_finite = hn::Or(not_finite, hn::Sub(term, term));
-    }
+    find_largest(term, largest_bits, largest, not_finite);
     deal_out<form, bin_count>(term, scale, e0, e1, e2, e3, s0, s1, s2, s3);
   }
   if constexpr (!compares_bits) {
@@ -136,8 +131,7 @@ HWY_INLINE ColumnTerms extractors_of(ColumnWords tops, ColumnWords scales) {
   constexpr int factors = form == TermForm::square ? 2 : 1;
   constexpr int lowest = PreRounding<double>::lowest_exponent;
   constexpr int rest = factors * (lowest - bias_of_doubles) + fraction_bits_of_doubles + bias_of_doubles;
-  const ColumnWords binades = hn::Add(hn::ShiftLeft<5>(tops), hn::ShiftLeft<3>(tops));
-  const ColumnWords scaled = hn::Add(binades, factors == 2 ? hn::Add(scales, scales) : scales);
+  const ColumnWords scaled = hn::Add(binades_of(tops), factors == 2 ? hn::Add(scales, scales) : scales);
   const ColumnWords field = hn::Add(scaled, hn::Set(d, static_cast<std::uint64_t>(std::int64_t{rest})));
   const ColumnWords half = hn::Set(d, std::uint64_t{1} << (fraction_bits_of_doubles - 1));
   return hn::BitCast(Columns(), hn::Or(hn::ShiftLeft<fraction_bits_of_doubles>(field), half));

@@ -51,6 +51,17 @@ HWY_INLINE hn::Vec<Tag> factors(Tag d, const T* x, const T* y, order::Count coun
 /// finite shows in x - x, which is otherwise +0.
 constexpr bool compares_bits = HWY_TARGET == HWY_AVX3 || HWY_HAVE_SCALABLE != 0;
 
+/// Takes a vector of terms into the largest magnitudes: into `bits` if they are compared, else into the others.
+template <class Floats, class Integers>
+HWY_INLINE void find_largest(Floats term, Integers& bits, Floats& largest, Floats& not_finite) {
+  if constexpr (compares_bits) {
+    bits = hn::Max(bits, hn::BitCast(hn::DFromV<Integers>(), hn::Abs(term)));
+  } else {
+    largest = hn::Max(largest, hn::Abs(term));
+    not_finite = hn::Or(not_finite, hn::Sub(term, term));
+  }
+}
+
 /// Adds the shares of a vector of terms, each plus its extractor.
 // The sums are variables, not an array, since vectors of SVE have no size; nothing takes their address, which would
 // keep them in memory.

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "kernels/columns.hpp"
+#include "kernels/pre_rounding.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
@@ -29,6 +30,13 @@ template <class V>
 HWY_INLINE void store_narrow(V words, std::uint8_t* bytes) {
   const hn::Rebind<std::uint8_t, hn::DFromV<V>> narrow;
   hn::StoreU(hn::TruncateTo(narrow, words), narrow, bytes);
+}
+
+/// How many binades so many bins are.
+template <class V>
+HWY_INLINE V binades_of(V bins) {
+  static_assert(pre_rounding_width == 32 + 8);
+  return hn::Add(hn::ShiftLeft<5>(bins), hn::ShiftLeft<3>(bins));
 }
 
 /// The sums of some columns in a bin of windows that lie `by` bins higher than their own. Sums of a bin's columns are

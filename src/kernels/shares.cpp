@@ -3,10 +3,8 @@
 #include "kernels/shares.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-#include <type_traits>
 
 #include "kernels/highway.hpp"
 #include "kernels/rounded_double.hpp"
@@ -110,12 +108,7 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
       if constexpr (form == TermForm::product) ask_ahead(y, where);
     }
     const V rest = factors<form>(D(), x, y, count - done);
-    if constexpr (compares_bits) {
-      largest_bits = hn::Max(largest_bits, hn::BitCast(di, hn::Abs(rest)));
-    } else {
-      largest = hn::Max(largest, hn::Abs(rest));
-      not_finite = hn::Or(not_finite, hn::Sub(rest, rest));
-    }
+    find_largest(rest, largest_bits, largest, not_finite);
     deal_out<form, bin_count>(rest, scale, e0, e1, e2, e3, s0, s1, s2, s3);
   }
   std::uint64_t found[4] = {};

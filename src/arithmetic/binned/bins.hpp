@@ -23,10 +23,12 @@
 #include <span>
 
 #include "arithmetic/superaccumulator/long_integer.hpp"
+#include "kernels/binned_groups.hpp"
+#include "kernels/pre_rounding.hpp"
 
 namespace steadfold::arithmetic {
 
-inline constexpr int bin_width = 40;
+inline constexpr int bin_width = kernels::pre_rounding_width;
 inline constexpr int fewest_bins = 2;
 inline constexpr int most_bins = 4;
 
@@ -96,7 +98,7 @@ inline constexpr std::uint64_t fewest_terms_for_two_words = std::uint64_t{1} << 
 /// The number that all bins together hold; the lowest counts multiples of 2^lowest_exponent.
 Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept;
 
-/// Two bins or three are one number, if the top one's sum has no more than 45 bits: below 2^127.
-inline constexpr std::int64_t most_of_one_number = std::int64_t{1} << 45;
+/// Two bins or three are one number, if the top one's sum is below this.
+inline constexpr std::int64_t most_of_one_number = kernels::most_of_rounded_top;
 
 }  // namespace steadfold::arithmetic
