@@ -51,7 +51,7 @@ Settings read_settings() {
 }
 
 const Settings& settings() {
-  static const Settings read = read_settings();
+  static const Settings& read = *new Settings(read_settings());  // never destroyed: programs may reduce at their end
   return read;
 }
 

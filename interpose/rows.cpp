@@ -160,13 +160,19 @@ void require_mpi(int code, const char* what) {
 
 }  // namespace
 
+constinit thread_local Memory* Memory::first_listed = nullptr;
+
+/// Releases what is listed. The list itself has no destructor: memory may be taken when this object is gone.
 struct Memory::AtThreadEnd {
-  Memory* first = nullptr;
   AtThreadEnd() = default;
   AtThreadEnd(const AtThreadEnd&) = delete;
   AtThreadEnd& operator=(const AtThreadEnd&) = delete;
   ~AtThreadEnd() {
-    for (Memory* each = first; each != nullptr; each = each->next_) each->release();
+    for (Memory* each = first_listed; each != nullptr; each = each->next_) each->release();
+  }
+  void list(Memory& memory) const noexcept {
+    memory.next_ = first_listed;
+    first_listed = &memory;
   }
 };
 
@@ -177,14 +183,13 @@ void Memory::release() noexcept {
 }
 
 void Memory::grow(std::size_t bytes) {
-  thread_local AtThreadEnd at_thread_end;
   release();
   bytes_ = new std::byte[bytes];
   size_ = bytes;
-  if (is_listed_) return;  // then the list may be gone
-  next_ = at_thread_end.first;
-  at_thread_end.first = this;
+  if (is_listed_) return;
   is_listed_ = true;
+  thread_local const AtThreadEnd at_thread_end;  // made by the first that is listed
+  at_thread_end.list(*this);
 }
 
 const char* text_of(Treatment treatment) noexcept {

@@ -46,12 +46,13 @@ class Memory {
 
  private:
   struct AtThreadEnd;
+  static constinit thread_local Memory* first_listed;  // of those that are released when the thread ends
   void grow(std::size_t bytes);
   void release() noexcept;
 
   std::byte* bytes_ = nullptr;
   std::size_t size_ = 0;
-  Memory* next_ = nullptr;  // of those that are released when the thread ends
+  Memory* next_ = nullptr;  // in that list
   bool is_listed_ = false;
 };
 

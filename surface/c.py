@@ -33,7 +33,10 @@ def header(made):
     lists = [f"  SF_LIST_{plural(each).upper()}," for each in enumerations()]
     text += ["/* What sf_list_name and its like list. */",
              "\n".join(["typedef enum sf_list {", *lists, "  SF_LIST_SCHEDULES,", "  SF_LIST_OPTIONS /* those of sf_call_set */",
-                        "} sf_list;\n"]), "#endif\n"]
+                        "} sf_list;\n"]),
+             "/* Enumerations have the size of an int, in the library and in all that it is linked with: a compiler that is told\n"
+             " * to make them shorter stops here, in any standard of C and C++. */\n"
+             "typedef char sf_compile_without_short_enums[sizeof(sf_status) == sizeof(int) ? 1 : -1];\n", "#endif\n"]
     return "\n".join(text)
 
 

@@ -141,4 +141,8 @@ typedef enum sf_list {
   SF_LIST_OPTIONS /* those of sf_call_set */
 } sf_list;
 
+/* Enumerations have the size of an int, in the library and in all that it is linked with: a compiler that is told
+ * to make them shorter stops here, in any standard of C and C++. */
+typedef char sf_compile_without_short_enums[sizeof(sf_status) == sizeof(int) ? 1 : -1];
+
 #endif

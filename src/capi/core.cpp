@@ -1,7 +1,11 @@
 // The C functions that need no MPI.
 // Rank order: that of the call. Cost: that of the call.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
+#include <type_traits>
 
 #include "capi/boundary.hpp"
 #include "capi/sized.hpp"
@@ -13,7 +17,28 @@ using steadfold::agreement::Data;
 using steadfold::capi::data_of;
 using steadfold::capi::number;
 
-thread_local std::string error_text;
+/// The text of this thread's last failing call. It has no destructor: objects that are destroyed when a thread or the
+/// process ends may still make calls and ask what went wrong.
+class ErrorText {
+ public:
+  const char* get() const noexcept { return text_.data(); }
+
+  /// Keeps as much of the text as there is room for. `text` may be what is kept.
+  void set(std::string_view text) noexcept {
+    std::size_t size = std::min(text.size(), text_.size() - 1);
+    while (size < text.size() && size > 0 && is_inside_character(text[size])) --size;
+    std::memmove(text_.data(), text.data(), size);
+    text_[size] = '\0';
+  }
+
+ private:
+  /// Of UTF-8, which is cut between characters.
+  static bool is_inside_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+  std::array<char, 4096> text_{};
+};
+constinit thread_local ErrorText error_text;
+static_assert(std::is_trivially_destructible_v<ErrorText>);
 
 /// What a thread remembers of its last local call. It has no destructor, so reading it needs no check whether it has
 /// been made.
@@ -88,15 +113,9 @@ sf_status sf_reduce_local(const sf_call* call, const void* first, const void* se
   });
 }
 
-const char* sf_error_text(void) { return error_text.c_str(); }
+const char* sf_error_text(void) { return error_text.get(); }
 
-void sf_set_error_text(const char* text) {
-  try {
-    error_text = text;
-  } catch (const std::bad_alloc&) {
-    error_text.clear();
-  }
-}
+void sf_set_error_text(const char* text) { error_text.set(text == nullptr ? std::string_view() : text); }
 
 const char* sf_version(void) { return STEADFOLD_VERSION; }
 }

@@ -15,10 +15,18 @@ struct Entry {
   std::thread::id thread;
 };
 
-std::mutex entries_mutex;
-std::condition_variable something_new;
-std::vector<Entry> entries;
-std::size_t next_entry = 0;
+/// What is under way in this process. Never destroyed: calls may be made when a program's own objects are, and progress
+/// threads may still wait.
+struct Entries {
+  std::mutex mutex;
+  std::condition_variable something_new;
+  std::vector<Entry> all;
+  std::size_t next = 0;
+};
+Entries& entries() noexcept {
+  static Entries& only = *new Entries;
+  return only;
+}
 std::atomic<std::size_t> entry_count = 0;
 thread_local const InMotion* moved_now = nullptr;
 
@@ -41,22 +49,22 @@ bool InMotion::try_to_move() noexcept {
 
 void InMotion::enter_motion() noexcept {
   if (is_in_motion_) return;
-  const std::lock_guard lock(entries_mutex);
+  const std::lock_guard lock(entries().mutex);
   try {
-    entries.push_back({this, std::this_thread::get_id()});
+    entries().all.push_back({this, std::this_thread::get_id()});
   } catch (const std::bad_alloc&) {
     return;  // then only its own tests and waits move it on
   }
-  entry_count.store(entries.size(), std::memory_order_relaxed);
+  entry_count.store(entries().all.size(), std::memory_order_relaxed);
   is_in_motion_ = true;
-  something_new.notify_all();
+  entries().something_new.notify_all();
 }
 
 void InMotion::leave_motion() noexcept {
   if (!is_in_motion_) return;
-  const std::lock_guard lock(entries_mutex);
-  std::erase_if(entries, [this](const Entry& entry) { return entry.what == this; });
-  entry_count.store(entries.size(), std::memory_order_relaxed);
+  const std::lock_guard lock(entries().mutex);
+  std::erase_if(entries().all, [this](const Entry& entry) { return entry.what == this; });
+  entry_count.store(entries().all.size(), std::memory_order_relaxed);
   is_in_motion_ = false;
 }
 
@@ -78,9 +86,9 @@ std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) 
 bool is_any_in_motion() noexcept { return entry_count.load(std::memory_order_relaxed) != 0; }
 
 bool others_use(const agreement::Footprint& memory) noexcept {
-  const std::lock_guard lock(entries_mutex);
+  const std::lock_guard lock(entries().mutex);
   const std::thread::id self = std::this_thread::get_id();
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries().all) {
     if (entry.thread != self || !entry.what->try_to_move()) continue;
     const bool uses = entry.what->uses(memory);
     entry.what->end_turn();
@@ -94,9 +102,10 @@ namespace {
 /// The next that may be moved, in turn. For who holds the lock.
 template <class Wanted>
 InMotion* next_of(Wanted wanted) noexcept {
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    next_entry = (next_entry + 1) % entries.size();
-    if (wanted(entries[next_entry])) return entries[next_entry].what;
+  auto& [mutex, something_new, all, next] = entries();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    next = (next + 1) % all.size();
+    if (wanted(all[next])) return all[next].what;
   }
   return nullptr;
 }
@@ -112,7 +121,7 @@ void InMotion::move_in_turn() noexcept {
 
 void move_others() noexcept {
   if (moved_now != nullptr) return;
-  std::unique_lock lock(entries_mutex);
+  std::unique_lock lock(entries().mutex);
   InMotion* const chosen = next_of([self = std::this_thread::get_id()](const Entry& entry) {
     return entry.thread == self && entry.what->try_to_move();
   });
@@ -121,8 +130,9 @@ void move_others() noexcept {
 }
 
 bool move_one_of(const void* home) noexcept {
-  std::unique_lock lock(entries_mutex);
-  const bool is_any = std::ranges::any_of(entries, [&](const Entry& entry) { return entry.what->belongs_to(home); });
+  std::unique_lock lock(entries().mutex);
+  const bool is_any =
+      std::ranges::any_of(entries().all, [&](const Entry& entry) { return entry.what->belongs_to(home); });
   InMotion* const chosen =
       next_of([&](const Entry& entry) { return entry.what->belongs_to(home) && entry.what->try_to_move(); });
   lock.unlock();
@@ -131,15 +141,15 @@ bool move_one_of(const void* home) noexcept {
 }
 
 void wait_for_one_of(const void* home, const std::atomic<bool>& ends) noexcept {
-  std::unique_lock lock(entries_mutex);
-  something_new.wait(lock, [&] {
-    return ends || std::ranges::any_of(entries, [&](const Entry& entry) { return entry.what->belongs_to(home); });
+  std::unique_lock lock(entries().mutex);
+  entries().something_new.wait(lock, [&] {
+    return ends || std::ranges::any_of(entries().all, [&](const Entry& entry) { return entry.what->belongs_to(home); });
   });
 }
 
 void wake_up() noexcept {
-  const std::lock_guard lock(entries_mutex);
-  something_new.notify_all();
+  const std::lock_guard lock(entries().mutex);
+  entries().something_new.notify_all();
 }
 
 }  // namespace steadfold::capi

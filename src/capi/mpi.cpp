@@ -224,7 +224,7 @@ sf_status sf_accumulator_mpi_op(MPI_Op* op) {
 }
 
 const char* sf_mpi_library(void) {
-  static const std::string text = steadfold::transport::mpi_library();
+  static const auto& text = *new std::string(steadfold::transport::mpi_library());  // as long as anybody may ask
   return text.c_str();
 }
 }

@@ -42,11 +42,11 @@ Schedule schedule_of(const schedule::Row& row) {
 }
 
 const std::vector<Schedule>& schedules() {
-  static const std::vector<Schedule> all = [] {
+  static const auto& all = *new auto([] {
     std::vector<Schedule> made;
     for (const schedule::Row& row : schedule::registry()) made.push_back(schedule_of(row));
     return made;
-  }();
+  }());
   return all;
 }
 

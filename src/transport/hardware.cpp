@@ -99,7 +99,7 @@ std::vector<Core> own_cores() { return bare_cores(usable_processors()); }
 }  // namespace
 
 const Hardware& Hardware::own() {
-  static const Hardware machine(own_cores());
+  static const Hardware& machine = *new Hardware(own_cores());  // never destroyed: calls may come when statics are
   return machine;
 }
 
@@ -166,7 +166,7 @@ std::vector<Rank> parts_of(std::span<const Whereabouts> ranks) {
 }
 
 const std::string& processor_name() {
-  static const std::string name = name_in("/proc/cpuinfo");
+  static const std::string& name = *new std::string(name_in("/proc/cpuinfo"));  // never destroyed, as above
   return name;
 }
 

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from compare import Difference
-from interface import Headers, Library
+from interface import Headers, Library, output
 from mutants import Mutants  # noqa: F401 (more tests)
 
 HERE = Path(__file__).resolve().parent
@@ -79,6 +79,21 @@ class Abi(unittest.TestCase):
         self.assertEqual(core - headers()[0].to_link(), set())
         if functions:
             self.assertEqual(core | functions[0], headers()[0].to_link())
+
+    def test_nothing_is_destroyed_at_exit(self):
+        """Static objects with destructors register them: calls that come when a program ends would find them gone."""
+        for library in LIBRARIES:
+            with self.subTest(library=library.name):
+                self.assertNotIn("__cxa_atexit", library.wanted, "make what is static a reference to an object of its own")
+                self.assertIn("__cxa_finalize", library.wanted, "names are read as they are written")
+
+    def test_enumerations_have_the_size_of_an_int(self):
+        for standard in ("c99", "c17"):
+            words = (COMPILER, f"-std={standard}", "-Wall", "-pedantic-errors", "-Werror", "-fsyntax-only", "-I", INCLUDE, "-x", "c", "-")
+            source = "#include <steadfold/steadfold.h>\n"
+            self.assertEqual(output(*words, input=source), "")
+            with self.assertRaisesRegex(AssertionError, "sf_compile_without_short_enums"):
+                output(*words, "-fshort-enums", input=source)
 
     def test_exports(self):
         for library in LIBRARIES:

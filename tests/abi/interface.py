@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 # Forward declarations, a program's own data, the name of a symbol (which *.symbols have), what compilers check.
-OF_NO_CONCERN = r"struct \w+|static const [^(]* = .*|extern const char \w+|_Static_assert ?\(.*\)"
+OF_NO_CONCERN = r"struct \w+|static const [^(]* = .*|extern const char \w+|_Static_assert ?\(.*\)|typedef char sf_compile_without_short_enums\[.*\]"
 GUARD = re.compile(r"STEADFOLD_\w*_H")
 MPI = "typedef struct mpi_comm* MPI_Comm;\ntypedef struct mpi_type* MPI_Datatype;\ntypedef struct mpi_op* MPI_Op;\n"
 
@@ -141,13 +141,14 @@ class Library:
     def __init__(self, path):
         [self.soname] = re.findall(r"Library soname: \[(.*)\]", output("readelf", "-dW", path))
         self.name = self.soname.split(".so")[0]
-        self.exports, self.imports = [], []
+        self.exports, self.imports, self.wanted = [], [], set()
         for line in output("readelf", "--dyn-syms", "-W", path).splitlines():
             words = line.split()
             if len(words) < 8 or not words[0].rstrip(":").isdigit() or words[4] == "LOCAL":
                 continue
             size, kind, place, name = words[2], words[3], words[6], words[7]
             if place == "UND":
+                self.wanted.add(name.split("@")[0])
                 self.imports += [name] if name.startswith("sf_") else []
             elif place != "ABS":  # such are the nodes themselves
                 self.exports.append(f"{name}: function" if kind == "FUNC" else f"{name}: {kind.lower()}, {size} bytes")

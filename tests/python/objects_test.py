@@ -457,6 +457,43 @@ class Package(unittest.TestCase):
             os._exit(0 if bits(sf.sum(x, threads=2)) == bits(expected) and bits(sf.sum(x)) == bits(expected) else 1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
+    def test_calls_at_exit(self):
+        """By handlers of atexit, and by a thread's own data when it ends."""
+        code = """if True:
+            import atexit, threading
+            import numpy as np, steadfold as sf
+            x = np.array([0.1, 0.2, 0.3])
+            def check():
+                assert sf.sum(x) == 0.6 and sf.sum(x, method="tree") == 0.1 + 0.2 + 0.3
+                try:
+                    sf.sum(x, threads=5000)
+                except ValueError as error:
+                    assert "5000 threads" in str(error), error
+                    print("right", flush=True)
+            class AtEnd:
+                def __del__(self):
+                    check()
+            atexit.register(check)
+            own = threading.local()
+            def work():
+                own.last = AtEnd()
+                check()
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+            check()
+            atexit.register(check)
+        """
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "right\n" * 5))
+
+    def test_intervals_of_no_job(self):
+        x = np.ones(3)
+        for begin in (2**63 - 3, 2**63, 2**64 - 2048, 2**64 - 4):
+            for options in ({"method": "tree"}, {"method": "exact"}):
+                with self.assertRaisesRegex(ValueError, "ends beyond 9223372036854775807"):
+                    sf.sum(x, comm=sf.Team(1)[0], layout=sf.Layout.intervals([(begin, begin + 3)]), **options)
+
     def test_threads_of_python(self):
         """Calls of several threads at once; the lock is given up in long ones."""
         x = hostile(np.random.default_rng(SEED), 200_000)

@@ -231,8 +231,16 @@ void MpiTransport::gather_bytes() {
 
 namespace {
 
-std::mutex uses_mutex;
-std::vector<MPI_Comm> uses;  // communicators with something attached, in the order of their first use
+/// Communicators in use. Never destroyed: a program's own objects may finalize MPI when they are.
+struct Uses {
+  std::mutex mutex;
+  std::vector<MPI_Comm> attached;   // those with something attached, in the order of their first use
+  std::vector<MPI_Comm> under_way;  // those whose first use is under way
+};
+Uses& uses() {
+  static Uses& only = *new Uses;
+  return only;
+}
 
 /// Whether MPI is known to be usable: from the first use of a communicator on until MPI_Finalize begins.
 std::atomic<bool> usable = false;
@@ -251,8 +259,8 @@ thread_local LastUse last_use;
 int forget(MPI_Comm comm, int, void* attached, void*) {
   generation.fetch_add(1, std::memory_order_release);
   {
-    const std::lock_guard lock(uses_mutex);
-    std::erase(uses, comm);
+    const std::lock_guard lock(uses().mutex);
+    std::erase(uses().attached, comm);
   }
   delete static_cast<Attached*>(attached);
   return MPI_SUCCESS;
@@ -274,8 +282,8 @@ int forget_all(MPI_Comm, int, void*, void*) {
   end_windows();
   std::vector<MPI_Comm> left;
   {
-    const std::lock_guard lock(uses_mutex);
-    left = uses;
+    const std::lock_guard lock(uses().mutex);
+    left = uses().attached;
   }
   for (const MPI_Comm comm : left) {
     if (comm != MPI_COMM_SELF) PMPI_Comm_delete_attr(comm, attached_keyval());
@@ -299,7 +307,8 @@ void forget_all_at_finalize() {
 class FirstUse {
  public:
   explicit FirstUse(MPI_Comm comm) : comm_(comm) {
-    const std::lock_guard lock(uses_mutex);
+    const std::lock_guard lock(uses().mutex);
+    std::vector<MPI_Comm>& under_way = uses().under_way;
     if (std::ranges::find(under_way, comm) != under_way.end()) {
       throw std::runtime_error(
           "the communicator is in use by another thread (its first use is under way), give every thread a duplicate of "
@@ -308,14 +317,13 @@ class FirstUse {
     under_way.push_back(comm);
   }
   ~FirstUse() {
-    const std::lock_guard lock(uses_mutex);
-    std::erase(under_way, comm_);
+    const std::lock_guard lock(uses().mutex);
+    std::erase(uses().under_way, comm_);
   }
   FirstUse(const FirstUse&) = delete;
   FirstUse& operator=(const FirstUse&) = delete;
 
  private:
-  static inline std::vector<MPI_Comm> under_way;
   MPI_Comm comm_;
 };
 
@@ -330,8 +338,8 @@ Attached& attach_slowly(MPI_Comm comm, MakeAttached make) {
     std::unique_ptr<Attached> made = make(std::make_unique<MpiTransport>(comm));
     require(PMPI_Comm_set_attr(comm, keyval, made.get()), "nothing attached");
     found = made.release();
-    const std::lock_guard lock(uses_mutex);
-    uses.push_back(comm);
+    const std::lock_guard lock(uses().mutex);
+    uses().attached.push_back(comm);
   }
   return *static_cast<Attached*>(found);
 }

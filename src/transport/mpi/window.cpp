@@ -17,7 +17,11 @@ namespace steadfold::transport {
 namespace {
 
 std::mutex windows_mutex;
-std::vector<std::shared_ptr<Window>> windows;  // that have not ended
+/// Those that have not ended. Never destroyed: a program's own objects may finalize MPI when they are.
+std::vector<std::shared_ptr<Window>>& windows() {
+  static auto& all = *new std::vector<std::shared_ptr<Window>>;
+  return all;
+}
 
 std::string text_of(int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -185,7 +189,7 @@ void Window::end() {
   if (!all(users_.load(std::memory_order_relaxed) == 0)) return;
   free();
   const std::lock_guard lock(windows_mutex);
-  std::erase_if(windows, [this](const auto& each) { return each.get() == this; });
+  std::erase_if(windows(), [this](const auto& each) { return each.get() == this; });
 }
 
 void Window::free() noexcept {
@@ -198,16 +202,16 @@ void Window::free() noexcept {
 std::shared_ptr<Window> make_window(MPI_Comm comm, Bytes bytes, Reads reads) {
   auto made = std::make_shared<Window>(comm, bytes, reads);
   const std::lock_guard lock(windows_mutex);
-  windows.push_back(made);
+  windows().push_back(made);
   return made;
 }
 
 /// Threads may have made them in different orders on different ranks.
 void end_windows() noexcept {
   const std::lock_guard lock(windows_mutex);
-  std::ranges::sort(windows, {}, [](const auto& each) { return each->number_; });
-  for (const auto& each : windows) each->free();
-  windows.clear();
+  std::ranges::sort(windows(), {}, [](const auto& each) { return each->number_; });
+  for (const auto& each : windows()) each->free();
+  windows().clear();
 }
 
 }  // namespace steadfold::transport

@@ -76,7 +76,7 @@ std::optional<Bytes> Arena::place_of(const std::byte* memory, Bytes bytes) const
 
 std::shared_ptr<const ArenaView> ArenaView::of(const ArenaFile& file) {
   static std::mutex mutex;
-  static std::vector<std::weak_ptr<const ArenaView>> views;
+  static auto& views = *new std::vector<std::weak_ptr<const ArenaView>>;  // as long as groups may be made
   const std::lock_guard lock(mutex);
   std::erase_if(views, [](const auto& view) { return view.expired(); });
   for (const auto& view : views)
