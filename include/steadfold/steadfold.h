@@ -64,7 +64,7 @@ typedef struct sf_grid {
 } sf_grid;
 
 typedef struct sf_interval {
-  uint64_t begin, end; /* indices begin .. end-1 */
+  uint64_t begin, end; /* indices begin .. end-1; end is at most INT64_MAX */
 } sf_interval;
 
 /* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or another value for failure.
@@ -139,7 +139,8 @@ typedef struct sf_call {
                           0, which all ranks must give and which leaves results as they are */
   int32_t root;        /* the rank that gets the result, or SF_ALL_RANKS */
   const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
-  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number gives SF_GAP or SF_OVERLAP */
+  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number gives SF_GAP or SF_OVERLAP, one that
+                             no job can have (above INT64_MAX) SF_INVALID_ARGUMENT */
 
   size_t element_bytes;      /* SF_BYTES: size of an element */
   sf_operator user;          /* SF_USER */
@@ -198,10 +199,11 @@ static inline sf_call sf_call_default(void) {
  * must be one, and is not needed. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
-/* The error of this thread's last failing call: "problem (why), suggestion". Valid until the next call. */
+/* The error of this thread's last failing call: "problem (why), suggestion", at most 4095 bytes. Valid until the next
+ * call. */
 const char* sf_error_text(void);
 
-/* Sets that text (it is copied). For layers above this interface that report failures the same way. */
+/* Sets that text (it is copied); NULL: no text. For layers above this interface that report failures the same way. */
 void sf_set_error_text(const char* text);
 
 /* Major.minor.patch. */

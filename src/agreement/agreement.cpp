@@ -257,6 +257,7 @@ void choose(Agreement& agreed, const std::string& text, const Means& means) {
   for (const Member& member : agreed.members) descriptions.push_back(member.description);
   agreed.digest = digest_of(descriptions);
   agreed.link = means.network.link;
+  agreed.unused_profile = means.unused_profile;
   const std::string& asked = text.empty() ? means.forced_schedule : text;
   agreed.is_our_choice = asked.empty() || asked == "auto";
   try {
@@ -294,9 +295,9 @@ void require_whole(const order::Layout& layout, Count element_count, const std::
 }
 
 Count sum_of_rows(Count some, Count more) {
-  if (more >= arithmetic::unknown_count - some)
+  if (some > order::most_elements || more > order::most_elements - some)
     throw Failure(Status::invalid_argument,
-                  "more rows than can be counted (the ranks bring 2^64 or more), check the rows of every rank");
+                  "more rows than can be counted (the ranks bring 2^63 or more), check the rows of every rank");
   return some + more;
 }
 

@@ -45,6 +45,10 @@ void validate_share(const Call& call, Rank rank_count) {
   if (call.blocks.empty())
     refuse(name + " without blocks (they say how many columns each of the " + std::to_string(rank_count) +
            " ranks gets), give as many numbers");
+  for (std::size_t rank = 0; rank < call.blocks.size(); ++rank)
+    if (call.blocks[rank] > call.columns)
+      refuse("a block of " + order::text_as_given(call.blocks[rank]) + " columns for rank " + std::to_string(rank) +
+             " (rows have " + std::to_string(call.columns) + "), deal every column to one rank");
   Count sum = 0;
   for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
   if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
@@ -56,16 +60,44 @@ void validate_share(const Call& call, Rank rank_count) {
 
 }  // namespace
 
+/// A partial may take 256 times as many bytes as a row.
 void require_size(const Call& call) {
   const Bytes element_bytes =
       call.operation == Operation::user ? call.user.element_bytes : arithmetic::size_of(call.type);
-  if (element_bytes > std::numeric_limits<Bytes>::max() / 256 / std::max(call.columns, Count{1}))
+  const auto row_bytes = order::checked_product(std::max(call.columns, Count{1}), element_bytes, ~Bytes{0} / 256);
+  if (!row_bytes)
     refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
            " bytes (no memory holds as much), check columns and element_bytes");
-  if (call.rows > most_rows(std::max(call.columns, Count{1}) * element_bytes))
+  if (call.rows > most_rows(*row_bytes))
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
            " bytes (no memory holds as much), check rows, columns and element_bytes");
 }
+
+namespace {
+
+std::string text_of(order::Interval interval) {
+  return "interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
+}
+
+/// How many rows the intervals have. Throws Failure if one ends before it begins or beyond the greatest index, or if
+/// they have too many rows.
+Count rows_of(std::span<const order::Interval> intervals) {
+  Count rows = 0;
+  for (const order::Interval interval : intervals) {
+    if (interval.begin > interval.end)
+      refuse(text_of(interval) + " ends before it begins (they are half-open), give begin <= end");
+    if (interval.end > order::most_elements)
+      refuse(text_of(interval) + " ends beyond " + std::to_string(order::most_elements) +
+             " (no job has more rows), check begin and end");
+    if (interval.size() > order::most_elements - rows)
+      refuse("intervals of " + std::to_string(order::most_elements) +
+             " rows or more (no rank has as many), check begin and end");
+    rows += interval.size();
+  }
+  return rows;
+}
+
+}  // namespace
 
 void validate(const Call& call, Rank rank_count) {
   require_target();
@@ -81,6 +113,9 @@ void validate(const Call& call, Rank rank_count) {
   if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
   if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
   require_size(call);
+  if (call.element_count > order::most_elements && call.element_count != arithmetic::unknown_count)
+    refuse("an element count of " + std::to_string(call.element_count) + " (no job has more rows than " +
+           std::to_string(order::most_elements) + "), give the number of rows of the whole job, or SF_UNKNOWN");
   validate_share(call, rank_count);
   if (call.layout == LayoutKind::row_per_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
@@ -96,16 +131,7 @@ void validate(const Call& call, Rank rank_count) {
   if (has_grid)
     if (const auto fault = call.grid->fault(rank_count)) refuse(*fault);
   if (call.layout != LayoutKind::intervals && !has_grid) return;
-  Count listed = 0;
-  for (const auto interval : call.intervals) {
-    if (interval.begin > interval.end)
-      refuse("interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) +
-             ") ends before it begins (they are half-open), give begin <= end");
-    if (interval.size() > most_rows(1) - listed)
-      refuse("intervals of " + std::to_string(most_rows(1)) +
-             " rows or more (no rank has as many), check begin and end");
-    listed += interval.size();
-  }
+  const Count listed = rows_of(call.intervals);
   if (listed != call.rows && has_grid)
     refuse(std::to_string(call.rows) + " rows where a grid of " + call.grid->text() + " has " + std::to_string(listed) +
            " for this rank (its layout and data differ in size), make them equal");

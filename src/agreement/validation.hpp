@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "agreement/description.hpp"
 #include "agreement/failure.hpp"
@@ -11,9 +10,7 @@
 namespace steadfold::agreement {
 
 /// The most rows of `row_bytes` bytes that a call may have: more than any memory holds.
-constexpr Count most_rows(Bytes row_bytes) noexcept {
-  return static_cast<Count>(std::numeric_limits<std::int64_t>::max()) / std::max<Bytes>(row_bytes, 1);
-}
+constexpr Count most_rows(Bytes row_bytes) noexcept { return order::most_elements / std::max<Bytes>(row_bytes, 1); }
 
 /// Throws Failure if no memory holds the rows of the call.
 void require_size(const Call& call);

@@ -46,7 +46,7 @@ struct sf_accumulator final {
   explicit sf_accumulator(std::unique_ptr<ExactState> made)
       : state(std::move(made)),
         row_bytes(state->shape().columns * element_bytes(state->shape())),
-        most_rows((~Count{0} >> 1) / row_bytes) {}
+        most_rows(steadfold::agreement::most_rows(row_bytes)) {}
 
   std::unique_ptr<ExactState> state;
   const Bytes row_bytes;

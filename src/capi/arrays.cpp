@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -74,10 +73,9 @@ bool has_kept_axis(const sf_arrays& arrays, const Array& array, Count columns) {
 
 /// The product of extents; throws where no memory has as many.
 Count times(Count count, Count extent, const sf_array& x) {
-  constexpr Count most = std::numeric_limits<Count>::max() / 512;
-  if (extent != 0 && count > most / extent)
-    refuse("elements of shape " + shape_of(x) + " (no memory holds as many), check the extents");
-  return count * extent;
+  const auto all = order::checked_product(count, extent, ~Count{0} / 512);
+  if (!all) refuse("elements of shape " + shape_of(x) + " (no memory holds as many), check the extents");
+  return *all;
 }
 
 /// Throws if an operand of the array reaches further than any memory does. Where nothing steps by a stride that is as
@@ -93,10 +91,11 @@ void bound_strides(Array& array, bool is_empty) {
       const bool is_stepped = !is_empty && axis.extent > 1;
       if (!is_stepped && step > furthest) stride = 0;
       if (!is_stepped || step == 0) continue;
-      if (axis.extent - 1 > (furthest - std::min(reach, furthest)) / step)
+      const auto more = order::checked_product(axis.extent - 1, step, furthest - reach);
+      if (!more)
         refuse("an axis of " + std::to_string(axis.extent) + " indices with stride " + std::to_string(stride) +
                " (no memory holds as much), check shape and strides");
-      reach += (axis.extent - 1) * step;
+      reach += *more;
     }
   }
 }
@@ -112,6 +111,7 @@ bool is_list(const sf_arrays& arrays) { return arrays.xs != nullptr || arrays.x_
 
 void require_list(const sf_arrays& arrays, bool has_labels) {
   if (!is_list(arrays)) return;
+  require_count(arrays.x_count, sizeof(void*), "arrays");
   if (arrays.x.data != nullptr)
     refuse("data of x beside a list of " + std::to_string(arrays.x_count) +
            " arrays (the list says where each begins), give x none");

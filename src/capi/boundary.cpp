@@ -80,9 +80,16 @@ order::Grid grid_of(const sf_grid& given) {
 std::span<const order::Count> blocks_of(const sf_call& call, int32_t ranks) {
   if (call.blocks == nullptr || number(call.collective) != SF_REDUCE_SCATTER) return {};
   if (call.block_count != static_cast<size_t>(ranks))
-    throw Failure(Status::invalid_argument, "blocks of columns for " + std::to_string(call.block_count) +
-                                                " ranks (there are " + std::to_string(ranks) + "), give each one");
+    throw Failure(Status::invalid_argument,
+                  std::to_string(call.block_count) + (call.block_count == 1 ? " block" : " blocks") +
+                      " of columns for " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
+                      " (every rank gets one, which may be empty), give a number of columns for each rank");
   return {call.blocks, call.block_count};
+}
+
+std::span<const order::Interval> intervals_of(const sf_call& call) {
+  const auto given = list_of(call.intervals, call.interval_count, "intervals");
+  return {reinterpret_cast<const order::Interval*>(given.data()), given.size()};
 }
 
 Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Array>& array,
@@ -115,8 +122,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .user_may_fail = call->never_fails == 0,
             .layout = own<SF_GRID, LayoutKind::grid>(call->layout, "layout"),
             .rows = call->rows,
-            .intervals = {reinterpret_cast<const order::Interval*>(call->intervals),
-                          call->intervals == nullptr ? 0 : call->interval_count},
+            .intervals = intervals_of(*call),
             .bin_count = call->bins,
             .sweep = own<SF_DOUBLE_SWEEP, Sweep::double_sweep>(call->sweep, "sweep"),
             .require = call->require,
@@ -134,9 +140,16 @@ agreement::Failure no_call() {
   return {Status::invalid_argument, "no call (the pointer is null), start from sf_call_init"};
 }
 
+void require_count(uint64_t count, size_t bytes, const char* what) {
+  if (order::checked_product(count, bytes, order::most_elements)) return;
+  throw Failure(Status::invalid_argument, std::to_string(count) + " " + what +
+                                              " (no memory holds as many), give the number of those at the address");
+}
+
 OwnCall::OwnCall(const sf_call* call, int32_t ranks) : call_(translated(call, ranks, array_, grid_)) {}
 
 OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks) {
+  require_count(count, sizeof(sf_call), "calls");
   if (calls == nullptr && count > 0)
     throw Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
   const sf_call* each = calls;

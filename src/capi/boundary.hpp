@@ -55,6 +55,15 @@ inline agreement::Data data_of(const void* first, const void* second, void* resu
           .result = static_cast<std::byte*>(result)};
 }
 
+/// Throws Failure if no memory holds so many things of `bytes` bytes: a caller's list, which is about to be read.
+void require_count(uint64_t count, size_t bytes, const char* what);
+/// The caller's list; empty where its address is null.
+template <class T>
+std::span<const T> list_of(const T* first, uint64_t count, const char* what) {
+  require_count(count, sizeof(T), what);
+  return {first, first == nullptr ? 0 : count};
+}
+
 inline agreement::Failure nowhere(const char* what) {
   return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
 }

@@ -57,7 +57,7 @@ void sf_set_interrupt(int (*asked)()) { steadfold::session::Watch::set_interrupt
 const void* sf_layer_table(const char* version) {
   static constexpr LayerTable table = {
       .make_group = make_group, .make_team = steadfold::capi::make_team, .free_group = steadfold::capi::end};
-  return std::strcmp(version, sf_version()) == 0 ? &table : nullptr;
+  return version != nullptr && std::strcmp(version, sf_version()) == 0 ? &table : nullptr;
 }
 
 int32_t sf_group_rank(const sf_group* group) { return group == nullptr ? -1 : group->group.rank(); }

@@ -1,7 +1,5 @@
 #include "order/grid.hpp"
 
-#include <limits>
-
 namespace steadfold::order {
 namespace {
 
@@ -11,20 +9,17 @@ std::string product_text(const std::array<GridAxis, 3>& axes, Number number) {
   const GridAxis none{};
   std::size_t axis = 0;
   while (axis + 1 < axes.size() && axes[axis] == none) ++axis;
-  std::string text = std::to_string(number(axes[axis]));
-  for (++axis; axis < axes.size(); ++axis) text += " x " + std::to_string(number(axes[axis]));
+  std::string text = text_as_given(number(axes[axis]));
+  for (++axis; axis < axes.size(); ++axis) text += " x " + text_as_given(number(axes[axis]));
   return text;
 }
 
-/// Not more than `most`; nothing if the product is.
+/// The product over the axes, or `nullopt` if that is more than `most`.
 template <class Number>
 std::optional<Count> product(const std::array<GridAxis, 3>& axes, Count most, Number number) {
-  Count all = 1;
-  for (const GridAxis& axis : axes) {
-    const Count factor = number(axis);
-    if (factor > 0 && all > most / factor) return std::nullopt;
-    all *= factor;
-  }
+  std::optional<Count> all = 1;
+  for (const GridAxis& axis : axes)
+    if (all) all = checked_product(*all, number(axis), most);
   return all;
 }
 
@@ -63,10 +58,11 @@ Grid Grid::resolved(Rank rank_count) const noexcept {
 }
 
 std::optional<std::string> Grid::fault(Rank rank_count) const {
-  constexpr Count most = std::numeric_limits<Count>::max() - 1;
   const auto of_ranks = [](const GridAxis& axis) { return axis.ranks; };
   const auto of_extent = [](const GridAxis& axis) { return axis.extent; };
-  if (!product(axes, most, of_extent))
+  // An extent of 0 hides no overflow: some axes alone are multiplied, too.
+  const auto at_least_one = [](const GridAxis& axis) { return std::max(axis.extent, Count{1}); };
+  if (!product(axes, most_elements, at_least_one))
     return "a grid of " + product_text(axes, of_extent) +
            " elements (that is more than can be counted), check the extents";
   if (std::ranges::count(axes, 0u, of_ranks) > 1)
@@ -134,6 +130,7 @@ std::string Grid::text() const {
 
 void Grid::list(Rank rank, std::vector<Interval>& out) const {
   out.clear();
+  if (count(rank) == 0) return;  // along one axis such a rank may have any number of blocks
   visit(rank, rank + 1, [&](Interval interval) {
     if (interval.empty()) return;
     if (!out.empty() && out.back().end == interval.begin)

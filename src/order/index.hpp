@@ -6,6 +6,8 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace steadfold::order {
 
@@ -13,6 +15,22 @@ using Index = std::uint64_t;  // global index of an element, 0..N-1
 using Count = std::uint64_t;  // a number of elements
 using Rank = std::int32_t;    // a process, 0..p-1
 using Bytes = std::size_t;    // a size in memory or on the wire
+
+/// The most elements that a job may have, and so the greatest end of an interval. A layout is checked against it where
+/// it enters; sums of an index and a size of memory do not overflow behind that check.
+inline constexpr Count most_elements = ~Count{0} >> 1;
+
+/// A number that a caller gave. Where it is more than there can be, it was mostly a negative one, and is shown as that.
+inline std::string text_as_given(Count count) {
+  return count > most_elements ? std::to_string(static_cast<std::int64_t>(count)) : std::to_string(count);
+}
+
+/// a * b, or `nullopt` if that is more than `most`.
+constexpr std::optional<Count> checked_product(Count a, Count b, Count most) noexcept {
+  Count all = 0;
+  if (__builtin_mul_overflow(a, b, &all) || all > most) return std::nullopt;
+  return all;
+}
 
 /// The level of the largest full dyadic node that may start at `x`: max_y(x) of [S0], chapter 3. No limit for index 0.
 constexpr int max_level(Index x) noexcept { return x == 0 ? 63 : std::countr_zero(x); }

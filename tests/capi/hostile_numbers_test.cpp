@@ -3,6 +3,7 @@
 // text that says what it is, allocates nothing for it, and leaves the group as good as it was.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdio>
@@ -252,6 +253,164 @@ TEST(HostileNumbers, BlocksAreCountedBeforeTheyAreRead) {
       }
       expect_usable(group);
     });
+  });
+}
+
+// --- lists of callers ------------------------------------------------------------------------------------------------
+
+/// So many that their bytes wrap around to few.
+constexpr std::size_t wrapping(std::size_t bytes) { return two_to(63) / (bytes & -bytes) * 2 + 1; }
+static_assert(wrapping(sizeof(sf_interval)) * sizeof(sf_interval) == sizeof(sf_interval));
+
+TEST(HostileNumbers, OfIntervalsAreCountedBeforeTheyAreRead) {
+  on_one_rank([](sf_group* group) {
+    const sf_interval all = {0, four_elements.size()};
+    sf_call call = sf_call_default();
+    be_four_elements(call);
+    call.layout = SF_INTERVALS;
+    call.intervals = &all;
+    for (const std::size_t count : {wrapping(sizeof(sf_interval)), two_to(60) + 1, SIZE_MAX}) {
+      call.interval_count = count;
+      expect_refused(call, group, SF_INVALID_ARGUMENT, std::to_string(count) + " intervals (no memory holds as many)");
+    }
+    expect_usable(group);
+  });
+}
+
+TEST(HostileNumbers, OfCallsAndTheirDataAreCountedBeforeTheyAreRead) {
+  on_one_rank([](sf_group* group) {
+    sf_call call = sf_call_default();
+    be_four_elements(call);
+    sf_plan* plan = nullptr;
+    sf_request* request = nullptr;
+    double result = 0;
+    const sf_data data = {.first = four_elements.data(), .second = nullptr, .result = &result, .mask = {}, .label = {}};
+    ASSERT_EQ(sf_group_bind(&call, 1, group, &plan), SF_OK) << sf_error_text();
+    sf_plan* other = nullptr;
+    for (const std::size_t count : {two_to(62), SIZE_MAX}) {
+      const std::string text = std::to_string(count) + " calls (no memory holds as many)";
+      expect_refusal("bind", sf_group_bind(&call, count, group, &other), SF_INVALID_ARGUMENT, text);
+      sf_status status = sf_group_start_bind(&call, count, group, &other, &request);
+      if (status == SF_OK) status = sf_request_wait(request);
+      expect_refusal("start_bind", status, SF_INVALID_ARGUMENT, text);
+      sf_request_free(request);
+      EXPECT_EQ(sf_bundle_run(plan, &data, count), SF_INVALID_ARGUMENT) << "as of any number but that of the calls";
+      sf_arrays arrays = sf_arrays_default();
+      const void* const list[] = {four_elements.data()};
+      be_four_elements(arrays);
+      arrays.x.data = nullptr;
+      arrays.xs = list;
+      arrays.x_count = count;
+      sf_call of_list = sf_call_default();
+      of_list.arrays = &arrays;
+      expect_refused(of_list, group, SF_INVALID_ARGUMENT, std::to_string(count) + " arrays (no memory holds as many)");
+    }
+    EXPECT_EQ(other, nullptr);
+    EXPECT_EQ(sf_bundle_run(plan, &data, 1), SF_OK) << sf_error_text();
+    EXPECT_EQ(result, sum_of_four);
+    sf_plan_free(plan);
+    expect_usable(group);
+  });
+}
+
+TEST(HostileTexts, OfErrorsAreCutBetweenCharactersOrNone) {
+  sf_set_error_text(nullptr);
+  EXPECT_STREQ(sf_error_text(), "");
+  for (const std::size_t before : {4093, 4094, 4095, 4096, 5000}) {
+    const std::string given = std::string(before, 'a') + "\xC3\xA9" + std::string(before, 'b');  // an e with an accent
+    sf_set_error_text(given.c_str());
+    const std::string kept = sf_error_text();
+    EXPECT_EQ(kept, given.substr(0, before == 4094 ? 4094 : 4095));
+    sf_set_error_text(sf_error_text() + 3);
+    EXPECT_EQ(sf_error_text(), kept.substr(3));
+  }
+  EXPECT_EQ(sf_layer_table(nullptr), nullptr);
+}
+
+// --- layouts ---------------------------------------------------------------------------------------------------------
+
+/// Numbers at which something might end: those of 32 bits, what doubles hold, signed indices, all indices.
+class DrawnLayout {
+ public:
+  explicit DrawnLayout(std::uint64_t number) : random_(number) {}
+
+  std::uint64_t below(std::uint64_t end) { return random_() % end; }
+  std::uint64_t near_an_end() {
+    constexpr std::array<std::uint64_t, 8> ends = {0, 0, two_to(11), two_to(32), two_to(53), two_to(62), two_to(63), 0};
+    constexpr std::array<std::uint64_t, 6> spreads = {1, 2, 4, 5, 64, 2100};
+    const std::uint64_t spread = spreads[below(spreads.size())];
+    return ends[below(ends.size())] + below(2 * spread) - spread;  // around 2^64, too
+  }
+  sf_interval interval() {
+    const std::uint64_t begin = near_an_end();
+    return {begin, below(8) == 0 ? near_an_end() : begin + below(3)};
+  }
+  sf_grid_axis axis() {
+    return {below(2) == 0 ? below(4) : near_an_end(), below(4), below(2) == 0 ? below(3) : near_an_end(),
+            below(4) == 0 ? near_an_end() : 0};
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+struct LayoutCase {
+  sf_call call = sf_call_default();
+  std::array<sf_interval, 3> intervals{};
+  sf_grid grid{};
+};
+
+void draw_layout(DrawnLayout& draw, sf_layout layout, std::uint64_t most_rows, LayoutCase& to) {
+  sf_call& call = to.call;
+  call.layout = layout;
+  call.interval_count = 1 + draw.below(to.intervals.size());
+  for (sf_interval& each : to.intervals) each = draw.interval();
+  call.intervals = to.intervals.data();
+  std::uint64_t listed = 0;  // wraps around
+  for (std::size_t i = 0; i < call.interval_count; ++i) listed += to.intervals[i].end - to.intervals[i].begin;
+  to.grid.axis_count = static_cast<std::uint32_t>(1 + draw.below(SF_MOST_GRID_AXES));
+  for (sf_grid_axis& axis : to.grid.axes) axis = draw.axis();
+  call.grid = &to.grid;
+  call.rows = call.layout == SF_INTERVALS && listed <= most_rows ? listed : draw.below(most_rows + 1);
+  if (draw.below(3) == 0) call.element_count = draw.below(2) == 0 ? call.rows : draw.near_an_end();
+}
+
+/// Every call of few rows that is drawn ends: with a sum, or refused. None reads behind the data, where memory ends.
+void expect_layouts_within(sf_group* group, std::uint64_t ranks) {
+  constexpr std::uint64_t most_rows = 4;
+  constexpr sf_method methods[] = {SF_AUTOMATIC, SF_TREE, SF_EXACT, SF_PLAIN};
+  constexpr sf_operation operations[] = {SF_SUM, SF_PRODUCT, SF_MAX, SF_MIN_LOCATION, SF_MEAN};
+  std::uint64_t done = 0;
+  for (std::uint64_t number = 0; number < case_count / ranks; ++number) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", case " + std::to_string(number));
+    DrawnLayout same(seed + number);  // on all ranks
+    const auto layout = same.below(2) == 0 ? SF_INTERVALS : static_cast<sf_layout>(same.below(SF_GRID + 1));
+    DrawnLayout draw(seed + number * 8 + static_cast<std::uint64_t>(sf_group_rank(group)));
+    LayoutCase drawn;
+    draw_layout(draw, layout, most_rows, drawn);
+    drawn.call.operation = operations[same.below(std::size(operations))];
+    drawn.call.method = drawn.call.operation == SF_SUM ? methods[same.below(std::size(methods))] : SF_AUTOMATIC;
+    if (drawn.call.operation == SF_PRODUCT) drawn.call.method = SF_TREE;
+    Fenced room(most_rows * sizeof(double));
+    double* const first = room.array<double>(drawn.call.rows, Side::end);
+    std::fill_n(first, drawn.call.rows, 1.0);
+    for (const CallEntry& each : ranks == 1 ? std::span<const CallEntry>(all_call_entries) : group_entries) {
+      std::array<double, 2> result{};
+      const sf_status status = each.ask(&drawn.call, first, result.data(), group);
+      EXPECT_LT(status, SF_TRANSPORT_FAILED) << each.name << ": " << sf_error_text();
+      done += status == SF_OK ? 1 : 0;
+    }
+  }
+  EXPECT_GT(done, ranks == 1 ? 50U : 0U);
+}
+
+TEST(HostileNumbers, DrawnForLayoutsReadNothingElse) {
+  in_a_process([] {
+    on_one_rank([](sf_group* group) {
+      expect_layouts_within(group, 1);
+      expect_usable(group);
+    });
+    on_groups(3, seed, [](const Group& group) { expect_layouts_within(group.handle(), 3); });
   });
 }
 

@@ -403,7 +403,8 @@ TEST(NoColumns, AreReducedByEveryOperation) {
 
 TEST(SharesRefusals, SayWhatIsWrong) {
   const auto text = [](const std::vector<Call>& calls) { return concluded(calls).text; };
-  const std::vector<Count> two = {3, 3}, three = {2, 2, 2}, short_of = {1, 2, 2}, huge = {~Count{0}, 7, 1};
+  const std::vector<Count> two = {3, 3}, three = {2, 2, 2}, short_of = {1, 2, 2}, many = {6, 1, 0},
+                           huge = {1, ~Count{0}, 6};
   const std::vector<Count> other = {1, 2, 3};
   const auto thrice = [](const Call& call) { return std::vector<Call>(3, call); };
   EXPECT_EQ(text(thrice(block_call(three))), "");
@@ -413,7 +414,9 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(block_call({}))).find("without blocks (they say how many columns each of the 3 ranks gets)"),
             std::string::npos);
   EXPECT_NE(text(thrice(block_call(short_of))).find("blocks of 5 columns"), std::string::npos);
-  EXPECT_NE(text(thrice(block_call(huge))).find("blocks of more than 6 columns"), std::string::npos);
+  EXPECT_NE(text(thrice(block_call(many))).find("blocks of more than 6 columns"), std::string::npos);
+  EXPECT_EQ(text(thrice(block_call(huge))),
+            "rank 0: a block of -1 columns for rank 1 (rows have 6), deal every column to one rank");
   EXPECT_NE(text({block_call(three), block_call(three), block_call(other)}).find("different blocks of columns"),
             std::string::npos);
   Call scan{.collective = Collective::scan, .layout = LayoutKind::row_per_rank, .rows = 1};

@@ -53,12 +53,13 @@ TEST(ThreadTeams, KeepTheOrderOfRowsByPlainToo) {
 }
 
 /// Counts that no count can hold are refused, the last that can be is not.
-TEST(SumsOfRows, EndBelowTheCountThatMeansUnknown) {
-  constexpr Count most = arithmetic::unknown_count - 1;
+TEST(SumsOfRows, EndAtTheGreatestIndex) {
+  constexpr Count most = order::most_elements;
   EXPECT_EQ(agreement::sum_of_rows(most - 5, 5), most);
   EXPECT_THROW(agreement::sum_of_rows(most - 5, 6), Failure);
   EXPECT_THROW(agreement::sum_of_rows(0, arithmetic::unknown_count), Failure);
   EXPECT_THROW(agreement::sum_of_rows(most, most), Failure);
+  EXPECT_THROW(agreement::sum_of_rows(arithmetic::unknown_count, 1), Failure);
 }
 
 TEST(ThreadTeams, AreAsLargeAsPays) {

@@ -90,6 +90,11 @@ TEST(Grid, FaultsAreNamed) {
   constexpr Count large = Count{1} << 32;
   EXPECT_EQ(Grid({{{{}, {large}, {large, 4}}}}).fault(4).value(),
             "a grid of 4294967296 x 4294967296 elements (that is more than can be counted), check the extents");
+  EXPECT_EQ(Grid({{{{}, {0, 1}, {Count{1} << 63, 4}}}}).fault(4).value(),
+            "a grid of 0 x -9223372036854775808 elements (that is more than can be counted), check the extents")
+      << "beside an extent of 0";
+  EXPECT_EQ(Grid({{{{}, {}, {~Count{0}, 4}}}}).fault(4).value(),
+            "a grid of -1 elements (that is more than can be counted), check the extents");
   EXPECT_EQ(Grid({{{{}, {3, 0}, {4, 0}}}}).fault(4).value(),
             "a grid of 0 x 0 ranks (one axis, not several, can take what the others leave), give the ranks of the "
             "others");
@@ -104,7 +109,8 @@ TEST(Grid, FaultsAreNamed) {
 }
 
 TEST(Grid, TakesNumbersNearTheEnd) {
-  constexpr Count most = std::numeric_limits<Count>::max() - 1;
+  constexpr Count most = most_elements;
+  EXPECT_NE(Grid({{{{}, {}, {most + 1, 3}}}}).fault(3), std::nullopt);
   const Grid grid{{{{}, {}, {most, 3, most - 1, 1}}}};
   ASSERT_EQ(grid.fault(3), std::nullopt);
   EXPECT_EQ(grid.count(0), 0u);
@@ -116,6 +122,16 @@ TEST(Grid, TakesNumbersNearTheEnd) {
   const Grid even{{{{}, {}, {most, 3}}}};
   EXPECT_EQ(even.count(0) + even.count(1) + even.count(2), most);
   EXPECT_EQ(even.axes[2].indices(2).end, most);
+}
+
+/// Along the first axis rank 1 has 2^62 blocks, and along the second nothing.
+TEST(Grid, ListsNothingAtOnce) {
+  const Grid grid{{{{}, {Count{1} << 62, 1, 1}, {1, 2}}}};
+  ASSERT_EQ(grid.fault(2), std::nullopt);
+  EXPECT_EQ(grid.count(1), 0u);
+  std::vector<Interval> mine = {{1, 2}};
+  grid.list(1, mine);
+  EXPECT_TRUE(mine.empty());
 }
 
 }  // namespace
