@@ -81,6 +81,8 @@ Json installation() {
   json["built_for"] = mpi_library().name;
   const std::string profile = agreement::profile_of(mpi_library().version);
   json["profile"] = profile.empty() ? Json() : Json(profile);
+  const std::string unused = agreement::network_of(mpi_library().version).unused_profile;
+  json["unused_profile"] = unused.empty() ? Json() : Json(unused);
   json["instruction_sets"] = {{"found", instruction_sets()}, {"chosen", kernels::name_of(kernels::chosen())}};
   json["prefetch"] = kernels::name_of(kernels::prefetch);
   json["rounding_environment"] = {

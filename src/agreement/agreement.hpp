@@ -53,6 +53,7 @@ struct Agreement {
   bool needs_proof = false;                             // of the schedule, when it is bound
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // that the schedule takes its groups from, if it does
   transport::LogGP link = assumed_link;                 // by which vectors are cut
+  std::string unused_profile = {};                      // as in Means
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }
@@ -78,7 +79,7 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
 /// any number). The failure's text begins with `where`.
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where);
 
-/// The sum. Throws Failure if it does not fit a Count.
+/// The sum. Throws Failure if no job has so many rows.
 Count sum_of_rows(Count some, Count more);
 
 /// The fingerprint of a call's interval list; of nothing for other layouts.
@@ -91,6 +92,7 @@ struct Means {
   bool may_differ = false;                              // as in schedule::Merging
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // of the machine; null if there is one, or nobody knows
   Network network = {};                                 // as rank 0's profile describes it
+  std::string unused_profile = {};                      // why that profile is not used; empty: it is, or there is none
 };
 
 /// All ranks' proposals, by rank, to one agreement. Throws the same Failure on every rank: the first rank's that has

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -236,11 +235,11 @@ Network network_of_file(const std::string& path) {
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
   constexpr std::size_t most = 1 << 16;
-  std::string text(most, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(most));
+  std::string text(most + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "it is no file, or not readable");
-  if (text.size() == most) refuse(path + " is no profile", "it has more than 64 KiB");
+  if (text.size() > most) refuse(path + " is no profile", "it has more than 64 KiB");
   return network_in(text);
 }
 
@@ -258,16 +257,13 @@ std::string profile_of(std::string_view library) {
   return "";
 }
 
-Network network_of(std::string_view library) {
+FoundNetwork network_of(std::string_view library) {
   const std::string path = profile_of(library);
   if (path.empty()) return {};
   try {
-    return network_of_file(path);
+    return {.network = network_of_file(path)};
   } catch (const std::invalid_argument& fault) {
-    static std::once_flag told;
-    std::call_once(
-        told, [&] { std::fprintf(stderr, "steadfold: the profile %s is not used: %s\n", path.c_str(), fault.what()); });
-    return {};
+    return {.unused_profile = "the profile " + path + " is not used: " + fault.what()};
   }
 }
 

@@ -30,8 +30,12 @@ std::string own_profile(std::string_view library);
 /// (XDG_CONFIG_DIRS). Empty: none.
 std::string profile_of(std::string_view library);
 
-/// Its network, else the assumed one; which also serves if the file is broken: then one line on standard error says so,
-/// once in a process.
-Network network_of(std::string_view library);
+/// A network, and why it is not that of the profile which counts; empty if it is, or there is none.
+struct FoundNetwork {
+  Network network = {};
+  std::string unused_profile = {};
+};
+/// The network of the profile that counts; the assumed one if there is none, or it is broken.
+FoundNetwork network_of(std::string_view library);
 
 }  // namespace steadfold::agreement

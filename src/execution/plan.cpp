@@ -81,6 +81,7 @@ std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
   for (const Member& member : agreed.members) text += text_of(member);
   text += "schedule " + agreed.chosen.schedule + ": " + std::string(row.sentence) + "\n";
   if (const std::string compared = text_of(agreed.chosen); !compared.empty()) text += compared + "\n";
+  if (!agreed.unused_profile.empty()) text += agreed.unused_profile + "\n";
   if (row.messages != nullptr) text += "messages " + std::to_string(row.messages(context));
   if (row.rounds != nullptr)
     text += (row.rounds_at_most ? " in at most " : " in ") + std::to_string(row.rounds(context)) + " rounds";

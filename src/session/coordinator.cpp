@@ -30,9 +30,9 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
 
 /// Rank 0's counts. Where all ranks share memory, nothing of a profile is used: it tells of MPI's messages, of which
 /// only long ones are sent there.
-agreement::Network own_network(const transport::Transport& transport) {
+agreement::FoundNetwork own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
-  return library.empty() ? agreement::Network{} : agreement::network_of(library);
+  return library.empty() ? agreement::FoundNetwork{} : agreement::network_of(library);
 }
 
 std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transport,
@@ -87,17 +87,19 @@ Task<> Coordinator::take_what_ranks_tell(Flow& flow) {
     std::string told(reinterpret_cast<const char*>(&where), sizeof where);
     if (transport_->rank() != 0) return told;
     const char* const asked = std::getenv("STEADFOLD_SCHEDULE");
-    const agreement::Network network = own_network(*transport_);
+    const auto [network, unused_profile] = own_network(*transport_);
     static_assert(std::is_trivially_copyable_v<agreement::Network>);
     told.append(reinterpret_cast<const char*>(&network), sizeof network);
-    return told.append(asked == nullptr ? "" : asked);
+    return told.append(asked == nullptr ? "" : asked).append(1, '\0').append(unused_profile);
   });
   const auto gathered = co_await gather(flow, mine);
   const auto all = parts_of(gathered);
   const auto behind_where = all[0].subspan(sizeof(transport::Whereabouts));
   std::memcpy(&means_.network, behind_where.data(), sizeof means_.network);
   if (transport_->are_on_one_node()) means_.network = means_.network.of_one_node();
-  means_.forced_schedule = text_of(behind_where.subspan(sizeof means_.network));
+  const std::string texts = text_of(behind_where.subspan(sizeof means_.network));
+  means_.forced_schedule = texts.substr(0, texts.find('\0'));
+  means_.unused_profile = texts.substr(means_.forced_schedule.size() + 1);
   means_.nodes = nodes_of(*transport_, all);
 }
 

@@ -134,8 +134,18 @@ TEST(Profile, OfAFileThatIsNone) {
   EXPECT_THROW(agreement::network_of_file("/no/such/file"), std::invalid_argument);
   EXPECT_THROW(agreement::network_of_file("/"), std::invalid_argument);
   const std::string path = std::filesystem::temp_directory_path() / "steadfold_profile_test";
-  std::ofstream(path) << std::string(100000, '#');
-  EXPECT_THROW(agreement::network_of_file(path), std::invalid_argument);
+  const std::string figures = "latency = 1\ngap = 1\nper_byte = 1\n#";
+  for (const std::size_t size : {std::size_t{65536}, std::size_t{65537}, std::size_t{100000}}) {
+    std::ofstream(path) << figures << std::string(size - figures.size(), ' ');
+    std::string fault;
+    try {
+      EXPECT_EQ(agreement::network_of_file(path).link.gap, 1);
+    } catch (const std::invalid_argument& wrong) {
+      fault = wrong.what();
+    }
+    EXPECT_EQ(fault,
+              size <= 65536 ? "" : path + " is no profile (it has more than 64 KiB), let `steadfold tune` write it");
+  }
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // whose reader waits until somebody writes
   EXPECT_THROW(agreement::network_of_file(path), std::invalid_argument);
@@ -207,7 +217,7 @@ TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
   write("system", "3");
   const auto latency = [&](const Settings::Values& values) {
     const Settings settings(values);
-    return agreement::network_of(library).link.latency;
+    return agreement::network_of(library).network.link.latency;
   };
   const std::string dirs = place("none") + ":relative:" + place("system");
   EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"HOME", place("home")}, {"XDG_CONFIG_DIRS", dirs}}), 1);
@@ -225,6 +235,12 @@ TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
   EXPECT_EQ(latency({{"XDG_CONFIG_HOME", place("user")}, {"STEADFOLD_PROFILE", place("gone")}}),
             agreement::assumed_link.latency)
       << "and none of another place, of which nobody thinks";
+  const Settings gone({{"STEADFOLD_PROFILE", place("gone")}});
+  EXPECT_EQ(agreement::network_of(library).unused_profile,
+            "the profile " + place("gone") + " is not used: " + place("gone") +
+                " cannot be read (it is no file, or not readable), let `steadfold tune` write it");
+  const Settings found({{"STEADFOLD_PROFILE", place("named")}});
+  EXPECT_EQ(agreement::network_of(library).unused_profile, "");
   const Settings homeless(Settings::Values{});
   EXPECT_EQ(agreement::own_profile(library), "") << "the system's place is not the user's";
 }

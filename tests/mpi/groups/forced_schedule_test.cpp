@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,31 @@ class ForcedScheduleTest : public testing::Test {
   Ranks world;
 };
 
+/// Sets a variable for as long as it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
 /// Sets the variable on one rank or on all, for as long as it lives.
 class Forced {
  public:
   Forced(const char* schedule, bool here) {
-    if (here) setenv("STEADFOLD_SCHEDULE", schedule, 1);
+    if (here) variable_.emplace("STEADFOLD_SCHEDULE", schedule);
   }
-  ~Forced() { unsetenv("STEADFOLD_SCHEDULE"); }
-  Forced(const Forced&) = delete;
-  Forced& operator=(const Forced&) = delete;
+
+ private:
+  std::optional<Variable> variable_;
 };
 
 TEST_F(ForcedScheduleTest, TheEnvironmentForcesTheSchedule) {
@@ -52,6 +69,27 @@ TEST_F(ForcedScheduleTest, AnEmptyVariableForcesNothing) {
   const Plan<double> plan(plus, 1, copy.comm);
   const Plan<double> usual(plus, 1, world.comm);
   EXPECT_EQ(plan.schedule(), usual.schedule());
+}
+
+/// That of rank 0, of which no rank prints anything.
+TEST_F(ForcedScheduleTest, PlansSayWhyAProfileIsNotUsed) {
+  const Variable transport("STEADFOLD_TRANSPORT", "mpi");
+  const Forced forced("linear", world.rank == 0);
+  {
+    const Variable profile("STEADFOLD_PROFILE", world.rank == 0 ? "/no/profile" : "/no/other");
+    testing::internal::CaptureStderr();
+    const Ranks copy = Ranks::duplicate();
+    const Plan<double> plan(plus, 1, copy.comm);
+    EXPECT_EQ(testing::internal::GetCapturedStderr().find("steadfold"), std::string::npos);
+    EXPECT_NE(plan.describe().find("\nthe profile /no/profile is not used: /no/profile cannot be read"),
+              std::string::npos)
+        << plan.describe();
+    EXPECT_EQ(plan.schedule(), "linear")
+        << "what rank 0 says of its environment stands before what it says of profiles";
+  }
+  const Variable profile("STEADFOLD_PROFILE", "");
+  const Ranks copy = Ranks::duplicate();
+  EXPECT_EQ(Plan<double>(plus, 1, copy.comm).describe().find("not used"), std::string::npos);
 }
 
 TEST_F(ForcedScheduleTest, OtherRanksEnvironmentsDoNotCount) {
