@@ -245,6 +245,8 @@ class Accumulator {
   template <class Function>
   void change_arrays(Function function, const Array<T>& x, const Axes& axes, unsigned threads) {
     const sf_arrays arrays = detail::arrays_of(x.c_array(), axes.weights, axes);
+    if (const std::string fault = detail::misfit(arrays.x, arrays.factors); !fault.empty())
+      throw Error(SF_INVALID_ARGUMENT, fault);
     detail::check(function(get(), &arrays, threads));
   }
 

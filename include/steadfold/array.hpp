@@ -208,8 +208,11 @@ class MaybeArray {
 class MaybeLabels : public MaybeArray {
  public:
   MaybeLabels() = default;
-  template <class A, class = std::enable_if_t<detail::is_array_of_labels<A>>>
-  MaybeLabels(const A& array) : MaybeArray(array) {}  // NOLINT(google-explicit-constructor)
+  template <class A, class = std::enable_if_t<detail::is_array<A>>>
+  MaybeLabels(const A& array) : MaybeArray(array) {  // NOLINT(google-explicit-constructor)
+    static_assert(detail::is_array_of_labels<A>,
+                  "labels are integers of 32 or 64 bits, or of 8 or 16 bits without a sign: convert them");
+  }
 };
 
 /// What of an array is reduced, and what has a result of its own.
@@ -252,6 +255,19 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   return arrays;
 }
 
+/// What is wrong with two vectors that are multiplied, of different sizes.
+inline std::string misfit_of_factors(std::uint64_t first_size, std::uint64_t second_size) {
+  return "the factors of a dot product differ in size (" + std::to_string(first_size) + " and " +
+         std::to_string(second_size) + " elements), give vectors of the same size";
+}
+/// What is wrong with the factors, or weights, of an array; empty if nothing is. A vector is never stretched to
+/// another.
+inline std::string misfit(const sf_array& x, const sf_array& factors) {
+  const bool are_vectors = x.axis_count == 1 && factors.axis_count == 1;
+  return are_vectors && x.shape[0] != factors.shape[0] ? misfit_of_factors(x.shape[0], factors.shape[0])
+                                                       : std::string();
+}
+
 /// A vector as an array of one axis.
 template <class R>
 Array<element_t<R>> array_of(const R& x) {
@@ -259,9 +275,9 @@ Array<element_t<R>> array_of(const R& x) {
 }
 /// Groups of elements by labels. Not by one initializer: GCC 12 takes members of temporaries for uninitialised there.
 template <class L>
-Axes axes_of_groups(const L& labels, std::uint64_t groups) {
+Axes axes_of_groups(const Array<L>& labels, std::uint64_t groups) {
   Axes axes;
-  axes.labels = array_of(labels);
+  axes.labels = labels;
   axes.groups = groups;
   return axes;
 }
@@ -284,6 +300,7 @@ class CallOfArrays : public Call<T, Op> {
     for (std::size_t axis = 0; axis < x.shape().size(); ++axis)
       if ((arrays_.kept >> axis & 1) != 0) results *= x.shape()[axis];
     this->call_.arrays = &arrays_;
+    this->fault_ = misfit(arrays_.x, arrays_.factors);
     make_room(results);
   }
 
@@ -295,20 +312,37 @@ class CallOfArrays : public Call<T, Op> {
   }
 
  private:
-  /// If there is none, the library refuses the call, on all ranks.
   void make_room(std::uint64_t results) {
     try {
       results_.assign(results, no_result<result_t<T, Op>>());
     } catch (const std::exception&) {
       this->fault_ =
           "no room for " + std::to_string(results) + " results (there are too many groups or kept indices), check them";
-      arrays_.kept = ~std::uint32_t{0};
     }
   }
 
   sf_arrays arrays_;
   results_t<T, Op> results_;
 };
+
+/// A call over a vector with labels.
+template <class T>
+class CallOfGroups : public CallOfArrays<T, BuiltIn<SF_SUM>> {
+ public:
+  template <class L, class SomeOptions>
+  CallOfGroups(const Array<T>& x, const Array<L>& labels, std::uint64_t groups, const SomeOptions& options)
+      : CallOfArrays<T, BuiltIn<SF_SUM>>(x, {}, {}, axes_of_groups(labels, groups), options) {
+    const std::uint64_t size = x.shape().front(), label_count = labels.shape().front();
+    if (size != label_count)
+      this->fault_ = std::to_string(label_count) + " labels for " + std::to_string(size) +
+                     " elements (every element has one), give as many";
+  }
+};
+
+template <class Mode, class X, class L, class SomeOptions>
+auto sum_groups(const Mode& mode, const X& x, const L& labels, std::uint64_t groups, const SomeOptions& options) {
+  return mode.template reduce<CallOfGroups<element_t<X>>>(array_of(x), array_of(labels), groups, options);
+}
 
 template <class Mode, class T, class Op, class SomeOptions>
 auto reduce_array(const Mode& mode, const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes,

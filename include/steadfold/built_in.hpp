@@ -19,10 +19,9 @@ struct SecondRows {
   bool fits(std::size_t first_size) const noexcept { return kind == Second::none || size == first_size; }
   /// What is wrong if it does not.
   std::string misfit(std::size_t first_size) const {
-    const std::string sizes = std::to_string(first_size) + " and " + std::to_string(size);
-    if (kind == Second::factors)
-      return "the factors of a dot product differ in size (" + sizes + " elements), give two vectors of the same size";
-    return "elements and mask differ in size (" + sizes + "), give one byte per element";
+    if (kind == Second::factors) return misfit_of_factors(first_size, size);
+    return "elements and mask differ in size (" + std::to_string(first_size) + " and " + std::to_string(size) +
+           "), give one byte per element";
   }
 };
 
@@ -154,13 +153,10 @@ class CallOfRows : public Call<T, Op> {
  public:
   template <class SomeOptions>
   CallOfRows(const Operands<T>& x, const Op& op, const SomeOptions& options)
-      : Call<T, Op>(
-            op, [&](auto& held) { return detail::call_of(held, std::max(x.first.size(), x.second.size), options); }) {
+      : Call<T, Op>(op, [&](auto& held) { return detail::call_of(held, x.first.size(), options); }) {
     this->first_ = x.first.data();
-    if (x.second.fits(x.first.size()))
-      this->second_ = x.second.data;
-    else
-      this->fault_ = x.second.misfit(x.first.size());
+    this->second_ = x.second.data;
+    if (!x.second.fits(x.first.size())) this->fault_ = x.second.misfit(x.first.size());
   }
   void* results() noexcept { return &result_; }
   result_t<T, Op> take(sf_status status) {

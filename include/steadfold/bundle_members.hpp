@@ -264,9 +264,11 @@ class MemberOfArray final : public BundleMember {
                 const MemberOptions& options)
       : options_(options), made_(std::make_shared<CallOfArrays<T, Op>>(x, factors, op, axes, options_)) {}
 
-  sf_call call() override { return *made_->call(); }
+  sf_call call() override {
+    if (!made_->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made_->fault());
+    return *made_->call();
+  }
   std::uint64_t size() const override { return 0; }  // never another one
-  std::string fault() const override { return made_->fault(); }
   sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
   std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
   const Value& result() const { return made_->values(); }

@@ -79,11 +79,18 @@ std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
   return told(group, [&] { return std::make_unique<Call>(arguments...); });
 }
 
+/// Throws what is wrong with this rank's arguments, and tells the other ranks in the place of the call.
+[[noreturn]] inline void refuse_on_all_ranks(Group group, const std::string& fault) {
+  sf_group_refuse(group.handle(), SF_INVALID_ARGUMENT, fault.c_str());
+  throw Error(SF_INVALID_ARGUMENT, fault);
+}
+
 /// How a call is made: in this process alone, or over a group of ranks, for its results. started.hpp has a third mode.
 struct Here {
   template <class Made, class... From>
   auto reduce(const From&... from) const {
     Made made(from...);
+    if (!made.fault().empty()) throw Error(SF_INVALID_ARGUMENT, made.fault());
     return made.take(sf_reduce_local(made.call(), made.first(), made.second(), made.results()));
   }
 };
@@ -102,6 +109,7 @@ struct Waiting {
   }
   template <class Made>
   auto take(Made& made) const {
+    if (!made.fault().empty()) refuse_on_all_ranks(group, made.fault());
     return made.take(sf_group_reduce(made.call(), made.first(), made.second(), made.results(), group.handle()));
   }
   Group group;

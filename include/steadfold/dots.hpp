@@ -34,15 +34,11 @@ class CallOfDots : public Call<T, Op> {
       : Call<T, Op>({}, [&](auto& held) { return detail::call_of(held, 0, options); }) {
     std::string& fault = this->fault_;
     if (ys.all().empty()) fault = "no vector to multiply with (a dot product takes two), give one at least";
-    std::uint64_t rows = x.size();
     for (const auto& y : ys.all()) {
       list_.push_back(y.data());
-      rows = std::max<std::uint64_t>(rows, y.size());
-      if (y.size() != x.size())
-        fault = "the factors of a dot product differ in size (" + std::to_string(x.size()) + " and " +
-                std::to_string(y.size()) + " elements), give vectors of the same size";
+      if (y.size() != x.size()) fault = misfit_of_factors(x.size(), y.size());
     }
-    arrays_ = arrays_of_dots(list_, fault.empty() ? x.data() : nullptr, rows);
+    arrays_ = arrays_of_dots(list_, x.data(), x.size());
     this->call_.arrays = &arrays_;
     results_.assign(list_.size(), no_result<result_t<T, Op>>());
   }

@@ -57,10 +57,11 @@ View<read_t<Op, R>> results_in(R&& buffer) {
     return {};
 }
 
-/// What is wrong with the room for a rank's block; empty if nothing is.
-inline std::string misfit(View<const std::uint64_t> blocks, Group group, std::size_t room) {
+/// What is wrong with the room for a rank's block; empty if nothing is. What is wrong with the blocks themselves, such
+/// as a block that is larger than all values, the library says.
+inline std::string misfit(View<const std::uint64_t> blocks, Group group, std::size_t values, std::size_t room) {
   const auto own = static_cast<std::size_t>(group.rank());
-  if (own >= blocks.size() || blocks[own] == room) return {};
+  if (own >= blocks.size() || blocks[own] == room || blocks[own] > values) return {};
   return "room for " + std::to_string(room) + " results (this rank's block has " + std::to_string(blocks[own]) +
          " elements), give room for as many";
 }
@@ -78,11 +79,7 @@ class CallOfVectors : public Call<T, Op> {
                 const Options& options)
       : Call<T, Op>(op, [&](auto& held) { return detail::call_of_blocks(held, blocks, options); }) {
     this->call_.columns = values.size();
-    this->fault_ = misfit(blocks, group, result.size());
-    if (!this->fault_.empty()) {
-      this->call_.block_count = 0;  // refused whatever the number of columns
-      return;
-    }
+    this->fault_ = misfit(blocks, group, values.size(), result.size());
     this->first_ = values.data();
     results_ = result.data();
   }

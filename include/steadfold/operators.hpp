@@ -317,8 +317,8 @@ sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& 
 }
 
 /// A call in the form of the C interface, made where it stays, for it points to its operator. What derives from it adds
-/// room for results. If the caller's sizes are wrong, the call is made without data: it reads nothing and fails on all
-/// ranks, so that none waits for a rank that threw.
+/// room for results. If the caller's sizes are wrong, it has a fault and is not made: all ranks are told of the fault,
+/// so that none waits for a rank that threw.
 template <class T, class Op>
 class Call {
  public:
@@ -334,11 +334,8 @@ class Call {
   OperatorHolder& holder() noexcept { return held_; }
   /// What is wrong with the caller's sizes; empty if nothing is.
   const std::string& fault() const noexcept { return fault_; }
-  /// Throws if it failed: the fault, what the operator threw, or the library's error.
-  void conclude(sf_status status) {
-    if (status != SF_OK && !fault_.empty()) throw Error(SF_INVALID_ARGUMENT, fault_);
-    detail::check(status, &held_);
-  }
+  /// Throws if it failed: what the operator threw, or the library's error.
+  void conclude(sf_status status) { detail::check(status, &held_); }
 
  protected:
   /// `describe(held)` is the call.

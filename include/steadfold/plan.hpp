@@ -352,12 +352,11 @@ class ArrayPlan : public detail::SinglePlan {
     const auto made = detail::told(group, [&] {
       const auto call = std::make_shared<detail::CallOfArrays<T, std::decay_t<Op>>>(x, factors, op, axes, options);
       own(std::shared_ptr<detail::OperatorHolder>(call, &call->holder()));
+      if (!call->fault().empty()) throw Error(SF_INVALID_ARGUMENT, call->fault());
       return call;
     });
     sf_plan* plan = nullptr;
-    const sf_status status = sf_group_bind(made->call(), 1, group.handle(), &plan);
-    if (!made->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made->fault());
-    check(status);
+    check(sf_group_bind(made->call(), 1, group.handle(), &plan));
     own(plan);
     room_ = made->results();
     if constexpr (fits) results_ = &made->values();

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "steadfold/bundle.hpp"
+#include "steadfold/steadfold_fortran.h"  // sf_group_start_refuse
 
 #if __cplusplus >= 201703L
 
@@ -175,9 +176,11 @@ struct Starting {
   template <class Made, class... From>
   auto reduce(const From&... from) const {
     auto call = detail::made<StartedCall<Made>>(group, from...);
-    const Made& made = call->made;
-    check(sf_group_start_reduce(made.call(), made.first(), made.second(), call->made.results(), group.handle(),
-                                &call->request));
+    Made& made = call->made;
+    check(made.fault().empty()
+              ? sf_group_start_reduce(made.call(), made.first(), made.second(), made.results(), group.handle(),
+                                      &call->request)
+              : sf_group_start_refuse(group.handle(), SF_INVALID_ARGUMENT, made.fault().c_str(), &call->request));
     return Pending<decltype(call->take())>(std::move(call));
   }
   Group group;

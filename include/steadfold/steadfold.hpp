@@ -39,16 +39,16 @@ detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, c
   return plus(x, axes, comm, options);
 }
 
-/// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. `Axes`
-/// has groups for arrays, with weights and masks, and for every other operation.
+/// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. There
+/// are as many labels as elements. `Axes` has groups for arrays, with weights and masks, and for every other operation.
 template <class X, class L, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const LocalOptions& options = {}) {
-  return steadfold::sum(detail::array_of(x), detail::axes_of_groups(labels, groups), options);
+  return detail::sum_groups(detail::Here(), x, labels, groups, options);
 }
 template <class X, class L, class C, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>,
           class = detail::if_group<C>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const C& comm, const Options& options = {}) {
-  return steadfold::sum(detail::array_of(x), detail::axes_of_groups(labels, groups), comm, options);
+  return detail::sum_groups(detail::Waiting(comm), x, labels, groups, options);
 }
 
 namespace detail {

@@ -1,5 +1,5 @@
-/* What steadfold.f90 needs of the libraries over MPI. Communicators are the integers that Fortran has for them.
- * Programs in C have no need of it. */
+/* What steadfold.f90 needs of the libraries over MPI. Communicators are the integers that Fortran has for them. The
+ * headers for C++ take sf_group_start_refuse from here. Programs in C have no need of it. */
 #ifndef STEADFOLD_STEADFOLD_FORTRAN_H
 #define STEADFOLD_STEADFOLD_FORTRAN_H
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -360,15 +361,20 @@ struct OwnValue<std::complex<T>, ResultForm::real> {
   using type = T;
 };
 
-/// What ranks that get no result return: a quiet NaN if the type has one.
+/// What ranks that get no result return: a quiet NaN if the type has one, else T{}, or zero bytes where T has no such
+/// constructor.
 template <class T>
 T no_result() {
-  if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
     return std::numeric_limits<T>::quiet_NaN();
-  else if constexpr (is_complex<T>)
+  } else if constexpr (is_complex<T>) {
     return {no_result<typename T::value_type>(), no_result<typename T::value_type>()};
-  else
+  } else if constexpr (std::is_default_constructible_v<T>) {
     return T{};
+  } else {
+    alignas(T) const std::byte zeros[sizeof(T)] = {};
+    return *std::launder(reinterpret_cast<const T*>(zeros));
+  }
 }
 
 }  // namespace detail

@@ -38,6 +38,39 @@ std::vector<std::byte> of_none(const Description& description) {
   return bytes;
 }
 
+/// Whether some method makes results of this type.
+bool is_made(const Description& description, Type result) {
+  const Operation operation = description.operation;
+  const auto how = [&](bool rounds_once) {
+    return arithmetic::conversion(operation, description.type, result, rounds_once)
+        .value_or(arithmetic::Conversion{.type = description.type, .result = result});
+  };
+  const auto once = how(true);
+  const bool is_sum = arithmetic::combined_by(operation) == Operation::sum;
+  if (is_sum && is_double_or_float(once.type) && is_double_or_float(once.result)) return true;
+  const auto by_steps = how(false);
+  return !arithmetic::is_rounded_once(operation) && by_steps.type == by_steps.result &&
+         arithmetic::built_in(arithmetic::combined_by(operation), by_steps.type).apply != nullptr;
+}
+
+/// Throws Failure if no method makes such results, though there are others that some method makes.
+void require_result_type(const Description& description) {
+  using arithmetic::ResultForm;
+  const arithmetic::OperationRow& row = row_of(description.operation);
+  const bool is_free = row.result == ResultForm::own || row.result == ResultForm::real;
+  if (description.operation == Operation::user || !is_free || is_made(description, description.result_type)) return;
+  std::string made;
+  for (auto type = Type::f64; type <= Type::f128; type = static_cast<Type>(static_cast<std::uint32_t>(type) + 1))
+    if (type != Type::bytes && is_made(description, type))
+      made.append(made.empty() ? "" : ", ").append(arithmetic::name_of(type));
+  if (made.empty()) return;
+  throw Failure(Status::unsupported, std::string(arithmetic::name_of(description.operation)) + " of " +
+                                         std::string(arithmetic::name_of(description.type)) + " with results of type " +
+                                         std::string(arithmetic::name_of(description.result_type)) +
+                                         " is not offered (they may be " + made +
+                                         "), take one of these result types or convert the elements");
+}
+
 /// The kind for elements that may have to be converted first.
 std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
                                                         Count columns) {
@@ -78,6 +111,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
                                                    Count columns, const MergedRows& merged) {
   if (keeps_rows(description, merged))
     return arithmetic::make_kept_rows(description.type, static_cast<int>(description.bin_count), columns);
+  require_result_type(description);
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
   if (description.deals_rows() && row_of(description.method).needs_indices)

@@ -56,9 +56,7 @@ void require_operator(const Description& description, const Operator& op) {
                                  (arithmetic::has_several_sums(description.operation) ? "" : " or binned"));
   if (description.result_type != description.type)
     unsupported(description, "its result type " + std::string(arithmetic::name_of(description.result_type)) +
-                                 " does not hold every element), take " +
-                                 (is_double_or_float(description.type) ? "exact or binned, or " : "") +
-                                 "another result type");
+                                 " does not hold every element), take exact or binned, or another result type");
   if (op.apply == nullptr)
     unsupported(description, "there is no such operator on numbers of that type), see the types in docs/guarantees.md");
   if (arithmetic::is_location(description.operation) && description.type > Type::u64)

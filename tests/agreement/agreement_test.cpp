@@ -232,10 +232,21 @@ TEST(Unusable, IntervalsAreNamed) {
   call.layout = LayoutKind::intervals;
   const Interval good[] = {{0, 2}, {5, 6}};
   const Interval backwards[] = {{4, 1}};
+  const Interval beyond[] = {{0, 2}, {order::most_elements, order::most_elements + 1}};
   call.intervals = good;
   expect_unusable(
       call, [&](Call& c) { c.intervals = backwards; }, Status::invalid_argument,
       "interval [4, 1) ends before it begins (they are half-open), give begin <= end");
+  expect_unusable(
+      call, [&](Call& c) { c.intervals = beyond; }, Status::invalid_argument,
+      "interval [9223372036854775807, 9223372036854775808) ends beyond 9223372036854775807 (no job has more rows), "
+      "check "
+      "begin and end");
+  expect_unusable(
+      call, [](Call& c) { c.element_count = order::most_elements + 1; }, Status::invalid_argument,
+      "an element count of 9223372036854775808 (no job has more rows than 9223372036854775807), give the number of "
+      "rows "
+      "of the whole job, or SF_UNKNOWN");
   expect_unusable(
       call, [](Call& c) { c.rows = 7; }, Status::invalid_argument,
       "7 rows for intervals of 3 (this rank's layout and data differ in size), make them equal");
@@ -283,6 +294,45 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
         wrong,
         "dot of long double by method " + name +
             " is not offered (it takes doubles, floats and what floats hold), convert the elements");
+  }
+}
+
+/// No method is suggested that does not make them either.
+TEST(Unusable, ResultTypesThatNoMethodMakesAreNamed) {
+  struct Case {
+    Operation operation;
+    Type type, result_type;
+    const char* made;
+  };
+  const Case cases[] = {{Operation::sum, Type::f64, Type::cf64,
+                         "sum of f64 with results of type cf64 is not offered (they may be f64, f32, long double)"},
+                        {Operation::sum, Type::f64, Type::i32,
+                         "sum of f64 with results of type i32 is not offered (they may be f64, f32, long double)"},
+                        {Operation::sum, Type::i32, Type::f64,
+                         "sum of i32 with results of type f64 is not offered (they may be i32, i64)"},
+                        {Operation::sum, Type::cf32, Type::f32,
+                         "sum of cf32 with results of type f32 is not offered (they may be cf32, cf64)"},
+                        {Operation::product, Type::f32, Type::u64,
+                         "product of f32 with results of type u64 is not offered (they may be f64, f32, long double)"},
+                        {Operation::abs_sum, Type::f64, Type::i64,
+                         "abs sum of f64 with results of type i64 is not offered (they may be f64, f32)"},
+                        {Operation::norm2, Type::cf64, Type::cf64,
+                         "norm2 of cf64 with results of type cf64 is not offered (they may be f64, f32)"},
+                        {Operation::dot, Type::f32, Type::long_double,
+                         "dot of f32 with results of type long double is not offered (they may be f64, f32)"}};
+  for (const Case& each : cases) {
+    for (const Method method : {Method::automatic, Method::exact, Method::binned, Method::tree, Method::plain}) {
+      Call call = sum_call();
+      call.method = method;
+      expect_unusable(
+          call,
+          [&](Call& c) {
+            c.operation = each.operation;
+            c.type = each.type;
+            c.result_type = each.result_type;
+          },
+          Status::unsupported, std::string(each.made) + ", take one of these result types or convert the elements");
+    }
   }
 }
 

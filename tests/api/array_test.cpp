@@ -12,7 +12,9 @@
 
 #include "mpi/bits.hpp"
 #include "mpi/reference.hpp"
-#include "steadfold/steadfold.hpp"
+#include "steadfold/accumulator.hpp"
+#include "steadfold/started.hpp"
+#include "steadfold/team.hpp"
 #include "support/array_cases.hpp"
 #include "support/sanitized.hpp"
 
@@ -341,6 +343,21 @@ TEST(Arrays, ThatDoNotFitAreRefused) {
   expect_refused([&] { sum(x, {.where = Array<float>(floats.data(), {4})}); },
                  "a mask with elements of 4 bytes of type f32");
   expect_refused([&] { dot(x, Array<double>(numbers.data(), {4, 3}), {.keep = {0}}); }, "factors of shape (4, 3)");
+  const Array<double> vector(numbers.data(), {4}), of_one(numbers.data(), {1});
+  const std::string differ = "the factors of a dot product differ in size (4 and 1 elements), give vectors of the same";
+  expect_refused([&] { dot(vector, of_one); }, differ);
+  expect_refused([&] { dotc(vector, of_one, {.keep = {0}}); }, differ);
+  expect_refused([&] { covariance(vector, of_one); }, differ);
+  expect_refused([&] { weighted_mean(vector, of_one); }, differ);
+  expect_refused([&] { sum(vector, {.weights = of_one}); }, differ);
+  expect_refused([&] { mean(vector, {.weights = of_one}); }, differ);
+  expect_refused([&] { ProductAccumulator<double>().add(vector, {.weights = of_one}); }, differ);
+  Bundle bundle;
+  bundle.dot(vector, of_one, {});
+  const Team team(1);
+  expect_refused([&] { bundle.bind(team[0]); }, differ);
+  expect_refused([&] { ArrayPlan plan(dot, vector, of_one, {}, team[0]); }, differ);
+  expect_refused([&] { start(dot, vector, of_one, {}, team[0]).get(); }, differ);
   expect_refused([&] { sum(x, {.weights = Array<float>(floats.data(), {4})}); }, "factors of another type");
   expect_refused([&] { norm2(x, {.weights = Array<double>(numbers.data(), {4})}); },
                  "factors for norm2 (it takes none)");

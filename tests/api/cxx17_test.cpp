@@ -326,12 +326,12 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   const std::vector<unsigned char> mask(2);
   const auto text_of = [](const auto& call) { return outcome_of(call).text; };
   EXPECT_EQ(text_of([&] { return sf::dot(x, y); }),
-            "the factors of a dot product differ in size (3 and 4 elements), give two vectors of the same size");
+            "the factors of a dot product differ in size (3 and 4 elements), give vectors of the same size");
   EXPECT_EQ(text_of([&] { return sf::masked_sum(x, mask); }),
             "elements and mask differ in size (3 and 2), give one byte per element");
   sf::Team team(1);
   EXPECT_EQ(text_of([&] { return sf::dot(x, y, team[0]); }),
-            "the factors of a dot product differ in size (3 and 4 elements), give two vectors of the same size");
+            "the factors of a dot product differ in size (3 and 4 elements), give vectors of the same size");
   sf::Options options;
   options.schedule = "none such";
   EXPECT_NE(text_of([&] { return sf::sum(x, team[0], options); }).find("none such"), std::string::npos);

@@ -41,6 +41,7 @@ struct Plus { double operator()(double a, double b) const { return a + b; } };
 struct Span { const double* data() const; std::size_t size() const; };
 #define ANY(name) template <class... A> void name(A&&...) = delete
 ANY(check); ANY(call_of); ANY(call_of_vectors); ANY(call_of_blocks); ANY(reduce_array); ANY(reduce_rows); ANY(operands);
+struct Mass { explicit Mass(double m) : kilograms(m) {} double kilograms; };
 ANY(sum); ANY(reduce); ANY(allreduce); ANY(reduce_scatter); ANY(start); ANY(group_of); ANY(told); ANY(made); ANY(describe);
 }
 template <>
@@ -128,6 +129,9 @@ REFUSED = [
     ("sf::to<bool>(sf::max)(d.x, d.comm);", "results are numbers, as elements are"),
     ("sf::start_reduce_scatter(d.x, d.blocks, std::vector<double>(3), sf::max, d.comm);", "a temporary is gone after the call"),
     ("sf::sum_by(std::vector<bool>(3), std::vector<int>(3), 2);", "no matching"),
+    ("sf::sum_by(d.x, std::vector<short>(3), 2);", "labels are integers of 32 or 64 bits"),
+    ("sf::sum_by(d.x, d.y, 2, d.comm);", "labels are integers of 32 or 64 bits"),
+    ("sf::Axes axes; axes.labels = sf::Array<float>(nullptr, {3}); sf::sum(d.array, axes);", "labels are integers of 32 or 64 bits"),
     ("sf::diagnosis(std::vector<int>(3), d.comm);", "no matching"),
     ("struct Rows : std::vector<double> { const std::vector<double>* begin() const { return this; } }; sf::sum(Rows());",
      "give contiguous elements"),
@@ -139,6 +143,9 @@ ACCEPTED = [
     "mine::Plus op; sf::start(op, d.x, d.comm).get(); sf::Plan<double> plan(op, 3, d.comm); sf::reduce(d.array, op, d.comm);",
     "mine::Plus op; sf::reduce_scatter_block(d.x, d.y, op, d.comm); sf::start_reduce_scatter(d.x, d.blocks, d.y, op, d.comm);",
     "mine::Plus op; sf::Bundle bundle; bundle.reduce(d.x, op); bundle.allreduce(d.y, op); bundle.reduce(d.array, op, {});",
+    "auto op = [](mine::Mass a, mine::Mass b) { return mine::Mass(a.kilograms + b.kilograms); }; const mine::Mass kg(1); "
+    "sf::reduce(std::vector<mine::Mass>(3, kg), op); sf::reduce(sf::view(&kg, 1), op, d.comm); "
+    "sf::Plan<mine::Mass> plan(op, 1, d.comm); plan.run(sf::view(&kg, 1));",
     "sf::Bundle bundle; bundle.sum(mine::Span()); sf::start(sf::sum, mine::Span(), d.comm); sf::diagnosis(mine::Span(), d.comm);",
     "sf::sum(d.x, d.comm, sf::tree());",
     "sf::sum<double>(d.floats, d.comm, sf::exact());",

@@ -18,10 +18,10 @@ namespace steadfold::test::groups_test {
 namespace {
 
 // Those of 8 and 16 bits have no sign for the library.
-static_assert(std::is_constructible_v<MaybeLabels, Array<std::int32_t>>);
-static_assert(std::is_constructible_v<MaybeLabels, Array<std::uint8_t>>);
-static_assert(!std::is_constructible_v<MaybeLabels, Array<std::int16_t>>);
-static_assert(!std::is_constructible_v<MaybeLabels, Array<double>>);
+static_assert(detail::is_array_of_labels<Array<std::int32_t>>);
+static_assert(detail::is_array_of_labels<Array<std::uint8_t>>);
+static_assert(!detail::is_array_of_labels<Array<std::int16_t>>);
+static_assert(!detail::is_array_of_labels<Array<double>>);
 
 using tests::are;
 
@@ -254,7 +254,11 @@ TEST(Groups, ThatAreNotThereAreRefused) {
     }
   }
   expect_refused([&] { sum_by(x, labels, ~std::uint64_t{0}); }, "no room for 18446744073709551615 results");
-  expect_refused([&] { sum_by(x, std::vector<int>(3), 2); }, "labels of shape (3) for elements of shape (4)");
+  for (const std::size_t labels_given : {0, 1, 3, 5})
+    expect_refused([&] { sum_by(x, std::vector<int>(labels_given), 2); },
+                   std::to_string(labels_given) + " labels for 4 elements (every element has one)");
+  expect_refused([&] { sum(elements, {.weights = Array<double>(x.data(), {1}), .labels = groups, .groups = 3}); },
+                 "the factors of a dot product differ in size (4 and 1 elements)");
   expect_refused([&] { sum(elements, {.labels = groups}); }, "labels for 0 groups");
   expect_refused([&] { sum(elements, {.groups = 3}); }, "3 groups without labels");
   expect_refused([&] { sum(elements, {.labels = Array<int>(labels.data(), {2}), .groups = 3}); },

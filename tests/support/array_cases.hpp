@@ -89,12 +89,12 @@ inline Indices random_shape(std::mt19937_64& random, std::size_t rank, std::uint
   return shape;
 }
 
-/// A shape that can be stretched to this one.
+/// A shape that can be stretched to this one: that of a vector, never to another vector's.
 inline Indices stretchable(std::mt19937_64& random, const Indices& shape) {
   Indices part(shape.begin() + static_cast<std::ptrdiff_t>(random() % 2 == 0 ? 0 : random() % (shape.size() + 1)),
                shape.end());
   for (std::uint64_t& extent : part)
-    if (random() % 4 == 0) extent = 1;
+    if (random() % 4 == 0 && shape.size() > 1) extent = 1;
   return part;
 }
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -145,10 +147,50 @@ TEST_F(MisuseTest, FactorsOfDifferentSize) {
     const auto call = [&](const std::vector<double>& a, const std::vector<double>& b) {
       return is_astray(odd) ? dot(a, b, world.comm) : dot(x, x, world.comm);
     };
-    expect_error(SF_INVALID_ARGUMENT, {"factor", "size"}, "a shorter second factor", [&] { call(x, shorter); });
-    expect_error(SF_INVALID_ARGUMENT, {"factor", "size"}, "a longer second factor", [&] { call(shorter, x); });
+    const std::string differ = "the factors of a dot product differ in size ";
+    expect_error(SF_INVALID_ARGUMENT, {differ + "(5 and 4 elements)"}, "a shorter second factor",
+                 [&] { call(x, shorter); });
+    expect_error(SF_INVALID_ARGUMENT, {differ + "(4 and 5 elements)"}, "a longer second factor",
+                 [&] { call(shorter, x); });
+    expect_error(SF_INVALID_ARGUMENT, {differ + "(5 and 4 elements)"}, "a shorter second factor, started",
+                 [&] { start(dot, x, is_astray(odd) ? shorter : x, world.comm).get(); });
     expect_error(SF_INVALID_ARGUMENT, {"factor", "size"}, "no second factor", [&] { call(x, none); });
     expect_error(SF_INVALID_ARGUMENT, {"factor", "size"}, "no first factor", [&] { call(none, x); });
+  }
+}
+
+/// One label is none for all elements.
+TEST_F(MisuseTest, LabelsOfAnotherSize) {
+  for (int odd = 0; odd < world.size; ++odd) {
+    for (const std::size_t given : {std::size_t{1}, std::size_t{6}}) {
+      const std::vector<int> labels(is_astray(odd) ? given : x.size());
+      expect_error(SF_INVALID_ARGUMENT, {std::to_string(given) + " labels for 5 elements"}, "labels",
+                   [&] { sum_by(x, labels, 2, world.comm); });
+    }
+  }
+}
+
+TEST_F(MisuseTest, BlocksThatDoNotFit) {
+  std::vector<std::uint64_t> blocks(world.count(), 0);
+  std::vector<double> result(x.size());
+  for (int odd = 0; odd < world.size; ++odd) {
+    std::fill(blocks.begin(), blocks.end(), 0);
+    blocks[static_cast<std::size_t>(odd)] = x.size();
+    const std::size_t room = is_astray(odd) ? 3 : 0;
+    expect_error(SF_INVALID_ARGUMENT, {"room for 3 results (this rank's block has 5 elements)"}, "room",
+                 [&] { reduce_scatter(x, blocks, std::span(result).first(room), plus, world.comm); });
+    blocks[static_cast<std::size_t>(odd)] = ~std::uint64_t{0};
+    expect_error(SF_INVALID_ARGUMENT,
+                 {"a block of -1 columns for rank " + std::to_string(odd) + " (rows have 5), deal every column"},
+                 "a negative block", [&] { reduce_scatter(x, blocks, std::span(result).first(0), plus, world.comm); });
+    std::fill(blocks.begin(), blocks.end(), 0);
+    blocks.back() = x.size();
+    std::vector<std::uint64_t> more = blocks;
+    more.push_back(0);
+    const auto own = std::span(result).first(blocks[world.index()]);
+    expect_error(SF_INVALID_ARGUMENT,
+                 {std::to_string(more.size()) + " blocks of columns for " + std::to_string(world.size) + " rank"},
+                 "a block too many", [&] { reduce_scatter(x, is_astray(odd) ? more : blocks, own, plus, world.comm); });
   }
 }
 
