@@ -19,13 +19,15 @@ void Request::add_to(CLI::App& app) {
          "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
          "rank")
       ->capture_default_str();
-  app.add_option("--type", type, "f64 or f32; default: the file's own, of integers f64");
+  app.add_option("--type", type,
+                 "f64 or f32; default: the file's own, of integers f64; integers that it cannot hold are refused");
   app.add_option("--format", format, "auto, npy, binpsllh, psllh, raw, csv or tsv")->capture_default_str();
   app.add_option("--column", column, "Of a csv or tsv file: name, or number from 0 (digits are a number)");
   app.add_option("--column-name", column_name, "The same: a name, of digits too");
-  app.add_option(
-      "--header", header,
-      "Whether line 1 of a csv or tsv file is names: yes or no; default: unless its cell in the column is a number");
+  app.add_option("--header", header,
+                 "Whether line 1 of a csv or tsv file is names: yes or no; default: yes if a word stands above numbers "
+                 "in it, no if "
+                 "its cell in the column is a number, and refused where it may be either");
   app.add_flag("--force", force, "Read as raw also what is npy");
   app.add_flag("--json", json, "Print one JSON object");
 }

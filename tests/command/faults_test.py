@@ -1,6 +1,7 @@
 """Bad input: one line `problem (why), suggestion` on standard error, status 2, nothing on standard output; on one rank
 and on three, where none may be left waiting."""
 
+import gzip
 import os
 import struct
 import subprocess
@@ -84,6 +85,26 @@ class Files(FaultTest):
         self.expect(f"5001\n{rows}\nx\n", "y.psllh", "line 5002", "'x'")
         self.expect("a,b\n1,2\n3\n", "x.csv", "line 3", "1 field", arguments=["--column", "a"])
         self.expect('a,b\n"x\ny",2\n', "x.csv", "quoted", arguments=["--column", "b"])
+
+    def test_a_line_1_of_numbers_or_names(self):
+        for content, words in (
+            (",0,1\n0,1.5,10\n1,2.5,20\n", ("line 1 may be names or numbers", "--header yes or --header no")),
+            ("a,1e400\nb,2\n", ("line 1", "too large", "--header yes")), ("a,2.5d2\nb,2\n", ("line 1", "exponent with e")),
+        ):  # fmt: skip
+            self.expect(content, "x.csv", *words, arguments=["--column", "1"])
+        self.expect("n,2019\n1,2\n", "x.csv", "--column-name 2019", arguments=["--column", "2019"])
+
+    def test_integers_that_no_type_holds(self):
+        for method in ("exact", "plain"):
+            for cell, words in (("9007199254740993", ["f64"]), ("-16777217", ["f32"])):
+                arguments = ["--method", method, "--type", *words]
+                self.expect(f"v\n{cell}\n{cell}\n", "x.csv", "line 2", cell, "no " + words[0], arguments=arguments)
+
+    def test_files_of_other_kinds(self):
+        self.expect(gzip.compress(b"v\n1\n2\n"), "x.csv", "gzip", "gunzip")
+        self.expect("v\n1\n2\n".encode("utf-16"), "x.csv", "UTF-16", "UTF-8")
+        self.expect("a;b\n1,5;2,5\n", "x.csv", "semicolons", "decimal points", arguments=["--column", "a"])
+        self.note(["sum", "/proc/self/status", "--format", "csv"], "does not tell its size", "copy")
 
     def test_columns(self):
         self.expect("a,b\n1,2\n", "x.csv", "'c'", "'a', 'b'", arguments=["--column", "c"])
@@ -189,6 +210,9 @@ class Verify(FaultTest):
         self.note(["verify", self.write("y.binpsllh", GOOD[:-1])], "truncated")
         # Only the ranks find these.
         self.note(["verify", self.write("y.psllh", "2\n1\nx\n"), "--ranks", "3"], "line 3", "'x'")
+        integers = self.write("z.psllh", "2\n1\n9007199254740993\n")
+        self.note(["verify", integers, "--ranks", "2", "--methods", "plain"], "line 3", "9007199254740993")
+        self.note(["verify", self.write("x.csv", "1,2\n,3\n"), "--column", "x"], "no column")
         counts = self.write("counts", "2 1")
         self.note(["verify", self.path, "--distribution", counts, "--ranks", "2,3"], "2 counts for 3 ranks")
 

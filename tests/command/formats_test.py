@@ -71,6 +71,15 @@ class Formats(CommandTest):
         for arguments, said in (([], "no"), (["--header", "yes"], "yes")):
             self.assertEqual(self.sums(path, [(arguments, None)])[0]["header"], said)
 
+    def test_tables_as_pandas_and_r_write_them(self):
+        for content, arguments, expected in (
+            (",0,1\n0,1.5,10\n1,2.5,20\n", ["--column", "2", "--header", "yes"], 30.0),
+            (",a,b\n0,1.5,10\n1,2.5,20\n", ["--column", "2"], 30.0), ("a,2020\n1.5,10\n2.5,20\n", ["--column", "1"], 30.0),
+            ('"","x"\n"1",10\n"2",20\n', ["--column", "1"], 30.0), ("9007199254740993.0\n0.5\n", [], 9007199254740992.0),
+            ("\ufeffx,y\r\n1,10\r\n2,20\r\n", ["--column", "y"], 30.0),
+        ):  # fmt: skip
+            self.assertEqual(self.sum(self.write("x.csv", content), *arguments)["value"], expected, content)
+
     def test_tsv(self):
         rows = [f'"site\t{i}"\t{value!r}\t' for i, value in enumerate(self.values)]
         path = self.write("x.tsv", "\n".join(["site\tvalue\tnote", *rows]))

@@ -106,10 +106,17 @@ class CsvSource final : public TextSource {
   bool has_header_;
 };
 
-/// The fields of line 1, which may be the names of the columns; doubled quotes inside a name become one.
-std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
+/// Throws unless line 1 may be that of a table.
+void check_text(const File& file, std::string_view line) {
+  if (line.find('\0') != std::string_view::npos)
+    throw file.fault("line 1 has bytes of zero, as text in UTF-16 has", "save it as UTF-8, or check its --format");
   if (line.find('\r') != std::string_view::npos)
     throw file.fault("its lines end with a carriage return alone", "convert the line ends");
+}
+
+/// The fields of line 1, which may be the names of the columns; doubled quotes inside a name become one.
+std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
+  check_text(file, line);
   std::vector<std::string> names;
   for (bool more = true; more;) {
     std::string_view field;
@@ -121,6 +128,72 @@ std::vector<std::string> first_fields(const File& file, const Marks& marks, std:
   }
   return names;
 }
+
+constexpr int looked_at = 8;  // rows below line 1
+
+std::size_t semicolons_in(std::string_view line) {
+  std::size_t count = 0;
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '"') is_quoted = !is_quoted;
+    count += c == ';' && !is_quoted ? 1 : 0;
+  }
+  return count;
+}
+
+/// Whether all of the first rows have as many semicolons: a decimal comma would part numbers then.
+bool have_semicolons(Walk walk) {
+  if (!walk.next()) return false;
+  const std::size_t semicolons = semicolons_in(walk.record());
+  for (int row = 0; semicolons > 0 && row < looked_at && walk.next(); ++row)
+    if (semicolons_in(walk.record()) != semicolons) return false;
+  return semicolons > 0;
+}
+
+enum class Cell : unsigned char { number, empty, resembling, name };
+
+Cell cell_of(std::string_view text) {
+  if (trimmed(text).empty()) return Cell::empty;
+  double ignored = 0;
+  if (parse_number(text, ignored) == NumberFault::none) return Cell::number;
+  return resembles_number(text) ? Cell::resembling : Cell::name;
+}
+
+/// What the first rows below line 1 show of a column.
+struct Below {
+  bool has_numbers = false, has_names = false, has_any = false;
+  bool is_of_numbers() const noexcept { return has_numbers && !has_names; }
+};
+
+/// Line 1 and some rows below it.
+struct Beginning {
+  std::vector<std::string> first;
+  std::vector<Below> below;   // by columns
+  std::uint64_t second_line;  // where it begins
+
+  Beginning(const File& file, const Marks& marks, const Region& all, Walk walk) : second_line(all.end) {
+    if (!walk.next() || marks.are_blank(walk.record())) throw file.fault("its first line is blank", "take it out");
+    first = first_fields(file, marks, walk.record());
+    below.resize(first.size());
+    for (int row = 0; row < looked_at && walk.next(); ++row) {
+      if (row == 0) second_line = walk.offset();
+      take_row(marks, walk.record());
+    }
+  }
+
+  /// Up to what is wrong with a row, which is said when the row is read.
+  void take_row(const Marks& marks, std::string_view rest) {
+    bool more = true;
+    for (std::size_t column = 0; more && column < below.size(); ++column) {
+      std::string_view field;
+      if (take_field(marks, rest, field, more) != FieldFault::none) return;
+      const Cell cell = cell_of(field);
+      below[column].has_any |= cell != Cell::empty;
+      below[column].has_numbers |= cell == Cell::number;
+      below[column].has_names |= cell == Cell::name;
+    }
+  }
+};
 
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 12;
@@ -152,7 +225,46 @@ struct Choice {
   bool has_header = true;
 };
 
-Choice choose(const File& file, const std::vector<std::string>& first, const Options& options) {
+/// Whether line 1 holds 0, 1, 2 and so on, as programs name columns that have no names.
+bool are_column_numbers(const std::vector<std::string>& first) {
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (trimmed(first[i]) != std::to_string(i)) return false;
+  return first.size() > 1;
+}
+
+/// Why line 1, whose cell in the column is no name, may be names all the same; or nothing.
+std::string doubt_about(const Beginning& beginning, std::size_t column) {
+  bool has_empty = false, has_names = false;
+  for (std::size_t i = 0; i < beginning.first.size(); ++i) {
+    const Cell cell = cell_of(beginning.first[i]);
+    has_empty |= cell == Cell::empty && (beginning.below[i].has_any || i == column);
+    has_names |= cell == Cell::name;
+  }
+  if (has_empty) return "it has an empty cell beside its numbers";
+  if (are_column_numbers(beginning.first)) return "it counts the columns";
+  return has_names && are_digits(beginning.first[column]) ? "it has words and the digits " + beginning.first[column]
+                                                          : "";
+}
+
+/// Whether line 1 is names. A word above numbers says so in any column, a number in the chosen one says no.
+bool has_header(const File& file, const Beginning& beginning, std::size_t column) {
+  for (std::size_t i = 0; i < beginning.first.size(); ++i)
+    if (cell_of(beginning.first[i]) == Cell::name && (i == column || beginning.below[i].is_of_numbers())) return true;
+  const std::string& text = beginning.first[column];
+  double ignored = 0;
+  const NumberFault fault = parse_number(text, ignored);
+  if (fault != NumberFault::none && !trimmed(text).empty()) {
+    const Complaint complaint = complaint_about(text, fault, Type::f64);
+    throw file.fault("line 1: " + complaint.why, complaint.suggestion + ", or say --header yes if line 1 is names");
+  }
+  const std::string doubt = doubt_about(beginning, column);
+  if (!doubt.empty())
+    throw file.fault("line 1 may be names or numbers: " + doubt, "say which by --header yes or --header no");
+  return false;
+}
+
+Choice choose(const File& file, const Beginning& beginning, const Options& options) {
+  const std::vector<std::string>& first = beginning.first;
   const bool is_number = are_digits(options.column);
   const std::string& name = is_number || options.column.empty() ? options.column_name : options.column;
   if (!options.column.empty() && !options.column_name.empty())
@@ -170,12 +282,13 @@ Choice choose(const File& file, const std::vector<std::string>& first, const Opt
         std::from_chars(options.column.data(), options.column.data() + options.column.size(), choice.column);
     if (failed != std::errc() || choice.column >= first.size())
       throw file.fault("there is no column " + options.column + ": " + known(first),
-                       "choose by number from 0, or by name");
+                       std::ranges::find(first, options.column) == first.end()
+                           ? "choose by number from 0, or by name"
+                           : "choose by number from 0, or the name by --column-name " + options.column);
   } else if (first.size() > 1) {
     throw file.fault("no column is chosen: " + known(first), "choose one with --column");
   }
-  double ignored = 0;
-  choice.has_header = options.header.value_or(parse_number(first[choice.column], ignored) != NumberFault::none);
+  choice.has_header = options.header ? *options.header : has_header(file, beginning, choice.column);
   return choice;
 }
 
@@ -184,15 +297,15 @@ Choice choose(const File& file, const std::vector<std::string>& first, const Opt
 std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, const Options& options) {
   const Marks marks = marks_of(format);
   const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()}, marks.between);
-  Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
-  if (!walk.next() || marks.are_blank(walk.record())) throw file->fault("its first line is blank", "take it out");
-  const std::vector<std::string> first = first_fields(*file, marks, walk.record());
-  const Choice choice = choose(*file, first, options);
-  // Behind a header, steps to the second line to find where the rows begin.
-  std::uint64_t rows = all.begin;
-  if (choice.has_header) rows = walk.next() ? walk.offset() : all.end;
-  return std::make_unique<CsvSource>(std::move(file), Region{rows, all.end}, options, format, first.size(),
-                                     choice.column, choice.has_header);
+  const Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
+  if (format == Format::csv && have_semicolons(walk))
+    throw file->fault("semicolons stand between its fields, as where a comma is the decimal mark",
+                      "write commas between fields and decimal points, or quote fields that have semicolons");
+  const Beginning beginning(*file, marks, all, walk);
+  const Choice choice = choose(*file, beginning, options);
+  const Region rows{choice.has_header ? beginning.second_line : all.begin, all.end};
+  return std::make_unique<CsvSource>(std::move(file), rows, options, format, beginning.first.size(), choice.column,
+                                     choice.has_header);
 }
 
 }  // namespace steadfold::readers

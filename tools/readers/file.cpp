@@ -22,6 +22,9 @@ File::File(std::string path) : path_(std::move(path)) {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw fault(std::strerror(errno), "check its permissions");
   size_ = static_cast<std::uint64_t>(status.st_size);
+  char first = 0;
+  if (size_ == 0 && ::pread(descriptor_, &first, 1, 0) > 0)
+    throw fault("the system does not tell its size, as of files below /proc", "copy it to a file first");
 }
 
 File::~File() {

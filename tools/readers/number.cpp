@@ -1,8 +1,13 @@
 #include "number.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
-#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "file.hpp"
 
 namespace steadfold::readers {
 namespace {
@@ -29,6 +34,20 @@ bool below_one(std::string_view text) noexcept {
   return digits_before_point + (negative ? -power : power) <= 0;
 }
 
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool are_digits(std::string_view text) noexcept { return !text.empty() && std::ranges::all_of(text, is_digit); }
+
+/// Whether `value`, to which these digits were rounded, is their number.
+template <class T>
+bool is_exact(std::string_view digits, T value) noexcept {
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.size() <= std::numeric_limits<T>::digits10) return true;
+  std::array<char, std::numeric_limits<T>::max_exponent10 + 2> exact;
+  const auto [end, failed] =
+      std::to_chars(exact.data(), exact.data() + exact.size(), value, std::chars_format::fixed, 0);
+  return failed == std::errc() && std::string_view(exact.data(), end) == digits;
+}
+
 template <class T>
 NumberFault parse(std::string_view text, T& value) noexcept {
   text = trimmed(text);
@@ -38,11 +57,46 @@ NumberFault parse(std::string_view text, T& value) noexcept {
   }
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
-  if (fault != std::errc::result_out_of_range) return NumberFault::none;
   const bool negative = text.starts_with('-');
-  if (!below_one(text.substr(negative ? 1 : 0))) return NumberFault::too_large;
+  text.remove_prefix(negative ? 1 : 0);
+  if (fault != std::errc::result_out_of_range)
+    return are_digits(text) && !is_exact(text, negative ? -value : value) ? NumberFault::inexact : NumberFault::none;
+  if (!below_one(text)) return NumberFault::too_large;
   value = negative ? -T{0} : T{0};
   return NumberFault::none;
+}
+
+/// Signs and blanks that are not ASCII, as ASCII.
+std::string in_ascii(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, char>, 6> others = {{{"\xE2\x88\x92", '-'},  // minus sign
+                                                                        {"\xE2\x80\x93", '-'},  // en dash
+                                                                        {"\xE2\x80\xAF", ' '},  // narrow blank
+                                                                        {"\xE2\x80\x89", ' '},  // thin blank
+                                                                        {"\xC2\xA0", ' '},      // blank of fixed place
+                                                                        {"\xE2\x82\xAC", '$'}}};  // euro
+  std::string result(text);
+  for (const auto& [other, ascii] : others)
+    for (std::size_t i = 0; (i = result.find(other, i)) != std::string::npos; ++i)
+      result.replace(i, other.size(), 1, ascii);
+  return result;
+}
+
+/// What programs write where there is no number.
+bool is_missing_value(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::array<std::string_view, 18> words = {"na",      "n/a",     "#n/a",  "<na>",   "nat",   "null",
+                                                      "none",    "missing", "-",     "--",     "?",     ".",
+                                                      "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"};
+  return std::ranges::find(words, lower) != words.end();
+}
+
+/// Fortran's, where the field was too narrow for the number.
+bool are_asterisks(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string::npos; }
+
+bool has_letter_exponent(std::string_view text) {
+  const std::size_t mark = text.find_first_of("dDqQ");
+  return mark != std::string::npos && mark > 0 && (is_digit(text[mark - 1]) || text[mark - 1] == '.');
 }
 
 }  // namespace
@@ -55,5 +109,43 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 NumberFault parse_number(std::string_view text, double& value) noexcept { return parse(text, value); }
 NumberFault parse_number(std::string_view text, float& value) noexcept { return parse(text, value); }
+
+bool resembles_number(std::string_view text) {
+  const std::string ascii = in_ascii(trimmed(text));
+  if (is_missing_value(ascii) || are_asterisks(ascii)) return true;
+  if (std::ranges::none_of(ascii, is_digit)) return false;
+  if (ascii.find(".#") != std::string::npos) return true;  // 1.#INF
+  constexpr std::string_view marks = " \t+-.,'_()%:/*$";
+  constexpr std::string_view letters = "eEdDqQpPxXfFlLiIjJ";  // of exponents, hexadecimal, suffixes: behind a digit
+  const bool is_hexadecimal = ascii.find("0x") != std::string::npos || ascii.find("0X") != std::string::npos;
+  for (std::size_t i = 0; i < ascii.size(); ++i) {
+    const char c = ascii[i];
+    if (is_digit(c) || marks.find(c) != std::string_view::npos) continue;
+    const bool is_behind_digit = i > 0 && (is_digit(ascii[i - 1]) || ascii[i - 1] == '.');
+    if (letters.find(c) != std::string_view::npos && is_behind_digit) continue;
+    if (!(is_hexadecimal && std::isxdigit(static_cast<unsigned char>(c)) != 0)) return false;
+  }
+  return true;
+}
+
+Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
+  const std::string quoted = shown(trimmed(text));
+  const std::string name(name_of(type));
+  if (fault == NumberFault::too_large) return {quoted + " is too large for " + name, "scale the numbers or write inf"};
+  if (fault == NumberFault::inexact)
+    return {quoted + " is an integer that no " + name + " holds", "write it with a point, as 5.0, to have it rounded"};
+  const std::string ascii = in_ascii(trimmed(text));
+  const char* suggestion = "correct it";
+  if (is_missing_value(ascii)) suggestion = "write nan, or take the row out";
+  if (are_asterisks(ascii)) suggestion = "write it again in a wider field";
+  if (resembles_number(text)) {
+    if (ascii != trimmed(text)) suggestion = "write signs as - and leave out special blanks and currencies";
+    if (has_letter_exponent(ascii)) suggestion = "write its exponent with e";
+    if (ascii.find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
+    if (ascii.find(',') != std::string::npos)
+      suggestion = "write a point as the decimal mark, and no marks between thousands";
+  }
+  return {quoted + " is not a number", suggestion};
+}
 
 }  // namespace steadfold::readers

@@ -1,11 +1,15 @@
 // Numbers written in text: decimal, nan and inf, correctly rounded whatever the locale.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "reader.hpp"
 
 namespace steadfold::readers {
 
-enum class NumberFault { none, not_a_number, too_large };
+/// `inexact`: an integer, written as digits alone, that the type cannot hold.
+enum class NumberFault { none, not_a_number, too_large, inexact };
 
 /// Blanks within a line.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
@@ -14,9 +18,19 @@ constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c 
 
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// Reads one number; blanks around it and a leading + are allowed. A number too small to be represented rounds to a
-/// zero of its sign, like any other rounding; one too large is a fault, not an infinity.
+/// Reads one number; blanks around it and a leading + are allowed. A number with a point or an exponent is rounded; one
+/// too small to be represented rounds to a zero of its sign. A number too large is a fault, not an infinity. An integer
+/// (digits alone) is never rounded.
 NumberFault parse_number(std::string_view text, double& value) noexcept;
 NumberFault parse_number(std::string_view text, float& value) noexcept;
+
+/// Whether somebody may have meant a number by a text that parse_number refuses: 2.5d2, 1,234.5, 12:30, NA.
+bool resembles_number(std::string_view text);
+
+/// What is wrong with a text that parse_number refuses, and what to do.
+struct Complaint {
+  std::string why, suggestion;
+};
+Complaint complaint_about(std::string_view text, NumberFault fault, Type type);
 
 }  // namespace steadfold::readers

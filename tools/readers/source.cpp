@@ -6,6 +6,7 @@
 
 #include "file.hpp"
 #include "formats.hpp"
+#include "signature.hpp"
 
 namespace steadfold::readers {
 namespace {
@@ -33,8 +34,7 @@ Format format_of_name(std::string_view path) noexcept {
   return Format::automatic;
 }
 
-Format detect(const File& file) {
-  const Format by_name = format_of_name(file.path());
+Format detect(const File& file, Format by_name) {
   if (looks_like_npy(file)) {
     if (by_name == Format::npy || by_name == Format::automatic) return Format::npy;
     throw file.fault("its name says " + std::string(name_of(by_name)) + ", its content npy",
@@ -99,11 +99,16 @@ void Source::read(std::uint64_t begin, std::span<float> elements) const {
 std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   auto file = std::make_unique<File>(path);
   if (file->size() == 0) throw file->fault("it is empty", "check what should have written it");
-  const Format format = options.format == Format::automatic ? detect(*file) : options.format;
+  const bool is_told = options.format != Format::automatic;
+  const Format expected = is_told ? options.format : format_of_name(path);
+  refuse_foreign(*file, expected, options.forced);
+  const Format format = is_told ? expected : detect(*file, expected);
   const bool is_of_tables = !options.column.empty() || !options.column_name.empty() || options.header;
   if (format != Format::csv && format != Format::tsv && is_of_tables)
     throw file->fault("it is " + std::string(name_of(format)) + " and has no columns",
                       "leave out --column, --column-name and --header");
+  if (options.forced && format != Format::raw)
+    throw file->fault("--force is for raw, and it is " + std::string(name_of(format)), "leave out --force");
   if (format == Format::raw && !options.forced && looks_like_npy(*file))
     throw file->fault("its content is npy, whose header is no numbers",
                       "take --format npy, or --force to read every byte as numbers");

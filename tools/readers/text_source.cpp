@@ -39,10 +39,9 @@ void TextSource::read_any(std::uint64_t begin, std::span<T> elements) const {
     const std::string_view text = field_of(walk.record(), walk.offset());
     const NumberFault fault = parse_number(text, element);
     if (fault == NumberFault::none) continue;
-    const bool too_large = fault == NumberFault::too_large;
-    throw file_->fault("line " + std::to_string(file_->line_of(walk.offset())) + ": " + shown(text) +
-                           (too_large ? " is too large for " + std::string(name_of(type())) : " is not a number"),
-                       too_large ? "scale the numbers or write inf" : "correct it");
+    const Complaint complaint = complaint_about(text, fault, type());
+    throw file_->fault("line " + std::to_string(file_->line_of(walk.offset())) + ": " + complaint.why,
+                       complaint.suggestion);
   }
 }
 
