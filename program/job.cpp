@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <numeric>
+#include <system_error>
 
 #include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
@@ -21,6 +22,17 @@ struct Outcome {
   std::string text;
 };
 
+constexpr const char* no_memory =
+    "out of memory (what one process would hold does not fit), take fewer elements or more ranks";
+constexpr const char* own_fault =
+    "the command cannot go on (a fault of its own, which it did not expect), report it with this command line";
+
+/// Texts of the library and of the readers are "problem (why), suggestion". Those of the C++ library are for nobody.
+bool is_for_users(const std::string& text) {
+  const std::size_t why = text.find(" (");
+  return why != std::string::npos && text.find("), ", why) != std::string::npos;
+}
+
 Outcome attempt(const std::function<void()>& work) {
   try {
     work();
@@ -28,9 +40,14 @@ Outcome attempt(const std::function<void()>& work) {
   } catch (const Failure& failure) {
     return {failure.status(), failure.what()};
   } catch (const std::bad_alloc&) {
-    return {bad_input, "out of memory (this rank's share does not fit), take more ranks or a smaller file"};
+    return {bad_input, no_memory};
+  } catch (const std::length_error&) {
+    return {bad_input, no_memory};
+  } catch (const std::system_error& error) {
+    return {bad_input, "a file cannot be used (" + error.code().message() + "), check the paths that were given"};
   } catch (const std::exception& error) {
-    return {bad_input, error.what()};  // from the library and the readers, which say all there is to say
+    const std::string text = error.what();
+    return {bad_input, is_for_users(text) ? text : own_fault};
   }
 }
 

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <sstream>
 
 #include "bench/bench.hpp"
 #include "bench/contest.hpp"
@@ -17,10 +17,12 @@
 #include "interposer.hpp"
 #include "kernels/target.hpp"
 #include "long_work.hpp"
+#include "output.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
 #include "solver_loop.hpp"
 #include "spread.hpp"
+#include "values.hpp"
 #include "worker.hpp"
 
 namespace steadfold::command {
@@ -58,6 +60,22 @@ struct BenchOptions {
   std::vector<std::string> arguments() const;
 };
 
+const std::vector<OptionUse> uses_of_benchmarks = {
+    {"--sizes", {"local", "prefetch", "arrays"}},
+    {"--types", {"local", "prefetch", "allreduce", "auto", "splitphase"}},
+    {"--threads", {"local", "prefetch", "shared", "teams"}},
+    {"--counts",
+     {"allreduce", "auto", "splitphase", "shared", "teams", "interpose", "bundle", "reduce", "fields", "solver-loop"}},
+    {"--operators", {"allreduce", "auto", "splitphase"}},
+    {"--methods", {"allreduce", "auto", "splitphase", "shared", "teams", "reduce", "fields", "interpose"}},
+    {"--schedules", {"allreduce", "auto", "splitphase", "shared", "teams", "reduce"}},
+    {"--distribution", {"reduce"}},
+    {"--reproblas", {"reduce"}},
+    {"--interface", {"allreduce", "auto"}},
+    {"--poll", {"splitphase"}},
+    {"--rows", {"allreduce"}},
+};
+
 /// What only the process that prints needs to know.
 struct Asked {
   BenchOptions options;
@@ -71,7 +89,9 @@ struct Asked {
 
 void BenchOptions::add_to(CLI::App& app) {
   app.add_option("name", name, all_benchmarks())->required();
-  app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")->delimiter(',');
+  app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")
+      ->delimiter(',')
+      ->check(from_to(1, most_elements_in_memory));
   app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
       ->delimiter(',');
   app.add_option("--threads", threads,
@@ -82,7 +102,8 @@ void BenchOptions::add_to(CLI::App& app) {
          "--counts", counts,
          "allreduce, auto, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
          "elements; fields: points; solver-loop: cells along a side of a square of sea ice")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(from_to(1, most_elements_in_memory));
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
   app.add_option(
          "--methods", methods,
@@ -158,16 +179,12 @@ bench::Measurement local(const BenchOptions& options, LongWork& work) {
   for (const auto& type : local.types)
     if (type != "f64" && type != "f32")
       throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");
-  for (const auto size : local.sizes)
-    if (size == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of elements from 1 on");
   return bench::local(local, tell(work, local_table(options.confidence)));
 }
 
 bench::Measurement arrays(const BenchOptions& options, LongWork& work) {
   bench::ArraysOptions arrays{.rounds = options.rounds};
   if (!options.sizes.empty()) arrays.points = options.sizes;
-  for (const auto points : arrays.points)
-    if (points == 0) throw Failure("--sizes has a 0 (nothing takes no time), give numbers of points from 1 on");
   return bench::arrays(arrays, tell(work, local_table(options.confidence)));
 }
 
@@ -197,8 +214,6 @@ bench::SharedOptions asked_in_place_of(bench::SharedOptions defaults, const Benc
   if (!options.threads.empty()) defaults.threads = options.threads;
   defaults.rounds = options.rounds;
   for (const std::string& method : defaults.methods) method_named(method);
-  for (const std::size_t count : defaults.counts)
-    if (count == 0) throw Failure("--counts has a 0 (nothing takes no time), give numbers of elements from 1 on");
   return defaults;
 }
 
@@ -371,10 +386,14 @@ bool starts_ranks(const Asked& asked) {
 
 bool is_of_one_process(const std::string& name) { return name == "local" || name == "prefetch" || name == "arrays"; }
 
-void check(const Asked& asked, const Job& job) {
-  const std::string& name = asked.options.name;
+void check(const CLI::App& app, const std::string& name) {
   if (std::ranges::find(benchmarks, name) == std::end(benchmarks))
     throw Failure(schedule::unknown_name("benchmark", name, benchmarks));
+  refuse_unused(app, name, uses_of_benchmarks);
+}
+
+void check(const Asked& asked, const Job& job) {
+  const std::string& name = asked.options.name;
   const bool is_local = is_of_one_process(name);
   if ((is_local || name == "shared") && job.rank_count() > 1)
     throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
@@ -419,15 +438,16 @@ bench::Measurement measured(const Asked& asked, const Job& job) {
 
 Result run(const Asked& asked, const Job& job) {
   check(asked, job);
-  std::ofstream raw;
-  if (!asked.raw.empty() && job.rank() == 0) raw.open(asked.raw);
+  const bool writes_raw = !asked.raw.empty() && job.rank() == 0;
   job.together([&] {
-    if (!raw) throw Failure("cannot write " + asked.raw + " (it cannot be opened), check the place --raw names");
+    if (writes_raw) require_writable("--raw", asked.raw, {asked.options.distribution});
   });
   const bench::Measurement measurement = measured(asked, job);
-  if (raw.is_open()) bench::write_raw(asked.options.name, measurement, raw);
   job.together([&] {
-    if (!raw.flush()) throw Failure("cannot write " + asked.raw + " (the disk may be full), make room");
+    if (!writes_raw) return;
+    std::ostringstream raw;
+    bench::write_raw(asked.options.name, measurement, raw);
+    write_whole("--raw", asked.raw, raw.str());
   });
   if (job.rank() != 0) return {};
   const bool is_local = is_of_one_process(asked.options.name);
@@ -470,7 +490,10 @@ void add_bench(CLI::App& app, Action& action) {
                    "By the commands built for these MPI libraries, in turn: openmpi,mpich");
   bench.add_option("--raw", asked->raw, "Write every sample to a file, one JSON object per line");
   bench.add_flag("--json", asked->json, "Print one JSON object");
-  bench.callback([asked, &action] { action = [asked](const Job& job) { return run(*asked, job); }; });
+  bench.callback([asked, &bench, &action] {
+    check(bench, asked->options.name);
+    action = [asked](const Job& job) { return run(*asked, job); };
+  });
 }
 
 void add_bench_worker(CLI::App& app, Action& action) {

@@ -134,15 +134,13 @@ Result run(const Options& options) {
 void add_check_schedules(CLI::App& app, Action& action) {
   CLI::App& check = *app.add_subcommand("check-schedules", "Prove every schedule for every rank count to a limit");
   const auto options = std::make_shared<Options>();
-  check.add_option("--max-ranks", options->max_ranks, "The largest rank count")->capture_default_str();
+  check.add_option("--max-ranks", options->max_ranks, "The largest rank count")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   check.add_option("--threads", options->threads, "Threads that prove at the same time; default: one per core")
       ->check(CLI::Range(1, 256));
   check.add_flag("--json", options->json, "Print one JSON object");
   check.callback([options, &action] {
-    constexpr int most = 100000;
-    if (options->max_ranks < 1 || options->max_ranks > most)
-      throw Failure(
-          fmt::format("--max-ranks cannot be used ({} is not from 1 to {}), choose fewer", options->max_ranks, most));
     action = [options](const Job& job) { return job.rank() == 0 ? run(*options) : Result{}; };
   });
 }

@@ -14,6 +14,7 @@
 #include "request.hpp"
 #include "schedule/checker/checker.hpp"
 #include "spread.hpp"
+#include "values.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -51,14 +52,13 @@ std::uint32_t usual_segments(const schedule::Context& context) {
   return (shown_of_a_pipeline + unit - 1) / unit * unit;
 }
 
+constexpr std::uint32_t most_segments = 64;
+
 std::uint32_t segments_of(const DrawOptions& options, const schedule::Context& context) {
   if (!options.segments) return usual_segments(context);
   const std::uint32_t asked = *options.segments;
   const schedule::Row& row = *context.spec->row;
-  constexpr std::uint32_t most = 64;
   const char* const rule = "take another number, or leave --segments out";
-  if (asked < 1 || asked > most)
-    throw Failure(fmt::format("--segments cannot be used ({} is not from 1 to {}), {}", asked, most, rule));
   if (asked > 1 && row.segments == schedule::Segments::one)
     throw Failure(fmt::format("--segments cannot be used ({} takes all columns in one), leave it out", row.name));
   if (asked != 1 && asked % row.unit_of(context) != 0)
@@ -153,16 +153,7 @@ std::string drawn_elements(const DrawOptions& options) {
 }
 
 void check_numbers(const DrawOptions& options) {
-  constexpr Count most_elements = Count{1} << 62;  // as in simulate
-  if (options.ranks < 1 || options.ranks > pictures::most_ranks)
-    throw Failure(
-        fmt::format("--ranks cannot be used ({} is not from 1 to {}, which a picture can show), choose another "
-                    "number",
-                    options.ranks, pictures::most_ranks));
-  if (options.elements.value_or(0) > most_elements)
-    throw Failure(
-        fmt::format("--elements cannot be used ({} is more than {}), take fewer", *options.elements, most_elements));
-  if (options.root && (*options.root < 0 || *options.root >= options.ranks))
+  if (options.root && *options.root >= options.ranks)
     throw Failure(fmt::format("--root cannot be used ({} is none of the ranks 0 to {}), choose one of them",
                               *options.root, options.ranks - 1));
 }
@@ -194,14 +185,17 @@ void add_draw(CLI::App& app, Action& action) {
   const auto o = std::make_shared<DrawOptions>();
   draw.add_option("PICTURE", o->picture, "schedule, tree or layout")->required();
   draw.add_option("NAME", o->schedule, "Of the schedule, as `steadfold schedules` has it, with its parameters");
-  draw.add_option("--ranks", o->ranks, "How many ranks, at most 64")->required();
-  draw.add_option("--root", o->root, "The rank that gets the result of a reduce; default: 0");
+  draw.add_option("--ranks", o->ranks, "How many ranks")->required()->check(from_to(1, pictures::most_ranks));
+  draw.add_option("--root", o->root, "The rank that gets the result of a reduce; default: 0")
+      ->check(from_to(0, pictures::most_ranks - 1));
   draw.add_option("--collective", o->collective, std::string(collective_help) + "; reduce_scatter, scan or exscan");
   draw.add_option("--segments", o->segments,
-                  "Into how many segments the columns are cut; default: one per rank, or three of a pipeline");
+                  "Into how many segments the columns are cut; default: one per rank, or three of a pipeline")
+      ->check(from_to(1, most_segments));
   draw.add_option("--elements", o->elements,
                   "How many elements, over all ranks, as 1000000 or 1e6: for tree, layout, and the schedule owner "
-                  "(default there: one per rank)");
+                  "(default there: one per rank)")
+      ->check(from_to(0, most_reckoned));
   draw.add_option("--distribution", o->distribution,
                   "Who holds what, as for simulate: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
                   "with one count per rank; default: upper");
@@ -210,7 +204,8 @@ void add_draw(CLI::App& app, Action& action) {
     check(*o);
     action = [o](const Job& job) {
       if (job.rank() != 0) return Result{};
-      return delivered(o->picture == "schedule" ? drawn_schedule(*o) : drawn_elements(*o), o->output);
+      const std::vector<std::string> inputs = {o->rule()};  // where that is a file
+      return delivered(o->picture == "schedule" ? drawn_schedule(*o) : drawn_elements(*o), o->output, inputs);
     };
   });
 }

@@ -12,6 +12,7 @@
 #include "request.hpp"
 #include "schedule/registry.hpp"
 #include "steadfold/steadfold.h"
+#include "values.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -57,18 +58,6 @@ constexpr const char* what_most_people_want = R"(Reductions with the same bits, 
 steadfold --help lists all subcommands, steadfold SUBCOMMAND --help the options of one.
 )";
 
-/// CLI11 2.3 takes 010 for 8, -1 for 2^64 - 1, and so what is more than that. Counts may also be written as 1e6.
-void read_numbers_as_written(CLI::App& app) {
-  for (CLI::App* const subcommand : app.get_subcommands({})) {
-    for (CLI::Option* const option : subcommand->get_options()) {
-      const std::string type = option->get_type_name();
-      if (type.starts_with("UINT")) option->transform(CLI::Validator(in_digits, ""));
-      if (type.starts_with("INT"))
-        option->transform(CLI::Validator([](std::string& t) { return t[0] == '-' ? "" : in_digits(t); }, ""));
-    }
-  }
-}
-
 /// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
 std::optional<std::string> parse(int argc, char** argv, Action& action) {
   if (argc == 1) return what_most_people_want;
@@ -95,7 +84,8 @@ std::optional<std::string> parse(int argc, char** argv, Action& action) {
   add_control_worker(app, action);
   add_verify_worker(app, action);
   add_completion(app, action);
-  read_numbers_as_written(app);
+  refuse_odd_values(app);
+  refuse_empty_options({argv, static_cast<std::size_t>(argc)});
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

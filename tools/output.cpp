@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,19 +15,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Failure unwritable(const std::string& path, const std::string& why) {
-  return Failure("cannot write " + path + " (" + why + "), check the place --output names");
-}
+/// The file that an option names.
+struct Named {
+  std::string option, path;
 
-/// Throws Failure, naming `path`, if the text cannot be written to the file `place`.
-void write_to(const fs::path& place, const std::string& text, const std::string& path, std::ios::openmode mode) {
+  Failure unwritable(const std::string& why) const {
+    return Failure("cannot write " + path + " (" + why + "), check the place " + option + " names");
+  }
+};
+
+/// Throws Failure if the text cannot be written to the file `place`, which stands for the named one.
+void write_to(const fs::path& place, const std::string& text, const Named& named, std::ios::openmode mode) {
   errno = 0;
   std::ofstream file(place, std::ios::binary | mode);
   if (file) {
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     file.close();
   }
-  if (!file) throw unwritable(path, errno == 0 ? "it cannot be opened" : std::strerror(errno));
+  if (!file) throw named.unwritable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
 }
 
 /// Below /dev and /proc are devices and what a process has open, as /dev/stdout; /dev/shm holds files like any other.
@@ -66,17 +72,17 @@ fs::perms permissions_for(const fs::path& target) {
 
 /// Writes beside the file and then puts that in its place, so that no reader ever sees a part. Until then only its
 /// owner may read it.
-void replace(const fs::path& target, const std::string& text, const std::string& path) {
+void replace(const fs::path& target, const std::string& text, const Named& named) {
   std::string beside = (target.parent_path() / ".partXXXXXX").string();
   const int opened = mkstemp(beside.data());
-  if (opened < 0) throw unwritable(path, std::strerror(errno));
+  if (opened < 0) throw named.unwritable(std::strerror(errno));
   close(opened);
   std::error_code failed;
   try {
-    write_to(beside, text, path, std::ios::trunc);
+    write_to(beside, text, named, std::ios::trunc);
     fs::permissions(beside, permissions_for(target), failed);
     if (!failed) fs::rename(beside, target, failed);
-    if (failed) throw unwritable(path, failed.message());
+    if (failed) throw named.unwritable(failed.message());
   } catch (const Failure&) {
     fs::remove(beside, failed);
     throw;
@@ -85,15 +91,53 @@ void replace(const fs::path& target, const std::string& text, const std::string&
 
 }  // namespace
 
-Result delivered(const std::string& document, const std::string& path) {
-  if (path.empty() || path == "/dev/stdout") return {document};
+void require_writable(const std::string& option, const std::string& path, const std::vector<std::string>& inputs) {
+  const Named named{option, path};
+  std::error_code failed;
+  const fs::path target = followed(path);
+  for (const std::string& input : inputs)
+    if (fs::equivalent(target, input, failed))
+      throw Failure("cannot write " + path + " (it is the input " + input + "), name another file by " + option);
+  if (fs::is_directory(target, failed)) throw named.unwritable(std::strerror(EISDIR));
+  if (is_special(target)) return;
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (access(folder.c_str(), W_OK | X_OK) != 0) throw named.unwritable(std::strerror(errno));
+}
+
+void write_whole(const std::string& option, const std::string& path, const std::string& text) {
+  const Named named{option, path};
   const fs::path target = followed(path);
   if (is_special(target)) {
-    write_to(target, document, path, std::ios::app);  // behind what the shell's >> keeps
+    write_to(target, text, named, std::ios::app);  // behind what the shell's >> keeps
   } else {
-    replace(target, document, path);
+    replace(target, text, named);
   }
+}
+
+Result delivered(const std::string& document, const std::string& path, const std::vector<std::string>& inputs) {
+  if (path.empty() || path == "/dev/stdout") return {document};
+  require_writable("--output", path, inputs);
+  write_whole("--output", path, document);
   return {};
+}
+
+std::string contents_of(const std::string& path, const std::string& suggestion) {
+  constexpr std::size_t most = std::size_t{64} << 20;
+  const auto unreadable = [&](const std::string& why) {
+    return Failure("cannot read " + path + " (" + why + "), " + suggestion);
+  };
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) throw unreadable("it is a directory");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw unreadable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (text.size() <= most && (file.read(block.data(), block.size()), file.gcount() > 0))
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) throw unreadable("reading fails");
+  if (text.size() > most) throw unreadable("it has more than 64 MiB");
+  return text;
 }
 
 }  // namespace steadfold::command

@@ -1,14 +1,26 @@
-// Where a document goes: to standard output, or to a file.
+// Files as a whole: what a subcommand was told to write, and what it reads besides the numbers.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 
 namespace steadfold::command {
 
-/// The document for standard output, if `path` is empty; else it is written to that file, and nothing is printed. The
-/// file is complete or as it was before. Throws Failure.
-Result delivered(const std::string& document, const std::string& path);
+/// Throws Failure, before any work, if a file cannot be written at `path`, which the option names, or if it is one of
+/// the inputs, by whatever name.
+void require_writable(const std::string& option, const std::string& path, const std::vector<std::string>& inputs);
+
+/// Writes the file that the option names. It is complete or as it was before, unless it is a pipe or a device. Throws
+/// Failure.
+void write_whole(const std::string& option, const std::string& path, const std::string& text);
+
+/// The document for standard output, if `path` is empty; else it is written to that file, the option --output's, and
+/// nothing is printed. Throws Failure, also if the file is one of the inputs.
+Result delivered(const std::string& document, const std::string& path, const std::vector<std::string>& inputs);
+
+/// What a file or a pipe holds, at most 64 MiB. Throws Failure; `suggestion` says what to name.
+std::string contents_of(const std::string& path, const std::string& suggestion);
 
 }  // namespace steadfold::command

@@ -127,11 +127,12 @@ std::string page(const std::string& title, const std::vector<Results>& all) {
 }
 
 Result made(const ReportOptions& options) {
+  if (!options.output.empty()) require_writable("--output", options.output, options.files);
   std::vector<Results> all;
   for (const std::string& file : options.files) {
     for (Results& each : results::read(file)) all.push_back(std::move(each));
   }
-  return delivered(page(options.title, all), options.output);
+  return delivered(page(options.title, all), options.output, options.files);
 }
 
 }  // namespace
@@ -139,7 +140,8 @@ Result made(const ReportOptions& options) {
 void add_report(CLI::App& app, Action& action) {
   CLI::App& report = *app.add_subcommand("report", "Make one HTML page of what bench, study and verify print as JSON");
   const auto o = std::make_shared<ReportOptions>();
-  report.add_option("FILE", o->files, "What they print with --json: one object, or one per line")->required();
+  report.add_option("FILE", o->files, "What they print with --json: one object, or one per line; at most 64 MiB")
+      ->required();
   report.add_option("--title", o->title, "What stands above the page")->capture_default_str();
   report.add_option("--output", o->output, "The file to write; default: standard output");
   report.callback([o, &action] { action = [o](const Job& job) { return job.rank() == 0 ? made(*o) : Result{}; }; });

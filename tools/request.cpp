@@ -83,21 +83,4 @@ void check_time(const char* option, double seconds) {
     throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
 }
 
-std::string in_digits(std::string& text) {
-  const char* const end = text.data() + text.size();
-  std::uint64_t digits = 0;
-  if (const auto read = std::from_chars(text.data(), end, digits); read.ec == std::errc() && read.ptr == end) {
-    text = std::to_string(digits);  // leading zeros would make it octal
-    return "";
-  }
-  double number = 0;
-  const auto read = std::from_chars(text.data(), end, number);
-  constexpr double most = 9007199254740992.0;  // up to there every count is a double
-  const bool is_count =
-      read.ec == std::errc() && read.ptr == end && number >= 0 && number <= most && number == std::floor(number);
-  if (!is_count) return "'" + text + "' is no count: 0 to 2^64 - 1 in digits, or as 1e6";
-  text = fmt::format("{:.0f}", number);
-  return "";
-}
-
 }  // namespace steadfold::command

@@ -42,9 +42,6 @@ std::vector<std::string> split(const std::string& text, const std::string& optio
 
 inline constexpr const char* reproblas_help = "measure ReproBLAS, too, from FOLDER/lib/libreproblas.so";
 
-/// Writes a count such as 1e6 in digits; returns what is wrong with the text, or nothing.
-std::string in_digits(std::string& text);
-
 /// Throws Failure unless `seconds`, given by the option, is a time.
 void check_time(const char* option, double seconds);
 

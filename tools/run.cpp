@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "command.hpp"
 #include "interposer.hpp"
+#include "output.hpp"
 #include "program/launcher.hpp"
 #include "program/mpi_library.hpp"
 
@@ -23,6 +25,7 @@ struct RunRequest {
   std::string method = "tree";
   std::string report, record, compared;  // files
   bool diagnose = false;
+  bool force = false;
   std::vector<std::string> words;
 };
 
@@ -58,12 +61,49 @@ void tell_launcher(std::vector<std::string>& words) {
   words.insert(words.begin() + 1, told.begin(), told.end());
 }
 
+/// Whether the file is NAME.0, NAME.1 and so on, the record of a rank.
+bool is_record_of(const std::filesystem::path& file, const std::string& name) {
+  const std::string beginning = std::filesystem::absolute(name).lexically_normal().string() + ".";
+  const std::string path = std::filesystem::absolute(file).lexically_normal().string();
+  return path.size() > beginning.size() && path.starts_with(beginning) &&
+         path.find_first_not_of("0123456789", beginning.size()) == std::string::npos;
+}
+
+std::vector<std::string> records_of(const std::string& name) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& each : std::filesystem::directory_iterator(std::filesystem::absolute(name).parent_path(), none))
+    if (is_record_of(each.path(), name)) found.push_back(each.path().string());
+  return found;
+}
+
+/// Before the program runs for hours: no record is written over another, and no report over a record.
+void check_files(const RunRequest& request) {
+  std::vector<std::string> older = request.record.empty() ? std::vector<std::string>{} : records_of(request.record);
+  std::ranges::sort(older);
+  for (const std::string& each : older) {
+    if (!request.force)
+      throw Failure("cannot write a record " + request.record + " (" + each + " is there already), name another, or " +
+                    "say --force to remove all " + std::to_string(older.size()));
+    if (!std::filesystem::is_regular_file(each))
+      throw Failure("cannot write the record " + each + " (it is no regular file), name another by --record");
+  }
+  if (!request.report.empty()) {
+    if (!request.record.empty() && is_record_of(request.report, request.record))
+      throw Failure("cannot write the report " + request.report + " (it would be a record's place), name another file");
+    std::vector<std::string> inputs = request.compared.empty() ? older : records_of(request.compared);
+    require_writable("--report", request.report, inputs);
+  }
+  for (const std::string& each : older) std::filesystem::remove(each);
+}
+
 /// Ranks may be in another folder.
 void set_file(const char* variable, const std::string& file) {
   if (!file.empty()) setenv(variable, std::filesystem::absolute(file).c_str(), 1);
 }
 
 Result start(const RunRequest& request) {
+  check_files(request);
   preload_interposer(request.method);
   setenv("STEADFOLD_INTERPOSE_REPORT", "1", 0);
   set_file("STEADFOLD_INTERPOSE_REPORT", request.report);
@@ -100,9 +140,14 @@ void add_run(CLI::App& app, Action& action) {
                                              "Write digests of all reductions to FILE.0, FILE.1, ...: 24 bytes each");
   run.add_option("--compare", request->compared, "Tell the first reductions that differ from those that were recorded")
       ->excludes(record);
+  run.add_flag("--force", request->force, "Remove older records of the name that --record has")->needs(record);
   run.add_option("command", request->words, "The program and its arguments, behind --")->required();
   run.positionals_at_end();
-  run.callback([request, &action] { action = [request](const Job&) { return start(*request); }; });
+  run.callback([request, &action] {
+    if (request->diagnose && request->method == "plain")
+      throw Failure("--diagnose cannot be used with --method plain (it compares other methods with it), leave one out");
+    action = [request](const Job&) { return start(*request); };
+  });
 }
 
 }  // namespace steadfold::command

@@ -21,6 +21,7 @@
 #include "request.hpp"
 #include "spread.hpp"
 #include "table.hpp"
+#include "values.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -44,6 +45,8 @@ struct SimulateOptions {
   bool json = false;
 };
 
+constexpr int most_ranks = 1 << 28;  // 4 GiB for where their elements begin
+
 schedule::Collective collective_of(const SimulateOptions& options) {
   return collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
 }
@@ -53,15 +56,9 @@ std::unique_ptr<transport::Topology> topology_of(const SimulateOptions& options)
 }
 
 void check(const SimulateOptions& options) {
-  constexpr int most_ranks = 1 << 28;              // 4 GiB for where their elements begin
-  constexpr Count most_elements = Count{1} << 62;  // of all ranks together, times the columns
-  if (options.ranks < 1 || options.ranks > most_ranks)
-    throw Failure(fmt::format("--ranks cannot be used ({} is not from 1 to {}), choose another number", options.ranks,
-                              most_ranks));
-  if (options.width < 1) throw Failure("--width cannot be used (0 columns hold nothing), give 1 or more");
-  if (options.elements > most_elements / options.width)
+  if (options.elements > most_reckoned / options.width)
     throw Failure(fmt::format("--elements cannot be used ({} times {} columns are more than {}), choose fewer",
-                              options.elements, options.width, most_elements));
+                              options.elements, options.width, most_reckoned));
   if (options.type != "f64" && options.type != "f32")
     throw Failure("unknown type '" + options.type + "' (known are f64 and f32), choose one of these");
   collective_of(options);
@@ -74,6 +71,20 @@ void check(const SimulateOptions& options) {
   check_time("--per-op", options.per_op);
   topology_of(options);
   check_placement(options.placement);
+}
+
+/// Throws Failure for a topology or a placement that changes nothing.
+void refuse_without_effect(const SimulateOptions& options, bool is_placed) {
+  const auto has = [&](const char* key) { return options.topology.find(key) != std::string::npos; };
+  if (options.topology.starts_with("two_level") && options.network.inside == options.network.link &&
+      !has(":latency=") && !has(":gap=") && !has(":per_byte=") && !has(":links="))
+    throw Failure("topology '" + options.topology +
+                  "' cannot be used (links inside its nodes are as those between them, so it is flat), give latency, "
+                  "gap, per_byte or links, or a --profile that tells links inside a node");
+  if (is_placed && options.topology == "flat")
+    throw Failure("--placement cannot be used with a flat topology (all places are alike), give --topology, too");
+  if (options.placement == "round_robin" && options.topology.starts_with("torus"))
+    throw Failure("placement 'round_robin' cannot be used with a torus (a place has one rank), take block or random");
 }
 
 std::unique_ptr<transport::Topology> placed_topology_of(const SimulateOptions& options) {
@@ -188,9 +199,13 @@ Result run(const Job& job, const SimulateOptions& options) {
 void add_simulate(CLI::App& app, Action& action) {
   CLI::App& simulate = *app.add_subcommand("simulate", "Predict a sum's messages, bytes and time without running it");
   const auto o = std::make_shared<SimulateOptions>();
-  simulate.add_option("--ranks", o->ranks, "How many ranks")->required();
-  simulate.add_option("--elements", o->elements, "How many elements, over all ranks, as 1000000 or 1e6")->required();
-  simulate.add_option("--width", o->width, "Columns of an element")->capture_default_str();
+  simulate.add_option("--ranks", o->ranks, "How many ranks")->required()->check(from_to(1, most_ranks));
+  simulate.add_option("--elements", o->elements, "How many elements, over all ranks, as 1000000 or 1e6")
+      ->required()
+      ->check(from_to(0, most_reckoned));
+  simulate.add_option("--width", o->width, "Columns of an element")
+      ->check(from_to(1, most_reckoned))
+      ->capture_default_str();
   simulate
       .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
       ->capture_default_str();
@@ -218,13 +233,16 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate
       .add_option("--eager-limit", o->network.link.eager_limit,
                   "Messages of more bytes wait until the receiver allows them")
+      ->check(from_to(0, most_reckoned))
       ->capture_default_str()
       ->excludes(named);
   simulate.add_option("--rendezvous", o->network.link.rendezvous, "Seconds of that wait")
       ->capture_default_str()
       ->excludes(named);
-  auto* const long_from = simulate.add_option("--long-from", o->network.link.long_from,
-                                              "Bytes of a message beyond so many take --long-per-byte");
+  auto* const long_from = simulate
+                              .add_option("--long-from", o->network.link.long_from,
+                                          "Bytes of a message beyond so many take --long-per-byte")
+                              ->check(from_to(0, most_reckoned));
   auto* const long_per_byte = simulate.add_option("--long-per-byte", o->network.link.long_per_byte,
                                                   "Seconds of a port for each byte beyond --long-from");
   long_from->needs(long_per_byte)->excludes(named);
@@ -236,16 +254,19 @@ void add_simulate(CLI::App& app, Action& action) {
                   "node's ranks share), fat_tree:arity=8[:oversubscription=x][:hop=s], or "
                   "torus:sides=4x4x2[:hop=s][:half_duplex=1]")
       ->capture_default_str();
-  simulate
-      .add_option("--placement", o->placement,
-                  "Where ranks stand on the topology's nodes: block (one node after the other), round_robin (in turn) "
-                  "or random")
-      ->capture_default_str();
+  auto* const placement =
+      simulate
+          .add_option(
+              "--placement", o->placement,
+              "Where ranks stand on the topology's nodes: block (one node after the other), round_robin (in turn) "
+              "or random")
+          ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
-  simulate.callback([o, profile, &action] {
+  simulate.callback([o, profile, placement, &action] {
     o->network.inside = o->network.link;
     if (!profile->empty()) o->network = agreement::network_of_file(*profile);
     check(*o);
+    refuse_without_effect(*o, placement->count() > 0);
     action = [o](const Job& job) { return run(job, *o); };
   });
 }

@@ -12,6 +12,7 @@
 #include "schedule/registry.hpp"
 #include "studies/study.hpp"
 #include "table.hpp"
+#include "values.hpp"
 #include "worker.hpp"
 
 namespace steadfold::command {
@@ -120,8 +121,29 @@ Result run(const StudyOptions& options) {
   return {line_of({{"study", study.name}, {"source", study.source}, {"rows", rows}, {"left_out", left_out}})};
 }
 
-void check(const StudyOptions& options) {
-  if (options.list) return;
+const std::vector<OptionUse> uses_of_studies = {
+    {"--data", {"thesis"}},
+    {"--largest", {"thesis", "pipelines", "node", "topology"}},
+    {"--ranks", {"thesis", "pipelines", "node"}},
+    {"--most-ranks", {"butterfly"}},
+    {"--rounds", {"thesis", "pipelines", "node"}},
+    {"--configurations", {"pipelines"}},
+    {"--distribution", {"thesis"}},
+    {"--reproblas", {"thesis"}},
+    {"--latency", {"pipelines", "topology", "butterfly"}},
+    {"--gap", {"pipelines", "topology", "butterfly"}},
+    {"--per-byte", {"pipelines", "topology", "butterfly"}},
+};
+
+/// A list takes nothing but --json.
+void check_list(const CLI::App& app) {
+  for (const CLI::Option* const option : app.get_options())
+    if (option->count() > 0 && option->get_name() != "--list" && option->get_name() != "--json")
+      throw Failure(option->get_name() + " cannot be used with --list (it lists all studies), leave it out");
+}
+
+void check(const CLI::App& app, const StudyOptions& options) {
+  if (options.list) return check_list(app);
   check_time("--latency", options.asked.link.latency);
   check_time("--gap", options.asked.link.gap);
   check_time("--per-byte", options.asked.link.per_byte);
@@ -129,6 +151,7 @@ void check(const StudyOptions& options) {
   if (launch_of_this_process().rank_count > 1)
     throw Failure("study cannot run under a launcher (it starts the ranks itself), start it without mpirun");
   parts_of(named(studies::all(), options.name, "study"), options.parts);
+  refuse_unused(app, options.name, uses_of_studies);
   if (!options.asked.data.empty() && !std::filesystem::is_directory(options.asked.data))
     throw Failure("--data cannot be used (" + options.asked.data + " is no directory), name one with the data sets");
   agree_to_many(options.asked.ranks, options.yes);
@@ -143,7 +166,8 @@ void add_study(CLI::App& app, Action& action) {
   study.add_flag("--list", o->list, "List the studies: name, source, sentence");
   study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();
   study.add_option("--data", o->asked.data, "A directory with the source's data sets; default: generated ones");
-  study.add_option("--largest", o->asked.largest, "Leave out data sets and vectors of more elements");
+  study.add_option("--largest", o->asked.largest, "Leave out data sets and vectors of more elements")
+      ->check(from_to(0, most_reckoned));
   study.add_option("--ranks", o->asked.ranks, "Rank counts that are started, between commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
@@ -166,8 +190,8 @@ void add_study(CLI::App& app, Action& action) {
       ->capture_default_str();
   study.add_option("--per-byte", o->asked.link.per_byte, "Seconds of a port for a byte")->capture_default_str();
   study.add_flag("--json", o->json, "Print one JSON object");
-  study.callback([o, &action] {
-    check(*o);
+  study.callback([o, &study, &action] {
+    check(study, *o);
     action = [o](const Job&) { return o->list ? list(o->json) : run(*o); };
   });
 }

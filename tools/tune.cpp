@@ -1,13 +1,10 @@
 // `steadfold tune`: measures the link between two ranks and how fast partials are handled, and writes the profile that
 // choices and predictions go by.
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +16,7 @@
 #include "bench/rates.hpp"
 #include "command.hpp"
 #include "long_work.hpp"
+#include "output.hpp"
 #include "program/mpi_library.hpp"
 #include "table.hpp"
 #include "worker.hpp"
@@ -145,24 +143,6 @@ std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) 
   return text;
 }
 
-/// Jobs that start meanwhile read the old file or the new one, where the new one can be made beside it.
-void write_whole(const std::string& path, const std::string& text) {
-  std::error_code error;
-  const auto type = std::filesystem::symlink_status(path, error).type();
-  const std::string beside = path + "." + std::to_string(getpid()) + ".new";
-  std::ofstream file;
-  if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found) file.open(beside);
-  const bool is_beside = file.is_open();
-  if (!is_beside) file.open(path);
-  file << text;
-  file.close();
-  error.clear();
-  if (file && is_beside) std::filesystem::rename(beside, path, error);
-  if (file && !error) return;
-  if (is_beside) std::filesystem::remove(beside, error);
-  throw Failure("cannot write " + path + " (the disk may be full), make room");
-}
-
 /// Writes the profile, unless the model does not fit.
 Result written(const TuneOptions& options, const Measured& measured) {
   Profiled found = profiled(measured, options.rounds);
@@ -172,7 +152,7 @@ Result written(const TuneOptions& options, const Measured& measured) {
                     "with nothing else running",
                     100 * found.residual, 100 * most_residual),
         check_failed);
-  write_whole(options.output, profile_of(found));
+  write_whole("--output", options.output, profile_of(found));
   found.answer["profile"] = options.output;
   if (options.json) return {line_of(found.answer)};
   const std::string use =
@@ -199,15 +179,6 @@ std::string output_of(const TuneOptions& options) {
   return path;
 }
 
-/// Before anything is measured in vain.
-void require_writable(const std::string& path) {
-  std::error_code ignored;
-  const bool was_there = std::filesystem::exists(path, ignored);
-  const bool is_open = std::ofstream(path, std::ios::app).is_open();
-  if (is_open && !was_there) std::filesystem::remove(path, ignored);
-  if (!is_open) throw Failure("cannot write " + path + " (no such folder, or no right), name another file by --output");
-}
-
 bool are_usable(const LinkTimes& times) {
   return times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
          std::ranges::adjacent_find(times.bytes, std::greater_equal()) == times.bytes.end() &&  // they ascend
@@ -224,8 +195,7 @@ bool are_usable(const Measured& measured) {
 }
 
 Measured read_times(const std::string& path) {
-  std::ifstream file(path);
-  const Json answer = Json::parse(file, nullptr, false);
+  const Json answer = Json::parse(contents_of(path, "name an answer of tune --json"), nullptr, false);
   try {
     Measured measured{.links = {.between = times_in(answer.at("times"))}};
     for (std::size_t i = 0; i < links_inside.size(); ++i)
@@ -250,7 +220,7 @@ Result run(TuneOptions options, const Job& job) {
   job.together([&] {
     if (job.rank() != 0) return;
     options.output = output_of(options);
-    require_writable(options.output);
+    require_writable("--output", options.output, {options.times});
   });
   Measured measured;
   if (options.times.empty()) measured.links = measured_links(options, job, work);
@@ -270,16 +240,22 @@ void add_tune(CLI::App& app, Action& action) {
       "tune", "Measure messages between two ranks and the handling of partials, and write a profile");
   const auto options = std::make_shared<TuneOptions>();
   tune.add_option("--output", options->output, "The profile's file (default: where all programs find it)");
-  tune.add_option("--times", options->times,
-                  "Take times and rates from this file, an answer of --json, in place of measuring");
-  tune.add_option("--launches", options->launches, "Launches of two ranks; a job that is running is one launch")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+  auto* const times = tune.add_option(
+      "--times", options->times, "Take times and rates from this file, an answer of --json, in place of measuring");
+  auto* const launches =
+      tune.add_option("--launches", options->launches, "Launches of two ranks; a job that is running is one launch")
+          ->check(CLI::Range(1, 100))
+          ->excludes(times)
+          ->capture_default_str();
   tune.add_option("--rounds", options->rounds, "Samples of every length")
       ->check(CLI::Range(3, 10001))
       ->capture_default_str();
   tune.add_flag("--json", options->json, "Print one JSON object");
-  tune.callback([options, &action] { action = [options](const Job& job) { return run(*options, job); }; });
+  tune.callback([options, launches, &action] {
+    if (launches->count() > 0 && options->launches != 1 && launch_of_this_process().rank_count > 1)
+      throw Failure("--launches cannot be used under a launcher (the job that runs is one launch), leave it out");
+    action = [options](const Job& job) { return run(*options, job); };
+  });
 }
 
 void add_tune_worker(CLI::App& app, Action& action) {

@@ -3,6 +3,7 @@ and on three, where none may be left waiting."""
 
 import gzip
 import os
+import re
 import struct
 import subprocess
 import unittest
@@ -170,6 +171,61 @@ class Options(FaultTest):
         ):  # fmt: skip
             self.note(arguments)
         self.note(["sum"], "FILE", ranks=3)
+
+    def test_values_that_no_option_takes(self):
+        """Every option of every subcommand, as the help names them: texts are not empty, numbers finite, counts bounded."""
+        asked = {
+            "simulate": ["--ranks", "4", "--elements", "9"], "draw": ["tree", "--ranks", "2", "--elements", "4"],
+            "run": ["--", "true"], "bench": ["local"], "report": [self.path], "sum": [self.path], "verify": [self.path],
+            "study": ["thesis"], "completion": ["bash"],
+        }  # fmt: skip
+        helps = run("--help-all").stdout
+        known = 0
+        for name in re.findall(r"(?m)^([a-z][a-z-]*)$", helps):
+            for option, kind in re.findall(r"(?m)^ +(?:-\w,)?(--[\w-]+)(?:,--\w+)? (TEXT|U?INT|FLOAT)", run(name, "--help").stdout):
+                known += 1
+                values = [""] if kind == "TEXT" else ["", "nan", "inf", "1e400", "x", "18446744073709551615" if kind != "FLOAT" else "-inf"]
+                for value in values if kind == "TEXT" or option in ("--sizes", "--poll", "--rounds") else values[:2] + values[-1:]:
+                    self.note([name, option, value, *asked.get(name, [])], option)
+        self.assertGreater(known, 80)
+        self.note(["sum", "--column=", self.path], "--column", "empty")
+
+    def test_options_without_a_use(self):
+        for arguments, word in (
+            (["bench", "local", "--methods", "tree"], "--methods"), (["bench", "bundle", "--sizes", "9"], "--sizes"),
+            (["bench", "allreduce", "--poll", "9"], "splitphase"), (["bench", "fields", "--schedules", "ring"], "--schedules"),
+            (["study", "butterfly", "--ranks", "2"], "--ranks"), (["study", "--list", "--rounds", "5"], "--rounds"),
+            (["study", "thesis", "--list"], "--list"), (["run", "--diagnose", "--method", "plain", "--", "true"], "--diagnose"),
+            (["tune", "--times", self.path, "--launches", "2"], "--launches"), (["run", "--force", "--", "true"], "--record"),
+            (["sum", self.path, "--force"], "--force"),
+        ):  # fmt: skip
+            self.note(arguments, word)
+
+    def test_what_memory_does_not_hold(self):
+        self.note(["bench", "local", "--sizes", "1e10", "--rounds", "3"], "out of memory", "fewer elements")
+
+    def test_an_output_is_no_input(self):
+        counts = self.write("d", "3 1")
+        os.link(counts, self.folder / "hard")
+        (self.folder / "soft").symlink_to(counts)
+        for output in ("d", "hard", "soft"):
+            words = ["--ranks", "2", "--elements", "4", "--distribution", counts, "--output", self.folder / output]
+            self.note(["draw", "layout", *words], "it is the input", "--output")
+            self.note(["report", counts, "--output", self.folder / output], "it is the input", "--output")
+            self.note(["tune", "--times", counts, "--output", self.folder / output], "it is the input", "--output")
+        words = ["--distribution", counts, "--raw", counts, "--ranks", "1", "--counts", "4"]
+        self.note(["bench", "reduce", *words], "it is the input", "--raw")
+        self.note(["run", "--record", self.folder / "r", "--report", self.folder / "r.0", "--", "true"], "a record's place")
+        self.write("old.3", "older")
+        self.note(["run", "--record", self.folder / "old", "--", "true"], "old.3 is there already", "--force")
+        self.addCleanup(self.assertEqual, counts.read_text(), "3 1")
+
+    def test_older_records_go_by_force(self):
+        for name in ("old.0", "old.12", "old.x"):
+            self.write(name, "older")
+        ran = run("run", "--force", "--record", self.folder / "old", "--", "true")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual([path.name for path in self.folder.glob("old.*")], ["old.x"])
 
     def test_the_nearest_name_is_told(self):
         for arguments, nearest in (

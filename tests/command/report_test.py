@@ -382,6 +382,10 @@ class Faults(ReportTest):
         good = self.write("good.json", json.dumps(VERIFY))
         self.expect_fault(run("report", good, self.folder / "missing.json"), "missing.json")
 
+    def test_pipes_without_an_end(self):
+        for path in ("/dev/zero", "/dev/urandom"):
+            self.expect_fault(run("report", path), path, "more than 64 MiB")
+
     def test_no_json(self):
         self.fault("", "it is empty")
         self.fault(" \n\n", "it is empty")

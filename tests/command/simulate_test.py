@@ -174,10 +174,11 @@ class Simulate(CommandTest):
         self.assertEqual(crossings(64, nodes, "random"), drawn)
         for placement, hops in (("block", 2), ("round_robin", 14)):  # up and down
             self.assertEqual(crossings(8, "fat_tree:arity=4:hop=1", placement, latency=0), hops)
-        for placement in ("block", "round_robin"):  # one rank per place
-            self.assertEqual(crossings(9, "torus:sides=3x3:hop=1", placement, latency=0), 2)
+        self.assertEqual(crossings(9, "torus:sides=3x3:hop=1", "block", latency=0), 2)
+        self.fault("round_robin", "torus", arguments=["--topology=torus:sides=8x8", "--placement=round_robin"])
         for placement in ("block", "round_robin", "random"):
-            self.assertEqual(crossings(9, "flat", placement), 8)
+            self.fault("--placement", "flat", arguments=["--placement", placement])
+        self.fault("two_level:size=8", "latency, gap", arguments=["--topology", "two_level:size=8"])
         plain = self.simulate(64, 64, "--topology", nodes)
         self.assertEqual(plain, self.simulate(64, 64, "--topology", nodes, "--placement", "block"))
         self.assertNotIn("placement_seed", plain)

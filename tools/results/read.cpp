@@ -1,33 +1,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "output.hpp"
 #include "results/results.hpp"
 
 namespace steadfold::command::results {
 namespace {
 
 constexpr const char* what_is_known = "give what steadfold bench, study or verify print with --json";
-
-std::string text_in(const std::string& path) {
-  const auto unreadable = [&](const char* why) {
-    return Failure(fmt::format("{} cannot be read ({}), name a file with results", path, why));
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw unreadable("it is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw unreadable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw unreadable("reading fails");
-  return text;
-}
 
 /// The most brackets that are open at once. The parser could tell, too, but then takes time as the square of the rows.
 int depth_of(const std::string& text) {
@@ -104,7 +86,7 @@ std::vector<Line> lines_with_text(const std::string& text) {
 }  // namespace
 
 std::vector<Results> read(const std::string& path) {
-  const std::string text = text_in(path);
+  const std::string text = contents_of(path, "name a file with results");
   const std::vector<Line> lines = lines_with_text(text);
   if (lines.empty()) throw Failure(fmt::format("{} cannot be read (it is empty), {}", path, what_is_known));
   std::vector<Results> all;

@@ -1,0 +1,89 @@
+#include "values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "program/job.hpp"
+
+namespace steadfold::command {
+namespace {
+
+/// Writes a count such as 1e6 or 007 in plain digits, which CLI11 2.3 takes for what they say. Returns what is wrong
+/// with the text, or nothing.
+std::string in_digits(std::string& text) {
+  const char* const end = text.data() + text.size();
+  std::uint64_t digits = 0;
+  if (const auto read = std::from_chars(text.data(), end, digits); read.ec == std::errc() && read.ptr == end) {
+    text = std::to_string(digits);  // leading zeros would make it octal
+    return "";
+  }
+  double number = 0;
+  const auto read = std::from_chars(text.data(), end, number);
+  constexpr double most = 9007199254740992.0;  // up to there every count is a double
+  const bool is_count =
+      read.ec == std::errc() && read.ptr == end && number >= 0 && number <= most && number == std::floor(number);
+  if (!is_count) return "'" + text + "' is no count, give digits, or as 1e6";
+  text = fmt::format("{:.0f}", number);
+  return "";
+}
+
+std::string in_signed_digits(std::string& text) {
+  std::string digits = text.starts_with('-') ? text.substr(1) : text;
+  const std::string wrong = in_digits(digits);
+  if (!wrong.empty()) return "'" + text + "' is no whole number, give digits";
+  text = (text.starts_with('-') ? "-" : "") + digits;
+  return "";
+}
+
+std::string finite(std::string& text) {
+  double number = 0;
+  const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(begin, end, number);
+  if (read.ec == std::errc() && read.ptr == end && std::isfinite(number)) return "";
+  return "'" + text + "' is no number that a double holds, give a finite one";
+}
+
+std::string not_empty(std::string& text) { return text.empty() ? "its value is empty, give one or leave it out" : ""; }
+
+/// The words of another program may be empty.
+bool is_of_another_program(const CLI::Option& option) { return option.get_name() == "command"; }
+
+}  // namespace
+
+void refuse_odd_values(CLI::App& app) {
+  for (CLI::App* const subcommand : app.get_subcommands({})) {
+    for (CLI::Option* const option : subcommand->get_options()) {
+      if (option->get_items_expected_max() == 0 || is_of_another_program(*option)) continue;
+      const std::string type = option->get_type_name();
+      auto* const rule = type.starts_with("UINT")    ? in_digits
+                         : type.starts_with("INT")   ? in_signed_digits
+                         : type.starts_with("FLOAT") ? finite
+                                                     : not_empty;
+      option->transform(CLI::Validator(rule, ""));
+    }
+  }
+}
+
+void refuse_empty_options(std::span<char* const> arguments) {
+  for (const std::string_view word : arguments) {
+    if (word == "--") return;
+    if (word.size() > 3 && word.starts_with("--") && word.ends_with('='))
+      throw Failure(fmt::format("{} cannot be understood (its value is empty), give one or leave it out",
+                                word.substr(0, word.size() - 1)));
+  }
+}
+
+void refuse_unused(const CLI::App& subcommand, std::string_view user, std::span<const OptionUse> uses) {
+  for (const auto& [option, users] : uses) {
+    if (subcommand.get_option(std::string(option))->count() == 0 || std::ranges::find(users, user) != users.end())
+      continue;
+    throw Failure(fmt::format("{} cannot be used with {} {} (it is for {}), leave it out", option,
+                              subcommand.get_name(), user, fmt::join(users, ", ")));
+  }
+}
+
+}  // namespace steadfold::command
