@@ -11,6 +11,7 @@
 #include "diagnosis.hpp"
 #include "fortran.hpp"
 #include "report.hpp"
+#include "settings.hpp"
 #include "trace.hpp"
 #include "wrappers.hpp"
 
@@ -28,25 +29,18 @@ struct Settings {
 };
 
 Settings read_settings() {
-  Settings read;
-  const char* const report = std::getenv("STEADFOLD_INTERPOSE_REPORT");
-  read.is_reported = report != nullptr && *report != '\0';
-  if (read.is_reported && std::strcmp(report, "1") != 0) read.report = report;
-  const char* const diagnose = std::getenv("STEADFOLD_INTERPOSE_DIAGNOSE");
-  read.is_diagnosed = diagnose != nullptr && std::strcmp(diagnose, "1") == 0;
+  Settings read{.fault = fault_of_settings()};
+  read.report = setting("STEADFOLD_INTERPOSE_REPORT");
+  read.is_reported = !read.report.empty();
+  if (read.report == "1") read.report.clear();
+  read.is_diagnosed = setting("STEADFOLD_INTERPOSE_DIAGNOSE") == "1";
   if (read.is_diagnosed) read.is_reported = true;  // where it is told
   if (is_compared() && is_recorded())
     read.fault = "runs are recorded or compared, not both (STEADFOLD_INTERPOSE_RECORD, _COMPARE), set one of them";
-  const char* const given = std::getenv("STEADFOLD_INTERPOSE_METHOD");
-  const std::string method = given == nullptr ? "" : given;
-  if (method == "exact")
-    read.method = Treatment::exact;
-  else if (method == "binned")
-    read.method = Treatment::binned;
-  else if (method == "plain")
-    read.method = Treatment::plain;
-  else if (!method.empty() && method != "tree")
-    read.fault = "unknown method '" + method + "' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact, binned or plain";
+  const std::string method = setting("STEADFOLD_INTERPOSE_METHOD");
+  if (method == "exact") read.method = Treatment::exact;
+  if (method == "binned") read.method = Treatment::binned;
+  if (method == "plain") read.method = Treatment::plain;
   return read;
 }
 
@@ -82,17 +76,21 @@ void compare_settings() {
   unsigned hash = 0;
   for (const char* c = STEADFOLD_VERSION; *c != '\0'; ++c) hash = hash * 31 + static_cast<unsigned char>(*c);
   const int version = static_cast<int>(hash & 0xFFFFFF);
-  const std::array<int, 5> mine = {method, -method, version, -version, settings().fault.empty() ? size : rank};
+  const std::string fault = settings().fault.empty() ? open_trace() : settings().fault;
+  const std::array<int, 5> mine = {method, -method, version, -version, fault.empty() ? size : rank};
   std::array<int, 5> least{};
   PMPI_Allreduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (least[4] == rank) end_program(MPI_COMM_WORLD, settings().fault);
   const bool are_alike = least[0] == -least[1] && least[2] == -least[3];
+  if (are_alike && least[4] == size) return;
+  drop_trace();
+  PMPI_Barrier(MPI_COMM_WORLD);  // no rank ends the others before they have
+  if (least[4] == rank) end_program(MPI_COMM_WORLD, fault);
   if (!are_alike && least[4] == size && rank == 0)
     end_program(
         MPI_COMM_WORLD,
         "ranks were started with other settings or releases of Steadfold than others (STEADFOLD_INTERPOSE_METHOD, "
         "_DIAGNOSE, _COMPARE, LD_PRELOAD), give all ranks the same environment");
-  if (!are_alike || least[4] < size) PMPI_Barrier(MPI_COMM_WORLD);  // which another rank ends
+  PMPI_Barrier(MPI_COMM_WORLD);  // which another rank ends
 }
 
 void before_finalize() {

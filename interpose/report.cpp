@@ -1,5 +1,8 @@
 #include "report.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -153,6 +156,26 @@ std::string json(const steadfold_interpose_shim& shim, Treatment method, int ran
   return text + "\n]}\n";
 }
 
+bool write(int descriptor, const std::string& text) {
+  std::FILE* const out = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+  if (out == nullptr) return false;
+  const bool is_written = std::fputs(text.c_str(), out) >= 0;
+  return std::fclose(out) == 0 && is_written;
+}
+
+/// Writes beside the file and puts that in its place, so that no half report is left. Into a pipe or a device it writes
+/// at once, unless nobody reads the pipe.
+bool write_whole(const std::string& file, const std::string& text) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return write(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC), text);
+  const std::string beside = file + ".part";
+  const bool is_written = write(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), text) &&
+                          std::rename(beside.c_str(), file.c_str()) == 0;
+  if (!is_written) std::remove(beside.c_str());
+  return is_written;
+}
+
 }  // namespace
 
 void note(const Call& call, Treatment treatment, double seconds, const Difference& difference) {
@@ -186,9 +209,7 @@ void write_report(const steadfold_interpose_shim& shim, Treatment method, int ra
     std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // in one piece
     return;
   }
-  std::FILE* const out = std::fopen(file.c_str(), "w");
-  const bool is_written = out != nullptr && std::fputs(json(shim, method, rank, size, places).c_str(), out) >= 0;
-  if ((out != nullptr && std::fclose(out) != 0) || !is_written)
+  if (!write_whole(file, json(shim, method, rank, size, places)))
     std::fprintf(stderr, "steadfold: there is no report (%s cannot be written), name another file\n", file.c_str());
 }
 

@@ -1,7 +1,10 @@
 #include "trace.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "settings.hpp"
 #include "site.hpp"
 
 namespace steadfold::interpose {
@@ -93,20 +97,32 @@ std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count coun
 
 class Trace {
  public:
-  Trace() {
-    const char* const record = std::getenv("STEADFOLD_INTERPOSE_RECORD");
-    const char* const compared = std::getenv("STEADFOLD_INTERPOSE_COMPARE");
-    if (record != nullptr && *record != '\0') record_ = record;
-    if (compared != nullptr && *compared != '\0') compared_ = compared;
-  }
+  Trace() : record_(setting("STEADFOLD_INTERPOSE_RECORD")), compared_(setting("STEADFOLD_INTERPOSE_COMPARE")) {}
 
   bool is_recorded() const noexcept { return !record_.empty(); }
   bool is_compared() const noexcept { return !compared_.empty(); }
   bool is_on() const noexcept { return is_recorded() || is_compared(); }
 
-  void add(const Traced& traced, const Place& place) {
+  /// Before the first call, by every rank: what is wrong with the place of the record, or nothing.
+  std::string begin() {
     const std::lock_guard held(lock_);
     open();
+    return fault_;
+  }
+
+  void drop() {
+    const std::lock_guard held(lock_);
+    if (out_ == nullptr) return;
+    std::fclose(out_);
+    out_ = nullptr;
+    std::remove(file(record_).c_str());
+  }
+
+  void add(const Traced& traced, const Place& place) {
+    const std::lock_guard held(lock_);
+    const bool was_open = is_open_;  // if not, nobody asked `begin`
+    open();
+    if (!was_open && !fault_.empty()) say(fault_);
     ++calls_;
     if (out_ != nullptr) is_whole_ &= std::fwrite(&traced, sizeof traced, 1, out_) == 1;
     if (!compared_.empty() && is_readable_ && parting_.kind == Parting::none) compare(traced, place);
@@ -119,9 +135,11 @@ class Trace {
     if (out_ != nullptr) {
       is_whole_ &= std::fclose(out_) == 0;
       out_ = nullptr;
-      if (!is_whole_)
-        say("the record of rank " + std::to_string(rank_) + " is not whole (" + file(record_) +
-            " cannot be written), make room");
+      if (!is_whole_) {
+        std::remove(file(record_).c_str());
+        say("there is no record of rank " + std::to_string(rank_) + " (" + file(record_) +
+            " cannot be written to its end), make room");
+      }
     }
     if (!compared_.empty()) tell();
   }
@@ -143,9 +161,13 @@ class Trace {
     if (!record_.empty() && parent != MPI_COMM_NULL) {
       say("nothing is recorded (this process was spawned by another that has the same rank)");
     } else if (!record_.empty()) {
-      out_ = std::fopen(file(record_).c_str(), "wb");
+      // Of its own, so that no older record is lost and no pipe is waited for.
+      const int opened = ::open(file(record_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      const int why = errno;
+      out_ = opened < 0 ? nullptr : fdopen(opened, "wb");
       if (out_ == nullptr)
-        say("nothing is recorded (" + file(record_) + " cannot be written), name another file");
+        fault_ = "cannot write the record " + file(record_) + " (" +
+                 (why == EEXIST ? "it is there already" : std::strerror(why)) + "), name another file";
       else
         is_whole_ = std::fwrite(&head, sizeof head, 1, out_) == 1;
     }
@@ -234,6 +256,7 @@ class Trace {
   static constexpr std::size_t most_told = 8;
   std::mutex lock_;
   std::string record_, compared_;
+  std::string fault_;
   bool is_open_ = false, is_whole_ = true, is_readable_ = true;
   int rank_ = 0, ranks_ = 1;
   std::FILE* out_ = nullptr;
@@ -252,6 +275,8 @@ Trace& traces() {
 
 bool is_recorded() { return traces().is_recorded(); }
 bool is_compared() { return traces().is_compared(); }
+std::string open_trace() { return traces().is_on() ? traces().begin() : ""; }
+void drop_trace() { traces().drop(); }
 bool is_traced() { return traces().is_on(); }
 
 std::uint64_t input_digest(const Call& call) {

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <string>
 
 #include "movement.hpp"
 
@@ -15,8 +16,12 @@ namespace steadfold::interpose {
 /// What the environment asks for.
 bool is_recorded();
 bool is_compared();
+/// Opens the files of this rank. Returns why the record cannot be written, or nothing.
+std::string open_trace();
 /// Whether calls are recorded or compared.
 bool is_traced();
+/// The program ends before its first call: removes the record that this rank began.
+void drop_trace();
 /// A digest of what this rank contributes, and of collective, operator and count.
 std::uint64_t input_digest(const Call& call);
 std::uint64_t result_digest(const Call& call, const Communicator& comm);

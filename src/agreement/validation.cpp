@@ -3,6 +3,7 @@
 #include "agreement/guarantees.hpp"
 #include "arithmetic/binned/bins.hpp"
 #include "kernels/target.hpp"
+#include "order/settings.hpp"
 
 namespace steadfold::agreement {
 
@@ -16,10 +17,8 @@ bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins;
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
 /// What the environment asks for in vain is an error, never a silent fallback.
-void require_target() {
-  if (!kernels::forced_prefetch_is_known())
-    refuse("unknown prefetch '" + std::string(kernels::forced_prefetch()) +
-           "' (STEADFOLD_PREFETCH says where kernels ask for memory ahead), take off, near or far, or leave it unset");
+void require_settings() {
+  if (!order::fault_of_settings().empty()) refuse(order::fault_of_settings());
   if (kernels::forced_is_available()) return;
   std::string known;
   for (const kernels::Target target : kernels::available())
@@ -100,7 +99,7 @@ Count rows_of(std::span<const order::Interval> intervals) {
 }  // namespace
 
 void validate(const Call& call, Rank rank_count) {
-  require_target();
+  require_settings();
   const bool is_user = call.operation == Operation::user;
   if (call.operation > arithmetic::last_operation)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +

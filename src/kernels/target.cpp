@@ -101,7 +101,10 @@ const Choice& choice() noexcept {
 constexpr std::array<std::string_view, 3> prefetches = {"off", "near", "far"};
 
 /// The one that STEADFOLD_PREFETCH names, or the end.
-const std::string_view* named_prefetch() noexcept { return std::ranges::find(prefetches, forced_prefetch()); }
+const std::string_view* named_prefetch() noexcept {
+  const char* const text = std::getenv("STEADFOLD_PREFETCH");
+  return std::ranges::find(prefetches, text == nullptr ? std::string_view() : text);
+}
 
 /// AMD's processors bring memory to the second-level cache by themselves: asking for it there costs time, asking for it
 /// in the first-level cache saves some (measured on Zen 3 and Zen 5).
@@ -127,16 +130,6 @@ std::string_view forced() noexcept { return choice().forced; }
 bool forced_is_available() noexcept { return choice().is_available; }
 
 std::string_view name_of(Prefetch where) noexcept { return prefetches[static_cast<std::size_t>(where)]; }
-
-std::string_view forced_prefetch() noexcept {
-  const char* const text = std::getenv("STEADFOLD_PREFETCH");
-  return text == nullptr ? std::string_view() : text;
-}
-
-bool forced_prefetch_is_known() noexcept {
-  static const bool is_known = forced_prefetch().empty() || named_prefetch() != prefetches.end();
-  return is_known;
-}
 
 Prefetch prefetch = [] {
   const std::string_view* const named = named_prefetch();

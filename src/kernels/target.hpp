@@ -30,11 +30,8 @@ enum class Prefetch : std::uint32_t { off, near, far };
 
 std::string_view name_of(Prefetch where) noexcept;
 
-/// What STEADFOLD_PREFETCH names, else what is best on this processor. Only a benchmark changes it.
+/// What STEADFOLD_PREFETCH names (order/settings.hpp refuses all else), else what is best on this processor. Only a
+/// benchmark changes it.
 extern Prefetch prefetch;
-/// The value of STEADFOLD_PREFETCH; empty if it is not set.
-std::string_view forced_prefetch() noexcept;
-/// Whether STEADFOLD_PREFETCH is unset or names one.
-bool forced_prefetch_is_known() noexcept;
 
 }  // namespace steadfold::kernels

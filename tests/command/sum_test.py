@@ -199,6 +199,15 @@ class Schedules(CommandTest):
         ran = run("sum", self.path, ranks=3, environment={"STEADFOLD_PREFETCH": "banana"})
         self.expect_fault(ran, "banana", "STEADFOLD_PREFETCH", "near")
 
+    def test_settings_that_are_none(self):
+        for name, value in (
+            ("BIND", "junk"), ("BIND", ""), ("PREFETCH", ""), ("SCHEDULE", ""), ("TARGET", ""), ("TRANSPORT", ""),
+            ("PROFILE", ""),
+        ):  # fmt: skip
+            ran = run("sum", self.path, environment={f"STEADFOLD_{name}": value})
+            self.expect_fault(ran, f"STEADFOLD_{name}", f"'{value}'" if value else "set to nothing", "leave it unset")
+        self.expect_fault(run("sum", self.path, ranks=3, environment={"STEADFOLD_BIND": "junk"}), "take on or off")
+
     def test_a_name_beside_the_schedule(self):
         found = self.sum(self.path, "--schedule", "binomial_spanning_tree", ranks=3)
         self.assertRegex(found["schedule"], re.compile("^binomial"))

@@ -204,13 +204,15 @@ class Interposed(unittest.TestCase):
             self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 1, its reduction number 26: only the other run has one")
             os.truncate(file + ".2", 16 + 24 * 20)
             self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 2, its reduction number 21, .*: the other run has no such call")
+            file = f"{folder}/started"
             self.ended_well(run(5, program("programs"), "digest_started", "0", RECORD=file, **forced(first)))
             self.assertIn(same, compared("digest_started", "0", **forced(second)))
             self.assertIn("what it contributed differs", compared("digest_started", "1", **forced(first)))
+            file = f"{folder}/collectives"
             self.ended_well(run(3, program("collectives"), RECORD=file))  # each function in each way
             self.assertIn(same, self.ended_well(run(3, program("collectives"), COMPARE=file)).stderr)
             ran = self.ended_well(run(4, program("programs"), "digest", "0", COMPARE=file))
-            self.assertIn("record.0 is of another number of ranks), record the other run first", ran.stderr)
+            self.assertIn("collectives.0 is of another number of ranks), record the other run first", ran.stderr)
 
     def test_a_report_of_handled_calls_alone_promises_the_same_bits(self):
         for command in ([program("programs"), "digest", "0"], [program("at_exit")]):
@@ -272,7 +274,17 @@ class Interposed(unittest.TestCase):
                     break
             self.assertEqual(ran.stderr.count(text), 1)
 
-        refused("unknown method 'best' (in STEADFOLD_INTERPOSE_METHOD), take tree, exact, binned or plain", METHOD="best")
+        refused("STEADFOLD_INTERPOSE_METHOD cannot be 'best' (it has no such value), take tree, exact, binned or plain", METHOD="best")
+        refused("STEADFOLD_INTERPOSE_DIAGNOSE cannot be 'yes'", DIAGNOSE="yes")
+        refused("STEADFOLD_INTERPOSE_REPORT cannot be '0' (it has no such value), take 1 for a table", REPORT="0")
+        refused("STEADFOLD_INTERPOSE_RECORD is set to nothing", RECORD="")
+        with tempfile.TemporaryDirectory() as folder:
+            Path(f"{folder}/old.1").write_text("older")
+            os.mkfifo(f"{folder}/pipe.0")
+            refused(f"cannot write the record {folder}/old.1 (it is there already), name another file", RECORD=f"{folder}/old")
+            refused(f"cannot write the record {folder}/pipe.0 (it is there already), name another file", RECORD=f"{folder}/pipe")
+            self.assertEqual(Path(f"{folder}/old.1").read_text(), "older")
+            self.assertEqual(sorted(os.listdir(folder)), ["old.1", "pipe.0"])
         refused("runs are recorded or compared, not both", RECORD="/tmp/record", COMPARE="/tmp/record")
         for setting in ("METHOD=exact", "COMPARE=/no/such/record", "DIAGNOSE=1"):
             others = [":", "-n", "1", "env", f"STEADFOLD_INTERPOSE_{setting}", program("programs"), "kinds"]

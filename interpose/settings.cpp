@@ -1,0 +1,55 @@
+#include "settings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace steadfold::interpose {
+namespace {
+
+struct Variable {
+  const char* name;
+  const char* suggestion;
+  std::vector<std::string_view> values;         // all that there are; none: any but the next
+  std::vector<std::string_view> no_files = {};  // switches that would be taken for names of files
+};
+
+const std::vector<Variable>& variables() {
+  static const std::vector<std::string_view> switches = {"0", "yes", "no", "on", "off", "true", "false"};
+  static const auto& all = *new std::vector<Variable>{
+      {"STEADFOLD_INTERPOSE_METHOD", "take tree, exact, binned or plain", {"tree", "exact", "binned", "plain"}},
+      {"STEADFOLD_INTERPOSE_REPORT", "take 1 for a table, or the name of a file", {}, switches},
+      {"STEADFOLD_INTERPOSE_DIAGNOSE", "take 1, or 0 to leave it off", {"0", "1"}},
+      {"STEADFOLD_INTERPOSE_RECORD", "give the name of a file", {}, switches},
+      {"STEADFOLD_INTERPOSE_COMPARE", "give the name of a file", {}, switches},
+  };
+  return all;
+}
+
+bool is_among(std::string_view value, const std::vector<std::string_view>& values) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+}  // namespace
+
+std::string setting(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string fault_of_settings() {
+  for (const Variable& each : variables()) {
+    const char* const value = std::getenv(each.name);
+    if (value == nullptr) continue;
+    const std::string name(each.name);
+    if (*value == '\0')
+      return name + " is set to nothing (a variable that is set has a value), " + each.suggestion +
+             ", or leave it unset";
+    if (each.values.empty() ? is_among(value, each.no_files) : !is_among(value, each.values))
+      return name + " cannot be '" + value + "' (it has no such value), " + each.suggestion;
+  }
+  return "";
+}
+
+}  // namespace steadfold::interpose
