@@ -15,7 +15,7 @@ typedef struct Arguments {
   sf_operation operation;
   sf_collective collective;
   Argument array, result, index, factors, labels, keep, where, options, comm, name, blocks;
-  Layout* const* layout;
+  const Handle* layout;
   sf_operator user;
   void* context;
 } Arguments;
@@ -72,11 +72,13 @@ static inline sf_status set_option(sf_call* call, char* option, int are_vectors)
   return status == SF_OK ? sf_call_set(call, option, value) : status;
 }
 
-static inline sf_status take_layout(Layout* const* layout, Translated* to) {
+static inline sf_status take_layout(const Handle* layout, Translated* to) {
   const Layout* own;
   if (layout == NULL) return SF_OK;
-  own = *layout;
-  if (own == NULL) return wrong("a layout that was not made (or was freed), call sf_layout_intervals first, say");
+  own = object_of(*layout, kind_layout);
+  if (own == NULL)
+    return no_object(*layout, kind_layout,
+                     "a layout that was not made (or was freed), call sf_layout_intervals first, say");
   to->call.layout = own->kind;
   to->call.element_count = own->element_count;
   to->call.intervals = own->intervals;
@@ -94,6 +96,8 @@ static inline sf_status take_operation(Argument name, sf_call* call) {
   memcpy(text, name->base_addr, length);
   text[length] = '\0';
   status = sf_list_find(SF_LIST_OPERATIONS, text, &entry);
+  if (status == SF_OK && entry == SF_USER)
+    return wrong("operation 'user' without an operator (a name has none), pass c_funloc(op) to sf_reduce, say");
   if (status == SF_OK) call->operation = (sf_operation)entry;
   return status;
 }
@@ -214,9 +218,17 @@ static inline sf_status take_labels(Argument labels, Argument result, Translated
   return take_array(labels, "labels", type, &to->arrays.labels);
 }
 
-/* Contiguous elements that have one result are given as rows, which calls of C repeat the fastest. */
-static inline int are_rows(const Arguments* from) {
-  return from->keep == NULL && from->where == NULL && from->labels == NULL && is_contiguous(from->array) &&
+static inline int takes_factors(sf_operation operation) {
+  return operation == SF_DOT || operation == SF_DOTC || operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE ||
+         operation == SF_SAMPLE_COVARIANCE;
+}
+
+/* Contiguous elements that have one result are given as rows, which calls of C repeat the fastest; not where arrays are
+ * refused. */
+static inline int are_rows(const Arguments* from, sf_operation operation) {
+  const int has_unread = operation == SF_MASKED_SUM || (from->factors != NULL && !takes_factors(operation));
+  return !has_unread && from->keep == NULL && from->where == NULL && from->labels == NULL &&
+         is_contiguous(from->array) &&
          (from->factors == NULL || (is_contiguous(from->factors) && have_one_shape(from->array, from->factors)));
 }
 
@@ -233,6 +245,21 @@ static inline sf_status take_arrays(const Arguments* from, Argument result, Tran
   if (status == SF_OK) status = take_labels(from->labels, result, to);
   to->call.arrays = &to->arrays;
   return status;
+}
+
+/* Both vectors of an operation on two of them; weights of sums and means are repeated. */
+static inline sf_status require_pair(const Arguments* from) {
+  char first[400], second[400];
+  const int has_weights = from->name != NULL || from->operation == SF_SUM || from->operation == SF_MEAN;
+  sf_status status = SF_OK;
+  if (from->factors == NULL || has_weights) return SF_OK;
+  status = require_there(from->array, "elements");
+  if (status == SF_OK) status = require_there(from->factors, "factors");
+  if (status != SF_OK || have_one_shape(from->array, from->factors)) return status;
+  return refuse(SF_INVALID_ARGUMENT,
+                "a first vector of shape (%s) and a second one of shape (%s) (their elements are paired, and none is "
+                "repeated), give both the same shape",
+                shape_text(from->array, first, sizeof first), shape_text(from->factors, second, sizeof second));
 }
 
 static inline sf_status require_factors(const Arguments* from, sf_type type) {
@@ -252,11 +279,12 @@ static inline sf_status translate(const Arguments* from, Translated* to) {
   if (status != SF_OK) return status;
   to->call.result_type = to->call.type;
   if (to->call.operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT; /* alone, too */
-  status = require_factors(from, to->call.type);
+  status = require_pair(from);
+  if (status == SF_OK) status = require_factors(from, to->call.type);
   if (status == SF_OK) status = take_options(from->options, 0, to);
   if (status == SF_OK) status = take_layout(from->layout, to);
   if (status != SF_OK) return status;
-  if (!are_rows(from)) return take_arrays(from, from->result, to);
+  if (!are_rows(from, to->call.operation)) return take_arrays(from, from->result, to);
   to->call.rows = count_of(from->array);
   to->first = from->array->base_addr;
   if (from->factors != NULL) to->second = from->factors->base_addr;

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "handles.h"
 #include "steadfold/steadfold_fortran.h"
-#include "steadfold/steadfold_group.h"
+#include "texts.h"
 
 /* An array or a text of the caller; NULL where an optional argument is not given. */
 typedef const CFI_cdesc_t* Argument;
@@ -144,6 +145,13 @@ static inline int64_t integer_at(Argument list, uint64_t i) {
   return wide;
 }
 
+/* Counts of the program, which C takes without a sign. */
+static inline sf_status require_rows(int64_t rows) {
+  return rows >= 0 ? SF_OK
+                   : refuse(SF_INVALID_ARGUMENT, "%lld rows of this rank (they cannot be fewer than none), check them",
+                            (long long)rows);
+}
+
 static inline void scatter(const char* values, Argument to) {
   const uint64_t count = count_of(to);
   uint64_t i;
@@ -162,17 +170,18 @@ static inline sf_status gather_apart(Argument from, char** room) {
 }
 
 /* What an argument `comm` is: a communicator, as an integer or a type(MPI_Comm), whose one part is that integer; or a
- * type(sf_group), which points to the group of a team's worker. */
+ * type(sf_group), whose one part is a handle. */
 static inline int is_communicator(Argument comm) {
   return comm->rank == 0 && comm->elem_len == sizeof(int32_t) &&
          (type_of(comm) == type_integer || type_of(comm) == type_derived);
 }
 static inline int is_group(Argument comm) {
-  return comm->rank == 0 && comm->elem_len == sizeof(sf_group*) && type_of(comm) == type_derived;
+  return comm->rank == 0 && comm->elem_len == sizeof(Handle) && type_of(comm) == type_derived;
 }
 static inline int32_t communicator(Argument comm) { return *(const int32_t*)comm->base_addr; }
 
 static inline sf_status find_group(Argument comm, sf_group** group) {
+  Handle handle;
   *group = NULL;
   if (comm == NULL) return SF_OK;
   if (is_communicator(comm)) return sf_group_of_fortran(communicator(comm), group);
@@ -180,8 +189,11 @@ static inline sf_status find_group(Argument comm, sf_group** group) {
     return wrong(
         "a communicator of another type (it is an integer, type(MPI_Comm), or type(sf_group)), pass one such as "
         "MPI_COMM_WORLD");
-  *group = *(sf_group* const*)comm->base_addr;
-  return *group == NULL ? wrong("a group of nobody (it was not set), call sf_team_member first") : SF_OK;
+  handle = *(const Handle*)comm->base_addr;
+  if (is_of_communicator(handle)) return sf_group_of_fortran(communicator_of(handle), group);
+  *group = object_of(handle, kind_group);
+  return *group == NULL ? no_object(handle, kind_group, "a group of nobody (it was not set), call sf_team_member first")
+                        : SF_OK;
 }
 
 /* Tells the other ranks of the group why this one makes no call; the error text says it. */
@@ -194,7 +206,7 @@ static inline void settle(sf_status status, Argument comm, int* ierr) {
   if (ierr != NULL) {
     *ierr = status;
   } else if (status != SF_OK) {
-    fprintf(stderr, "steadfold: %s\n", sf_error_text());
+    fprintf(stderr, "steadfold: %s\n", sf_fortran_error_text());
     if (comm != NULL && is_communicator(comm)) sf_fail_fortran(communicator(comm));
     exit(EXIT_FAILURE);
   }

@@ -17,7 +17,10 @@ void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, i
   sf_interval mine = {0, 0};
   uint64_t count = 0;
   sf_status status = find_group(comm, &group);
-  if (status == SF_OK) status = sf_group_rank_order((uint64_t)*rows, group, &mine, &count);
+  if (status == SF_OK) {
+    status = require_rows(*rows);
+    status = status == SF_OK ? sf_group_rank_order((uint64_t)*rows, group, &mine, &count) : tell(group, status);
+  }
   if (status == SF_OK) {
     *first = (int64_t)mine.begin + 1;
     *last = (int64_t)mine.end;
@@ -26,7 +29,14 @@ void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, i
   settle(status, comm, ierr);
 }
 
-void sf_fortran_group_of(Argument comm, sf_group** group, int* ierr) { settle(find_group(comm, group), comm, ierr); }
+/* The variable names the communicator, and not its group, which ends with it. */
+void sf_fortran_group_of(Argument comm, Handle* group, int* ierr) {
+  sf_group* found;
+  const sf_status status = find_group(comm, &found);
+  if (status == SF_OK)
+    *group = is_communicator(comm) ? handle_of_communicator(communicator(comm)) : *(const Handle*)comm->base_addr;
+  settle(status, comm, ierr);
+}
 
 void sf_fortran_progress_thread(Argument comm, const int* on, int* ierr) {
   sf_group* group;

@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "steadfold/steadfold.h"
+#include "handles.h"
 
-/* What a type(sf_layout) points to. */
+/* The object of a type(sf_layout). */
 typedef struct Layout {
   atomic_int users;
   sf_layout kind;
@@ -18,10 +18,11 @@ typedef struct Layout {
   sf_interval intervals[];
 } Layout;
 
-static inline Layout* use_layout(Layout* const* layout) {
-  if (layout == NULL || *layout == NULL) return NULL;
-  atomic_fetch_add(&(*layout)->users, 1);
-  return *layout;
+/* Counts a user more. NULL without a layout, or if it has ended. */
+static inline Layout* use_layout(const Handle* layout) {
+  Layout* const own = layout == NULL ? NULL : object_of(*layout, kind_layout);
+  if (own != NULL) atomic_fetch_add(&own->users, 1);
+  return own;
 }
 
 static inline void leave_layout(Layout* layout) {

@@ -3,38 +3,46 @@
 #include "descriptors.h"
 #include "layout.h"
 
-static sf_status make_layout(Layout** layout, sf_layout kind, size_t count) {
-  Layout* own;
-  if (*layout != NULL) return wrong("a layout that is made again (it holds one), call sf_free first");
-  own = calloc(1, sizeof *own + count * sizeof own->intervals[0]);
-  if (own == NULL)
-    return refuse(SF_INTERNAL, "no memory for a layout of %zu intervals (out of memory), free some", count);
+/* Layouts are made whole, and given to the program at the end. */
+static Layout* new_layout(sf_layout kind, size_t count, sf_status* status) {
+  Layout* const own = calloc(1, sizeof *own + count * sizeof own->intervals[0]);
+  if (own == NULL) {
+    *status = refuse(SF_INTERNAL, "no memory for a layout of %zu intervals (out of memory), free some", count);
+    return NULL;
+  }
   atomic_init(&own->users, 1);
   own->kind = kind;
   own->element_count = SF_UNKNOWN;
   own->count = count;
-  *layout = own;
-  return SF_OK;
+  return own;
 }
 
-void sf_fortran_layout_anywhere(Layout** layout, int* ierr) { settle(make_layout(layout, SF_ANYWHERE, 0), NULL, ierr); }
-
-void sf_fortran_layout_rank_order(Layout** layout, int* ierr) {
-  settle(make_layout(layout, SF_RANK_ORDER, 0), NULL, ierr);
+static sf_status require_none(Handle layout) {
+  return object_of(layout, kind_layout) == NULL
+             ? SF_OK
+             : wrong("a layout that is made again (it holds one), call sf_free first");
 }
 
-void sf_fortran_layout_row_per_rank(Layout** layout, int* ierr) {
-  settle(make_layout(layout, SF_ROW_PER_RANK, 0), NULL, ierr);
-}
-
-/* Fills what make_layout made, and gives it back where that fails. */
-static sf_status keep_if(sf_status status, Layout** layout) {
-  if (status != SF_OK) {
-    leave_layout(*layout);
-    *layout = NULL;
-  }
+/* Gives the layout to the program, or frees it after a failure. */
+static sf_status keep_layout(sf_status status, Layout* own, Handle* layout) {
+  Handle made = 0;
+  if (status == SF_OK && (made = make_handle(kind_layout, own)) == 0) status = SF_INTERNAL;
+  if (status == SF_OK)
+    *layout = made;
+  else
+    leave_layout(own);
   return status;
 }
+
+static void make_simple(Handle* layout, sf_layout kind, int* ierr) {
+  sf_status status = require_none(*layout);
+  Layout* const own = status == SF_OK ? new_layout(kind, 0, &status) : NULL;
+  settle(keep_layout(status, own, layout), NULL, ierr);
+}
+
+void sf_fortran_layout_anywhere(Handle* layout, int* ierr) { make_simple(layout, SF_ANYWHERE, ierr); }
+void sf_fortran_layout_rank_order(Handle* layout, int* ierr) { make_simple(layout, SF_RANK_ORDER, ierr); }
+void sf_fortran_layout_row_per_rank(Handle* layout, int* ierr) { make_simple(layout, SF_ROW_PER_RANK, ierr); }
 
 static sf_status fill_intervals(Argument first, Argument last, Layout* own) {
   size_t i;
@@ -51,8 +59,9 @@ static sf_status fill_intervals(Argument first, Argument last, Layout* own) {
   return SF_OK;
 }
 
-void sf_fortran_layout_intervals(Layout** layout, Argument first, Argument last, const int64_t* element_count,
+void sf_fortran_layout_intervals(Handle* layout, Argument first, Argument last, const int64_t* element_count,
                                  int* ierr) {
+  Layout* own = NULL;
   sf_status status = require_integers(first, "first elements");
   if (status == SF_OK) status = require_integers(last, "last elements");
   if (status == SF_OK && count_of(first) != count_of(last))
@@ -62,12 +71,11 @@ void sf_fortran_layout_intervals(Layout** layout, Argument first, Argument last,
   if (status == SF_OK && element_count != NULL && *element_count < 0)
     status = refuse(SF_INVALID_ARGUMENT, "%lld elements of the whole job (they cannot be fewer than none), check them",
                     (long long)*element_count);
-  if (status == SF_OK) status = make_layout(layout, SF_INTERVALS, count_of(first));
-  if (status == SF_OK) {
-    if (element_count != NULL) (*layout)->element_count = (uint64_t)*element_count;
-    status = keep_if(fill_intervals(first, last, *layout), layout);
-  }
-  settle(status, NULL, ierr);
+  if (status == SF_OK) status = require_none(*layout);
+  if (status == SF_OK) own = new_layout(SF_INTERVALS, count_of(first), &status);
+  if (status == SF_OK) status = fill_intervals(first, last, own);
+  if (status == SF_OK && element_count != NULL) own->element_count = (uint64_t)*element_count;
+  settle(keep_layout(status, own, layout), NULL, ierr);
 }
 
 /* A list of the rule: one number for each dimension, or none. */
@@ -92,10 +100,11 @@ static uint64_t in_list(Argument list, uint64_t dimension, uint64_t otherwise) {
 }
 
 /* Axes of C are those of Fortran from the last to the first. */
-void sf_fortran_layout_grid(Layout** layout, Argument extents, Argument ranks, Argument blocks, Argument first,
+void sf_fortran_layout_grid(Handle* layout, Argument extents, Argument ranks, Argument blocks, Argument first,
                             int* ierr) {
   const uint64_t count = count_of(extents);
   uint64_t i;
+  Layout* own = NULL;
   sf_status status = SF_OK;
   if (count < 1 || count > SF_MOST_GRID_AXES)
     status = refuse(SF_INVALID_ARGUMENT, "a grid of %llu dimensions (it has 1 to %d), give one extent for each",
@@ -104,19 +113,17 @@ void sf_fortran_layout_grid(Layout** layout, Argument extents, Argument ranks, A
   if (status == SF_OK) status = require_list(ranks, count, "numbers of ranks");
   if (status == SF_OK) status = require_list(blocks, count, "block sizes");
   if (status == SF_OK) status = require_list(first, count, "first ranks");
-  if (status == SF_OK) status = make_layout(layout, SF_GRID, 0);
+  if (status == SF_OK) status = require_none(*layout);
+  if (status == SF_OK) own = new_layout(SF_GRID, 0, &status);
   for (i = 0; status == SF_OK && i < count; ++i) {
-    sf_grid_axis* const axis = &(*layout)->grid.axes[count - 1 - i];
-    (*layout)->grid.axis_count = (uint32_t)count;
+    sf_grid_axis* const axis = &own->grid.axes[count - 1 - i];
+    own->grid.axis_count = (uint32_t)count;
     axis->extent = in_list(extents, i, 0);
     axis->ranks = in_list(ranks, i, i + 1 == count ? 0 : 1);
     axis->block = in_list(blocks, i, 0);
     axis->first = in_list(first, i, 0);
   }
-  settle(status, NULL, ierr);
+  settle(keep_layout(status, own, layout), NULL, ierr);
 }
 
-void sf_fortran_free_layout(Layout** layout) {
-  leave_layout(*layout);
-  *layout = NULL;
-}
+void sf_fortran_free_layout(Handle* layout) { leave_layout(end_handle(layout, kind_layout)); }

@@ -10,13 +10,13 @@ typedef struct Member {
   Layout* layout;
 } Member;
 
-/* What a type(sf_plan) points to: without `plan` it is not bound yet. */
+/* The object of a type(sf_plan): without `plan` it is not bound yet. */
 typedef struct Plan {
   sf_plan* plan;
   Member** members;
   sf_data* data; /* of runs, one for each member */
   size_t count;
-  sf_group* group;
+  int32_t rank;
   int is_started;
   int is_being_bound, is_dropped; /* dropped: freed by the program meanwhile */
 } Plan;
@@ -72,21 +72,41 @@ static sf_status append(Plan* own, Member* member) {
   return SF_OK;
 }
 
-/* Local: adds a reduction to a plan that is not bound, or is not there yet. */
-static sf_status add(Plan** plan, const Arguments* from) {
+/* Adds a reduction. Local. */
+static sf_status add(Plan* own, const Arguments* from) {
   Member* member = NULL;
-  sf_status status = SF_OK;
-  if (*plan != NULL && ((*plan)->plan != NULL || (*plan)->is_being_bound))
-    return wrong("a plan that is made again (it is bound), call sf_free first");
-  if (*plan == NULL && (*plan = calloc(1, sizeof **plan)) == NULL) status = no_memory();
-  if (status == SF_OK) status = make_member(from, &member);
-  if (status == SF_OK) status = append(*plan, member);
+  sf_status status = make_member(from, &member);
+  if (status == SF_OK) status = append(own, member);
   if (status != SF_OK) free_member(member);
-  if (*plan != NULL && (*plan)->count == 0) {
-    free_plan(*plan);
-    *plan = NULL;
-  }
   return status;
+}
+
+/* A plan of one reduction that is not bound. What is made is freed by the caller, also after a failure. */
+static sf_status new_plan(const Arguments* from, Plan** made) {
+  *made = calloc(1, sizeof **made);
+  return *made == NULL ? no_memory() : add(*made, from);
+}
+
+/* Gives the plan to the program, or frees it after a failure. */
+static sf_status keep_plan(sf_status status, Plan* made, Handle* plan) {
+  Handle handle = 0;
+  if (status == SF_OK && (handle = make_handle(kind_plan, made)) == 0) status = SF_INTERNAL;
+  if (status == SF_OK)
+    *plan = handle;
+  else
+    free_plan(made);
+  return status;
+}
+
+/* Local: adds a reduction to a plan that is not bound, or is not there yet. */
+static sf_status add_to(Handle* plan, const Arguments* from) {
+  Plan* own = object_of(*plan, kind_plan);
+  sf_status status;
+  if (own != NULL && (own->plan != NULL || own->is_being_bound))
+    return wrong("a plan that is made again (it is bound), call sf_free first");
+  if (own != NULL) return add(own, from);
+  status = new_plan(from, &own);
+  return keep_plan(status, own, plan);
 }
 
 /* The calls of a plan's reductions; NULL and an error without memory. */
@@ -103,43 +123,34 @@ static sf_status bind_to(sf_group* group, Plan* own) {
   sf_call* const calls = take_calls(own);
   sf_status status;
   if (calls == NULL) return tell(group, SF_INTERNAL);
-  own->group = group;
+  own->rank = sf_group_rank(group);
   status = sf_group_bind(calls, own->count, group, &own->plan);
   free(calls);
   return status;
 }
 
-static void make_plan(Plan** plan, const Arguments* from, int* ierr) {
+static sf_status make_plan(Handle* plan, const Arguments* from) {
   sf_group* group;
   Plan* made = NULL;
-  const sf_status found = find_group(from->comm, &group);
-  sf_status status = found;
-  if (status == SF_OK && *plan != NULL) status = wrong("a plan that is made again (it holds one), call sf_free first");
-  if (status == SF_OK) status = add(&made, from);
-  if (status == SF_OK)
-    status = bind_to(group, made);
-  else if (found == SF_OK)
-    status = tell(group, status);
-  if (status == SF_OK)
-    *plan = made;
-  else
-    free_plan(made);
-  settle(status, from->comm, ierr);
+  sf_status status = find_group(from->comm, &group);
+  if (status != SF_OK) return status;
+  if (object_of(*plan, kind_plan) != NULL)
+    status = wrong("a plan that is made again (it holds one), call sf_free first");
+  if (status == SF_OK) status = new_plan(from, &made);
+  status = status == SF_OK ? bind_to(group, made) : tell(group, status);
+  return keep_plan(status, made, plan);
 }
 
 /* With a communicator a plan of one reduction is made; without, the reduction is added to a bundle. */
-static void plan_for(Plan** plan, const Arguments* from, int* ierr) {
-  if (from->comm != NULL)
-    make_plan(plan, from, ierr);
-  else
-    settle(add(plan, from), NULL, ierr);
+static void plan_for(Handle* plan, const Arguments* from, int* ierr) {
+  settle(from->comm != NULL ? make_plan(plan, from) : add_to(plan, from), from->comm, ierr);
 }
 
-#define PLAN(name, operands, optional, given)                                                                   \
-  void sf_fortran_plan_##name(Plan** plan, operands, Argument comm, optional, Argument where, Argument options, \
-                              int* ierr, Layout* const* layout) {                                               \
-    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};         \
-    plan_for(plan, &from, ierr);                                                                                \
+#define PLAN(name, operands, optional, given)                                                                    \
+  void sf_fortran_plan_##name(Handle* plan, operands, Argument comm, optional, Argument where, Argument options, \
+                              int* ierr, const Handle* layout) {                                                 \
+    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};          \
+    plan_for(plan, &from, ierr);                                                                                 \
   }
 
 PLAN(sum, LIST(Argument array, Argument result), LIST(Argument keep, Argument weight),
@@ -153,8 +164,8 @@ PLAN(maxloc, LIST(Argument array, Argument value, Argument index), Argument keep
 PLAN(describe, LIST(Argument array, Argument statistics), Argument keep,
      LIST(.operation = SF_STATISTICS, .array = array, .result = statistics, .keep = keep))
 
-void sf_fortran_plan_dot(Plan** plan, Argument x, Argument y, Argument result, Argument comm, Argument where,
-                         Argument options, int* ierr, Layout* const* layout) {
+void sf_fortran_plan_dot(Handle* plan, Argument x, Argument y, Argument result, Argument comm, Argument where,
+                         Argument options, int* ierr, const Handle* layout) {
   const Arguments from = {.operation = SF_DOTC,
                           .array = x,
                           .factors = y,
@@ -166,8 +177,8 @@ void sf_fortran_plan_dot(Plan** plan, Argument x, Argument y, Argument result, A
   plan_for(plan, &from, ierr);
 }
 
-void sf_fortran_plan_norm2(Plan** plan, Argument array, Argument result, Argument comm, Argument where,
-                           Argument options, int* ierr, Layout* const* layout) {
+void sf_fortran_plan_norm2(Handle* plan, Argument array, Argument result, Argument comm, Argument where,
+                           Argument options, int* ierr, const Handle* layout) {
   const Arguments from = {.operation = SF_NORM2,
                           .array = array,
                           .result = result,
@@ -178,21 +189,24 @@ void sf_fortran_plan_norm2(Plan** plan, Argument array, Argument result, Argumen
   plan_for(plan, &from, ierr);
 }
 
-/* Whether reductions stand in a bundle that nobody has bound. */
-static sf_status require_bundle(const Plan* own) {
-  return own == NULL || own->plan != NULL || own->is_being_bound
-             ? wrong(
-                   "a bundle that cannot be bound (it is empty, or bound), add reductions to an empty plan by "
-                   "sf_plan_sum, say, without a communicator")
-             : SF_OK;
+/* The bundle, where reductions stand in one that nobody has bound. */
+static sf_status find_bundle(Handle handle, Plan** bundle) {
+  static const char* const text =
+      "a bundle that cannot be bound (it is empty, or bound), add reductions to an empty plan by sf_plan_sum, say, "
+      "without a communicator";
+  Plan* const own = object_of(handle, kind_plan);
+  *bundle = own;
+  if (own == NULL) return no_object(handle, kind_plan, text);
+  return own->plan != NULL || own->is_being_bound ? wrong(text) : SF_OK;
 }
 
-void sf_fortran_bind(Plan** plan, Argument comm, int* ierr) {
+void sf_fortran_bind(const Handle* plan, Argument comm, int* ierr) {
   sf_group* group;
+  Plan* own;
   sf_status status = find_group(comm, &group);
   if (status == SF_OK) {
-    status = require_bundle(*plan);
-    status = status == SF_OK ? bind_to(group, *plan) : tell(group, status);
+    status = find_bundle(*plan, &own);
+    status = status == SF_OK ? bind_to(group, own) : tell(group, status);
   }
   settle(status, comm, ierr);
 }
@@ -204,13 +218,14 @@ static void finish_binding(Request* request, sf_status status) {
   if (own->is_dropped) free_plan(own);
 }
 
-static sf_status start_binding(Plan* own, Request* request) {
-  sf_status status = require_bundle(own);
+static sf_status start_binding(Handle plan, Request* request) {
+  Plan* own;
+  sf_status status = find_bundle(plan, &own);
   sf_call* const calls = status == SF_OK ? take_calls(own) : NULL;
   if (calls == NULL) return start_refused(request->group, status == SF_OK ? SF_INTERNAL : status, &request->request);
   status = sf_group_start_bind(calls, own->count, request->group, &request->plan, &request->request);
   if (status == SF_OK) {
-    own->group = request->group;
+    own->rank = request->rank;
     own->is_being_bound = 1;
     request->bundle = own;
     request->finish = finish_binding;
@@ -219,21 +234,22 @@ static sf_status start_binding(Plan* own, Request* request) {
   return status;
 }
 
-void sf_fortran_start_bind(Plan** plan, Argument comm, Request** handle, int* ierr) {
+void sf_fortran_start_bind(const Handle* plan, Argument comm, Handle* handle, int* ierr) {
   sf_group* group;
   sf_status status = find_group(comm, &group);
-  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  Request* const own = status == SF_OK ? open_request(*handle, group, &status) : NULL;
   if (own != NULL) status = keep_request(start_binding(*plan, own), own, handle);
   settle(status, comm, ierr);
 }
 
 /* Errors of runs have no communicator at hand: without `ierr` they end this process, and MPI the others. */
-static sf_status require_plan(const Plan* own) {
-  return own == NULL || own->plan == NULL
-             ? wrong(
-                   "no plan (it was not made, or not bound, or was freed), call sf_plan_sum "
-                   "with a communicator, or sf_bind")
-             : SF_OK;
+static sf_status find_plan(Handle handle, Plan** plan) {
+  static const char* const text =
+      "no plan (it was not made, or not bound, or was freed), call sf_plan_sum with a communicator, or sf_bind";
+  Plan* const own = object_of(handle, kind_plan);
+  *plan = own;
+  if (own == NULL) return no_object(handle, kind_plan, text);
+  return own->plan == NULL ? wrong(text) : SF_OK;
 }
 
 /* Of a bundle some reductions may be empty: the results of the others are valid. */
@@ -242,12 +258,12 @@ static void deliver_run(Plan* own, sf_status status) {
   own->is_started = 0;
   if (status != SF_OK && (status != SF_EMPTY || own->count == 1)) return;
   for (i = 0; i < own->count; ++i)
-    if (status == SF_OK || sf_bundle_status(own->plan, i) == SF_OK) deliver(&own->members[i]->work, own->group);
+    if (status == SF_OK || sf_bundle_status(own->plan, i) == SF_OK) deliver(&own->members[i]->work, own->rank);
 }
 
-void sf_fortran_run(Plan** plan, int* ierr) {
-  Plan* const own = *plan;
-  sf_status status = require_plan(own);
+void sf_fortran_run(const Handle* plan, int* ierr) {
+  Plan* own;
+  sf_status status = find_plan(*plan, &own);
   if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_run(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_run(own->plan, own->data, own->count);
@@ -256,20 +272,22 @@ void sf_fortran_run(Plan** plan, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-void sf_fortran_start(Plan** plan, int* ierr) {
-  Plan* const own = *plan;
-  sf_status status = require_plan(own);
-  if (status == SF_OK)
+void sf_fortran_start(const Handle* plan, int* ierr) {
+  Plan* own;
+  sf_status status = find_plan(*plan, &own);
+  if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_start(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_start(own->plan, own->data, own->count);
-  if (status == SF_OK) own->is_started = 1;
+    if (status == SF_OK) own->is_started = 1;
+  }
   settle(status, NULL, ierr);
 }
 
 /* At most as long; for ever if no time is given. */
-static void await(Plan* own, uint64_t timeout, int* done, int* ierr) {
+static void await(Handle plan, uint64_t timeout, int* done, int* ierr) {
+  Plan* own;
   int ended = 0;
-  sf_status status = require_plan(own);
+  sf_status status = find_plan(plan, &own);
   if (status == SF_OK) {
     status = sf_plan_wait_for(own->plan, timeout, &ended);
     ended = ended || status == SF_TRANSPORT_FAILED;         /* it never will: the group is of no more use */
@@ -279,29 +297,34 @@ static void await(Plan* own, uint64_t timeout, int* done, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-void sf_fortran_wait(Plan** plan, const double* seconds, int* done, int* ierr) {
+void sf_fortran_wait(const Handle* plan, const double* seconds, int* done, int* ierr) {
   await(*plan, nanoseconds(seconds), done, ierr);
 }
 
-void sf_fortran_test(Plan** plan, int* done, int* ierr) { await(*plan, 0, done, ierr); }
+void sf_fortran_test(const Handle* plan, int* done, int* ierr) { await(*plan, 0, done, ierr); }
 
 /* Reductions of a bundle count from 1. */
-void sf_fortran_bundle_status(Plan* const* plan, const int* reduction, int* ierr) {
-  sf_status status = require_plan(*plan);
-  if (status == SF_OK) status = sf_bundle_status((*plan)->plan, (size_t)*reduction - 1);
+void sf_fortran_bundle_status(const Handle* plan, const int* reduction, int* ierr) {
+  Plan* own;
+  sf_status status = find_plan(*plan, &own);
+  if (status == SF_OK && (*reduction < 1 || (size_t)*reduction > own->count))
+    status = refuse(SF_INVALID_ARGUMENT, "reduction %d of a plan of %zu (they count from 1), give another number",
+                    *reduction, own->count);
+  if (status == SF_OK) status = sf_bundle_status(own->plan, (size_t)*reduction - 1);
   settle(status, NULL, ierr);
 }
 
-void sf_fortran_plan_trace(Plan** plan, const int* on, int* ierr) {
-  sf_status status = require_plan(*plan);
-  if (status == SF_OK) status = sf_plan_trace((*plan)->plan, *on);
-  settle(status, NULL, ierr);
+void sf_fortran_plan_trace(const Handle* plan, const int* on, int* ierr) {
+  Plan* own;
+  const sf_status status = find_plan(*plan, &own);
+  settle(status == SF_OK ? sf_plan_trace(own->plan, *on) : status, NULL, ierr);
 }
 
-void sf_fortran_plan_figures(Plan* const* plan, int64_t* messages, int64_t* bytes, int* rounds, int* ierr) {
+void sf_fortran_plan_figures(const Handle* plan, int64_t* messages, int64_t* bytes, int* rounds, int* ierr) {
   sf_figures figures = {0, 0, 0};
-  sf_status status = require_plan(*plan);
-  if (status == SF_OK) status = sf_plan_figures((*plan)->plan, &figures);
+  Plan* own;
+  sf_status status = find_plan(*plan, &own);
+  if (status == SF_OK) status = sf_plan_figures(own->plan, &figures);
   *messages = (int64_t)figures.messages;
   *bytes = (int64_t)figures.bytes;
   *rounds = (int)figures.rounds;
@@ -309,16 +332,17 @@ void sf_fortran_plan_figures(Plan* const* plan, int64_t* messages, int64_t* byte
 }
 
 /* No text without a plan. */
-const char* sf_fortran_plan_text(Plan* const* plan) {
-  return require_plan(*plan) == SF_OK ? sf_plan_describe((*plan)->plan) : "";
+const char* sf_fortran_plan_text(const Handle* plan) {
+  Plan* own;
+  return find_plan(*plan, &own) == SF_OK ? sf_plan_describe(own->plan) : "";
 }
-const char* sf_fortran_plan_schedule(Plan* const* plan) {
-  return require_plan(*plan) == SF_OK ? sf_plan_schedule((*plan)->plan) : "";
+const char* sf_fortran_plan_schedule(const Handle* plan) {
+  Plan* own;
+  return find_plan(*plan, &own) == SF_OK ? sf_plan_schedule(own->plan) : "";
 }
 
-void sf_fortran_free_plan(Plan** plan) {
-  Plan* const own = *plan;
-  *plan = NULL;
+void sf_fortran_free_plan(Handle* plan) {
+  Plan* const own = end_handle(plan, kind_plan);
   if (own != NULL && own->is_being_bound)
     own->is_dropped = 1;
   else

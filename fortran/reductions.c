@@ -4,16 +4,16 @@
 
 /* Each reduction twice: as it is, and started, with a request behind the communicator. `optional` is what it takes
  * behind that, `given` says what its arguments are. */
-#define REDUCTION(name, operands, optional, given)                                                                     \
-  void sf_fortran_##name(operands, Argument comm, optional, Argument where, Argument options, int* ierr,               \
-                         Layout* const* layout) {                                                                      \
-    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};                \
-    reduce_now(&from, prepare_array, ierr);                                                                            \
-  }                                                                                                                    \
-  void sf_fortran_start_##name(operands, Argument comm, Request** request, optional, Argument where, Argument options, \
-                               int* ierr, Layout* const* layout) {                                                     \
-    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};                \
-    start_work(&from, prepare_array, request, ierr);                                                                   \
+#define REDUCTION(name, operands, optional, given)                                                                   \
+  void sf_fortran_##name(operands, Argument comm, optional, Argument where, Argument options, int* ierr,             \
+                         const Handle* layout) {                                                                     \
+    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};              \
+    reduce_now(&from, prepare_array, ierr);                                                                          \
+  }                                                                                                                  \
+  void sf_fortran_start_##name(operands, Argument comm, Handle* request, optional, Argument where, Argument options, \
+                               int* ierr, const Handle* layout) {                                                    \
+    const Arguments from = {given, .where = where, .options = options, .comm = comm, .layout = layout};              \
+    start_work(&from, prepare_array, request, ierr);                                                                 \
   }
 
 REDUCTION(sum, LIST(Argument array, Argument result), LIST(Argument keep, Argument weight),
@@ -33,8 +33,8 @@ REDUCTION(maxloc, LIST(Argument array, Argument value, Argument index), Argument
 REDUCTION(describe, LIST(Argument array, Argument statistics), Argument keep,
           LIST(.operation = SF_STATISTICS, .array = array, .result = statistics, .keep = keep))
 
-void sf_fortran_start_dot(Argument x, Argument y, Argument result, Argument comm, Request** request, Argument where,
-                          Argument options, int* ierr, Layout* const* layout) {
+void sf_fortran_start_dot(Argument x, Argument y, Argument result, Argument comm, Handle* request, Argument where,
+                          Argument options, int* ierr, const Handle* layout) {
   const Arguments from = {.operation = SF_DOTC,
                           .array = x,
                           .factors = y,

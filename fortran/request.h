@@ -11,10 +11,11 @@ static inline Argument copy_descriptor(Argument from, Descriptor* copy) {
   return (Argument)copy;
 }
 
-/* What a type(sf_request) points to, while its call is under way. */
+/* The object of a type(sf_request), while its call is under way. */
 typedef struct Request {
   sf_request* request;
-  sf_group* group;
+  sf_group* group; /* while the call is started; later it may be gone */
+  int32_t rank;
   void (*finish)(struct Request* own, sf_status status); /* after the end of the call, before this is freed */
   Work work;                                             /* of a reduction, with descriptors of its own */
   Descriptor result, index;
@@ -26,18 +27,18 @@ typedef struct Request {
   struct Request* next; /* that nobody waits for */
 } Request;
 
-/* A request for a call, where `*handle` has none under way; NULL and an error where it cannot be. The other ranks of
+/* A request for a call, where the variable has none under way; NULL and an error where it cannot be. The other ranks of
  * the group, which start theirs, are told. */
-Request* open_request(Request** handle, sf_group* group, sf_status* status);
+Request* open_request(Handle handle, sf_group* group, sf_status* status);
 
 /* Starts a call that fails on all ranks, by the error text that is set. */
 sf_status start_refused(sf_group* group, sf_status status, sf_request** request);
 
 /* Gives the opened request to the program if its call was started, else frees it. */
-sf_status keep_request(sf_status started, Request* own, Request** handle);
+sf_status keep_request(sf_status started, Request* own, Handle* handle);
 
 /* The whole of a reduction that is started. */
-void start_work(const Arguments* from, Prepare prepare, Request** handle, int* ierr);
+void start_work(const Arguments* from, Prepare prepare, Handle* handle, int* ierr);
 
 /* A timeout of Fortran in nanoseconds: absent, it has no end; below zero, or a NaN, it is over at once. */
 static inline uint64_t nanoseconds(const double* seconds) {

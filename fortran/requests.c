@@ -20,6 +20,14 @@ static void free_request(Request* own) {
   free(own);
 }
 
+/* The call goes on, and nobody hears its end. */
+static void abandon(Request* own) {
+  if (own == NULL) return;
+  sf_request_free(own->request);
+  own->request = NULL;
+  give_up(own);
+}
+
 sf_status start_refused(sf_group* group, sf_status status, sf_request** request) {
   char text[600];
   snprintf(text, sizeof text, "%s", sf_error_text());
@@ -36,29 +44,32 @@ static sf_status refuse_opening(sf_group* group, sf_status status) {
   return status;
 }
 
-Request* open_request(Request** handle, sf_group* group, sf_status* status) {
+Request* open_request(Handle handle, sf_group* group, sf_status* status) {
   Request* own = NULL;
-  if (*handle != NULL)
+  if (object_of(handle, kind_request) != NULL)
     *status = wrong("a request that is started again (its call is under way), call sf_wait first, or take another one");
   else if ((own = calloc(1, sizeof *own)) == NULL)
     *status = refuse(SF_INTERNAL, "%s", "no memory for a request (out of memory), free some");
-  if (own == NULL)
+  if (own == NULL) {
     *status = refuse_opening(group, *status);
-  else
+  } else {
     own->group = group;
+    own->rank = sf_group_rank(group);
+  }
   return own;
 }
 
-sf_status keep_request(sf_status started, Request* own, Request** handle) {
-  if (started == SF_OK)
-    *handle = own;
-  else
-    free_request(own);
+sf_status keep_request(sf_status started, Request* own, Handle* handle) {
+  if (started == SF_OK && (*handle = make_handle(kind_request, own)) == 0) {
+    abandon(own);
+    return SF_INTERNAL;
+  }
+  if (started != SF_OK) free_request(own);
   return started;
 }
 
 static void finish_reduction(Request* own, sf_status status) {
-  if (status == SF_OK) deliver(&own->work, own->group);
+  if (status == SF_OK) deliver(&own->work, own->rank);
 }
 
 static sf_status start(const Arguments* from, Prepare prepare, Request* own) {
@@ -74,28 +85,22 @@ static sf_status start(const Arguments* from, Prepare prepare, Request* own) {
                                &own->request);
 }
 
-void start_work(const Arguments* from, Prepare prepare, Request** handle, int* ierr) {
+void start_work(const Arguments* from, Prepare prepare, Handle* handle, int* ierr) {
   sf_group* group;
   sf_status status = find_group(from->comm, &group);
-  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  Request* const own = status == SF_OK ? open_request(*handle, group, &status) : NULL;
   if (own != NULL) status = keep_request(start(from, prepare, own), own, handle);
   settle(status, from->comm, ierr);
 }
 
-void sf_fortran_free_request(Request** handle) {
-  Request* const own = *handle;
-  *handle = NULL;
-  if (own == NULL) return;
-  sf_request_free(own->request);
-  own->request = NULL;
-  give_up(own);
-}
+void sf_fortran_free_request(Handle* handle) { abandon(end_handle(handle, kind_request)); }
 
 /* At most as long. A request whose call has ended is empty, or can never end; an empty one has ended. One that is
- * refused otherwise, as where another thread is in the communicator, stays: its call goes on.
+ * refused otherwise, as where another thread is in the communicator, stays: its call goes on. A copy of one that has
+ * ended is emptied, too, after an error.
  */
-static void await(Request** handle, uint64_t timeout, int* done, int* ierr) {
-  Request* const own = *handle;
+static void await(Handle* handle, uint64_t timeout, int* done, int* ierr) {
+  Request* const own = object_of(*handle, kind_request);
   int ended = own == NULL;
   sf_status status = SF_OK;
   if (own != NULL) {
@@ -105,27 +110,30 @@ static void await(Request** handle, uint64_t timeout, int* done, int* ierr) {
       ended = 1;
     } else if (ended) {
       if (own->finish != NULL) own->finish(own, status);
-      *handle = NULL;
+      end_handle(handle, kind_request);
       free_request(own);
     }
+  } else if (*handle != 0) {
+    status = no_object(*handle, kind_request, "");
+    *handle = 0;
   }
   if (done != NULL) *done = ended;
   settle(status, NULL, ierr);
 }
 
-void sf_fortran_wait_request(Request** handle, const double* seconds, int* done, int* ierr) {
+void sf_fortran_wait_request(Handle* handle, const double* seconds, int* done, int* ierr) {
   await(handle, nanoseconds(seconds), done, ierr);
 }
 
-void sf_fortran_test_request(Request** handle, int* done, int* ierr) { await(handle, 0, done, ierr); }
+void sf_fortran_test_request(Handle* handle, int* done, int* ierr) { await(handle, 0, done, ierr); }
 
 /* --- groups ----------------------------------------------------------------------------------------------------------
  */
 
-void sf_fortran_start_barrier(Argument comm, Request** handle, int* ierr) {
+void sf_fortran_start_barrier(Argument comm, Handle* handle, int* ierr) {
   sf_group* group;
   sf_status status = find_group(comm, &group);
-  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  Request* const own = status == SF_OK ? open_request(*handle, group, &status) : NULL;
   if (own != NULL) status = keep_request(sf_group_start_barrier(group, &own->request), own, handle);
   settle(status, comm, ierr);
 }
@@ -137,17 +145,20 @@ static void finish_rank_order(Request* own, sf_status status) {
   if (own->count != NULL) *own->count = (int64_t)own->element_count;
 }
 
-void sf_fortran_start_rank_order(const int64_t* rows, Argument comm, int64_t* first, int64_t* last, Request** handle,
+void sf_fortran_start_rank_order(const int64_t* rows, Argument comm, int64_t* first, int64_t* last, Handle* handle,
                                  int64_t* element_count, int* ierr) {
   sf_group* group;
   sf_status status = find_group(comm, &group);
-  Request* const own = status == SF_OK ? open_request(handle, group, &status) : NULL;
+  Request* const own = status == SF_OK ? open_request(*handle, group, &status) : NULL;
   if (own != NULL) {
     own->finish = finish_rank_order;
     own->first = first;
     own->last = last;
     own->count = element_count;
-    status = sf_group_start_rank_order((uint64_t)*rows, group, &own->mine, &own->element_count, &own->request);
+    status = require_rows(*rows);
+    status = status == SF_OK
+                 ? sf_group_start_rank_order((uint64_t)*rows, group, &own->mine, &own->element_count, &own->request)
+                 : start_refused(group, status, &own->request);
     status = keep_request(status, own, handle);
   }
   settle(status, comm, ierr);

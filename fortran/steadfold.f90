@@ -20,7 +20,7 @@
 ! but interfaces of functions in C, which read the compiler's array descriptors.
 module steadfold
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, c_float_complex, c_funptr, c_int, &
-                                         c_int32_t, c_int64_t, c_ptr, c_size_t, c_f_pointer, c_null_ptr
+                                         c_int32_t, c_int64_t, c_ptr, c_size_t, c_f_pointer
   implicit none
   private
   public :: sf_sum, sf_sum_by, sf_var, sf_allreduce, sf_reduce
@@ -44,43 +44,47 @@ module steadfold
   public :: sf_error_message, sf_version_text, sf_mpi_library, sf_operator
 
   ! A reduction that all ranks have agreed on, to be run often: made by sf_plan_sum and its like, freed by sf_free. A
-  ! copy made by `=` is the same plan.
+  ! copy made by `=` is the same plan; once one of them is freed, the use of any is an error.
   type, bind(c) :: sf_plan
     private
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: handle = 0
   end type
 
   ! Exact sums that a program keeps, adds to, and rounds when it wants to: in any order, on any thread and rank the same.
-  ! Made when something is first added, freed by sf_free. A copy made by `=` is the same accumulator; sf_merge into an
-  ! empty one makes another.
-  type, bind(c) :: sf_accumulator
+  ! Made when something is first added. A value as numbers are: `=` copies the sums, also those of arrays and of types
+  ! that have accumulators among their components, and what a procedure declares is freed with its other variables. All
+  ! calls but sf_merge_ranks are this process's own; one thread at a time changes an accumulator.
+  type :: sf_accumulator
     private
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t), allocatable :: state(:)
   end type
 
-  ! Threads that reduce together, of this process or of all ranks. A copy made by `=` is the same team.
+  ! Threads that reduce together, of this process or of all ranks. A copy made by `=` is the same team; once one of them
+  ! is freed, the use of any is an error.
   type, bind(c) :: sf_team
     private
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: handle = 0
   end type
 
-  ! One thread's place in a team: it stands wherever a communicator does. It lasts as long as the team.
+  ! One thread's place in a team: it stands wherever a communicator does. It lasts as long as the team; its use after
+  ! that is an error.
   type, bind(c) :: sf_group
     private
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: handle = 0
   end type
 
-  ! A call that was started and has not ended. Not to be copied.
+  ! A call that was started and has not ended. A copy made by `=` is the same call; once one of them has heard its end,
+  ! the use of another is an error.
   type, bind(c) :: sf_request
     private
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: handle = 0
   end type
 
   ! Which elements of the whole job a rank has; made by sf_layout_intervals and its like, freed by sf_free. It never
-  ! changes. A copy made by `=` is the same layout.
+  ! changes. A copy made by `=` is the same layout; once one of them is freed, the use of any is an error.
   type, bind(c) :: sf_layout
     private
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: handle = 0
   end type
 
   ! What sf_describe finds: each number rounded once. NaN is what has too few elements; all numbers if an element is NaN.
@@ -770,142 +774,92 @@ module steadfold
     end subroutine
   end interface
 
-  ! Accumulators: of doubles or floats. All but sf_merge_ranks are this process's own. One thread at a time changes one.
+  ! Accumulators in C, which get what a type(sf_accumulator) holds. How they are changed or rounded:
+  integer(c_int), parameter :: added = 0, taken_away = 1, copied = 2, cleared = 0, negated = 1
+  integer(c_int), parameter :: to_sum = 0, to_mean = 1, to_root = 2
   interface
-    ! Adds all elements to one sum, or to one for every index kept. With `weight` products are added, from the first
-    ! addition on or never. A mask has none of the dimensions that are kept.
-    subroutine sf_add(accumulator, array, keep, weight, where, ierr) bind(c, name="sf_fortran_add")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
+    subroutine c_change(state, array, keep, weight, where, how, ierr) bind(c, name="sf_fortran_change")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(inout) :: state(:)
       type(*), dimension(..), intent(in) :: array
       integer(c_int), dimension(..), intent(in), optional :: keep
       type(*), dimension(..), intent(in), optional :: weight, where
+      integer(c_int), value :: how
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! As if it had never been added.
-    subroutine sf_subtract(accumulator, array, keep, weight, where, ierr) bind(c, name="sf_fortran_subtract")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int), dimension(..), intent(in), optional :: keep
-      type(*), dimension(..), intent(in), optional :: weight, where
+    subroutine c_unite(into, from, how, ierr) bind(c, name="sf_fortran_unite")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(inout) :: into(:)
+      integer(c_int64_t), allocatable, intent(in) :: from(:)
+      integer(c_int), value :: how
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Adds to `into` all that was added to `from`.
-    subroutine sf_merge(into, from, ierr) bind(c, name="sf_fortran_merge")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: into
-      type(sf_accumulator), intent(in) :: from
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    ! Makes the accumulator of every rank the sum of those of all ranks. Collective. On every rank something has been
-    ! added, an array of no elements perhaps.
-    subroutine sf_merge_ranks(accumulator, comm, ierr) bind(c, name="sf_fortran_merge_ranks")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
+    subroutine c_merge_ranks(state, comm, ierr) bind(c, name="sf_fortran_merge_ranks")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(inout) :: state(:)
       type(*), dimension(..), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The sums, each rounded once: into one number, or into an array of one for every index kept. The accumulator stays.
-    subroutine sf_total(accumulator, result, ierr) bind(c, name="sf_fortran_total")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
-      type(*), dimension(..), intent(inout) :: result
+    subroutine c_turn(state, how, ierr) bind(c, name="sf_fortran_turn")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(inout) :: state(:)
+      integer(c_int), value :: how
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The sums divided by the number of rows added, likewise.
-    subroutine sf_average(accumulator, result, ierr) bind(c, name="sf_fortran_average")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
-      type(*), dimension(..), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    ! Takes from `accumulator` all that was added to `from`.
-    subroutine sf_unmerge(accumulator, from, ierr) bind(c, name="sf_fortran_unmerge")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
-      type(sf_accumulator), intent(in) :: from
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    ! Makes it one of nothing, of the same shape.
-    subroutine sf_clear(accumulator, ierr) bind(c, name="sf_fortran_clear")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    ! Changes the sign of the sums, and of the number of rows.
-    subroutine sf_negate(accumulator, ierr) bind(c, name="sf_fortran_negate")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    ! Makes `to` equal to `from`: another accumulator, where `=` gives the same one.
-    subroutine sf_copy(from, to, ierr) bind(c, name="sf_fortran_copy")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(in) :: from
-      type(sf_accumulator), intent(inout) :: to
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine
-    ! How the sums of two accumulators stand to each other, before any rounding: -1, 0 or 1 for each; 2 with a NaN.
-    subroutine sf_compare(a, b, orders, ierr) bind(c, name="sf_fortran_compare")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(in) :: a, b
+    subroutine c_compare(a, b, orders, ierr) bind(c, name="sf_fortran_compare")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: a(:), b(:)
       integer(c_int), dimension(..), intent(inout) :: orders
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! How many sums there are, how many rows were added, and whether they are products (1) or not (0).
-    subroutine sf_shape(accumulator, columns, rows, has_products, ierr) bind(c, name="sf_fortran_shape")
-      import :: c_int, c_int64_t, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
+    subroutine c_shape(state, columns, rows, has_products, ierr) bind(c, name="sf_fortran_shape")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: state(:)
       integer(c_int64_t), intent(out), optional :: columns, rows
       integer(c_int), intent(out), optional :: has_products
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The roots of the sums, of accumulators of products: into one number or an array, as sf_total.
-    subroutine sf_root(accumulator, result, ierr) bind(c, name="sf_fortran_root")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
+    subroutine c_round(state, how, result, ierr) bind(c, name="sf_fortran_round")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: state(:)
+      integer(c_int), value :: how
       type(*), dimension(..), intent(inout) :: result
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Bytes of one size for all accumulators of a shape, for messages: sf_packed_size says how many. What is packed can be
-    ! merged as it is.
-    function sf_packed_size(accumulator) bind(c, name="sf_fortran_packed_size") result(size)
-      import :: c_int64_t, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
+    function c_packed_size(state) bind(c, name="sf_fortran_packed_size") result(size)
+      import :: c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: state(:)
       integer(c_int64_t) :: size
     end function
-    subroutine sf_pack(accumulator, bytes, ierr) bind(c, name="sf_fortran_pack")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
+    subroutine c_pack(state, bytes, ierr) bind(c, name="sf_fortran_pack")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: state(:)
       type(*), dimension(..), intent(inout) :: bytes
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    subroutine sf_unpack(accumulator, bytes, ierr) bind(c, name="sf_fortran_unpack")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
+    subroutine c_unpack(state, bytes, ierr) bind(c, name="sf_fortran_unpack")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(inout) :: state(:)
       type(*), dimension(..), intent(in) :: bytes
       integer(c_int), intent(out), optional :: ierr
     end subroutine
+    ! Merges accumulators that are packed, of one shape.
     subroutine sf_merge_packed(from, into, ierr) bind(c, name="sf_fortran_merge_packed")
       import :: c_int
       type(*), dimension(..), intent(in) :: from
       type(*), dimension(..), intent(inout) :: into
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Bytes for a restart file, the same on every machine: into an array of any type, whose first `size` bytes they take.
-    ! If they are more than it has, `ierr` is SF_INVALID_ARGUMENT, and `size` says how many there are.
-    subroutine sf_write(accumulator, bytes, size, ierr) bind(c, name="sf_fortran_write")
-      import :: c_int, c_int64_t, sf_accumulator
-      type(sf_accumulator), intent(in) :: accumulator
+    subroutine c_write(state, bytes, size, ierr) bind(c, name="sf_fortran_write")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: state(:)
       type(*), dimension(..), intent(inout) :: bytes
       integer(c_int64_t), intent(out) :: size
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Makes the accumulator, an empty one, of exactly these bytes.
-    subroutine sf_read(accumulator, bytes, ierr) bind(c, name="sf_fortran_read")
-      import :: c_int, sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
+    subroutine c_read(state, bytes, ierr) bind(c, name="sf_fortran_read")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), allocatable, intent(inout) :: state(:)
       type(*), dimension(..), intent(in) :: bytes
       integer(c_int), intent(out), optional :: ierr
     end subroutine
@@ -1080,7 +1034,8 @@ module steadfold
   end interface
 
   ! Gives back what a plan, an accumulator, a team, a layout or memory of sf_allocate holds, and leaves it empty. Nothing
-  ! happens to an empty one. The call of a request that has not ended goes on, and uses its arrays; nobody hears its end.
+  ! happens to an empty one, or to a copy of what was freed. The call of a request that has not ended goes on, and uses
+  ! its arrays; nobody hears its end.
   interface sf_free
     subroutine sf_free_plan(plan) bind(c, name="sf_fortran_free_plan")
       import :: sf_plan
@@ -1102,14 +1057,11 @@ module steadfold
       import :: c_ptr
       type(c_ptr), value :: memory
     end subroutine
-    subroutine sf_free_accumulator(accumulator) bind(c, name="sf_fortran_free_accumulator")
-      import :: sf_accumulator
-      type(sf_accumulator), intent(inout) :: accumulator
-    end subroutine
+    module procedure free_accumulator
   end interface
 
   interface
-    function c_error_text() bind(c, name="sf_error_text") result(text)
+    function c_error_text() bind(c, name="sf_fortran_error_text") result(text)
       import :: c_ptr
       type(c_ptr) :: text
     end function
@@ -1125,6 +1077,143 @@ module steadfold
   end interface
 
 contains
+
+  ! Adds all elements, doubles or floats, to one sum, or to one for every index kept. With `weight` products are added,
+  ! from the first addition on or never. A mask has none of the dimensions that are kept.
+  subroutine sf_add(accumulator, array, keep, weight, where, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    type(*), dimension(..), intent(in) :: array
+    integer(c_int), dimension(..), intent(in), optional :: keep
+    type(*), dimension(..), intent(in), optional :: weight, where
+    integer(c_int), intent(out), optional :: ierr
+    call c_change(accumulator%state, array, keep, weight, where, added, ierr)
+  end subroutine
+  ! As if it had never been added.
+  subroutine sf_subtract(accumulator, array, keep, weight, where, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    type(*), dimension(..), intent(in) :: array
+    integer(c_int), dimension(..), intent(in), optional :: keep
+    type(*), dimension(..), intent(in), optional :: weight, where
+    integer(c_int), intent(out), optional :: ierr
+    call c_change(accumulator%state, array, keep, weight, where, taken_away, ierr)
+  end subroutine
+  ! Adds to `into` all that was added to `from`.
+  subroutine sf_merge(into, from, ierr)
+    type(sf_accumulator), intent(inout) :: into
+    type(sf_accumulator), intent(in) :: from
+    integer(c_int), intent(out), optional :: ierr
+    call c_unite(into%state, from%state, added, ierr)
+  end subroutine
+  ! Takes from `accumulator` all that was added to `from`.
+  subroutine sf_unmerge(accumulator, from, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    type(sf_accumulator), intent(in) :: from
+    integer(c_int), intent(out), optional :: ierr
+    call c_unite(accumulator%state, from%state, taken_away, ierr)
+  end subroutine
+  ! Makes the accumulator of every rank the sum of those of all ranks. Collective. On every rank something has been
+  ! added, an array of no elements perhaps.
+  subroutine sf_merge_ranks(accumulator, comm, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    type(*), dimension(..), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call c_merge_ranks(accumulator%state, comm, ierr)
+  end subroutine
+  ! Makes it one of nothing, of the same shape.
+  subroutine sf_clear(accumulator, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    integer(c_int), intent(out), optional :: ierr
+    call c_turn(accumulator%state, cleared, ierr)
+  end subroutine
+  ! Changes the sign of the sums, and of the number of rows.
+  subroutine sf_negate(accumulator, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    integer(c_int), intent(out), optional :: ierr
+    call c_turn(accumulator%state, negated, ierr)
+  end subroutine
+  ! Makes `to` equal to `from`, which is not empty; `to` is empty or of the same shape. Else as `=`.
+  subroutine sf_copy(from, to, ierr)
+    type(sf_accumulator), intent(in) :: from
+    type(sf_accumulator), intent(inout) :: to
+    integer(c_int), intent(out), optional :: ierr
+    call c_unite(to%state, from%state, copied, ierr)
+  end subroutine
+  ! How the sums of two accumulators stand to each other, before any rounding: -1, 0 or 1 for each; 2 with a NaN.
+  subroutine sf_compare(a, b, orders, ierr)
+    type(sf_accumulator), intent(in) :: a, b
+    integer(c_int), dimension(..), intent(inout) :: orders
+    integer(c_int), intent(out), optional :: ierr
+    call c_compare(a%state, b%state, orders, ierr)
+  end subroutine
+  ! How many sums there are, how many rows were added, and whether they are products (1) or not (0).
+  subroutine sf_shape(accumulator, columns, rows, has_products, ierr)
+    type(sf_accumulator), intent(in) :: accumulator
+    integer(c_int64_t), intent(out), optional :: columns, rows
+    integer(c_int), intent(out), optional :: has_products
+    integer(c_int), intent(out), optional :: ierr
+    call c_shape(accumulator%state, columns, rows, has_products, ierr)
+  end subroutine
+  ! The sums, each rounded once: into one number, or into an array of one for every index kept. The accumulator stays.
+  subroutine sf_total(accumulator, result, ierr)
+    type(sf_accumulator), intent(in) :: accumulator
+    type(*), dimension(..), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierr
+    call c_round(accumulator%state, to_sum, result, ierr)
+  end subroutine
+  ! The sums divided by the number of rows added, likewise.
+  subroutine sf_average(accumulator, result, ierr)
+    type(sf_accumulator), intent(in) :: accumulator
+    type(*), dimension(..), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierr
+    call c_round(accumulator%state, to_mean, result, ierr)
+  end subroutine
+  ! The roots of the sums, of accumulators of products: into one number or an array, as sf_total.
+  subroutine sf_root(accumulator, result, ierr)
+    type(sf_accumulator), intent(in) :: accumulator
+    type(*), dimension(..), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierr
+    call c_round(accumulator%state, to_root, result, ierr)
+  end subroutine
+  ! How many bytes a packed accumulator takes: as many for all of a shape. 0 of an empty one.
+  function sf_packed_size(accumulator) result(size)
+    type(sf_accumulator), intent(in) :: accumulator
+    integer(c_int64_t) :: size
+    size = c_packed_size(accumulator%state)
+  end function
+  ! Bytes for messages, sf_packed_size of them. What is packed can be merged as it is, by sf_merge_packed.
+  subroutine sf_pack(accumulator, bytes, ierr)
+    type(sf_accumulator), intent(in) :: accumulator
+    type(*), dimension(..), intent(inout) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    call c_pack(accumulator%state, bytes, ierr)
+  end subroutine
+  ! Makes the accumulator what bytes say that were packed from one of its shape.
+  subroutine sf_unpack(accumulator, bytes, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    type(*), dimension(..), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    call c_unpack(accumulator%state, bytes, ierr)
+  end subroutine
+  ! Bytes for a restart file, the same on every machine: into an array of any type, whose first `size` bytes they take.
+  ! If they are more than it has, `ierr` is SF_INVALID_ARGUMENT, and `size` says how many there are.
+  subroutine sf_write(accumulator, bytes, size, ierr)
+    type(sf_accumulator), intent(in) :: accumulator
+    type(*), dimension(..), intent(inout) :: bytes
+    integer(c_int64_t), intent(out) :: size
+    integer(c_int), intent(out), optional :: ierr
+    call c_write(accumulator%state, bytes, size, ierr)
+  end subroutine
+  ! Makes the accumulator, an empty one, of exactly these bytes.
+  subroutine sf_read(accumulator, bytes, ierr)
+    type(sf_accumulator), intent(inout) :: accumulator
+    type(*), dimension(..), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    call c_read(accumulator%state, bytes, ierr)
+  end subroutine
+  subroutine free_accumulator(accumulator)
+    type(sf_accumulator), intent(inout) :: accumulator
+    if (allocated(accumulator%state)) deallocate (accumulator%state)
+  end subroutine
 
   ! What went wrong in this thread's last call that failed: "problem (why), suggestion".
   function sf_error_message() result(message)

@@ -1,40 +1,92 @@
 /* Teams of threads that steadfold.f90 declares: their workers stand where communicators do.
- * Rank order: that of the workers, those of a rank after those of the ranks below. Cost: that of the team in C. Source:
- * ours. */
+ * Rank order: that of the workers, those of a rank after those of the ranks below. Cost: that of the team in C, and a
+ * handle per worker. */
 #include "request.h"
 #include "steadfold/steadfold_team.h"
 
-void sf_fortran_team_create(sf_team** team, const int* workers, Argument comm, int* ierr) {
+/* The object of a type(sf_team), with the handles of its workers' groups, which end with it. */
+typedef struct Team {
+  sf_team* team;
+  int32_t size;
+  Handle groups[];
+} Team;
+
+static void free_team(Team* own) {
+  int32_t worker;
+  if (own == NULL) return;
+  for (worker = 0; worker < own->size; ++worker) end_handle(&own->groups[worker], kind_group);
+  sf_team_free(own->team);
+  free(own);
+}
+
+/* Takes the team over, also after a failure. */
+static sf_status keep_team(sf_team* team, Handle* handle) {
+  const int32_t size = sf_team_size(team);
+  Team* const own = calloc(1, sizeof *own + (size_t)size * sizeof own->groups[0]);
   sf_status status = SF_OK;
-  if (*team != NULL) status = wrong("a team that is made again (it has workers), call sf_free first");
+  if (own == NULL) {
+    sf_team_free(team);
+    return refuse(SF_INTERNAL, "no memory for a team of %d workers (out of memory), free some", (int)size);
+  }
+  own->team = team;
+  own->size = size;
+  for (int32_t worker = 0; status == SF_OK && worker < size; ++worker) {
+    sf_group* group = NULL;
+    status = sf_team_group(team, worker, &group);
+    if (status == SF_OK && (own->groups[worker] = make_handle(kind_group, group)) == 0) status = SF_INTERNAL;
+  }
+  if (status == SF_OK && (*handle = make_handle(kind_team, own)) == 0) status = SF_INTERNAL;
+  if (status != SF_OK) free_team(own);
+  return status;
+}
+
+static sf_status find_team(Handle handle, Team** team) {
+  *team = object_of(handle, kind_team);
+  return *team == NULL ? no_object(handle, kind_team, "no team (it was not made, or was freed), call sf_team_create")
+                       : SF_OK;
+}
+
+void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int* ierr) {
+  sf_team* made = NULL;
+  sf_status status = SF_OK;
+  if (object_of(*team, kind_team) != NULL)
+    status = wrong("a team that is made again (it has workers), call sf_free first");
   if (status == SF_OK && comm != NULL && !is_communicator(comm))
     status =
         wrong("a team over what is no communicator (it is an integer, or type(MPI_Comm)), pass MPI_COMM_WORLD, say");
   if (status == SF_OK)
-    status =
-        comm == NULL ? sf_team_create(*workers, team) : sf_team_create_over_fortran(communicator(comm), *workers, team);
+    status = comm == NULL ? sf_team_create(*workers, &made)
+                          : sf_team_create_over_fortran(communicator(comm), *workers, &made);
+  if (status == SF_OK) status = keep_team(made, team);
   settle(status, comm, ierr);
 }
 
-void sf_fortran_team_member(sf_team* const* team, const int* worker, sf_group** group, int* ierr) {
-  settle(sf_team_group(*team, *worker, group), NULL, ierr);
+void sf_fortran_team_member(const Handle* team, const int* worker, Handle* group, int* ierr) {
+  Team* own;
+  sf_group* asked; /* which says what is wrong with the number */
+  sf_status status = find_team(*team, &own);
+  if (status == SF_OK) status = sf_team_group(own->team, *worker, &asked);
+  if (status == SF_OK) *group = own->groups[*worker];
+  settle(status, NULL, ierr);
 }
 
-void sf_fortran_team_bind(sf_team* const* team, const int* worker, int* ierr) {
-  settle(sf_team_bind(*team, *worker), NULL, ierr);
+void sf_fortran_team_bind(const Handle* team, const int* worker, int* ierr) {
+  Team* own;
+  const sf_status status = find_team(*team, &own);
+  settle(status == SF_OK ? sf_team_bind(own->team, *worker) : status, NULL, ierr);
 }
 
-void sf_fortran_team_set_timeout(sf_team* const* team, const double* seconds, int* ierr) {
-  const int is_known = *seconds >= 0; /* a NaN is not */
-  settle(is_known
-             ? sf_team_set_timeout(*team, nanoseconds(seconds))
-             : refuse(SF_INVALID_ARGUMENT, "a timeout of %g seconds (it is at least 0), give 0 for none", *seconds),
-         NULL, ierr);
+void sf_fortran_team_set_timeout(const Handle* team, const double* seconds, int* ierr) {
+  Team* own;
+  sf_status status = find_team(*team, &own);
+  if (status == SF_OK && !(*seconds >= 0)) /* or a NaN */
+    status = refuse(SF_INVALID_ARGUMENT, "a timeout of %g seconds (it is at least 0), give 0 for none", *seconds);
+  settle(status == SF_OK ? sf_team_set_timeout(own->team, nanoseconds(seconds)) : status, NULL, ierr);
 }
 
-int sf_fortran_team_size(sf_team* const* team) { return sf_team_size(*team); }
-
-void sf_fortran_free_team(sf_team** team) {
-  sf_team_free(*team);
-  *team = NULL;
+int sf_fortran_team_size(const Handle* team) {
+  Team* own;
+  return find_team(*team, &own) == SF_OK ? own->size : -1;
 }
+
+void sf_fortran_free_team(Handle* team) { free_team(end_handle(team, kind_team)); }

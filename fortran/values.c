@@ -23,19 +23,19 @@ static void reduce_to_value(const Arguments* from, sf_type result_type, void* va
     return value;                                                                                             \
   }
 /* Of one array, of two, and of one that may have weights. */
-#define OF_ARRAY(function, name, value_type, type, what)                                                            \
-  FUNCTION(function, name, value_type, type,                                                                        \
-           LIST(Argument array, Argument comm, Argument where, Argument options, int* ierr, Layout* const* layout), \
+#define OF_ARRAY(function, name, value_type, type, what)                                                           \
+  FUNCTION(function, name, value_type, type,                                                                       \
+           LIST(Argument array, Argument comm, Argument where, Argument options, int* ierr, const Handle* layout), \
            .operation = what, .array = array)
-#define OF_PRODUCTS(function, name, value_type, type, what)                                                            \
-  FUNCTION(                                                                                                            \
-      function, name, value_type, type,                                                                                \
-      LIST(Argument x, Argument y, Argument comm, Argument where, Argument options, int* ierr, Layout* const* layout), \
+#define OF_PRODUCTS(function, name, value_type, type, what)                                                           \
+  FUNCTION(                                                                                                           \
+      function, name, value_type, type,                                                                               \
+      LIST(Argument x, Argument y, Argument comm, Argument where, Argument options, int* ierr, const Handle* layout), \
       .operation = what, .array = x, .factors = y)
 #define OF_WEIGHTED(function, name, value_type, type, what)                                                  \
   FUNCTION(function, name, value_type, type,                                                                 \
            LIST(Argument array, Argument comm, Argument weight, Argument where, Argument options, int* ierr, \
-                Layout* const* layout),                                                                      \
+                const Handle* layout),                                                                       \
            .operation = what, .array = array, .factors = weight)
 #include "values.inc"
 
@@ -57,7 +57,7 @@ static double variance(const Arguments* from, const int* ddof, int* ierr) {
 
 #define VARIANCE(name)                                                                                           \
   double sf_fortran_var_##name(Argument array, Argument comm, const int* ddof, Argument where, Argument options, \
-                               int* ierr, Layout* const* layout) {                                               \
+                               int* ierr, const Handle* layout) {                                                \
     const Arguments from = {.operation = SF_STATISTICS,                                                          \
                             .array = array,                                                                      \
                             .where = where,                                                                      \

@@ -29,7 +29,13 @@ static sf_status take_blocks(const Arguments* from, const sf_group* group, Work*
                     (unsigned long long)count_of(from->blocks), (unsigned long long)ranks);
     work->blocks = malloc(ranks * sizeof *work->blocks);
     if (work->blocks == NULL) return wrong("no memory for blocks (out of memory), free some");
-    for (i = 0; i < ranks; ++i) work->blocks[i] = (uint64_t)integer_at(from->blocks, i);
+    for (i = 0; i < ranks; ++i) {
+      const int64_t block = integer_at(from->blocks, i);
+      if (block < 0)
+        return refuse(SF_INVALID_ARGUMENT, "block %llu of %lld results (none has fewer than 0), check it",
+                      (unsigned long long)i + 1, (long long)block);
+      work->blocks[i] = (uint64_t)block;
+    }
     work->to.call.blocks = work->blocks;
     work->to.call.block_count = ranks;
     mine = work->blocks[own];
@@ -105,24 +111,23 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
  */
 
 /* Each four times: by name and by an operator of the program, and both started. `places` are the arrays. */
-#define VECTORS(function, places, optional, given)                                                            \
-  void sf_fortran_##function(places, Argument operation, Argument comm, optional, int* ierr) {                \
-    const Arguments from = {given, .name = operation, .options = options, .comm = comm};                      \
-    reduce_now(&from, prepare_vectors, ierr);                                                                 \
-  }                                                                                                           \
-  void sf_fortran_##function##_by(places, sf_operator user, Argument comm, optional, int* ierr) {             \
-    const Arguments from = {given, .user = user, .options = options, .comm = comm};                           \
-    reduce_now(&from, prepare_vectors, ierr);                                                                 \
-  }                                                                                                           \
-  void sf_fortran_start_##function(places, Argument operation, Argument comm, Request** request, optional,    \
-                                   int* ierr) {                                                               \
-    const Arguments from = {given, .name = operation, .options = options, .comm = comm};                      \
-    start_work(&from, prepare_vectors, request, ierr);                                                        \
-  }                                                                                                           \
-  void sf_fortran_start_##function##_by(places, sf_operator user, Argument comm, Request** request, optional, \
-                                        int* ierr) {                                                          \
-    const Arguments from = {given, .user = user, .options = options, .comm = comm};                           \
-    start_work(&from, prepare_vectors, request, ierr);                                                        \
+#define VECTORS(function, places, optional, given)                                                                    \
+  void sf_fortran_##function(places, Argument operation, Argument comm, optional, int* ierr) {                        \
+    const Arguments from = {given, .name = operation, .options = options, .comm = comm};                              \
+    reduce_now(&from, prepare_vectors, ierr);                                                                         \
+  }                                                                                                                   \
+  void sf_fortran_##function##_by(places, sf_operator user, Argument comm, optional, int* ierr) {                     \
+    const Arguments from = {given, .user = user, .options = options, .comm = comm};                                   \
+    reduce_now(&from, prepare_vectors, ierr);                                                                         \
+  }                                                                                                                   \
+  void sf_fortran_start_##function(places, Argument operation, Argument comm, Handle* request, optional, int* ierr) { \
+    const Arguments from = {given, .name = operation, .options = options, .comm = comm};                              \
+    start_work(&from, prepare_vectors, request, ierr);                                                                \
+  }                                                                                                                   \
+  void sf_fortran_start_##function##_by(places, sf_operator user, Argument comm, Handle* request, optional,           \
+                                        int* ierr) {                                                                  \
+    const Arguments from = {given, .user = user, .options = options, .comm = comm};                                   \
+    start_work(&from, prepare_vectors, request, ierr);                                                                \
   }
 #define IN_PLACE(function, what) \
   VECTORS(function, Argument values, Argument options, LIST(.array = values, .result = values, .collective = what))
@@ -134,7 +139,7 @@ VECTORS(reduce_scatter, LIST(Argument values, Argument result), LIST(Argument bl
         LIST(.array = values, .result = result, .blocks = blocks, .collective = SF_REDUCE_SCATTER))
 
 void sf_fortran_reduce(Argument array, Argument result, sf_operator user, Argument comm, Argument options, int* ierr,
-                       Layout* const* layout, void* const* context) {
+                       const Handle* layout, void* const* context) {
   const Arguments from = {.array = array,
                           .result = result,
                           .user = user,
@@ -145,8 +150,8 @@ void sf_fortran_reduce(Argument array, Argument result, sf_operator user, Argume
   reduce_now(&from, prepare_elements, ierr);
 }
 
-void sf_fortran_start_reduce(Argument array, Argument result, sf_operator user, Argument comm, Request** request,
-                             Argument options, int* ierr, Layout* const* layout, void* const* context) {
+void sf_fortran_start_reduce(Argument array, Argument result, sf_operator user, Argument comm, Handle* request,
+                             Argument options, int* ierr, const Handle* layout, void* const* context) {
   const Arguments from = {.array = array,
                           .result = result,
                           .user = user,

@@ -85,11 +85,11 @@ static inline sf_status prepare_array(const Arguments* from, const sf_group* gro
   return status == SF_OK ? find_room(work) : status;
 }
 
-/* Whether this rank gets results. */
-static inline int is_written(const sf_call* call, const sf_group* group) {
-  if (group == NULL) return 1;
-  if (call->collective == SF_EXSCAN && sf_group_rank(group) == 0) return 0;
-  return call->root == SF_ALL_RANKS || call->root == sf_group_rank(group) || call->collective != SF_REDUCE;
+/* Whether this rank, -1 of a process alone, gets results. Its group may be gone. */
+static inline int is_written(const sf_call* call, int32_t rank) {
+  if (rank < 0) return 1;
+  if (call->collective == SF_EXSCAN && rank == 0) return 0;
+  return call->root == SF_ALL_RANKS || call->root == rank || call->collective != SF_REDUCE;
 }
 
 /* Indices count from 1; 0 says that there is none. */
@@ -116,9 +116,9 @@ static inline void count_from_one(Argument statistics) {
 }
 
 /* After a success: results to where they belong. */
-static inline void deliver(const Work* work, const sf_group* group) {
+static inline void deliver(const Work* work, int32_t rank) {
   if (work->room == NULL && !work->is_statistics) return;
-  if (!is_written(&work->to.call, group)) return;
+  if (!is_written(&work->to.call, rank)) return;
   if (work->index != NULL)
     deliver_locations(work);
   else if (work->room != NULL)
@@ -135,7 +135,7 @@ static inline void reduce_now(const Arguments* from, Prepare prepare, int* ierr)
   init_work(from, &work);
   if (status == SF_OK) status = prepare(from, group, &work);
   if (found == SF_OK) status = run(status, &work.to, status == SF_OK ? place_of(&work) : NULL, group);
-  if (status == SF_OK) deliver(&work, group);
+  if (status == SF_OK) deliver(&work, sf_group_rank(group));
   free_work(&work);
   settle(status, from->comm, ierr);
 }

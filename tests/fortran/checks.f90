@@ -151,7 +151,22 @@ contains
     integer, intent(in) :: ierr, status
     character(len=*), intent(in) :: text
     call check(ierr == status .and. index(sf_error_message(), text) > 0, "expected: "//text)
+    call check(is_fortran(sf_error_message()), "a text in words of another language")
   end subroutine
+
+  ! Whether a text has none of the words that C, or an array that begins with 0, has for something.
+  logical function is_fortran(text)
+    character(len=*), intent(in) :: text
+    character(len=*), parameter :: words(14) = [character(18) :: 'sf_accumulator_', 'sf_call', 'sf_arrays', 'sf_type', &
+      'sf_plan_bind', 'sf_group_of_', 'SF_F64', 'SF_BYTES', 'SF_PRODUCTS', 'SF_SUM', 'SF_DOT', 'axis', 'axes', &
+      'counted from 0']
+    integer :: i
+    is_fortran = .true.
+    do i = 1, size(words)
+      is_fortran = is_fortran .and. index(text, trim(words(i))) == 0
+    end do
+    is_fortran = is_fortran .and. index(text, 'pointer') == 0
+  end function
 
   ! Numbers of many sizes that cancel, some of them subnormal, in places that no loop adds in order.
   subroutine fill_hostile(x)

@@ -252,10 +252,17 @@ contains
     call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "intervals")
     call sf_layout_intervals(layout, int(first), int(last), element_count=int(n, c_int64_t))
     call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "short intervals and the number of all")
+    call sf_layout_intervals(layout, [1_c_int64_t, first, 9_c_int64_t], [0_c_int64_t, last, 8_c_int64_t])
+    call check_layout(layout, x, [(x(first(i):last(i)), i = 1, size(first))], "intervals, some of them empty")
     call sf_layout_intervals(layout, first, last, element_count=n + 1_c_int64_t)
     call sf_sum([(x(first(i):last(i)), i = 1, size(first))], total, MPI_COMM_WORLD, options='method=tree', &
                 layout=layout, ierr=ierr)
     call check(ierr == SF_GAP, "an element that no rank has")
+    call sf_free(layout)
+    call sf_layout_intervals(layout, first + 2, last + 2)
+    call sf_sum([(x(first(i):last(i)), i = 1, size(first))], total, MPI_COMM_WORLD, options='method=tree', &
+                layout=layout, ierr=ierr)
+    call expect(ierr, SF_GAP, "(elements 1 to 2 are listed nowhere), list every element of 1..N exactly once")
     call sf_free(layout)
     call sf_layout_grid(layout, n, blocks=7)
     same_layout = layout
@@ -396,6 +403,113 @@ contains
     call sf_free(plan)
   end subroutine
 
+  ! Two vectors have one shape, where weights are repeated.
+  subroutine test_pairs(x)
+    real(c_double), intent(in) :: x(:)
+    real(c_double), asynchronous, target :: a(6), b(6), total
+    complex(c_double_complex) :: z(6), of_complex
+    type(sf_plan) :: plan
+    type(sf_request) :: request
+    integer :: ierr
+    a = x
+    b = x
+    z = x
+    total = -7
+    total = sf_dot(x, x(1:1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a first vector of shape (6) and a second one of shape (1)")
+    total = sf_dot(x, x(1:1), MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a first vector of shape (6) and a second one of shape (1)")
+    total = sf_dot(x, x(1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape ()")
+    total = sf_dot(reshape(x, [2, 3]), x(1:2), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a first vector of shape (2, 3) and a second one of shape (2)")
+    total = sf_dot(x, x(:merge(1, 6, rank == ranks - 1)), MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    total = sf_dot(x, x(1:1), where=x > 0, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    total = sf_covariance(x, x(1:1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    total = sf_sample_covariance(x, x(1:1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    of_complex = sf_dot(z, z(1:1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    of_complex = sf_dotu(z, z(1:1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    call sf_plan_dot(plan, a, b(1:1), total, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    call sf_start_dot(a, b(1:1), total, MPI_COMM_WORLD, request)
+    call sf_wait(request, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a second one of shape (1)")
+    call sf_sum(x, total, weight=2*x(1:1))
+    call check(same(total, 12.0_c_double), "weights are repeated")
+    call check(same(sf_mean(x, weight=x(1:1)), 1.0_c_double), "those of a mean, too")
+  end subroutine
+
+  ! Errors that C finds, in Fortran's words.
+  subroutine test_words
+    real(c_double) :: x(6), total
+    integer(c_int64_t) :: first, last, size
+    integer(c_int64_t), asynchronous :: from, to
+    integer(c_int8_t) :: bytes(100)
+    type(sf_accumulator) :: sums, products
+    type(sf_plan) :: plan
+    type(sf_request) :: request
+    real(c_double), target :: y(6), norm
+    integer :: entry, ierr, whole
+    x = 1
+    y = 1
+    call sf_sum(x, total, options='collective=scan', ierr=ierr)
+    call expect(ierr, SF_UNSUPPORTED, "(it is between ranks), pass a communicator")
+    call sf_combine(x, 'masked_sum', total, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "ask for 'sum' and give where")
+    call sf_combine(x, 'max', total, weight=x, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "factors for max (it takes none), ask for 'dot' or 'weighted_mean'")
+    call sf_combine(x, 'user', total, MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "operation 'user' without an operator")
+    call sf_allreduce(x, 'user', MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "operation 'user' without an operator")
+    call sf_list_find(99, 'exact', entry, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "give one such as SF_LIST_METHODS")
+    call sf_add(sums, x)
+    call sf_add(sums, x, weight=x, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "(it holds 1 sum of doubles), give a weight from the first addition on")
+    call sf_add(sums, reshape(x, [2, 3]), keep=2, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "keep dimensions that have as many indices")
+    call sf_root(sums, total, ierr)
+    call expect(ierr, SF_UNSUPPORTED, "roots of sums of elements")
+    call sf_total(sums, whole, ierr)
+    call expect(ierr, SF_UNSUPPORTED, "(accumulators take real numbers of kinds 4 and 8)")
+    call sf_add(products, [1, 2], ierr=ierr)
+    call expect(ierr, SF_UNSUPPORTED, "(accumulators take real numbers of kinds 4 and 8)")
+    call sf_pack(sums, bytes, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "100 bytes for a packed accumulator (it has 328), ask sf_packed_size")
+    call sf_unpack(sums, bytes, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "100 bytes for a packed accumulator (it has 328), ask sf_packed_size")
+    bytes = 0
+    call sf_read(products, bytes, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "give what sf_write wrote")
+    call sf_write(sums, bytes(1:3), size, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "room for 3 bytes")
+    call sf_plan_combine(plan, y(1:0), 'mean', norm)
+    call sf_plan_combine(plan, y, 'product', norm, options='method=binned', ierr=ierr)
+    call sf_bind(plan, MPI_COMM_WORLD, ierr)
+    call expect(ierr, ierr, "reduction 2: ")
+    call sf_free(plan)
+    call sf_plan_norm2(plan, y, norm, MPI_COMM_WORLD)
+    call sf_bundle_status(plan, 0, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "reduction 0 of a plan of 1 (they count from 1)")
+    call sf_bundle_status(plan, 2, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "reduction 2 of a plan of 1")
+    call sf_free(plan)
+    call sf_reduce_scatter(x, x(1:1), 'sum', MPI_COMM_WORLD, [(-1, entry = 1, ranks)], ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "block 1 of -1 results")
+    call sf_rank_order(-1_c_int64_t, MPI_COMM_WORLD, first, last, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "-1 rows of this rank")
+    call sf_start_rank_order(-1_c_int64_t, MPI_COMM_WORLD, from, to, request)
+    call sf_wait(request, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "-1 rows of this rank")
+  end subroutine
+
   subroutine test_misuse
     type(sf_layout) :: layout, none
     real(c_double) :: x(6), total, field(2, 3), by_group(3)
@@ -404,12 +518,14 @@ contains
     integer :: ierr, w
     x = 1
     field = 1
+    call test_pairs(x)
+    call test_words
     call sf_sum(field, total, MPI_COMM_WORLD, weight=reshape(x, [3, 2]), ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "factors of shape (3, 2) for elements of shape (2, 3)")
     call sf_sum(field, total, MPI_COMM_WORLD, where=[.true., .true., .true.], ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a mask of shape (3) for elements of shape (2, 3)")
     call sf_sum_by(field, reshape([0, 1, 2, 3, 4, 3], [2, 3]), by_group, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "label 4 of element 4, counted from 0, names no group (the last one is 3)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "label 4 of element 5, counted from 1, names no group (the last one is 3)")
     ! Asking for members waits for nobody; a call does, no longer than the team's limit.
     call sf_team_create(team, 2)
     call sf_team_set_timeout(team, -1d0, ierr)
@@ -605,6 +721,23 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "an empty accumulator")
     call sf_shape(nothing, columns)
     call check(columns == 0 .and. sf_packed_size(nothing) == 0, "the shape of nothing")
+    call sf_add(c, reshape([1.0_c_double, 2.0_c_double], [2, 1]), keep=1)
+    call sf_unmerge(c, c)
+    call sf_add(c, reshape([1.0_c_double, 2.0_c_double], [2, 1]), keep=1)
+    call sf_total(c, columns_of)
+    call check(same(columns_of, [1.0_c_double, 2.0_c_double]), "elements among products")
+    call sf_clear(a)
+    call sf_add(a, 3.0_c_double)
+    ierr = SF_OK
+    do order = 1, 100
+      if (ierr == SF_OK) call sf_merge(a, a, ierr)
+    end do
+    call expect(ierr, SF_UNSUPPORTED, "the accumulator is full")
+    call sf_add(a, 1.0_c_double, ierr=ierr)
+    call expect(ierr, SF_UNSUPPORTED, "the accumulator is full")
+    call sf_total(a, total)
+    call sf_shape(a, rows=rows)
+    call check(rows == ishft(1_c_int64_t, 62) .and. same(total, scale(3.0_c_double, 62)), "what is full stays as it is")
     call sf_free(a)
     call sf_free(b)
     call sf_free(c)
@@ -662,11 +795,285 @@ contains
   end subroutine
 end module
 
+! Assignments: accumulators are values; copies of all else are the same thing, and none of any use when that has ended.
+module copies
+  use checks
+  implicit none
+  type :: budget
+    type(sf_accumulator) :: total, levels(2)
+    type(sf_accumulator), allocatable :: basins(:), whole
+  end type
+  type :: nested
+    type(budget) :: of_heat
+  end type
+  type :: held
+    type(sf_plan) :: plan
+    type(sf_layout) :: layouts(2)
+  end type
+contains
+  ! Whether the accumulator holds this sum.
+  logical function holds(accumulator, value)
+    type(sf_accumulator), intent(in) :: accumulator
+    real(c_double), intent(in) :: value
+    real(c_double) :: total
+    integer :: ierr
+    total = -7
+    call sf_total(accumulator, total, ierr)
+    holds = ierr == SF_OK .and. same(total, value)
+  end function
+
+  logical function is_empty(accumulator)
+    type(sf_accumulator), intent(in) :: accumulator
+    is_empty = sf_packed_size(accumulator) == 0
+  end function
+
+  function accumulator_of(x) result(made)
+    real(c_double), intent(in) :: x
+    type(sf_accumulator) :: made
+    call sf_add(made, x)
+  end function
+
+  subroutine reset(accumulator)
+    type(sf_accumulator), intent(out) :: accumulator
+    call check(is_empty(accumulator), "an argument with intent(out) is empty")
+    call sf_add(accumulator, 8.0_c_double)
+  end subroutine
+
+  subroutine test_values(n)
+    integer, intent(in) :: n
+    type(sf_accumulator) :: a, b, c, nothing, list(4), automatic(n)
+    type(sf_accumulator), allocatable :: many(:), one
+    type(nested) :: here, there, theirs(2)
+    real(c_double) :: columns(2)
+    integer :: i, failed, ierr
+    call sf_add(a, [1e16_c_double, 1.0_c_double, -1e16_c_double])
+    b = a
+    call sf_add(a, 1.0_c_double)
+    call check(holds(a, 2.0_c_double) .and. holds(b, 1.0_c_double), "what is added to one is not added to its copy")
+    call sf_free(a)
+    call check(holds(b, 1.0_c_double), "a copy outlives what it was made of")
+    call sf_add(a, 5.0_c_double)
+    call sf_free(b)
+    call sf_free(b)
+    call check(holds(a, 5.0_c_double) .and. is_empty(b), "freed twice")
+    a = a
+    call check(holds(a, 5.0_c_double), "assigned to itself")
+    call sf_merge(a, a)
+    call check(holds(a, 10.0_c_double), "merged with itself")
+    b = a
+    b = nothing
+    call check(is_empty(b) .and. holds(a, 10.0_c_double), "an empty one is assigned")
+    call sf_add(c, reshape([1.0_c_double, 2.0_c_double], [2, 1]), keep=1)
+    call sf_copy(c, a, ierr)
+    call check(ierr == SF_INVALID_ARGUMENT .and. holds(a, 10.0_c_double), "sf_copy to another shape is refused")
+    a = c
+    call sf_total(a, columns, ierr)
+    call check(ierr == SF_OK .and. same(columns, [1.0_c_double, 2.0_c_double]), "one of another shape is assigned")
+
+    list = [(accumulator_of(real(i, c_double)), i = 1, 4)]
+    list(2:4) = list(1:3)
+    call check(all([(holds(list(i), real(max(i - 1, 1), c_double)), i = 1, 4)]), "sections that overlap")
+    list([4, 3, 2, 1]) = list
+    call check(all([(holds(list(i), real(max(4 - i, 1), c_double)), i = 1, 4)]), "a vector of indices")
+    many = list(2:4)
+    one = list(1)
+    automatic = one
+    list = nothing
+    call check(all([(is_empty(list(i)), i = 1, 4)]), "one for all of a list")
+    call sf_add(automatic(1), 1.0_c_double)
+    call check(holds(many(1), 2.0_c_double) .and. holds(one, 3.0_c_double), "memory that an assignment allocates")
+    call check(holds(automatic(1), 4.0_c_double) .and. holds(automatic(n), 3.0_c_double), "an automatic array")
+    deallocate (many)
+    allocate (many, source=automatic)
+    call sf_add(automatic(n), 1.0_c_double)
+    call check(holds(many(n), 3.0_c_double), "memory that is allocated with a source")
+
+    here%of_heat%total = accumulator_of(6.0_c_double)
+    here%of_heat%levels = here%of_heat%total
+    here%of_heat%basins = here%of_heat%levels
+    here%of_heat%whole = here%of_heat%basins(2)
+    there = here
+    theirs = there
+    call sf_add(here%of_heat%total, 1.0_c_double)
+    call sf_add(here%of_heat%levels(2), 1.0_c_double)
+    call sf_add(here%of_heat%basins(2), 1.0_c_double)
+    call sf_add(here%of_heat%whole, 1.0_c_double)
+    call sf_free(there%of_heat%basins(1))
+    call check(holds(there%of_heat%total, 6.0_c_double) .and. holds(there%of_heat%levels(2), 6.0_c_double) .and. &
+               holds(there%of_heat%basins(2), 6.0_c_double) .and. holds(there%of_heat%whole, 6.0_c_double), "components")
+    call check(all([(holds(theirs(2)%of_heat%basins(i), 6.0_c_double), i = 1, 2)]), "components of a list")
+
+    a = accumulator_of(3.0_c_double)
+    a = accumulator_of(4.0_c_double)
+    call check(holds(a, 4.0_c_double), "results of a function")
+    failed = 0
+    !$omp parallel do num_threads(3) firstprivate(a) reduction(+: failed)
+    do i = 1, 3
+      call sf_add(a, real(i, c_double))
+      if (.not. holds(a, 4.0_c_double + i)) failed = failed + 1
+    end do
+    call check(failed == 0 .and. holds(a, 4.0_c_double), "copies of threads")
+    call reset(a)
+    call check(holds(a, 8.0_c_double), "added again")
+    a = sf_accumulator()
+    call check(is_empty(a), "what the constructor makes is empty")
+  end subroutine
+
+  ! What has ended is never mistaken for what is made later, nor are variables of another type.
+  subroutine test_ended_plans
+    type(held) :: mine, copy
+    type(sf_plan) :: plans(3), others(3), again
+    real(c_double), target :: x(3), total(3)
+    integer(c_int64_t) :: messages, bytes
+    integer :: i, done, rounds, ierr
+    x = [1, 2, 3]
+    do i = 1, 3
+      call sf_plan_sum(plans(i), x(:i), total(i), MPI_COMM_WORLD)
+    end do
+    others = plans
+    call sf_free(others(2))
+    call sf_plan_dot(again, x, x, total(2), MPI_COMM_WORLD)
+    call sf_run(plans(1))
+    call sf_start(plans(3))
+    call sf_wait(others(3))
+    call check(same(total(1:3:2), [1.0_c_double*ranks, 6.0_c_double*ranks]), "a copy is the same plan")
+    call sf_run(plans(2), ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended through another variable")
+    call sf_start(plans(2), ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call sf_wait(plans(2), done=done, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call sf_test(plans(2), done, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call sf_bind(plans(2), MPI_COMM_WORLD, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call sf_bundle_status(plans(2), 1, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call sf_plan_trace(plans(2), 1, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call sf_plan_figures(plans(2), messages, bytes, rounds, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that has ended")
+    call check(len(sf_plan_text(plans(2))) == 0 .and. len(sf_plan_schedule(plans(2))) == 0, "it has no text")
+    call sf_sum(x, total(1), plans(1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "no group")
+    call sf_sum(x, total(1), plans(2), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "no group")
+    do i = 1, 3
+      call sf_free(plans(i))
+      call sf_free(others(i))
+    end do
+    call sf_run(again)
+    call check(same(total(2), 14.0_c_double*ranks), "a plan that was made after others were freed")
+    call sf_free(again)
+    ! As components; a variable whose plan or layout has ended may be used for another one.
+    call sf_layout_rank_order(mine%layouts(2))
+    call sf_plan_sum(mine%plan, x, total(1), options='method=tree', layout=mine%layouts(2))
+    copy = mine
+    call sf_free(copy%layouts(2))
+    call sf_bind(copy%plan, MPI_COMM_WORLD)
+    call sf_run(mine%plan)
+    call check(same(total(1), 6.0_c_double*ranks), "a plan in a copy of what holds it")
+    call sf_sum(x, total(1), MPI_COMM_WORLD, layout=mine%layouts(2), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a layout that has ended through another variable")
+    call sf_sum(x, total(1), MPI_COMM_WORLD, layout=mine%layouts(1), ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a layout that was not made")
+    call sf_layout_anywhere(mine%layouts(2))
+    call sf_sum(x, total(1), MPI_COMM_WORLD, layout=mine%layouts(2))
+    call sf_free(copy%layouts(2))
+    call sf_sum(x, total(1), MPI_COMM_WORLD, layout=mine%layouts(2))
+    call sf_free(mine%layouts(2))
+    call sf_free(copy%plan)
+    call sf_free(mine%plan)
+  end subroutine
+
+  subroutine test_ended_requests
+    type(sf_request) :: request, copy, copies(2)
+    real(c_double), asynchronous :: x(3), total
+    integer :: done, ierr
+    x = [1, 2, 3]
+    call sf_start_sum(x, total, MPI_COMM_WORLD, request)
+    copy = request
+    copies = request
+    call sf_wait(copy)
+    call check(same(total, 6.0_c_double*ranks), "a copy is the same call")
+    done = 0
+    call sf_wait(request, done=done, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a request that has ended through another variable")
+    call check(done == 1, "nothing is under way")
+    call sf_test(copies(1), done, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a request that has ended")
+    call sf_start_sum(x, total, MPI_COMM_WORLD, request)
+    call sf_free(copies(2))
+    call sf_wait(copies(1))
+    call sf_wait(request)
+    call sf_wait(request)
+    call check(same(total, 6.0_c_double*ranks), "another call with a variable whose call has ended")
+  end subroutine
+
+  subroutine test_ended_teams
+    type(sf_team) :: team, copy, another
+    type(sf_group) :: group, same_group
+    type(sf_plan) :: plan
+    type(sf_request) :: request
+    real(c_double), asynchronous, target :: x(3), total(2), later(2)
+    integer :: ierr
+    x = [1, 2, 3]
+    total = -7
+    call sf_team_create(team, 1)
+    call sf_team_member(team, 0, group)
+    copy = team
+    same_group = group
+    call sf_sum(x, total(1), same_group)
+    call check(same(total(1), 6.0_c_double) .and. sf_team_size(copy) == 1, "a copy is the same team")
+    call make_plan(plan, x, later(1), group)
+    call sf_start(plan)
+    call sf_start_sum(x, later(2), group, request)
+    call sf_free(copy)
+    call sf_team_create(another, 1)
+    call sf_sum(x, total(1), group, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "no group (its team was freed")
+    call sf_barrier(same_group, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "no group (its team was freed")
+    call check(sf_group_size(group) == -1 .and. sf_group_rank(group) == -1 .and. sf_group_transport(group) == '', "nobody")
+    call sf_team_member(team, 0, group, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a team that has ended through another variable")
+    call sf_team_bind(team, 0, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a team that has ended")
+    call sf_team_set_timeout(team, 1d0, ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "a team that has ended")
+    call check(sf_team_size(team) == -1, "it has no workers")
+    call sf_wait(plan, ierr=ierr)
+    call sf_wait(request, ierr=ierr)
+    call sf_free(plan)
+    call sf_free(team)
+    call sf_team_member(another, 0, group)
+    call sf_sum(x, total(1), group)
+    call sf_free(team)
+    call check(same(total(1), 6.0_c_double), "a team that was made after another one was freed")
+    call sf_free(another)
+  end subroutine
+
+  subroutine make_plan(plan, x, total, comm)
+    type(sf_plan), intent(inout) :: plan
+    real(c_double), asynchronous, target, intent(inout) :: x(:), total
+    type(sf_group), intent(in) :: comm
+    call sf_plan_sum(plan, x, total, comm)
+  end subroutine
+
+  subroutine test_copies
+    call test_values(3)
+    call test_ended_plans
+    call test_ended_requests
+    call test_ended_teams
+  end subroutine
+end module
+
 program fortran_operations_test
   use operations, only: test_values, test_locations_and_statistics, test_nothing_is_selected, test_options
   use layouts, only: test_layouts, test_plans, test_plan_on_one_rank, test_misuse
   use vectors, only: test_vectors
   use others
+  use copies, only: test_copies
   implicit none
   integer :: threads_of_mpi
   call MPI_Init_thread(MPI_THREAD_FUNNELED, threads_of_mpi)
@@ -683,6 +1090,7 @@ program fortran_operations_test
   call test_vectors
   call test_accumulators
   call test_groups_and_names
+  call test_copies
   if (rank == 0) write (*, '("operations from Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') ranks, &
     passed, failures
   call MPI_Finalize

@@ -1,5 +1,6 @@
 """The Fortran interface is whole: it calls every public function of C, or docs/fortran.md says why not; its interfaces have
-the arguments of the C functions behind them; and what a compiler would copy is refused where a call is started."""
+the arguments of the C functions behind them; what a compiler would copy is refused where a call is started; and errors
+of C are translated."""
 
 import re
 import subprocess
@@ -94,6 +95,60 @@ class Interface(unittest.TestCase):
         names = generic | set(re.findall(r"^ +(?:subroutine|function) (sf_\w+)", plain, re.MULTILINE))
         self.assertEqual(names - public, set())
         self.assertGreater(len(names), 80)
+
+
+# Texts with names of C that no program in Fortran gets to read, and why.
+NOT_READ = {
+    "combine those of sf_guarantee": "guarantees are given by name",
+    "it is no sf_operation": "operations are given by name",
+    "user operators take SF_BYTES": "the layer says which elements an operator has",
+    "SF_BYTES and element_bytes": "likewise",
+    "sf_gaspi_allreduce_user": "the name of an operator",
+    "sf_accumulator_merge_ranks": "likewise",
+    "SF_GASPI_TIMEOUT": "of calls in the shape of GASPI",
+    "take one of sf_type": "the layer says the types",
+    "give an sf_type": "likewise",
+    "SF_BYTES of 1 or 2 bytes": "the layer looks at the types of labels",
+    "SF_BYTES of 1, 2, 4 or 8 bytes": "and at those of masks",
+    "take SF_SUM": "the layer looks whether there are roots",
+    "ask sf_accumulator_packed_size": "the layer compares sizes",
+    "take SF_ELEMENTS or SF_PRODUCTS": "the layer says the terms",
+    "make one with sf_accumulator_create": "the layer gives no null pointers",
+    "bind one with sf_plan_bind": "likewise",
+    "start from sf_call_init": "likewise",
+    " for an sf_call of ": "the layer's own has the size of its library's",
+    "sf_call": "the name of the struct, likewise",
+    "sf_arrays": "likewise",
+}
+
+
+def texts_of_c():
+    """The strings of the library, those of one statement joined."""
+    for path in sorted((ROOT / "src").rglob("*.?pp")):
+        code = re.sub(r"^\s*(#|static_assert).*$|//.*$", "", path.read_text(), flags=re.MULTILINE)
+        code = re.sub(r'"\s*\+?\s*"', "", code)
+        yield from re.findall(r'"((?:[^"\\\n]|\\.)*)"', code)
+
+
+class Texts(unittest.TestCase):
+    def test_names_of_c_are_translated_or_nobody_reads_them(self):
+        rows = re.findall(r'^    \{"(.*?)", "(.*?)"\},$', (ROOT / "fortran/texts.c").read_text(), re.MULTILINE)
+        self.assertGreater(len(rows), 15)
+        public = set(re.findall(r"\bsf_\w+", module_text().lower()))
+        texts, met = list(texts_of_c()), set()
+        for text in texts:
+            rest = text
+            for phrase in [each for each, _ in rows] + list(NOT_READ):
+                if "#" not in phrase and phrase in rest:
+                    met.add(phrase)
+                    rest = rest.replace(phrase, "")
+            names = {name.lower() for name in re.findall(r"\b(?:sf|SF)_\w+", rest)}
+            self.assertEqual(names - public, set(), f"{text!r}: translate it in fortran/texts.c, or say why nobody reads it")
+        phrases = {phrase for phrase, _ in rows if "#" not in phrase} | set(NOT_READ)
+        self.assertEqual(phrases - met, set(), "in no text of C")
+        for _, phrase in rows:
+            names = {name.lower() for name in re.findall(r"\b(?:sf|SF)_\w+", phrase)}
+            self.assertEqual(names - public, set())
 
 
 PROGRAM = """

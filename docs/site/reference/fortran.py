@@ -88,7 +88,7 @@ def read(text):
             entries[name] = Entry(
                 name,
                 paragraphs(comment),
-                [[line for line in lines[at : end + 1] if "c_null_ptr" not in line and "private" not in line]],
+                [[line for line in lines[at : end + 1] if not re.search(r"private|:: (handle|state)\b", line)]],
             )
             comment, at = [], end
         elif stripped.startswith("enum"):

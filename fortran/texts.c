@@ -1,0 +1,87 @@
+/* Error texts in Fortran's words: those of C name its functions and fields, call dimensions axes, and count elements
+ * from 0. Texts cross from rank to rank as C has them, and are translated where the program reads them. */
+#include "texts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steadfold/steadfold.h"
+
+/* In `from`, # is a number that `to` has one greater, and % a number that it has as it is; `to` has as many, in the
+ * same order. */
+typedef struct Phrase {
+  const char *from, *to;
+} Phrase;
+
+static const Phrase phrases[] = {
+    {"element # is listed", "element % is listed"},
+    {"elements # to # are listed", "elements % to % are listed"},
+    {"of element #, counted from 0,", "of element %, counted from 1,"},
+    {"of kept index #", "of kept index %"},
+    {"call #: ", "reduction %: "},
+    {"0..N-1", "1..N"},
+    {"check begin and end", "check first and last"},
+    {"check columns and element_bytes", "check the extents"},
+    {"check rows, columns and element_bytes", "check the extents"},
+    {"take sf_reduce with a communicator", "pass a communicator"},
+    {"sf_accumulator_write", "sf_write"},
+    {"make it with SF_PRODUCTS", "give a weight from the first addition on"},
+    {"(accumulators take SF_F64 and SF_F32)", "(accumulators take real numbers of kinds 4 and 8)"},
+    {"ask for SF_SUM and give arrays.mask", "ask for 'sum' and give where"},
+    {"ask for SF_DOT or SF_WEIGHTED_MEAN", "ask for 'dot' or 'weighted_mean'"},
+    {"give an sf_list", "give one such as SF_LIST_METHODS"},
+    {"an axis", "a dimension"},
+    {"axis", "dimension"},
+    {"axes", "dimensions"},
+};
+
+static int is_of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* The end of a phrase that begins here, and its numbers; NULL if the text is another one. */
+static const char* end_of(const char* phrase, const char* text, unsigned long long* numbers) {
+  char* end;
+  for (; *phrase != '\0'; ++phrase) {
+    if (*phrase == '#' || *phrase == '%') {
+      if (!isdigit((unsigned char)*text)) return NULL;
+      *numbers++ = strtoull(text, &end, 10) + (*phrase == '#');
+      text = end;
+    } else if (*phrase != *text++) {
+      return NULL;
+    }
+  }
+  return is_of_word(phrase[-1]) && is_of_word(*text) ? NULL : text;
+}
+
+/* Writes the phrase with its numbers; returns how many letters that are, at most `room`. */
+static size_t write_phrase(const char* phrase, const unsigned long long* numbers, char* to, size_t room) {
+  size_t used = 0;
+  for (; *phrase != '\0' && used < room; ++phrase)
+    used += (size_t)(*phrase == '%' ? snprintf(to + used, room - used, "%llu", *numbers++)
+                                    : snprintf(to + used, room - used, "%c", *phrase));
+  return used < room ? used : room;
+}
+
+const char* sf_fortran_error_text(void) {
+  static _Thread_local char translated[4096];
+  const char* text = sf_error_text();
+  const char* const begin = text;
+  const size_t room = sizeof translated - 1;
+  size_t used = 0, i;
+  while (*text != '\0' && used < room) {
+    unsigned long long numbers[2];
+    const char* end = NULL;
+    const int begins_word = text == begin || !is_of_word(text[-1]);
+    for (i = 0; begins_word && end == NULL && i < sizeof phrases / sizeof phrases[0]; ++i)
+      end = end_of(phrases[i].from, text, numbers);
+    if (end == NULL) {
+      translated[used++] = *text++;
+    } else {
+      used += write_phrase(phrases[i - 1].to, numbers, translated + used, room - used);
+      text = end;
+    }
+  }
+  translated[used] = '\0';
+  return translated;
+}
