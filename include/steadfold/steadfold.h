@@ -27,9 +27,9 @@ typedef struct sf_located_f64 {
 
 /* A result of SF_STATISTICS, in one pass over the rows: extremes with the lowest index that has them, as above; the
  * mean; the mean square of the distances from it (variance), the same with one element less in the divisor (sample
- * variance), and their roots. Every number is rounded once. NaN: what has too few elements; all numbers if an element
- * is NaN, which is the least and the greatest then; the mean if there are infinities of both signs; variances and
- * deviations if there is any. Indices of what is not there are UINT64_MAX. */
+ * variance), and their roots. Every number is rounded once, to a double or to a float (result_type). NaN: what has too
+ * few elements; all numbers if an element is NaN, which is the least and the greatest then; the mean if there are
+ * infinities of both signs; variances and deviations if there is any. Absent indices are UINT64_MAX. */
 typedef struct sf_statistics {
   uint64_t count; /* of the elements, those that a mask left out not among them */
   double min;

@@ -58,8 +58,8 @@ typedef enum sf_operation {
   SF_MASKED_SUM = 12,        /* the sum of the rows that a mask selects; other rows are never read. Of real, integer,
                                 narrow and complex numbers; no rows: +0.0 */
   SF_STATISTICS = 13,        /* count, extremes, mean, variances and deviations in one pass; a result is an
-                                sf_statistics, result_type SF_F64. Of real and narrow numbers; no rows: NaNs and a count
-                                of 0 */
+                                sf_statistics of numbers rounded to result_type, SF_F64 or SF_F32. Of real and narrow
+                                numbers; no rows: NaNs and a count of 0 */
   SF_WEIGHTED_MEAN = 14,     /* the sum of products with weights, divided by the sum of the weights; rounded once. Of
                                 real and narrow numbers; no rows: SF_EMPTY */
   SF_NORMINF = 15,           /* the greatest absolute value; NaN if an element is. Of real and narrow numbers; no rows:

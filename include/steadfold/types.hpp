@@ -279,9 +279,9 @@ struct Located {
 };
 static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
 
-/// What describes a vector or a field, found in one pass and one reduction. Every number is rounded once. NaN: what has
-/// too few elements; all numbers if an element is NaN, which is the least and the greatest then; the mean if there are
-/// infinities of both signs; variances and deviations if there is any.
+/// What describes a vector or a field, found in one pass and one reduction. Every number is rounded once, by
+/// sf::to<float>(sf::statistics) to a float. NaN: what has too few elements; all numbers if an element is NaN, which is
+/// then both extremes; the mean if there are infinities of both signs; variances and deviations if there is any.
 struct Statistics {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::uint64_t no_index = std::numeric_limits<std::uint64_t>::max();

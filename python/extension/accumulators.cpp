@@ -24,6 +24,8 @@ class Accumulator {
 
   void add(nb::handle x, nb::handle weights, nb::handle where, std::uint32_t threads, bool subtract) {
     const nb::object elements = operand(x), factors = weights.is_none() ? nb::object() : operand(weights);
+    if (factors.is_valid() && shape().terms != SF_PRODUCTS)
+      refuse("weights for an accumulator of elements (it has no sums of products), make it with products=True");
     const nb::object mask = is_mask(where) ? mask_from(where) : nb::object();
     sf_arrays arrays;
     sf_arrays_init(&arrays, sizeof arrays);
@@ -57,6 +59,8 @@ class Accumulator {
 
   nb::object round(int operation, nb::handle dtype) const {
     const sf_type type = dtype.is_none() ? shape().type : real_type(dtype);
+    if (operation == SF_NORM2 && shape().terms != SF_PRODUCTS)
+      refuse("a norm of an accumulator of elements (it is the root of a sum of squares), make it with products=True");
     Results results;
     results.make(shape_.data(), static_cast<int>(shape_.size()), numpy_type(type));
     check(sf_accumulator_round(use(), static_cast<sf_operation>(operation), type, results.place()));

@@ -80,7 +80,7 @@ sf_array view(PyArrayObject* array, sf_type type) {
 }
 
 nb::object to_array(nb::handle object) {
-  if (PyArray_CheckExact(object.ptr())) return nb::borrow<nb::object>(object);
+  if (PyArray_CheckExact(object.ptr()) && PyArray_ISNOTSWAPPED(as_array(object))) return nb::borrow<nb::object>(object);
   return nb::module_::import_("steadfold._convert").attr("as_array")(object);
 }
 

@@ -29,8 +29,8 @@ int numpy_type(sf_type type);
 /// The elements where they stand. SF_BYTES of any size where `type` says so.
 sf_array view(PyArrayObject* array, sf_type type);
 
-/// An array, from an array, whatever has __dlpack__ or a buffer, and from numbers and sequences: without a copy where
-/// none is needed.
+/// An array of the machine's byte order, from an array, whatever has __dlpack__ or a buffer, and from numbers and
+/// sequences: without a copy where none is needed.
 nb::object to_array(nb::handle object);
 
 /// Results of a call: a shape and a type. `place` is where the call writes them; one without axes is a scalar.

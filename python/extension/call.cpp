@@ -20,18 +20,7 @@ bool is_location(sf_operation operation) { return row_of(operation).result == Re
 bool makes_statistics(sf_operation operation) { return row_of(operation).result == ResultForm::statistics; }
 bool is_extreme(sf_operation operation) { return operation == SF_MIN || operation == SF_MAX || is_location(operation); }
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
-
-/// The type of results where no dtype is given: NumPy's, but that halves become floats.
-sf_type default_result(sf_operation operation, sf_type type) {
-  if (type == SF_F16 || type == SF_BF16) return SF_F32;
-  if (is_extreme(operation)) return type;
-  if (type == SF_I32) return SF_I64;
-  if (type == SF_U32) return SF_U64;
-  const bool is_real = row_of(operation).result == ResultForm::real;
-  if (is_real && type == SF_COMPLEX_F64) return SF_F64;
-  if (is_real && type == SF_COMPLEX_F32) return SF_F32;
-  return type;
-}
+bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 
 /// Valid as long as the text.
 const char* text_of(nb::handle given, const char* what) {
@@ -91,9 +80,18 @@ std::uint32_t reduced_axes(nb::handle axis, int axes) {
   return reduced;
 }
 
+/// Refuses one number, or a vector of one, that would be stretched to all elements of an axis.
+void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what) {
+  const int axes = PyArray_NDIM(x);
+  if (PyArray_NDIM(partners) > 1 || PyArray_SIZE(partners) != 1 || axes == 0) return;
+  const npy_intp elements = PyArray_DIM(x, axes - 1);
+  if (PyArray_NDIM(partners) == 1 && elements == 1) return;
+  refuse("%s of 1 number for axes of %zd elements (each has a partner), give as many: np.broadcast_to(%s, x.shape)",
+         what, elements, what);
+}
+
 /// The other factors: an array of elements of this type. Null: x is converted to theirs first, in Python.
-nb::object factors_for(nb::handle object, PyArrayObject* x, sf_type type) {
-  nb::object array = to_array(object);
+nb::object factors_for(nb::object array, PyArrayObject* x, sf_type type) {
   if (type_of(as_array(array)) == type) return array;
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(x)));
   const nb::module_ convert = nb::module_::import_("steadfold._convert");
@@ -106,6 +104,7 @@ bool is_plain_rows(PyArrayObject* array) { return PyArray_IS_C_CONTIGUOUS(array)
 void take_labels(const Arguments& from, Call& to) {
   to.labels = nb::module_::import_("steadfold._convert").attr("as_labels")(from.labels);
   PyArrayObject* const labels = as_array(to.labels);
+  check_partners(as_array(to.x), labels, "labels");
   to.arrays.labels = view(labels, type_of(labels).value_or(SF_BYTES));
   to.arrays.groups = number<std::uint64_t>(from.groups, "groups");
 }
@@ -166,8 +165,10 @@ void ask_for_nothing(Call& to) {
   to.call.root = root;
 }
 
+/// In the machine's own byte order, whichever is asked for: results of NumPy's own functions are so, too.
 sf_type asked_result(nb::handle dtype) {
-  const nb::object asked = dtype_from(dtype);
+  const nb::object given = dtype_from(dtype);
+  const nb::object asked = take(reinterpret_cast<PyObject*>(PyArray_DescrNewByteorder(as_dtype(given), NPY_NATIVE)));
   const std::optional<sf_type> type = type_of(as_dtype(asked));
   if (!type || numpy_type(*type) == NPY_VOID)
     refuse(
@@ -177,7 +178,44 @@ sf_type asked_result(nb::handle dtype) {
   return *type;
 }
 
+/// Whether the operation gives results of the type that is asked for.
+void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) {
+  const sf_type result = call.result_type;
+  const auto refuse_result = [&](const char* why) {
+    refuse("results of dtype %S for elements of dtype %S (%s", dtype_from(from.dtype).ptr(), PyArray_DESCR(x), why);
+  };
+  const bool are_complex = is_complex(call.type) && row_of(from.operation).result != ResultForm::real;
+  if (is_complex(result) && !are_complex) refuse_result("they are real numbers), convert the result");
+  if (!is_complex(result) && are_complex) refuse_result("they are complex numbers), reduce x.real and x.imag");
+  if (result == SF_LONG_DOUBLE && !detail::takes(from.operation, result))
+    refuse_result("they are rounded once, to float32 or float64), convert the result");
+  const bool is_product_of_doubles =
+      from.operation == SF_PRODUCT && (call.type == SF_F64 || call.type == SF_COMPLEX_F64);
+  if (is_product_of_doubles && (result == SF_F32 || result == SF_COMPLEX_F32))
+    refuse_result("every step is rounded to it), convert the elements or the result");
+}
+
+/// The type of results, the method that goes with it, and where rows stand if that matters.
+void take_result(const Arguments& from, sf_call& call) {
+  const sf_type own = makes_statistics(from.operation) ? SF_F64 : default_result(from.operation, call.type);
+  call.result_type = from.dtype.is_none() ? own : asked_result(from.dtype);
+  const bool is_extended = call.result_type == SF_LONG_DOUBLE;
+  if (is_sum(from.operation) && !is_integer(call.type) && !is_extended) call.method = SF_EXACT;
+  if (is_location(from.operation) || makes_statistics(from.operation)) call.layout = SF_RANK_ORDER;
+}
+
 }  // namespace
+
+sf_type default_result(sf_operation operation, sf_type type) {
+  if (type == SF_F16 || type == SF_BF16) return SF_F32;
+  if (is_extreme(operation)) return type;
+  if (type == SF_I32) return SF_I64;
+  if (type == SF_U32) return SF_U64;
+  const bool is_real = row_of(operation).result == ResultForm::real;
+  if (is_real && type == SF_COMPLEX_F64) return SF_F64;
+  if (is_real && type == SF_COMPLEX_F32) return SF_F32;
+  return type;
+}
 
 void take_options(const Arguments& from, Call& to) {
   if (!from.method.is_none()) take_method(from.method, to.call);
@@ -197,23 +235,23 @@ bool translate(const Arguments& from, Call& to) {
   to.x = to_array(from.x);
   if (PyArray_NDIM(as_array(to.x)) > most_axes)
     refuse("an array of %d axes (at most %d are taken), reshape it", PyArray_NDIM(as_array(to.x)), most_axes);
+  if (!from.factors.is_none()) {
+    to.factors = to_array(from.factors);
+    if (!from.are_weights) check_partners(as_array(to.x), as_array(to.factors), "y");
+  }
   const std::optional<sf_type> type = type_of(as_array(to.x));
   if (!type || !detail::takes(from.operation, *type)) return false;
   sf_call_init(&to.call, sizeof to.call);
   to.call.operation = from.operation;
   to.call.type = *type;
-  if (makes_statistics(from.operation))
-    to.call.result_type = SF_F64;
-  else
-    to.call.result_type = from.dtype.is_none() ? default_result(from.operation, *type) : asked_result(from.dtype);
-  if (is_integer(*type) != is_integer(to.call.result_type) && !makes_statistics(from.operation)) return false;
-  if (is_sum(from.operation) && !is_integer(*type) && *type != SF_LONG_DOUBLE) to.call.method = SF_EXACT;
-  if (is_location(from.operation) || makes_statistics(from.operation)) to.call.layout = SF_RANK_ORDER;
+  take_result(from, to.call);
+  if (is_integer(*type) != is_integer(to.call.result_type)) return false;
   take_options(from, to);
-  if (!from.factors.is_none()) {
-    to.factors = factors_for(from.factors, as_array(to.x), *type);
+  if (to.factors.is_valid()) {
+    to.factors = factors_for(std::move(to.factors), as_array(to.x), *type);
     if (!to.factors.is_valid()) return false;
   }
+  check_result(from, as_array(to.x), to.call);
   const std::uint32_t reduced = reduced_axes(from.axis, PyArray_NDIM(as_array(to.x)));
   if (are_rows(from, reduced, to)) {
     to.call.rows = static_cast<std::uint64_t>(PyArray_SIZE(as_array(to.x)));

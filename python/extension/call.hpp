@@ -24,6 +24,7 @@ struct Layout {
 /// What Python gives, as it is. `None` where nothing is given.
 struct Arguments {
   sf_operation operation;
+  bool are_weights;  // the factors, which are stretched to the elements; else each element has a partner
   nb::handle x, factors, axis, dtype, where, labels, groups, method, layout, root, schedule, require, keepdims, threads;
 };
 
@@ -44,6 +45,9 @@ struct Call {
   Layout layout;
   std::shared_ptr<UserOperator> user;
 };
+
+/// The type of results where no dtype is given: NumPy's, but that halves become floats.
+sf_type default_result(sf_operation operation, sf_type type);
 
 /// Fills a call. False: the library has no such operation for elements of this type, and nothing was refused.
 [[nodiscard]] bool translate(const Arguments& from, Call& to);

@@ -8,6 +8,7 @@
 #include "call.hpp"
 #include "program/doctor/examination.hpp"
 #include "runs.hpp"
+#include "src/arithmetic/environment.hpp"
 
 namespace steadfold::python {
 namespace {
@@ -100,6 +101,20 @@ nb::dict examine(nb::handle comm) {
   return dictionary_of(found);
 }
 
+/// Calls a function in the floating-point environment in which bits are promised, whatever the process has.
+nb::object in_promised_environment(const nb::callable& function, const nb::args& arguments, const nb::kwargs& options) {
+  const arithmetic::PromisedEnvironment environment;
+  return function(*arguments, **options);
+}
+
+/// The dtype of the sums of such elements if none is asked for; None for elements that the library does not take.
+nb::object dtype_of_sums(nb::handle dtype) {
+  const std::optional<sf_type> type = type_of(as_dtype(dtype));
+  if (!type) return nb::none();
+  const int number = numpy_type(default_result(SF_SUM, *type));
+  return take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number)));
+}
+
 /// False: Python has set an exception.
 bool import_numpy() { return PyArray_ImportNumPyAPI() == 0; }
 
@@ -113,6 +128,8 @@ NB_MODULE(_core, module) {
   add_layouts(module);
   add_names(module);
   module.def("examine", &examine, nb::arg("comm").none());
+  module.def("in_promised_environment", &in_promised_environment);
+  module.def("dtype_of_sums", [](nb::handle dtype) { return dtype_of_sums(dtype_from(dtype)); });
   add_groups(module);
   add_runs(module);
   add_accumulators(module);

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "src/arithmetic/environment.hpp"
+
 namespace steadfold::python {
 namespace {
 
@@ -81,6 +83,7 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   if (combined.is_none())
     refuse_type("operator %s returned None (a return may be missing), return elements of dtype %S", name_.c_str(),
                 dtype_.ptr());
+  const arithmetic::PromisedEnvironment environment;  // for conversions; the callable ran in the caller's
   nb::object array = take(PyArray_FromAny(combined.ptr(), nullptr, 0, 0, 0, nullptr));
   PyArrayObject* const from = as_array(array);
   auto* const own = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());

@@ -311,7 +311,9 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                   nb::handle keepdims, nb::handle where, nb::handle labels, nb::handle groups, nb::handle method,
                   nb::handle comm, nb::handle layout, nb::handle root, nb::handle schedule, nb::handle threads,
                   nb::handle require, int mode) {
-  const Arguments from{.operation = static_cast<sf_operation>(operation),
+  const bool is_weighted_sum = operation == SF_SUM && !factors.is_none();
+  const Arguments from{.operation = is_weighted_sum ? SF_DOT : static_cast<sf_operation>(operation),
+                       .are_weights = is_weighted_sum || operation == SF_WEIGHTED_MEAN,
                        .x = x,
                        .factors = factors,
                        .axis = axis,

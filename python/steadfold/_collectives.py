@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from . import _core
+from . import _core, _elements
 from ._convert import as_array
 from ._mode import Mode
 from ._numbers import Collective
@@ -30,9 +30,11 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
         array = as_array(buffer)
         wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float32}.get(array.dtype.kind)
         if wide is None or (array.dtype.kind == "f" and array.dtype.itemsize != 2):
-            raise TypeError(f"{op!r} of dtype {array.dtype} is not offered, convert the elements")
-    result = _core.reduce_buffer(collective, array.astype(wide), op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
-    return None if result is None else result.astype(array.dtype)
+            raise TypeError(f"{op!r} of dtype {array.dtype} is not offered (elements are numbers, and complex ones have no order), "
+                            "convert them, or give a callable of two arrays")
+        converted = _elements.converted(array, wide)
+    result = _core.reduce_buffer(collective, converted, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
+    return None if result is None else _elements.converted(result, array.dtype)
 
 
 def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,

@@ -11,6 +11,9 @@ try:
 except ImportError:
     from numpy import AxisError as AxisError  # type: ignore[attr-defined,no-redef]
 
+from . import _elements
+from ._elements import Array
+
 _DLPACK_HOST = (1, 3)  # of its own, and pinned by CUDA
 
 #: The fields of the results of `steadfold.statistics`, in the order of the C interface.
@@ -35,65 +38,83 @@ def located(value: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype({"names": ["value", "index"], "formats": [value, "u8"], "offsets": [0, 8], "itemsize": 16})
 
 
-def as_array(x: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    """An array of what has elements: through NumPy's protocols, the buffer protocol, or DLPack."""
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError("a masked array (its mask would not be looked at), give x.data and where=~np.ma.getmaskarray(x)")
+def as_array(x: Any) -> Array:
+    """An array of the machine's byte order, of what has elements: through NumPy's protocols, the buffer protocol, or DLPack."""
+    if isinstance(x, np.ndarray):
+        array = x
+    else:
+        array = _made_array(x)
+    if isinstance(array, np.ma.MaskedArray) or isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):  # so dask says it
+        raise TypeError(f"a masked array (its mask would not be looked at), {_advice_on_masks(x)}")
+    array = np.asarray(array)
+    return array if array.dtype.isnative else _elements.converted(array, array.dtype.newbyteorder("="))
+
+
+def _made_array(x: Any) -> Array:
     if hasattr(x, "__dlpack_device__"):
         device = x.__dlpack_device__()[0]
         if device not in _DLPACK_HOST:
             raise TypeError(f"an array of {type(x).__name__} on device {int(device)} (only memory of the host is read), copy it there")
         if not hasattr(x, "__array__"):
             return np.from_dlpack(x)
-    return np.asarray(x)
+    if hasattr(x, "__array__"):
+        return np.asanyarray(x)  # its own code, in the caller's environment
+    array = _elements.from_sequence(x)
+    if _has_masked_rows(x, array.ndim - 1):
+        raise TypeError("a sequence of masked arrays (their masks would not be looked at), give x = np.ma.stack(...), then "
+                        "x.data and where=~np.ma.getmaskarray(x)")
+    return array
 
 
-def as_mask(where: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def _has_masked_rows(x: Any, axes: int) -> bool:
+    """Whether a sequence whose rows have so many axes holds masked arrays."""
+    if axes < 1 or not isinstance(x, (list, tuple)):
+        return False
+    return any(isinstance(row, np.ma.MaskedArray) or _has_masked_rows(row, axes - 1) for row in x)
+
+
+def _advice_on_masks(x: Any) -> str:
+    if isinstance(x, np.ma.MaskedArray):
+        return "give x.compressed(), or x.data and where=~np.ma.getmaskarray(x)"
+    if type(x).__module__.partition(".")[0] == "dask":
+        return "give da.ma.getdata(x) and where=~da.ma.getmaskarray(x) to steadfold.dask"
+    return f"make it of the {type(x).__name__} by x = np.asanyarray(x), then give x.data and where=~np.ma.getmaskarray(x)"
+
+
+def as_mask(where: Any) -> Array:
     mask = as_array(where)
     if mask.dtype.kind != "b":
         raise TypeError(f"where of dtype {mask.dtype} (it is an array of bool), write where = x > 0, say")
     return mask
 
 
-def as_labels(labels: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def as_labels(labels: Any) -> Array:
     """Integers: of 32 and 64 bits, and those without a sign of 8 and 16, as they are."""
     array = as_array(labels)
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels of dtype {array.dtype} (they are integers, 0 to groups - 1), convert them")
-    if array.dtype.isnative and (array.dtype.itemsize >= 4 or array.dtype.kind == "u"):
+    if array.dtype.itemsize >= 4 or array.dtype.kind == "u":
         return array
-    return array.astype(np.int64)
+    return _elements.converted(array, np.int64)  # type: ignore[no-any-return]
 
 
-def _is_exact(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> bool:
-    """Whether no integer changes when it is converted to another dtype and back."""
-    converted = array.astype(dtype)
-    if dtype.kind in "fc":  # what is above all of these integers has no integer to be converted back to
-        converted = converted.real
-        if (converted >= 2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1)).any():
-            return False
-    return bool((converted.astype(array.dtype) == array).all())
-
-
-def _exactly(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any], what: str) -> np.ndarray[Any, np.dtype[Any]]:
-    if np.can_cast(array.dtype, dtype, "safe"):
-        if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or dtype.kind not in "fc":
-            return array.astype(dtype)
-    if array.dtype.kind in "iu" and _is_exact(array, dtype):
-        return array.astype(dtype)
+def _exactly(array: Array, dtype: np.dtype[Any], what: str) -> Array:
+    is_safe = np.can_cast(array.dtype, dtype, "safe") and not (array.dtype.kind in "iu" and array.dtype.itemsize == 8 and dtype.kind in "fc")
+    if is_safe or (array.dtype.kind in "iu" and _elements.is_exact(array, dtype)):
+        return _elements.converted(array, dtype)  # type: ignore[no-any-return]
     raise TypeError(f"{what} of dtype {array.dtype} beside elements of {dtype} (a conversion could change them), convert one of them")
 
 
-def as_factors(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+def as_factors(array: Array, dtype: np.dtype[Any]) -> Array:
     """The other factors of products: of the elements' dtype."""
     return _exactly(array, dtype, "factors")
 
 
-def are_wider(factors: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> bool:
+def are_wider(factors: Array, dtype: np.dtype[Any]) -> bool:
     """Whether elements of this dtype are converted to meet their factors, and not the other way round."""
     return factors.dtype.kind in "fc" and np.result_type(factors.dtype, dtype) != dtype
 
 
-def as_terms(array: np.ndarray[Any, np.dtype[Any]], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+def as_terms(array: Array, dtype: np.dtype[Any]) -> Array:
     """What is added to an accumulator: of its dtype."""
     return _exactly(array, dtype, "terms")

@@ -26,7 +26,8 @@ def dot(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast.
+    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast
+    along other axes; one number is not.
 
     >>> import steadfold as sf
     >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
@@ -54,7 +55,8 @@ def covariance(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. `y` is broadcast.
+    """The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. `y` is broadcast along other axes; one number is
+    not.
 
     >>> import steadfold as sf
     >>> float(sf.covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))

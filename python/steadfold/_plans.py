@@ -76,7 +76,7 @@ class Calls(CallsOfOperations[Made]):
 
     def sum(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.sum`."""
-        return self._reduce(Operation.SUM if weights is None else Operation.DOT, x, weights, axis, options)
+        return self._reduce(Operation.SUM, x, weights, axis, options)
 
     def prod(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
         """As `steadfold.prod`."""

@@ -29,14 +29,13 @@ require
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _core, _fallback
+from . import _core, _elements, _fallback
 from ._convert import as_array
 from ._errors import EmptyError
 from ._method import Binned
@@ -51,9 +50,8 @@ Axis = Union[int, "tuple[int, ...]", None]
 Method = Union[str, Binned, None]
 
 _RUN = int(Mode.RUN)
-_SUM, _PRODUCT, _MIN, _MAX, _DOT, _MEAN = (
-    int(operation)
-    for operation in (Operation.SUM, Operation.PRODUCT, Operation.MIN, Operation.MAX, Operation.DOT, Operation.MEAN)
+_SUM, _PRODUCT, _MIN, _MAX, _MEAN = (
+    int(operation) for operation in (Operation.SUM, Operation.PRODUCT, Operation.MIN, Operation.MAX, Operation.MEAN)
 )
 _reduce = _core.reduce
 
@@ -62,7 +60,7 @@ def _store(result: Any, out: Any) -> Any:
     """Puts a result where NumPy's argument `out` says, of which _check_out has told."""
     if out is None or result is None:
         return result
-    np.copyto(out, result, casting="same_kind")
+    _elements.store(result, out)
     return out
 
 
@@ -78,10 +76,11 @@ def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...
 
 def _check_out(
     out: Any, x: Any, axis: Any, dtype: Any, keepdims: Any, comm: Any, factors: Any = None, is_divided: bool = False,
-) -> None:
-    """Whether `out` can take the results, before the call: else one rank alone would raise, after it."""
+) -> Any:
+    """Whether `out` can take the results, before the call: else one rank alone would raise, after it. Returns the dtype that
+    the call rounds to: without `dtype` that of `out`, as in NumPy, so results are not rounded once more when they are stored."""
     if out is None:
-        return
+        return dtype
     if not isinstance(out, np.ndarray):
         refuse(comm, TypeError(f"out is an array, not {out!r}"))
     with told(comm):
@@ -93,6 +92,9 @@ def _check_out(
         results = np.result_type(*known) if dtype is None else np.dtype(dtype)
         if not np.can_cast(results, out.dtype, "same_kind"):
             raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be cut off), give one of theirs")
+        is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
+        is_rounded_to = out.dtype.char in "fdFD" and (results.kind == out.dtype.kind or is_wider_kind)
+        return out.dtype if dtype is None and is_rounded_to else dtype
 
 
 def _call(
@@ -132,13 +134,12 @@ def sum(
     array([2., 2., 2.])
     """
     if out is not None:
-        _check_out(out, x, axis, dtype, keepdims, comm, weights)
-    operation = _SUM if weights is None else _DOT
+        dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights)
     # As _call, and no call that is not needed: each takes a tenth of what a sum of few elements takes.
-    result = _reduce(operation, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
+    result = _reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
                      threads, require, _RUN)
     if result is NotImplemented:
-        result = _fallback.reduce(operation, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root,
+        result = _fallback.reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root,
                                   schedule, threads, require, _RUN)
     return result if out is None else _store(result, out)
 
@@ -179,9 +180,9 @@ def norm(
 def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
     """NaN, with a warning as NumPy's."""
     warnings.warn("mean of no elements", RuntimeWarning, stacklevel=3)
-    own = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
-    if own.itemsize == 2:
-        own = np.dtype(np.float32)
+    own = _core.dtype_of_sums(x.dtype)
+    if own is None or own.kind not in "fc":
+        own = np.dtype(np.float64)
     shape = np.any(np.zeros(x.shape, bool), axis, keepdims=keepdims).shape
     result = np.full(shape, np.nan, own if dtype is None else dtype)
     if result.dtype.kind == "c":
@@ -204,14 +205,14 @@ def mean(
     >>> float(sf.mean([1, 2]))
     1.5
     """
-    _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
+    dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights, is_divided=True)
     operation = _MEAN if weights is None else Operation.WEIGHTED_MEAN
     try:
         result = _call(operation, x, weights, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
     except EmptyError:
         if root is not None and comm is not None and _core.Group(comm).rank != root:
             return None
-        result = _mean_of_nothing(np.asarray(x), axis, dtype, keepdims)
+        result = _mean_of_nothing(as_array(x), axis, dtype, keepdims)
     return _store(result, out)
 
 
@@ -250,13 +251,12 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
     if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
         refuse(comm, ValueError(f"ddof of {ddof!r} (variances are rounded once for 0 and 1), multiply those of ddof=0"))
     with told(comm):
-        asked = None if dtype is None else np.dtype(dtype)
-    found = statistics(x, axis, keepdims, where, comm=comm, root=root, schedule=schedule, threads=threads)
-    if found is None:
-        return None
-    given = np.dtype(getattr(x, "dtype", np.float64))
-    own = np.float32 if given.kind == "f" and given.itemsize <= 4 else np.float64
-    return getattr(found, names[int(ddof)]).astype(own if asked is None else asked)
+        array = as_array(x)
+        rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
+        if dtype is None and rounded_to.kind != "f":
+            rounded_to = np.dtype(np.float64)  # of integers; of complex numbers it is refused below
+    found = _call(Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, None, comm, None, root, schedule, threads, None)
+    return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)  # which has rounded them
 
 
 def var(
@@ -264,13 +264,13 @@ def var(
     keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
     schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The variance: exact, rounded once to a double. `ddof` is 0 or 1.
+    """The variance: exact, rounded once to the dtype that the sum has, of integers to float64. `ddof` is 0 or 1.
 
     >>> import steadfold as sf
     >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
     1.0
     """
-    _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
+    dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(("variance", "sample_variance"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
 
 
@@ -279,13 +279,13 @@ def std(
     keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
     schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The standard deviation: exact, rounded once to a double. `ddof` is 0 or 1.
+    """The standard deviation: exact, rounded once to the dtype that the sum has, of integers to float64. `ddof` is 0 or 1.
 
     >>> import steadfold as sf
     >>> float(sf.std([1.0, 3.0]))
     1.0
     """
-    _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
+    dtype = _check_out(out, x, axis, dtype, keepdims, comm, is_divided=True)
     return _store(_spread(("deviation", "sample_deviation"), ddof, dtype, x, axis, keepdims, where, comm, root, schedule, threads), out)
 
 
@@ -320,7 +320,7 @@ def max(
 def _index(operation: int, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, layout: Any, root: Any, schedule: Any,
            threads: int) -> Any:
     found = _call(operation, x, None, axis, None, keepdims, where, None, comm, layout, root, schedule, threads, None)
-    return None if found is None else found["index"].astype(np.int64)
+    return None if found is None else _elements.converted(found["index"], np.int64)
 
 
 def argmin(
@@ -357,16 +357,14 @@ def sum_by(
     require: str | None = None,
 ) -> Any:
     """The sum of every group: an array of shape (groups, and the axes that are kept). `labels`, integers that are broadcast to
-    the elements, say which group an element belongs to: 0 to groups - 1, or below 0 to none. All ranks give the same number
-    of groups.
+    the elements along other axes (one number is not), say which group an element belongs to: 0 to groups - 1, or below 0 to
+    none. All ranks give the same number of groups.
 
     >>> import steadfold as sf
     >>> sf.sum_by([1.0, 2.0, 3.0, 4.0], [0, 1, 0, -1], groups=3)
     array([4., 2., 0.])
     """
-    operation = _SUM if weights is None else _DOT
-    return _call(operation, x, weights, axis, dtype, False, where, method, comm, layout, root, schedule, threads, require, labels,
-                 groups)
+    return _call(_SUM, x, weights, axis, dtype, False, where, method, comm, layout, root, schedule, threads, require, labels, groups)
 
 
 def reduce(
@@ -415,9 +413,7 @@ def fsum(values: Any) -> float:
     >>> sf.fsum([0.1] * 10)
     1.0
     """
-    array = np.asarray(values if hasattr(values, "__array__") else list(values))
+    array = as_array(values if hasattr(values, "__array__") else list(values))
     if array.dtype.kind == "c":
         raise TypeError("fsum of complex numbers (it is for real ones), take sum")
-    if array.dtype.kind != "f" or array.dtype.itemsize != 8:
-        array = np.array([math.fsum([value]) for value in array.ravel()])  # what math.fsum takes, and no more
-    return float(sum(array))
+    return float(sum(array if array.dtype == np.float64 else _elements.doubles(array)))

@@ -27,17 +27,18 @@ import numpy as np
 
 try:
     import dask.array
+    import dask.base
 except ImportError as error:
     raise ImportError("steadfold.dask needs dask (it is not installed), install it: pip install 'dask[array]'") from error
 
-from . import _convert, _fallback, _operations, _reductions
+from . import _convert, _elements, _operations, _reductions
 from ._accumulator import Accumulator
+from ._elements import Array
 from ._errors import InvalidArgumentError
 
 __all__ = ["dot", "mean", "norm", "sum", "sum_by", "vdot"]
 
 da: Any = dask.array  # has no types
-Array = np.ndarray[Any, np.dtype[Any]]
 Axis = Union[int, "tuple[int, ...]", None]
 
 _ALL = -1  # all columns of a partial result in one accumulator
@@ -56,7 +57,7 @@ class _Partial:
 class _Task:
     """What is reduced, and how. Its methods are the tasks of dask's graph, so it has to be pickled: no arrays here."""
 
-    operation: str  # sum, dot, mean, norm1, norm2
+    operation: str  # sum, dot, vdot, mean, norm1, norm2
     elements: np.dtype[Any]  # what x is converted to
     result: np.dtype[Any]
     names: tuple[str, ...] = ()  # of the operands beside x: factors, where, labels
@@ -74,6 +75,7 @@ class _Task:
     # The reduction of chunks that hold all that is reduced.
 
     def whole(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> Any:
+        _check_masks(x, *others)
         given = dict(zip(self.names, others))
         where, factors = given.get("where"), given.get("factors")
         x = self._converted(x)
@@ -81,31 +83,33 @@ class _Task:
             return _reductions.norm(x, int(self.operation[-1]), axis, self.result, keepdims, where)
         if self.operation == "mean":
             return _reductions.mean(x, axis, self.result, None, keepdims, where)
-        if factors is None:
-            return _reductions.sum(x, axis, self.result, None, keepdims, where)
-        return _operations.dot(x, factors, axis, self.result, keepdims, where)
+        if factors is not None and self.operation == "vdot":  # a chunk of factors may be stretched, as factors are
+            return _operations.vdot(x, np.broadcast_to(factors, x.shape), axis, self.result, keepdims, where)
+        return _reductions.sum(x, axis, self.result, None, keepdims, where, weights=factors)
 
     # Integers: partial results are arrays of integers.
 
     def chunk_of_integers(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+        _check_masks(x, *others)
         given = dict(zip(self.names, others))
         if self.quotients:
-            return _fallback.integer_parts(x, axis, True, given.get("where"))
+            return _elements.integer_parts(x, axis, True, given.get("where"))
         return np.asarray(self.whole(x, *others, axis=axis, keepdims=True))
 
     def combine_integers(self, parts: Any, axis: tuple[int, ...], keepdims: bool) -> Array:
         found = list(_flat(parts))
-        return np.asarray(np.add.reduce(found, dtype=found[0].dtype))  # wraps without a warning
+        return _elements.wrapped_sum(found)
 
     def aggregate_integers(self, parts: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         found = self.combine_integers(parts, axis, True)
         if self.quotients:
-            found = _fallback.integer_quotients(found, self.operation == "mean", self.result)
+            found = _elements.integer_quotients(found, self.operation == "mean", self.result)
         return _as_results(found if keepdims else np.squeeze(found, axis=axis))
 
     # Everything else: partial results are accumulators.
 
     def chunk(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> _Partial:
+        _check_masks(x, *others)
         given = {name: np.broadcast_to(array, x.shape) for name, array in zip(self.names, others)}
         x = np.moveaxis(self._converted(x), axis, range(len(axis)))
         for name, array in given.items():
@@ -117,7 +121,7 @@ class _Task:
         if where is not None:
             where = _convert.as_mask(where)
         sums: dict[tuple[int, int], bytes] = {}
-        for part, left, right in self._terms(x, factors):
+        for part, left, right in _elements.terms(self.operation, x, factors):
             if labels is not None:
                 found = _by_label(left, right, where, _convert.as_labels(labels), shape[0])
             elif where is not None and shape:
@@ -177,25 +181,13 @@ class _Task:
     def _converted(self, x: Array) -> Array:
         if x.dtype == self.elements:
             return x
-        return _fallback.as_float64(x) if x.dtype.kind in "biu" else x.astype(self.elements)
+        return _elements.as_float64(x) if x.dtype.kind in "biu" else _elements.converted(x, self.elements)
 
-    def _terms(self, x: Array, factors: Array | None) -> Iterator[tuple[int, Array, Array | None]]:
-        """The sums of which results are made: part, elements, and their factors."""
-        if self.operation == "norm1":
-            yield 0, np.abs(x), None
-        elif self.operation == "norm2":
-            for side in (x.real, x.imag) if x.dtype.kind == "c" else (x,):
-                yield 0, side, side
-        elif x.dtype.kind != "c":
-            yield 0, x, factors
-        elif factors is None:
-            yield 0, x.real, None
-            yield 1, x.imag, None
-        else:
-            yield 0, x.real, factors.real
-            yield 0, -x.imag, factors.imag
-            yield 1, x.real, factors.imag
-            yield 1, x.imag, factors.real
+
+def _check_masks(*operands: Any) -> None:
+    if any(isinstance(operand, np.ma.MaskedArray) for operand in operands):
+        raise TypeError("chunks that are masked arrays (their masks would not be looked at), give da.ma.getdata(x) and "
+                        "where=~da.ma.getmaskarray(x)")
 
 
 def _flat(parts: Any) -> Iterator[Any]:
@@ -265,7 +257,7 @@ def _task(operation: str, x: Any, dtype: Any, factors: Any = None) -> _Task:
     if kind not in "biufc" or (kind == "f" and x.dtype.itemsize not in (4, 8)) or (kind == "c" and x.dtype.itemsize > 16):
         raise TypeError(f"chunks of dtype {x.dtype} (sums are of float32, float64, complex of them, and integers), convert them")
     if kind in "biu":
-        exact = operation == "mean" or (operation in ("sum", "dot") and (factors is None or factors.dtype.kind in "biu"))
+        exact = operation == "mean" or (operation in ("sum", "dot", "vdot") and (factors is None or factors.dtype.kind in "biu"))
         elements = given if exact else np.dtype(np.float64)
         own = np.dtype(np.float64) if operation == "mean" else _integer_result(given, factors)
     else:
@@ -302,7 +294,8 @@ def _axes(axis: Axis, count: int) -> tuple[int, ...]:
 
 def _reduce(task: _Task, x: Any, axis: Axis, keepdims: bool, split_every: Any, **others: Any) -> Any:
     """The graph: chunks to partial results, these merged by da.reduction."""
-    given = {name: da.asarray(other) for name, other in others.items() if other is not None}
+    given = {name: _as_dask(other) for name, other in others.items() if other is not None}
+    _check_masks(*(getattr(operand, "_meta", None) for operand in (x, *given.values())))
     for name, other in given.items():
         _check_shapes(name, other, x)
     axes = _axes(axis, x.ndim)
@@ -342,33 +335,48 @@ def _check_shapes(name: str, other: Any, x: Any) -> None:
                          "reshape them")
 
 
+def _check_partners(name: str, other: Any, x: Any) -> None:
+    """Refuses one number, or a vector of one, that would be stretched to all elements of an axis."""
+    if x.ndim > 0 and other.shape in ((), (1,)) and (other.ndim == 0 or x.shape[-1] != 1):
+        raise ValueError(f"{name} of 1 number for axes of {x.shape[-1]} elements (each has a partner), give as many: "
+                         f"da.broadcast_to({name}, x.shape)")
+
+
+def _as_dask(x: Any) -> Any:
+    """A dask array of what has elements; dask stacks lists of dask arrays."""
+    is_sequence = isinstance(x, (list, tuple)) and not any(dask.base.is_dask_collection(row) for row in x)
+    return da.asarray(_convert.as_array(x) if is_sequence else x)
+
+
 def sum(x: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *, weights: Any = None,
         split_every: Any = None) -> Any:
     """The sum of the elements, or with `weights` of products, correctly rounded; integers wrap, or with a `dtype` of floating
     point are rounded once. `where` and `weights` are arrays, of dask or NumPy, that are broadcast to `x`."""
-    x = da.asarray(x)
-    if weights is not None:
-        return dot(x, weights, axis, dtype, keepdims, where, split_every=split_every)
-    return _reduce(_task("sum", x, dtype), x, axis, keepdims, split_every, where=where)
+    x, factors = _as_dask(x), None if weights is None else _as_dask(weights)
+    return _reduce(_task("sum", x, dtype, factors), x, axis, keepdims, split_every, factors=factors, where=where)
 
 
 def dot(x: Any, y: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *,
         split_every: Any = None) -> Any:
-    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast."""
-    x, y = da.asarray(x), da.asarray(y)
+    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast along
+    other axes; one number is not."""
+    x, y = _as_dask(x), _as_dask(y)
+    _check_partners("y", y, x)
     return _reduce(_task("dot", x, dtype, y), x, axis, keepdims, split_every, factors=y, where=where)
 
 
 def vdot(x: Any, y: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *,
          split_every: Any = None) -> Any:
     """The sum of the products conj(x[i]) y[i], rounded once."""
-    return dot(da.conj(da.asarray(x)), y, axis, dtype, keepdims, where, split_every=split_every)
+    x, y = _as_dask(x), _as_dask(y)
+    _check_partners("y", y, x)
+    return _reduce(_task("vdot", x, dtype, y), x, axis, keepdims, split_every, factors=y, where=where)
 
 
 def mean(x: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *,
          split_every: Any = None) -> Any:
     """The mean of the elements: exact sums, divided and rounded once. NaN where there are no elements."""
-    x = da.asarray(x)
+    x = _as_dask(x)
     return _reduce(_task("mean", x, dtype), x, axis, keepdims, split_every, where=where)
 
 
@@ -376,7 +384,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, dtype: Any = None, keepdims:
          split_every: Any = None) -> Any:
     """A norm of the elements as one vector: `ord` is 2 (the root of the sum of squares, rounded once), or, of real elements,
     1."""
-    x = da.asarray(x)
+    x = _as_dask(x)
     if ord not in ((2,) if x.dtype.kind == "c" else (1, 2)):
         raise ValueError(f"norm of ord {ord!r} for elements of {x.dtype} (there are 2 and, for real elements, 1), take one of them")
     return _reduce(_task(f"norm{int(ord)}", x, dtype), x, axis, keepdims, split_every, where=where)
@@ -386,11 +394,12 @@ def sum_by(x: Any, labels: Any, groups: int, dtype: Any = None, where: Any = Non
            split_every: Any = None) -> Any:
     """The sum of every group, correctly rounded: an array of `groups` elements in one chunk. `labels`, integers that are
     broadcast to the elements, say which group an element belongs to: 0 to groups - 1, or below 0 to none."""
-    x, labels = da.asarray(x), da.asarray(labels)
+    x, labels = _as_dask(x), _as_dask(labels)
+    _check_partners("labels", labels, x)
     if groups < 1:
         raise ValueError(f"{groups} groups (there is at least one), give their number")
-    factors = None if weights is None else da.asarray(weights)
-    task = _task("sum" if weights is None else "dot", x, dtype, factors)
+    factors = None if weights is None else _as_dask(weights)
+    task = _task("sum", x, dtype, factors)
     if task.integers:
         raise TypeError(f"groups of dtype {x.dtype} (exact sums by groups are of floating point), convert them")
     task = replace(task, groups=int(groups))

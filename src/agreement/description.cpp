@@ -54,13 +54,13 @@ std::string_view layout_name(LayoutKind kind) {
 }
 
 std::string_view array_name(ArrayForm form) {
-  static constexpr std::array<std::string_view, 8> names = {"rows without an array",
-                                                            "an array",
-                                                            "an array with a mask of whole rows",
-                                                            "an array with a mask of single elements",
+  static constexpr std::array<std::string_view, 8> names = {"rows without a mask",
+                                                            "an array without a mask",
+                                                            "an array with a mask of rows",
+                                                            "an array with a mask of elements",
                                                             "an array with labels",
                                                             "an array with labels and a mask",
-                                                            "a list of arrays",
+                                                            "a list of arrays without a mask",
                                                             "a list of arrays with a mask"};
   return names[static_cast<std::size_t>(form)];
 }
@@ -165,8 +165,7 @@ std::string difference(const Description& mine, const Description& other) {
   if (mine.element_count != other.element_count)
     return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
   if (mine.operator_name != other.operator_name) return "operators of different names or types";
-  if (mine.array != other.array)
-    return std::string(array_name(mine.array)) + " against " + std::string(array_name(other.array));
+  if (mine.array != other.array) return differ("elements as", array_name(mine.array), array_name(other.array));
   if (mine.commutes != other.commutes) return "one operator commutative, the other not";
   if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
   return "no difference";

@@ -40,8 +40,6 @@ void require_sum(const Description& description) {
   if (operation == Operation::user) unsupported(description, "it adds numbers, in no order), take tree");
   if (combined_by(operation) != Operation::sum)
     unsupported(description, "only sums, mean, dot and norm2 are), leave the method to the library");
-  if (operation == Operation::statistics && description.result_type != Type::f64)
-    unsupported(description, "their results are doubles), give the result type f64");
   if (!is_double_or_float(description.type) || !is_double_or_float(description.result_type))
     unsupported(description, is_rounded_once(operation)
                                  ? "it takes doubles, floats and what floats hold), convert the elements"
@@ -78,7 +76,8 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   require_sum(description);
   const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
   const Operation operation = description.operation;
-  if (operation == Operation::statistics) return arithmetic::make_statistics(exact_type(description.type));
+  if (operation == Operation::statistics)
+    return arithmetic::make_statistics(exact_type(description.type), exact_type(description.result_type));
   if (arithmetic::has_several_sums(operation))
     return arithmetic::make_sums_of_pairs(operation, exact_type(description.type), exact_type(description.result_type));
   const auto exact_operation = operation == Operation::mean          ? ExactOperation::mean

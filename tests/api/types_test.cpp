@@ -408,6 +408,9 @@ TEST_F(TypesTest, ACallOfCSetsTheTypeAlone) {
   call.layout = SF_RANK_ORDER;
   ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &statistics), SF_OK) << sf_error_text();
   EXPECT_EQ(statistics.max, 4.0);
+  call.result_type = SF_F32;
+  ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &statistics), SF_OK) << sf_error_text();
+  EXPECT_EQ(statistics.mean, static_cast<double>(7 / 3.0F)) << "rounded to a float";
 }
 
 /// What a client of the first release says: its default was a double.

@@ -47,14 +47,14 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
     case 12: return make_binned(Operation::norm2, Type::f32, Type::f32, 2, Sweep::single_sweep, columns);
     case 13: return make_masked(make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, columns), 8, columns);
     case 14: return make_binned(Operation::mean, Type::f64, Type::f32, 4, Sweep::single_sweep, columns);
-    case 15: return make_statistics(columns == 1 ? ExactType::f32 : ExactType::f64);
+    case 15: return make_statistics(columns == 1 ? ExactType::f32 : ExactType::f64, ExactType::f64);
     case 16:
       return make_sums_of_pairs(Operation::weighted_mean, ExactType::f64,
                                 columns == 1 ? ExactType::f32 : ExactType::f64);
     case 17: return make_location(Operation::min_location, Type::f32, columns);
     case 18: return make_kept_rows(Type::f64, columns == 1 ? 0 : 3, columns);
     default:
-      return make_columns_apart(make_statistics(ExactType::f64),
+      return make_columns_apart(make_statistics(ExactType::f64, ExactType::f64),
                                 {.columns = columns, .element_bytes = 8, .are_dealt = choice % 2 == 0});
   }
 }

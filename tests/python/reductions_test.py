@@ -25,6 +25,42 @@ def exact_sum(values):
     return float(sum((Fraction(float(v)) for v in np.ravel(values)), Fraction(0)))
 
 
+def neighbours(x):
+    """A number, and those next to it."""
+    with np.errstate(all="ignore"):
+        return [np.nextafter(x, -np.inf, dtype=x.dtype), x, np.nextafter(x, np.inf, dtype=x.dtype)]
+
+
+def nearest(value, dtype, power=1):
+    """The number of a dtype that is nearest to a fraction (or its root, power 2); of two, the even one."""
+    if value == 0:
+        return dtype(0)
+    guess = dtype(float(value) ** (1 / power))
+    below, x, above = neighbours(guess)
+    while (Fraction(float(x)) + Fraction(float(above))) ** power < 2**power * value:
+        below, x, above = neighbours(above)
+    while (Fraction(float(x)) + Fraction(float(below))) ** power > 2**power * value:
+        below, x, above = neighbours(below)
+    is_even = x.tobytes()[0] % 2 == 0
+    if not is_even and (Fraction(float(x)) + Fraction(float(above))) ** power == 2**power * value:
+        return above
+    if not is_even and (Fraction(float(x)) + Fraction(float(below))) ** power == 2**power * value:
+        return below
+    return x
+
+
+class Foreign:
+    """Elements of a package whose dtype NumPy does not know, as pandas' Float64 and those of Arrow and Polars."""
+
+    dtype = "Float64"
+
+    def __init__(self, x):
+        self.x = x
+
+    def __array__(self, dtype=None, copy=None):
+        return self.x
+
+
 class Bits(unittest.TestCase):
     """Against C++, and against arithmetic with rational numbers."""
 
@@ -159,6 +195,105 @@ class Bits(unittest.TestCase):
             sf.sum_by(x, labels, 3)
 
 
+class Variances(unittest.TestCase):
+    """Exact, rounded once to the dtype that sums have: against fractions."""
+
+    def expect(self, x, result, **options):
+        values = [Fraction(float(v)) for v in np.asarray(x).ravel()]
+        mean = sum(values) / len(values)
+        for ddof in (0, 1):
+            variance = sum((v - mean) ** 2 for v in values) / (len(values) - ddof)
+            self.assertEqual(bits(sf.var(x, ddof=ddof, **options)), bits(nearest(variance, result)), f"seed {SEED}")
+            self.assertEqual(bits(sf.std(x, ddof=ddof, **options)), bits(nearest(variance, result, 2)), f"seed {SEED}")
+
+    def test_are_rounded_once(self):
+        """The variance lies a little above the middle between two floats, which is the nearest double."""
+        x = np.array([float.fromhex("0x1.000ffp+1"), float.fromhex("-0x1.fee032p-32")], np.float32)
+        self.assertEqual(float(sf.var(x)), float.fromhex("0x1.001fe2p+0"))
+        self.assertNotEqual(np.float32(sf.var(x, dtype=float)), sf.var(x), "or this shows nothing")
+        self.expect(x, np.float32)
+        out = np.zeros((), np.float32)
+        self.assertEqual(bits(sf.var(x.astype(float), out=out)), bits(sf.var(x)))
+        rng = np.random.default_rng(SEED)
+        for _ in range(30):
+            x = np.ldexp(rng.uniform(-1, 1, rng.integers(2, 20)), rng.integers(-30, 30))
+            for dtype in (np.float64, np.float32, np.float16):
+                with np.errstate(over="ignore"):
+                    narrow = (x % 2).astype(dtype)
+                self.expect(narrow, np.float64 if dtype is np.float64 else np.float32)
+                self.expect(narrow, np.float32, dtype=np.float32)
+                self.expect(narrow, np.float64, dtype=np.float64)
+        self.expect(np.array([1e-40, 2e-40, 5e-41], np.float32), np.float32)
+
+    def test_of_whatever_sums_take(self):
+        x = np.array([1.0, 2.5, 4.0])
+        given = [x, x.tolist(), Foreign(x), x.astype(">f8"), x.astype("f4"), [np.float32(v) for v in x], Foreign(x.astype("f4")), x.astype("f2"), x.astype(">f2"),
+                 array.array("f", x), memoryview(x), x[::-1], np.array([1, 2, 4], "i1"), [True, False, True], np.float64(3.0), np.float32(3.0)]  # fmt: skip
+        for each in given:
+            own = np.asarray(sf.sum(each)).dtype
+            for function in (sf.var, sf.std):
+                found = function(each)
+                self.assertEqual(found.dtype, own if own.kind == "f" else np.float64, (function.__name__, each))
+                self.assertEqual(bits(found), bits(function(np.array(each.x if isinstance(each, Foreign) else each, float), dtype=found.dtype)))
+        self.assertTrue(np.isnan(sf.var([])))
+        self.assertEqual(sf.var(np.ones((2, 3), np.float32), axis=0, keepdims=True).shape, (1, 3))
+        self.assertEqual(float(sf.std(x, where=x > 2)), 0.75)
+        for wrong in (int, "f2", complex, np.longdouble):
+            with self.assertRaisesRegex((TypeError, ValueError), "results of dtype"):
+                sf.var(x, dtype=wrong)
+        for odd in (x + 1j, x.astype(np.longdouble)):
+            with self.assertRaisesRegex(TypeError, "statistics, var or std of dtype"):
+                sf.var(odd)
+
+
+class ByteOrder(unittest.TestCase):
+    """Elements of the other byte order give what those of the machine's own give."""
+
+    FUNCTIONS = [sf.sum, sf.prod, sf.mean, sf.var, sf.std, sf.min, sf.max, sf.argmin, sf.argmax, sf.norm, sf.fsum,
+                 lambda x: sf.norm(x, 1), lambda x: tuple(sf.statistics(x)), lambda x: sf.dot(x, x), lambda x: sf.vdot(x, x), lambda x: sf.covariance(x, x),
+                 lambda x: sf.sample_covariance(x, x), lambda x: sf.sum(x, weights=np.arange(x.size, dtype="f8").reshape(x.shape)),
+                 lambda x: sf.sum(np.arange(x.size, dtype="f8").reshape(x.shape), weights=x), lambda x: sf.mean(x, weights=x),
+                 lambda x: sf.sum_by(x, np.zeros(x.shape, int), 1), lambda x: sf.sum(x, axis=-1) if x.ndim else 0, lambda x: sf.sum(x, dtype=x.dtype),
+                 lambda x: sf.reduce(x, np.add), lambda x: sf.sum(x, where=x > 1), lambda x: sf.sum(x, out=np.zeros((), x.dtype)),
+                 lambda x: sf.allreduce(x, "sum", sf.Team(1)[0])]  # fmt: skip
+
+    def outcome(self, function, x):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of no elements
+                found = function(x)
+        except (TypeError, ValueError) as error:
+            return type(error), str(error)
+        return bits(np.asarray(found).astype(np.asarray(found).dtype.newbyteorder("=")))
+
+    def test_every_function(self):
+        served = 0
+        for dtype in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"):
+            whole = np.arange(1, 13).astype(dtype)
+            for x in (whole, whole[::2], whole[3], whole.reshape(3, 4).T, whole[:0]):
+                swapped = np.asarray(x).astype(np.dtype(dtype).newbyteorder(">"))
+                swapped.flags.writeable = False
+                for number, function in enumerate(self.FUNCTIONS):
+                    wanted = self.outcome(function, np.asarray(x))
+                    self.assertEqual(self.outcome(function, swapped), wanted, (dtype, number))
+                    served += isinstance(wanted[0], str)
+        self.assertGreater(served, 1000)
+
+    def test_other_operands(self):
+        x = np.arange(4.0)
+        labels = np.array([0, 1, 1, -1])
+        for dtype in (">i2", ">i4", ">i8"):
+            self.assertEqual(bits(sf.sum_by(x, labels.astype(dtype), 2)), bits(sf.sum_by(x, labels, 2)))
+        for dtype in (">f8", ">f4", ">f2", ">i4"):
+            made, wanted = sf.Accumulator(), sf.Accumulator()
+            made.add(x.astype(dtype))
+            wanted.add(x)
+            self.assertEqual(made, wanted)
+        self.assertEqual(sf.sum(x, dtype=">f4").dtype, np.float32)
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "operands that are converted"):
+            sf.plan().sum(x.astype(">f8"))
+
+
 class Numpy(unittest.TestCase):
     """Arguments, shapes and dtypes are NumPy's."""
 
@@ -280,6 +415,25 @@ class Numpy(unittest.TestCase):
     def test_what_is_refused_says_why(self):
         for call, text in (
             (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
+            (lambda: sf.sum([1.5], dtype="c16"), r"results of dtype complex128 for elements of dtype float64 \(they are real numbers\), convert the result"),
+            (lambda: sf.mean([1.5], dtype="c16", method="tree"), "results of dtype complex128"),
+            (lambda: sf.sum([1j], dtype=float), r"results of dtype float64 for elements of dtype complex128 \(they are complex numbers\), reduce x.real"),
+            (lambda: sf.norm([1j], dtype="c16"), "results of dtype complex128 .*are real"),
+            (lambda: sf.dot([1.5], [1.5], dtype=np.longdouble), "rounded once, to float32 or float64"),
+            (lambda: sf.prod([1.5], dtype="f4"), r"every step is rounded to it\), convert the elements or the result"),
+            (lambda: sf.statistics([1j]), r"statistics, var or std of dtype complex128 is not offered \(only of real numbers\), reduce x.real and x.imag"),
+            (lambda: sf.argmin([1j]), r"argmin of dtype complex128 is not offered \(complex numbers have no order\)"),
+            (lambda: sf.norm([1j], np.inf), "norm of dtype complex128 .*no order"),
+            (lambda: sf.mean([1j], weights=[1.0]), "a mean with weights of dtype complex128"),
+            (lambda: sf.mean(np.ones(2, np.longdouble)), r"only of float64 and narrower numbers\), convert them, as x.astype"),
+            (lambda: sf.sum(np.array([1, 2], "m8[s]")), r"they are times, not numbers\), reduce their ticks, x.view"),
+            (lambda: sf.min(np.array([1, 2], "M8[s]")), "they are dates, not numbers"),
+            (lambda: sf.sum(["1"]), "they are texts, not numbers"),
+            (lambda: sf.sum([None]), "they are Python objects, not numbers"),
+            (lambda: sf.sum(np.zeros(2, [("a", "f8")])), "reduce their fields"),
+            (lambda: sf.Accumulator().norm(), r"a norm of an accumulator of elements .*make it with products=True"),
+            (lambda: sf.Accumulator().add([1.0], weights=[1.0]), r"weights for an accumulator of elements .*make it with products=True"),
+            (lambda: sf.Accumulator.from_bytes(b"x" * 99), "give the bytes that an accumulator was written as"),
             (lambda: sf.sum(x for x in [1.5]), "take steadfold.fsum"),
             (lambda: sf.sum([1.5], root=3), r"root 3 \(the ranks are 0 to 0\)"),
             (lambda: sf.mean([], root=-1), r"root -1 \(ranks count from 0\), give one of them, or None for all"),
@@ -289,7 +443,14 @@ class Numpy(unittest.TestCase):
         ):
             with self.assertRaisesRegex((TypeError, ValueError), text):
                 call()
+            try:
+                call()
+            except Exception as error:  # noqa: BLE001 - its text counts
+                self.assertNotRegex(str(error), r"\bsf_|\bSF_|sf::", "names of other languages")
         self.assertEqual(sf.sum([1.5], root=0, schedule="ring"), 1.5)
+        for advised in (sf.sum([1.5], dtype=float).astype("c16"), sf.sum(np.array([1, 2], "m8[s]").view("i8")).view("m8[s]")):
+            self.assertIsNotNone(advised)
+        self.assertEqual(sf.sum([1.5], dtype=np.longdouble).dtype, np.longdouble)
 
     def test_whatever_has_elements(self):
         class Dlpack:
@@ -319,9 +480,29 @@ class Numpy(unittest.TestCase):
 
     def test_masks_of_masked_arrays_are_not_overlooked(self):
         masked = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
-        for call in (lambda: sf.sum(masked), lambda: sf.Accumulator().add(masked), lambda: sf.dot([1.0, 1.0, 1.0], masked)):
-            with self.assertRaisesRegex(TypeError, "masked array"):
+        for call in (lambda: sf.sum(masked), lambda: sf.Accumulator().add(masked), lambda: sf.dot([1.0, 1.0, 1.0], masked), lambda: sf.fsum(masked),
+                     lambda: sf.var(masked), lambda: sf.fsum(masked.astype(int)), lambda: sf.sum_by(masked.data, masked.astype(int), 4),
+                     lambda: sf.sum([1.0, 2.0, 3.0], where=masked > 1), lambda: sf.allreduce(masked, "sum", sf.Team(1)[0]), lambda: sf.reduce(masked, np.add),
+                     lambda: sf.sum([masked, masked]), lambda: sf.mean(((masked,), (masked,))), lambda: sf.sum(Foreign(masked)), lambda: sf.plan().sum(masked)):  # fmt: skip
+            with self.assertRaisesRegex(TypeError, "masked array.*give"):
                 call()
+        for advised in (sf.fsum(masked.compressed()), sf.sum(masked.data, where=~np.ma.getmaskarray(masked))):
+            self.assertEqual(float(advised), 4.0)
+
+    def test_one_number_has_no_partners(self):
+        x = np.arange(1.0, 7.0)
+        for y in (2.0, [2.0], np.array(2), np.array([2], "f4")):
+            for function in (sf.dot, sf.vdot, sf.covariance, sf.sample_covariance, sf.plan().dot):
+                for given in (x, x.astype(int), x.astype("f2"), x.reshape(2, 3), x[:0]):
+                    with self.assertRaisesRegex(ValueError, "y of 1 number for axes of"):
+                        function(given, y)
+        for labels in (0, [0], np.array([0], "u1")):
+            with self.assertRaisesRegex(ValueError, "labels of 1 number for axes of 6 elements"):
+                sf.sum_by(x, labels, 1)
+        # One element each, rows that are stretched, and weights.
+        for found, wanted in ((sf.dot([3.0], [2.0]), 6.0), (sf.dot(3.0, 2.0), 6.0), (sf.dot(x.reshape(6, 1), [2.0]), 42.0), (sf.dot(x.reshape(1, 6), [[2.0]]), 42.0),
+                              (sf.sum(x, weights=2.0), 42.0), (sf.sum_by([3.0], [0], 1), [3.0]), (sf.sum_by(x.reshape(1, 6), [[0]], 1), [21.0])):  # fmt: skip
+            self.assertEqual(np.asarray(found).tolist(), wanted)
 
     def test_many_axes(self):
         self.assertEqual(float(sf.sum(np.full((1,) * 30 + (2,), 7.0))), 14.0)
@@ -383,17 +564,17 @@ class Numpy(unittest.TestCase):
                 self.assertEqual(int(sf.dot(np.ones(1), np.array([factor]))), int(factor))
 
     def test_quotients_of_more_integers_than_words_hold(self):
-        from steadfold import _fallback
-        few = _fallback.integer_parts(np.full(16, -1, np.int32), None, False, None)
+        from steadfold import _elements
+        few = _elements.integer_parts(np.full(16, -1, np.int32), None, False, None)
         for many in (2**27 + 1, 2**30):  # as many chunks or ranks
-            self.assertEqual(_fallback.integer_quotients(few * many, True, np.dtype(float)), -1.0)
-            self.assertEqual(_fallback.integer_quotients(few * many, False, np.dtype(float)), -16.0 * many)
+            self.assertEqual(_elements.integer_quotients(few * many, True, np.dtype(float)), -1.0)
+            self.assertEqual(_elements.integer_quotients(few * many, False, np.dtype(float)), -16.0 * many)
         random = np.random.default_rng(5)
         for dtype in (np.int64, np.uint64, np.int8):
             x = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (7, 9, 3), dtype=dtype, endpoint=True)
             mask = random.random((9, 3)) < 0.5
             for axis in (None, 0, (0, 2), -2):
-                with self.subTest(dtype=dtype.__name__, axis=axis), mock.patch.object(_fallback, "_MOST_IN_WORDS", 5):
+                with self.subTest(dtype=dtype.__name__, axis=axis), mock.patch.object(_elements, "_MOST_IN_WORDS", 5):
                     found = sf.sum(x, axis=axis, dtype=float, where=mask)
                     due = np.sum(np.where(mask, x.astype(object), 0), axis=axis)
                     np.testing.assert_array_equal(found, np.asarray(due).astype(float))

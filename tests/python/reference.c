@@ -25,3 +25,15 @@ float reference_f32(int operation, int method, const float* x, const float* y, s
   reduce_rows(SF_F32, operation, method, x, y, count, &result);
   return result;
 }
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+
+/* What the start-up code of a library that was linked with -ffast-math sets on the thread that loads it: subnormal
+ * numbers are taken for zeros, as operands and as results. */
+void flush_subnormals(int flush);
+void flush_subnormals(int flush) {
+  const unsigned both = 0x8040;
+  _mm_setcsr(flush ? _mm_getcsr() | both : _mm_getcsr() & ~both);
+}
+#endif

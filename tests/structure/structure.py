@@ -1,5 +1,6 @@
 """Checks the shape of the source tree: who includes whom, who calls MPI, how long a file may be."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -40,6 +41,12 @@ SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # th
 CODE = re.compile(r"`([^`\n]+)`")  # in pages
 NAME = re.compile(r"(?<!\w)[A-Za-z]\w*(?:::\w+)*")
 FILE = re.compile(r"(?<![\w./])[a-z]\w*\.(?:hpp|h|cpp|c|py|toml)\b")
+# Names of NumPy that the package uses outside _elements.py: none converts elements of floating point or computes with them.
+OF_NUMPY = set("""asanyarray asarray from_dlpack broadcast_to expand_dims moveaxis reshape squeeze ndindex empty full ones zeros
+    any argsort concatenate flatnonzero isnan can_cast dtype generic ma nan ndarray result_type float32 float64 int8 int64 uint8
+    uint64 __version__""".split())
+# NumPy's C functions that may convert elements; without a dtype CheckFromAny changes the byte order at most.
+CONVERTS = re.compile(r"\bPyArray_(?:Cast\w*|Copy\w*|FROM\w*|From\w+|\w+FromAny|Assign\w*|SetItem)\s*\((?!array\.ptr\(\), nullptr)")
 # Names that belong to the compiler and its libraries, and those of theirs that are used here.
 RESERVED = re.compile(r"\b(?:_[A-Z]\w*|\w*__\w*)")
 OF_COMPILERS = re.compile(r"__builtin_\w+|_SC_\w+|__(?:cplusplus|VA_ARGS__|extension__|restrict|int128|float128|SIZEOF_FLOAT128__"
@@ -114,6 +121,34 @@ class Structure(unittest.TestCase):
         for path in sources("tools"):
             if path.stem.startswith(("sum", "verify")):
                 faults += [f"{path.relative_to(ROOT)} includes {i} (of src/)" for i in includes(path) if room_of(i) in SEES]
+        self.expect_none(faults)
+
+    def test_python_computes_with_elements_in_one_place(self):
+        """There the environment is in force in which bits are promised."""
+        faults = []
+        for path in sorted((ROOT / "python/steadfold").glob("*.py")):
+            tree = ast.parse(path.read_text())
+            if path.stem == "_elements":
+                guards = {each.name: [ast.unparse(one) for one in each.decorator_list] for each in tree.body if isinstance(each, ast.FunctionDef)}
+                faults += [f"{path.name}: {name} is not @promised" for name, found in guards.items()
+                           if name != "promised" and not name.startswith("_") and found != ["promised"]]
+                continue
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Import) and any(name.name in ("math", "fractions") for name in node.names):
+                    faults.append(f"{path.name}:{node.lineno} imports math")
+                if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("asarray", "asanyarray")) and len(node.args + node.keywords) > 1:
+                    faults.append(f"{path.name}:{node.lineno} has {ast.unparse(node)}, which may convert elements, move it to _elements.py")
+                if not isinstance(node, ast.Attribute):
+                    continue
+                of_numpy = isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy")
+                if node.attr in ("astype", "__array__") or (of_numpy and node.attr not in OF_NUMPY):
+                    faults.append(f"{path.name}:{node.lineno} has {ast.unparse(node)}, which may compute with elements, move it to _elements.py")
+        for path in sources("python/extension"):
+            text = path.read_text()
+            for call in CONVERTS.finditer(text):
+                body = text[text.rfind("\n}\n", 0, call.start()) + 1:call.start()]
+                if "PromisedEnvironment" not in body:
+                    faults.append(f"{path.name} calls {call[0]}..., outside a PromisedEnvironment")
         self.expect_none(faults)
 
     def test_what_programs_share_is_below_them(self):

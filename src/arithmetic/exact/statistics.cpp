@@ -94,8 +94,9 @@ class StatisticsBuilder final : public Builder {
 
 class StatisticsKind final : public PartialKind {
  public:
-  explicit StatisticsKind(ExactType input)
+  StatisticsKind(ExactType input, ExactType result)
       : input_(input),
+        result_(result),
         sum_(make_exact(ExactOperation::sum, input, ExactType::f64, 1)),
         squares_(make_exact(ExactOperation::sum_squares, input, ExactType::f64, 1)) {}
 
@@ -136,8 +137,12 @@ class StatisticsKind final : public PartialKind {
   }
 
  private:
-  /// False if the sums are not what their kinds write.
   template <class T>
+  bool finish_as(const Parts& parts, Statistics& made) const noexcept {
+    return result_ == ExactType::f32 ? finish_as<T, float>(parts, made) : finish_as<T, double>(parts, made);
+  }
+  /// Rounds each number to Result. False if the sums are not what their kinds write.
+  template <class T, class Result>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
     constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a product, and of a square of sums
     several_sums::RecordedSum sum;
@@ -149,19 +154,19 @@ class StatisticsKind final : public PartialKind {
     made = {.count = sum.rows, .min = nan, .min_index = no_index, .max = nan, .max_index = no_index, .mean = nan};
     made.variance = made.sample_variance = made.deviation = made.sample_deviation = nan;
     if (sum.rows == 0) return true;
-    made.min = parts.prefix.min.value;
+    made.min = static_cast<Result>(parts.prefix.min.value);
     made.min_index = parts.prefix.min.index;
-    made.max = parts.prefix.max.value;
+    made.max = static_cast<Result>(parts.prefix.max.value);
     made.max_index = parts.prefix.max.index;
-    made.mean = rounded_mean<double>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
+    made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
     if ((sum.flags & ~not_minus_zero) != 0) return true;  // NaNs or infinities
     const Natural n_squared_variance =
         Natural(squares.window).times(sum.rows).minus(Natural(sum.window).times(Natural(sum.window)));
     const auto set = [&](Count ddof, double& variance, double& deviation) {
       if (sum.rows <= ddof) return;
       const Leading exact = n_squared_variance.divided_by(Natural(sum.rows).times(sum.rows - ddof), lowest_exponent);
-      variance = rounded<double>(not_minus_zero, sum.rows, exact);
-      deviation = rounded_root<double>(not_minus_zero, sum.rows, exact);
+      variance = rounded<Result>(not_minus_zero, sum.rows, exact);
+      deviation = rounded_root<Result>(not_minus_zero, sum.rows, exact);
     };
     set(0, made.variance, made.deviation);
     set(1, made.sample_variance, made.sample_deviation);
@@ -169,12 +174,15 @@ class StatisticsKind final : public PartialKind {
   }
 
   ExactType input_;
+  ExactType result_;
   std::unique_ptr<PartialKind> sum_;
   std::unique_ptr<PartialKind> squares_;
 };
 
 }  // namespace
 
-std::unique_ptr<PartialKind> make_statistics(ExactType input) { return std::make_unique<StatisticsKind>(input); }
+std::unique_ptr<PartialKind> make_statistics(ExactType input, ExactType result) {
+  return std::make_unique<StatisticsKind>(input, result);
+}
 
 }  // namespace steadfold::arithmetic

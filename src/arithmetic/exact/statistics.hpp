@@ -28,7 +28,8 @@ struct Statistics {
 static_assert(sizeof(Statistics) == 80);
 
 /// Partials of one column. `Block.mask`, which may be null, selects elements; others are never looked at. Without
-/// elements the result is not `empty`: its count is 0 and its numbers are NaN.
-std::unique_ptr<PartialKind> make_statistics(ExactType input);
+/// elements the result is not `empty`: its count is 0 and its numbers are NaN. Each number is rounded once, to the
+/// format `result`, and stored as a double.
+std::unique_ptr<PartialKind> make_statistics(ExactType input, ExactType result);
 
 }  // namespace steadfold::arithmetic

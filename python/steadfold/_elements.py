@@ -1,0 +1,168 @@
+"""What the package has NumPy and Python compute with elements: conversions, arithmetic, and stores into another dtype.
+
+A process may round in another direction, or take subnormal numbers for zeros because it has loaded a library that was linked
+with -ffast-math. So every function here that others call runs in the floating-point environment in which bits are promised.
+No other module of the package computes with elements; tests/structure looks."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from . import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
+
+    Parameters = ParamSpec("Parameters")
+
+Made = TypeVar("Made")
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_LARGEST_EXACT = 2**53  # every integer up to it is a double
+_MOST_IN_WORDS = 2**30  # digits of 32 bits whose sum has 63
+
+
+def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
+    """Makes a function run in the environment in which bits are promised; the caller's own comes back."""
+
+    @functools.wraps(function)
+    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Made:
+        return cast("Made", _core.in_promised_environment(function, *arguments, **options))
+
+    return run
+
+
+@promised
+def converted(array: Any, dtype: Any) -> Any:
+    """The elements in another dtype."""
+    return array.astype(dtype)
+
+
+@promised
+def store(result: Any, out: Array) -> None:
+    """Puts results into `out`, as NumPy does."""
+    np.copyto(out, result, casting="same_kind")
+
+
+@promised
+def from_sequence(x: Any) -> Array:
+    """An array of a number, or of sequences of numbers, in the dtype that NumPy finds for all of them."""
+    return np.asarray(x)
+
+
+@promised
+def doubles(values: Array) -> Array:
+    """Numbers of any kind that math.fsum takes, one by one, and no others."""
+    return np.array([math.fsum([value]) for value in values.ravel()], np.float64)
+
+
+@promised
+def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether no integer changes when it is converted to another dtype and back."""
+    made = array.astype(dtype)
+    if dtype.kind in "fc":  # what is above all of these integers has no integer to be converted back to
+        made = made.real
+        if (made >= 2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1)).any():
+            return False
+    return bool((made.astype(array.dtype) == array).all())
+
+
+@promised
+def as_float64(x: Array) -> Array:
+    """Integers as doubles, none of which is rounded."""
+    if x.dtype.itemsize == 8 and x.size > 0 and max(abs(int(x.min())), abs(int(x.max()))) > _LARGEST_EXACT:
+        raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert them")
+    return x.astype(np.float64)
+
+
+@promised
+def products(x: Array, y: Array, dtype: Any) -> Array:
+    """Products of integers, which wrap. Factors are stretched to the elements, not the other way round."""
+    made: Array = np.multiply(x, np.broadcast_to(y, x.shape), dtype=dtype)
+    return made
+
+
+@promised
+def wrapped_sum(parts: list[Array]) -> Array:
+    """The sum of arrays of integers, which wraps without a warning."""
+    return np.asarray(np.add.reduce(parts, dtype=parts[0].dtype))
+
+
+@promised
+def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
+    """The sum of integers as a number of 2**64, of 2**32 and of ones, and how many they are, in one array. Arrays of 2**31
+    ranks or chunks may be added: those of 2**32 and of ones are digits."""
+    if x.size > _MOST_IN_WORDS:
+        axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
+        longest = max(axes, key=lambda each: x.shape[each], default=None)
+        if longest is not None and x.shape[longest] > 1:
+            masks = [None] * 2 if where is None else np.array_split(np.broadcast_to(where, x.shape), 2, longest)
+            first, second = (integer_parts(half, axis, keepdims, mask) for half, mask in zip(np.array_split(x, 2, longest), masks))
+            return _digits(*(first + second))
+    wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64, copy=False)
+    parts = (wide >> 32, wide & 0xFFFFFFFF, np.broadcast_to(np.int64(1), x.shape))
+    middle, low, rows = (np.asarray(np.sum(part, axis=axis, dtype=np.int64, keepdims=keepdims, where=True if where is None else where))
+                         for part in parts)
+    return _digits(np.zeros_like(middle), middle, low, rows)
+
+
+def _digits(high: Array, middle: Array, low: Array, rows: Array) -> Array:
+    middle = middle + (low >> 32)
+    return np.stack([high + (middle >> 32), middle & 0xFFFFFFFF, low & 0xFFFFFFFF, rows])
+
+
+@promised
+def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
+    """The sums of `integer_parts`, or for a mean the quotients, rounded once."""
+    high, middle, low, rows = (part.astype(object) for part in parts)
+    total = (high * 2**32 + middle) * 2**32 + low
+    if not mean:
+        rows = total * 0 + 1
+    real = np.empty(0, target).real.dtype
+    quotients = np.vectorize(lambda sum_, count: _quotient(sum_, count, real), otypes=[np.float64])
+    return quotients(total, rows).astype(target)[()]
+
+
+def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
+    """Correctly rounded to float64, which a narrower target would round again: so in the middle between two of its
+    numbers, the neighbour on the quotient's side."""
+    if count == 0:
+        return float("nan")
+    quotient = sum_ / count
+    narrow = float(target.type(quotient))
+    if narrow == quotient or not np.isfinite(narrow):
+        return quotient
+    other = float(np.nextafter(target.type(quotient), target.type(np.copysign(np.inf, quotient - narrow))))
+    error = Fraction(sum_, count) - Fraction(quotient)
+    return quotient if error == 0 or (narrow + other) / 2 != quotient else (max if error > 0 else min)(narrow, other)
+
+
+@promised
+def terms(operation: str, x: Array, factors: Array | None) -> list[tuple[int, Array, Array | None]]:
+    """The sums of which results are made, real (0) and imaginary (1) ones: part, elements, and their factors."""
+    return list(_terms(operation, x, factors))
+
+
+def _terms(operation: str, x: Array, factors: Array | None) -> Iterator[tuple[int, Array, Array | None]]:
+    if operation == "norm1":
+        yield 0, np.abs(x), None
+    elif operation == "norm2":
+        for side in (x.real, x.imag) if x.dtype.kind == "c" else (x,):
+            yield 0, side, side
+    elif x.dtype.kind != "c":
+        yield 0, x, factors
+    elif factors is None:
+        yield 0, x.real, None
+        yield 1, x.imag, None
+    else:
+        imag = -x.imag if operation == "vdot" else x.imag
+        yield 0, x.real, factors.real
+        yield 0, -imag, factors.imag
+        yield 1, x.real, factors.imag
+        yield 1, imag, factors.real
