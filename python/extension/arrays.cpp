@@ -20,7 +20,6 @@ std::optional<sf_type> integer_of(npy_intp bytes, bool is_signed) {
 }  // namespace
 
 std::optional<sf_type> type_of(PyArray_Descr* dtype) {
-  if (!PyArray_ISNBO(dtype->byteorder)) return {};
   switch (dtype->type_num) {
     case NPY_DOUBLE: return SF_F64;
     case NPY_FLOAT: return SF_F32;
@@ -43,7 +42,8 @@ std::optional<sf_type> type_of(PyArrayObject* array) { return type_of(PyArray_DE
 nb::object dtype_from(nb::handle given) {
   PyArray_Descr* descr = nullptr;
   if (PyArray_DescrConverter(given.ptr(), &descr) != NPY_SUCCEED) raise();
-  return nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+  const nb::object found = nb::steal<nb::object>(reinterpret_cast<PyObject*>(descr));
+  return take(reinterpret_cast<PyObject*>(PyArray_DescrNewByteorder(descr, NPY_NATIVE)));
 }
 
 nb::object mask_from(nb::handle where) { return nb::module_::import_("steadfold._convert").attr("as_mask")(where); }

@@ -10,12 +10,13 @@
 
 namespace steadfold::python {
 
-/// The type of elements that the C interface knows; nothing for others (bool, integers of 8 and 16 bits, objects, other
-/// byte orders).
+/// The type of elements, of the machine's byte order, that the C interface knows; nothing for others (bool, integers of
+/// 8 and 16 bits, objects).
 std::optional<sf_type> type_of(PyArrayObject* array);
 std::optional<sf_type> type_of(PyArray_Descr* dtype);
 
-/// What Python gives as a dtype: one, its name, a type of NumPy's.
+/// What Python gives as a dtype (one, its name, a type of NumPy's), in the machine's byte order, as NumPy's results
+/// are.
 nb::object dtype_from(nb::handle given);
 inline PyArray_Descr* as_dtype(nb::handle dtype) { return reinterpret_cast<PyArray_Descr*>(dtype.ptr()); }
 

@@ -165,10 +165,8 @@ void ask_for_nothing(Call& to) {
   to.call.root = root;
 }
 
-/// In the machine's own byte order, whichever is asked for: results of NumPy's own functions are so, too.
 sf_type asked_result(nb::handle dtype) {
-  const nb::object given = dtype_from(dtype);
-  const nb::object asked = take(reinterpret_cast<PyObject*>(PyArray_DescrNewByteorder(as_dtype(given), NPY_NATIVE)));
+  const nb::object asked = dtype_from(dtype);
   const std::optional<sf_type> type = type_of(as_dtype(asked));
   if (!type || numpy_type(*type) == NPY_VOID)
     refuse(

@@ -173,8 +173,19 @@ class Products(Case):
                 self.on_chunks(lambda d: sfd.sum(d, axis, weights=y[:, :1]), sf.sum(x, axis, weights=y[:, :1]), x)
                 self.on_chunks(lambda d: sfd.norm(d, axis=axis), sf.norm(x, axis=axis), x)
         x = hostile()
+        z = hostile(dtype=np.complex128)  # chunks of one factor are stretched, as its axis is
+        self.on_chunks(lambda d: sfd.vdot(d, z[:, :1], split_every=2), sf.vdot(z, z[:, :1]), z)
+        self.on_chunks(lambda d: sfd.vdot(d, z[:1], 1), sf.vdot(z, z[:1], 1), z)
         self.on_chunks(lambda d: sfd.norm(d, 1), sf.norm(x, 1), x)
         self.on_chunks(lambda d: sfd.dot(d, x, where=x > 0), sf.dot(x, x, where=x > 0), x)
+
+    def test_one_number_has_no_partners(self):
+        x = da.ones(6, chunks=2)
+        for y in (2.0, [2.0], np.array([2]), da.ones(1)):
+            for call in (lambda: sfd.dot(x, y), lambda: sfd.vdot(x.reshape(2, 3), y), lambda: sfd.sum_by(x, np.asarray(y).astype(int), 3)):  # noqa: B023
+                with self.assertRaisesRegex(ValueError, "of 1 number for axes of"):
+                    call()
+        self.assertEqual([float(value(found)) for found in (sfd.sum(x, weights=2.0), sfd.dot(x[:1], [2.0]), sfd.dot(x.reshape(1, 6), [[2.0]]))], [12.0, 2.0, 12.0])
 
     def test_norms_do_not_overflow(self):
         self.assertEqual(value(sfd.norm(da.from_array(np.array([3 * 2.0**700, 4 * 2.0**700]), chunks=1))), 5 * 2.0**700)
@@ -250,6 +261,19 @@ class Errors(Case):
         for call in (lambda: sfd.sum(x, where=x), lambda: sfd.dot(x.astype(np.float32), da.full((4, 6), 0.1, chunks=2))):
             with self.assertRaises(TypeError):
                 value(call())
+
+
+    def test_masks_of_masked_arrays_are_not_overlooked(self):
+        x = np.ma.array(np.arange(4.0), mask=[0, 1, 0, 0])
+        d = da.from_array(x, chunks=2)
+        calls = [lambda: sfd.sum(d), lambda: sfd.sum(x), lambda: sfd.mean(d.astype(int)), lambda: sfd.dot(np.ones(4), d), lambda: sfd.norm(d), lambda: sf.sum(d),
+                 lambda: sfd.sum_by(da.ones(4), d.astype(int), 4), lambda: sfd.sum(da.ones(4), where=d > 1),
+                 lambda: value(sfd.sum(da.ones(4, chunks=2).map_blocks(np.ma.asarray, meta=np.empty(0)))),  # what dask was not told of
+                 lambda: value(sfd.mean(da.ones(4, int, chunks=2).map_blocks(np.ma.asarray, meta=np.empty(0, int))))]  # fmt: skip
+        for number, call in enumerate(calls):
+            with self.subTest(number), self.assertRaisesRegex(TypeError, r"masked array.* give da.ma.getdata\(x\) and where=~da.ma.getmaskarray\(x\)"):
+                call()
+        self.assertEqual(value(sfd.sum(da.ma.getdata(d), where=~da.ma.getmaskarray(d))), 5.0)
 
 
 class Workers(Case):

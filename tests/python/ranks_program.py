@@ -59,6 +59,7 @@ def results():
     show("mean", sf.mean(a, **everything), sf.mean(mine(fields), axis=0, weights=mine(area), where=mine(ocean), **everything))
     show("covariance", sf.covariance(a, b, **everything), sf.sample_covariance(a, b, **everything))
     show("spread", sf.var(mine(fields), axis=0, **everything), sf.std(a[:0] if rank else a, ddof=1, comm=comm) * 0 + 1)
+    show("narrow spread", *(sf.var(mine(fields).astype(t), axis=0, **everything) for t in ("f4", "f2", ">f4")), sf.std(mine(fields), dtype="f4", **everything))
     show("extremes", sf.min(a, **everything), sf.max(a, **everything), sf.argmin(a, **everything), sf.argmax(a, **everything))
     show("groups", sf.sum_by(a, mine(labels), 5, **everything))
     show("integers", sf.sum(mine(whole), **everything), sf.mean(mine(whole), **everything), sf.sum(mine(whole).astype("i1"), **everything), sf.prod(mine(whole) | 1, **everything))
@@ -144,6 +145,10 @@ def failures():
             raises(sf.MismatchError, lambda: sf.reduce(np.ones(2, other), np.add, comm)),
             raises(sf.MismatchError, lambda: sf.reduce(np.ones((2, 2, 3) if rank else (2, 3, 2)), np.add, comm)),
             raises(sf.MismatchError, lambda: sf.sum(np.ones(3, np.float32 if rank == last else np.float64), comm=comm)),
+            raises(sf.MismatchError, lambda: sf.var(np.ones(3), dtype="f4" if rank == last else "f8", comm=comm)),
+            raises((ValueError, sf.Error), lambda: sf.dot(np.ones(3), np.ones(1 if rank == last else 3), comm=comm)),
+            raises((TypeError, sf.Error), lambda: sf.var(np.ma.ones(3) if rank == last else np.ones(3), comm=comm)),
+            raises((ValueError, sf.Error), lambda: sf.sum([1.0], dtype="c16" if rank == last else None, comm=comm)),
             raises(sf.MismatchError, lambda: sf.sum([1.0], method="tree" if rank == last else "exact", comm=comm)),
             raises(sf.MismatchError, lambda: sf.sum(np.ones((2, 3 + rank // last)), axis=0, comm=comm)),
             raises(sf.OverlapError, lambda: sf.sum([1.0, 2.0], method="tree", layout=sf.Layout.intervals([(rank, rank + 2)]), comm=comm)),
@@ -153,6 +158,8 @@ def failures():
         plan = sf.plan(comm).sum(np.ones(4))
         texts.append(raises(sf.Error, lambda: plan.run(np.ones(5) if rank == last else np.ones(4))))
         assert plan.run() == 4 * ranks
+        text = raises(sf.MismatchError, lambda: sf.sum(np.ones(2), where=[True, False] if rank == last else None, comm=comm))
+        assert "elements as rows without a mask against an array with a mask of rows" in text, text
     if rank == 0 and "--texts" in sys.argv:
         print("\n".join(texts))
 
