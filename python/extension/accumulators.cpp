@@ -13,7 +13,8 @@ namespace {
 /// One exact sum for every element of `shape`: the columns of an accumulator in C order.
 class Accumulator {
  public:
-  Accumulator(std::vector<npy_intp> shape, nb::handle dtype, bool products) : shape_(std::move(shape)) {
+  Accumulator(nb::handle shape, nb::handle dtype, bool products)
+      : shape_(number<std::vector<npy_intp>>(shape, "shape")) {
     check(sf_accumulator_create(real_type(dtype), products ? SF_PRODUCTS : SF_ELEMENTS, columns(), &handle_));
   }
   Accumulator(sf_accumulator* handle, std::vector<npy_intp> shape) : handle_(handle), shape_(std::move(shape)) {}
@@ -22,7 +23,8 @@ class Accumulator {
   Accumulator& operator=(Accumulator&&) = delete;
   ~Accumulator() { sf_accumulator_free(handle_); }
 
-  void add(nb::handle x, nb::handle weights, nb::handle where, std::uint32_t threads, bool subtract) {
+  void add(nb::handle x, nb::handle weights, nb::handle where, nb::handle wanted_threads, bool subtract) {
+    const auto threads = number<std::uint32_t>(wanted_threads, "threads");
     const nb::object elements = operand(x), factors = weights.is_none() ? nb::object() : operand(weights);
     if (factors.is_valid() && shape().terms != SF_PRODUCTS)
       refuse("weights for an accumulator of elements (it has no sums of products), make it with products=True");
@@ -47,6 +49,7 @@ class Accumulator {
   void merge_ranks(nb::handle comm) {
     sf_group* const group = group_of(comm);
     if (group == nullptr) return;
+    or_tell(group, [&] { return use(); });  // so that the other ranks do not wait
     change([&](sf_accumulator* handle) { return sf_accumulator_merge_ranks(handle, group); });
   }
   [[nodiscard]] Accumulator copy() const {
@@ -91,7 +94,7 @@ class Accumulator {
       if (columns != 1) result.shape_ = {columns};
       return result;
     }
-    result.shape_ = nb::cast<std::vector<npy_intp>>(shape);
+    result.shape_ = number<std::vector<npy_intp>>(shape, "shape");
     if (result.columns() != result.shape().columns)
       refuse(
           "bytes of an accumulator of %zd columns for shape %S (it has another number), give the shape it was made "
@@ -134,6 +137,8 @@ class Accumulator {
   }
   [[nodiscard]] std::uint64_t columns() const {
     std::uint64_t product = 1;
+    if (shape_.size() > SF_MOST_AXES)
+      refuse("an accumulator of %zd axes (an array has at most %d), reshape it", shape_.size(), SF_MOST_AXES);
     for (const npy_intp extent : shape_) {
       if (extent < 1)
         refuse("an accumulator with an axis of %zd (it has at least 1 column), give positive extents", extent);
@@ -146,7 +151,7 @@ class Accumulator {
   [[nodiscard]] nb::object operand(nb::handle object) const {
     nb::object array = to_array(object);
     if (type_of(as_array(array)) == shape().type) return array;
-    return nb::module_::import_("steadfold._convert").attr("as_terms")(array, dtype());
+    return converted("as_terms", array, dtype());
   }
   /// The last axes of x are those of the accumulator.
   [[nodiscard]] std::uint32_t kept_axes(PyArrayObject* x) const {
@@ -176,9 +181,9 @@ class Accumulator {
 
 void add_accumulators(nb::module_& module) {
   nb::class_<Accumulator>(module, "Accumulator")
-      .def(nb::init<std::vector<npy_intp>, nb::handle, bool>(), nb::arg("shape"), nb::arg("dtype"), nb::arg("products"))
+      .def(nb::init<nb::handle, nb::handle, bool>(), nb::arg("shape"), nb::arg("dtype").none(), nb::arg("products"))
       .def("add", &Accumulator::add, nb::arg("x"), nb::arg("weights").none(), nb::arg("where").none(),
-           nb::arg("threads"), nb::arg("subtract"))
+           nb::arg("threads").none(), nb::arg("subtract"))
       .def("merge", &Accumulator::merge, nb::arg("other"), nb::arg("subtract"))
       .def("merge_ranks", &Accumulator::merge_ranks, nb::arg("comm").none())
       .def("copy", &Accumulator::copy)

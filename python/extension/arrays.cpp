@@ -46,7 +46,7 @@ nb::object dtype_from(nb::handle given) {
   return take(reinterpret_cast<PyObject*>(PyArray_DescrNewByteorder(descr, NPY_NATIVE)));
 }
 
-nb::object mask_from(nb::handle where) { return nb::module_::import_("steadfold._convert").attr("as_mask")(where); }
+nb::object mask_from(nb::handle where) { return converted("as_mask", where); }
 
 int numpy_type(sf_type type) {
   switch (type) {
@@ -81,7 +81,10 @@ sf_array view(PyArrayObject* array, sf_type type) {
 
 nb::object to_array(nb::handle object) {
   if (PyArray_CheckExact(object.ptr()) && PyArray_ISNOTSWAPPED(as_array(object))) return nb::borrow<nb::object>(object);
-  return nb::module_::import_("steadfold._convert").attr("as_array")(object);
+  const nb::object type = nb::getattr(object.type(), "__name__", nb::none());
+  if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))  // mpi4py's buffers of no elements
+    refuse_type("elements are %R (no array stands behind it), give the array", object.ptr());
+  return converted("as_array", object);
 }
 
 void Results::make(const npy_intp* shape, int axes, nb::object dtype) {
@@ -110,8 +113,6 @@ void Results::renew() {
 
 nb::object statistics_dtype() { return nb::module_::import_("steadfold._convert").attr("STATISTICS"); }
 
-nb::object located_dtype(nb::handle value_dtype) {
-  return nb::module_::import_("steadfold._convert").attr("located")(value_dtype);
-}
+nb::object located_dtype(nb::handle value_dtype) { return converted("located", value_dtype); }
 
 }  // namespace steadfold::python

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "operators.hpp"
 #include "steadfold/operations.hpp"
@@ -24,18 +25,15 @@ bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMP
 
 /// Valid as long as the text.
 const char* text_of(nb::handle given, const char* what) {
-  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), nullptr) : nullptr;
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), &size) : nullptr;
   if (text == nullptr) {
     PyErr_Clear();
     refuse_type("%s is %R (it is a text), give a str", what, given.ptr());
   }
+  if (size == 0 || std::strlen(text) != static_cast<std::size_t>(size))
+    refuse("%s is %R (a name is neither empty nor has null characters), give one, or None", what, given.ptr());
   return text;
-}
-
-std::size_t entry_of(sf_list list, nb::handle name) {
-  std::size_t entry = 0;
-  check(sf_list_find(list, text_of(name, "a name"), &entry));
-  return entry;
 }
 
 /// "exact", or an object with the attributes name, bins and sweep.
@@ -52,7 +50,7 @@ void take_method(nb::handle method, sf_call& call) {
 
 void take_layout(nb::handle layout, Call& to) {
   if (!nb::isinstance<Layout>(layout)) refuse_type("layout is a steadfold.Layout, not %R", layout.ptr());
-  to.layout = nb::cast<const Layout&>(layout);
+  to.layout = held_by<Layout>(layout);
   to.call.layout = to.layout.kind;
   to.call.intervals = to.layout.intervals.data();
   to.call.interval_count = to.layout.intervals.size();
@@ -94,19 +92,20 @@ void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what)
 nb::object factors_for(nb::object array, PyArrayObject* x, sf_type type) {
   if (type_of(as_array(array)) == type) return array;
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(x)));
-  const nb::module_ convert = nb::module_::import_("steadfold._convert");
-  if (nb::cast<bool>(convert.attr("are_wider")(array, dtype))) return {};
-  return convert.attr("as_factors")(array, dtype);
+  if (nb::cast<bool>(converted("are_wider", array, dtype))) return {};
+  return converted("as_factors", array, dtype);
 }
 
 bool is_plain_rows(PyArrayObject* array) { return PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISALIGNED(array); }
 
 void take_labels(const Arguments& from, Call& to) {
-  to.labels = nb::module_::import_("steadfold._convert").attr("as_labels")(from.labels);
+  to.labels = converted("as_labels", from.labels);
   PyArrayObject* const labels = as_array(to.labels);
   check_partners(as_array(to.x), labels, "labels");
   to.arrays.labels = view(labels, type_of(labels).value_or(SF_BYTES));
   to.arrays.groups = number<std::uint64_t>(from.groups, "groups");
+  if (to.arrays.groups > static_cast<std::uint64_t>(std::numeric_limits<npy_intp>::max()))
+    refuse("%R groups (no array has as many results), give fewer", from.groups.ptr());
 }
 
 /// Everything that is not plain rows of one result.
@@ -213,6 +212,12 @@ sf_type default_result(sf_operation operation, sf_type type) {
   if (is_real && type == SF_COMPLEX_F64) return SF_F64;
   if (is_real && type == SF_COMPLEX_F32) return SF_F32;
   return type;
+}
+
+std::size_t entry_of(sf_list list, nb::handle name) {
+  std::size_t entry = 0;
+  check(sf_list_find(list, text_of(name, "a name"), &entry));
+  return entry;
 }
 
 void take_options(const Arguments& from, Call& to) {

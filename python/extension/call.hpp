@@ -52,6 +52,9 @@ sf_type default_result(sf_operation operation, sf_type type);
 /// Fills a call. False: the library has no such operation for elements of this type, and nothing was refused.
 [[nodiscard]] bool translate(const Arguments& from, Call& to);
 
+/// Where a name stands in a list.
+std::size_t entry_of(sf_list list, nb::handle name);
+
 /// Method, layout, root, schedule and guarantees: options that all calls have.
 void take_options(const Arguments& from, Call& to);
 

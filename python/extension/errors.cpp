@@ -1,6 +1,25 @@
 #include "errors.hpp"
 
+#include <cstring>
+
 namespace steadfold::python {
+namespace {
+
+PyObject* exceptions = nullptr;  // a dictionary by status, never released
+
+/// Bytes of other ranks and of the environment may be no UTF-8.
+nb::object text_from(const char* bytes) {
+  nb::object text =
+      nb::steal<nb::object>(PyUnicode_DecodeUTF8(bytes, static_cast<Py_ssize_t>(std::strlen(bytes)), "replace"));
+  if (!text.is_valid()) raise();
+  return text;
+}
+
+}  // namespace
+
+void take_exceptions() {
+  exceptions = nb::object(nb::module_::import_("steadfold._errors").attr("BY_STATUS")).release().ptr();
+}
 
 void raise(const nb::object& exception) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
@@ -9,8 +28,9 @@ void raise(const nb::object& exception) {
 
 void fail(sf_status status) {
   if (PyErr_Occurred() != nullptr) raise();  // a signal's handler has raised, which ended the call
-  raise(nb::object(
-      nb::module_::import_("steadfold._errors").attr("of_status")(static_cast<int>(status), sf_error_text())));
+  const nb::object number = nb::int_(static_cast<int>(status)), text = text_from(sf_error_text());
+  PyErr_SetObject(PyDict_GetItem(exceptions, number.ptr()), text.ptr());
+  raise();
 }
 
 std::string text_of_current_exception() noexcept {
@@ -35,8 +55,25 @@ void refuse(const char* format, ...) {
   const nb::object text = nb::steal<nb::object>(PyUnicode_FromFormatV(format, arguments));
   va_end(arguments);
   if (!text.is_valid()) raise();
-  sf_set_error_text(PyUnicode_AsUTF8AndSize(text.ptr(), nullptr));
-  fail(SF_INVALID_ARGUMENT);
+  PyErr_SetObject(PyDict_GetItem(exceptions, nb::int_(static_cast<int>(SF_INVALID_ARGUMENT)).ptr()), text.ptr());
+  raise();
+}
+
+void refuse_number(nb::handle given, const char* what, bool is_unsigned) {
+  const nb::object whole = nb::steal<nb::object>(PyNumber_Index(given.ptr()));
+  PyErr_Clear();
+  if (!whole.is_valid()) refuse_type("%s is %R (it is a whole number), give one", what, given.ptr());
+  if (is_unsigned && whole < nb::int_(0))
+    refuse_type("%s is %R (it counts from 0), give a number that is not negative", what, given.ptr());
+  refuse_type("%s is a number that no call can use (its size is beyond all limits), give a smaller one", what);
+}
+
+std::optional<double> seconds_of(nb::handle given, const char* what) {
+  if (given.is_none()) return {};
+  const double seconds = PyFloat_AsDouble(given.ptr());
+  if (PyErr_Occurred() == nullptr) return seconds;
+  PyErr_Clear();
+  refuse_type("%s is %R (it is a number of seconds), give one, or None for no limit", what, given.ptr());
 }
 
 void refuse_type(const char* format, ...) {

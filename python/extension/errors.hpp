@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdarg>
-#include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 
-#include "numpy.hpp"
+#include "lock.hpp"
 #include "steadfold/steadfold_group.h"
 
 namespace steadfold::python {
+
+/// Finds the exceptions of steadfold._errors, which stay: calls may fail while the interpreter ends.
+void take_exceptions();
 
 /// Throws the exception of this status, with the error text of this thread's last call; or what is raised already.
 [[noreturn]] void fail(sf_status status);
@@ -20,13 +23,6 @@ inline void check(sf_status status) {
 
 /// Throws an exception that Python code has made.
 [[noreturn]] void raise(const nb::object& exception);
-
-/// Calls the library without Python's lock: it may wait for others, or for a thread of its own that wants the lock.
-template <class Make>
-sf_status without_lock(const Make& make) {
-  nb::gil_scoped_release others_may_run;
-  return make();
-}
 
 /// Throws steadfold.InvalidArgumentError (a ValueError) or TypeError. The text is that of PyErr_Format.
 [[noreturn]] void refuse(const char* format, ...);
@@ -50,24 +46,36 @@ auto or_tell(sf_group* group, const Make& make) {
   }
 }
 
-/// A number that Python gave as `what`; TypeError for anything else, and what T cannot hold.
+/// Says why this is no number, or none that is taken.
+[[noreturn]] void refuse_number(nb::handle given, const char* what, bool is_unsigned);
+
+/// A whole number that Python gave as `what`, or a list of such; TypeError for anything else, and what T cannot hold.
 template <class T>
 T number(nb::handle given, const char* what) {
   T value{};
   if (nb::try_cast<T>(given, value)) return value;
-  if constexpr (std::is_integral_v<T>)
-    refuse_type("%s is %R (it is a whole number from %s to %s), give one", what, given.ptr(),
-                std::to_string(std::numeric_limits<T>::min()).c_str(),
-                std::to_string(std::numeric_limits<T>::max()).c_str());
-  else
+  if constexpr (!std::is_integral_v<T>)
     refuse_type("%s is %R (it is a list of whole numbers that are not negative), give one", what, given.ptr());
+  refuse_number(given, what, std::is_unsigned_v<T>);
 }
 
-/// A timeout of so many seconds, as the library takes it: below zero, or a NaN, it is over at once.
-inline std::uint64_t nanoseconds_of(double seconds) {
+/// A number of seconds that Python gave as `what`. None: nothing.
+std::optional<double> seconds_of(nb::handle given, const char* what);
+
+/// A timeout as the library takes it: below zero, or a NaN, it is over at once; none is for ever.
+inline std::uint64_t nanoseconds_of(std::optional<double> seconds) {
   constexpr double for_ever = 1e9;
-  if (seconds > for_ever) return SF_FOREVER;
-  return seconds > 0 ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
+  if (!seconds || *seconds > for_ever) return SF_FOREVER;
+  return *seconds > 0 ? static_cast<std::uint64_t>(*seconds * 1e9) : 0;
+}
+
+/// What a class of the extension holds. TypeError where an instance was made without its constructor.
+template <class T>
+T& held_by(nb::handle object) {
+  if (!nb::inst_ready(object))
+    refuse_type("an object of %R that holds nothing (its constructor was not called), call super().__init__",
+                object.type().ptr());
+  return nb::cast<T&>(object);
 }
 
 /// What Python takes for true.

@@ -2,11 +2,11 @@
 
 #include <dlfcn.h>
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -65,45 +65,87 @@ void load_layer(const std::string& file) {
   if (layer_group_of == nullptr || layer_team_over == nullptr) fail_to_load(file + " is no MPI layer of Steadfold");
 }
 
+/// mpi4py's class of communicators. Null if the program has not imported mpi4py: then no object is a communicator, and
+/// importing mpi4py here would initialise MPI.
+PyObject* communicator_class() {
+  static PyObject* found = nullptr;  // never released: an extension module stays loaded
+  if (found != nullptr) return found;
+  const nb::object module = nb::steal<nb::object>(PyImport_GetModule(nb::str("mpi4py.MPI").ptr()));
+  if (module.is_valid()) found = nb::object(nb::getattr(module, "Comm", nb::handle())).release().ptr();
+  PyErr_Clear();
+  return found;
+}
+
+/// Throws TypeError for everything but a communicator of mpi4py. MPI's other objects have numbers in Fortran, too, and
+/// some of them are those of communicators.
+void require_communicator(nb::handle comm) {
+  PyObject* const communicators = communicator_class();
+  const int is_one = communicators == nullptr ? 0 : PyObject_IsInstance(comm.ptr(), communicators);
+  if (is_one < 0) raise();
+  if (is_one == 0)
+    refuse_type(
+        "comm is %R (it is a communicator of mpi4py, or a member of a steadfold.Team, such as team[0]), give one of "
+        "these, or None for this process alone",
+        comm.ptr());
+}
+
 /// The number that a communicator of mpi4py has in Fortran. The first one loads the layer.
 std::int32_t number_of(nb::handle comm) {
-  if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")(comm);
+  require_communicator(comm);
+  if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")();
   int is_initialized = 1, is_finalized = 0;
   if (mpi_initialized != nullptr) mpi_initialized(&is_initialized);
   if (mpi_finalized != nullptr) mpi_finalized(&is_finalized);
   if (is_initialized == 0) refuse("no reduction over MPI (MPI is not initialised), call MPI.Init before it");
   if (is_finalized != 0) refuse("no reduction over MPI (MPI is finalised), reduce before MPI.Finalize");
-  const nb::object number = nb::steal<nb::object>(PyObject_CallMethod(comm.ptr(), "py2f", nullptr));
-  if (!number.is_valid()) {
-    PyErr_Clear();
-    refuse_type("comm is a communicator of mpi4py, a member of a steadfold.Team, or None, not %R", comm.ptr());
-  }
-  return nb::cast<std::int32_t>(number);
+  return nb::cast<std::int32_t>(comm.attr("py2f")());
 }
 
 class Team {
  public:
-  /// `timeout`: seconds that a call may wait for other workers; none: for ever.
-  Team(std::int32_t workers, nb::handle comm, std::optional<double> timeout) {
-    if (timeout && !(*timeout >= 0))
-      refuse("a timeout of %R seconds (it is at least 0), give 0 for none", nb::float_(*timeout).ptr());
-    check(comm.is_none() ? sf_team_create(workers, &team_) : create_over(number_of(comm), workers));
-    if (timeout) check(sf_team_set_timeout(team_, nanoseconds_of(*timeout)));
+  /// `timeout`: seconds that a call may wait for other workers; none: for ever. Collective over `comm`.
+  Team(nb::handle workers, nb::handle comm, nb::handle timeout) {
+    if (nb::isinstance<Group>(comm))
+      refuse_type("comm of a team is %R (a team spans the ranks of a communicator), give one of mpi4py", comm.ptr());
+    const bool is_alone = comm.is_none();
+    const std::int32_t over = is_alone ? 0 : number_of(comm);
+    std::int32_t count = 0;
+    std::optional<double> seconds;
+    try {
+      count = number<std::int32_t>(workers, "workers");
+      seconds = seconds_of(timeout, "timeout");
+      if (seconds && !(*seconds >= 0))
+        refuse("a timeout of %R seconds (it is at least 0), give 0 for none", timeout.ptr());
+    } catch (...) {
+      if (!is_alone)
+        static_cast<void>(create_over(over, 0));  // so that the other ranks are refused, too, and do not wait
+      throw;
+    }
+    check(is_alone ? sf_team_create(count, &team_) : create_over(over, count));
+    if (seconds) check(sf_team_set_timeout(team_, nanoseconds_of(seconds)));
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
-    nb::gil_scoped_release others_may_run;
-    sf_team_free(team_);
+    without_lock([&] {
+      sf_team_free(team_);
+      return SF_OK;
+    });
   }
 
   [[nodiscard]] std::int32_t size() const { return sf_team_size(team_); }
-  [[nodiscard]] sf_group* member(std::int32_t worker) const {
+  [[nodiscard]] sf_group* member(nb::handle worker) const {
+    const Py_ssize_t place = PyNumber_AsSsize_t(worker.ptr(), PyExc_IndexError);
+    if (place == -1 && PyErr_Occurred() != nullptr) raise();
+    if (place < 0 || place >= size()) {
+      PyErr_Format(PyExc_IndexError, "worker %zd (the team has %d), count from 0", place, static_cast<int>(size()));
+      raise();
+    }
     sf_group* group = nullptr;
-    check(sf_team_group(team_, worker, &group));
+    check(sf_team_group(team_, static_cast<std::int32_t>(place), &group));
     return group;
   }
-  void bind(std::int32_t worker) const { check(sf_team_bind(team_, worker)); }
+  void bind(nb::handle worker) const { check(sf_team_bind(team_, number<std::int32_t>(worker, "worker"))); }
 
  private:
   sf_status create_over(std::int32_t comm, std::int32_t workers) {
@@ -117,7 +159,7 @@ class Team {
 /// on its main thread alone, which is nearly always the process's; others need not take the lock.
 int raised_by_signal() {
   if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return 0;
-  const nb::gil_scoped_acquire lock;
+  const Lock lock;
   return PyErr_CheckSignals() != 0 ? 1 : 0;
 }
 
@@ -127,9 +169,10 @@ void barrier(const Group& group) {
 }
 
 /// The thread that moves calls on may want Python's lock, and ends before this returns.
-void progress_thread(const Group& group, bool on) {
+void progress_thread(const Group& group, nb::handle on) {
   sf_group* const handle = group.handle();
-  check(without_lock([&] { return sf_group_progress_thread(handle, on ? 1 : 0); }));
+  const int wanted = flag(on) ? 1 : 0;
+  check(without_lock([&] { return sf_group_progress_thread(handle, wanted); }));
 }
 
 }  // namespace
@@ -138,7 +181,7 @@ sf_group* Group::handle() const { return member == nullptr ? group_of(owner) : m
 
 sf_group* group_of(nb::handle comm) {
   if (comm.is_none()) return nullptr;
-  if (nb::isinstance<Group>(comm)) return nb::cast<const Group&>(comm).handle();
+  if (nb::isinstance<Group>(comm)) return held_by<Group>(comm).handle();
   const std::int32_t number = number_of(comm);
   sf_group* group = nullptr;
   check(without_lock([&] { return layer_group_of(number, &group); }));  // the first time it waits for all ranks
@@ -151,16 +194,18 @@ void add_groups(nb::module_& module) {
       module, "Group",
       "A communicator of mpi4py, or a member of a team, as reductions see it: `rank`, `size`, `transport` "
       "(\"mpi\", \"shared\": memory that all ranks see, \"shared+mpi\" or \"rma\").")
-      .def("__init__",
-           [](Group* self, nb::object comm) {
-             if (group_of(comm) == nullptr) refuse_type("comm is None (a group has ranks), give a communicator");
-             new (self) Group{nullptr, std::move(comm)};
-           })
+      .def(
+          "__init__",
+          [](Group* self, nb::object comm) {
+            if (group_of(comm) == nullptr) refuse_type("comm is None (a group has ranks), give a communicator");
+            new (self) Group{nullptr, std::move(comm)};
+          },
+          nb::arg("comm").none())
       .def_prop_ro("rank", [](const Group& self) { return sf_group_rank(self.handle()); })
       .def_prop_ro("size", [](const Group& self) { return sf_group_size(self.handle()); })
       .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle()); })
       .def("barrier", &barrier)
-      .def("progress_thread", &progress_thread)
+      .def("progress_thread", &progress_thread, nb::arg("on"))
       .def("__repr__", [](const Group& self) {
         return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle())) + " of " +
                std::to_string(sf_group_size(self.handle())) + " over " + sf_group_transport(self.handle()) + ">";
@@ -171,16 +216,16 @@ void add_groups(nb::module_& module) {
       "``team[w]`` is what worker w gives as `comm`, on a thread of its own. The first call waits until every worker "
       "makes one. With `comm` it is one team of the workers of all ranks. `timeout`: how many seconds a call may wait "
       "for other workers of this process; what waits longer raises `TransportError`, and the team is of no more use.")
-      .def(nb::init<std::int32_t, nb::handle, std::optional<double>>(), nb::arg("workers"),
+      .def(nb::init<nb::handle, nb::handle, nb::handle>(), nb::arg("workers").none(),
            nb::arg("comm").none() = nb::none(), nb::arg("timeout").none() = nb::none())
       .def("__len__", &Team::size)
-      .def("__getitem__",
-           [](nb::handle self, std::int32_t worker) {
-             const Team& team = nb::cast<const Team&>(self);
-             if (worker < 0 || worker >= team.size()) throw nb::index_error("there is no such worker in the team");
-             return Group{team.member(worker), nb::borrow<nb::object>(self)};
-           })
-      .def("bind", &Team::bind, nb::arg("worker"))
+      .def(
+          "__getitem__",
+          [](nb::handle self, nb::handle worker) {
+            return Group{held_by<Team>(self).member(worker), nb::borrow<nb::object>(self)};
+          },
+          nb::arg("worker").none())
+      .def("bind", &Team::bind, nb::arg("worker").none())
       .def("__repr__",
            [](const Team& self) { return "<steadfold.Team of " + std::to_string(self.size()) + " workers>"; });
   module.def("mpi_library_of", &mpi_library_of);

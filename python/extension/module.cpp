@@ -19,16 +19,22 @@ Layout layout_of(sf_layout kind) {
   return layout;
 }
 
-Layout intervals_layout(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals) {
+Layout intervals_layout(nb::handle intervals) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  if (!nb::try_cast(intervals, pairs))
+    refuse_type("intervals are %R (they are pairs of whole numbers that are not negative), give a list of (begin, end)",
+                intervals.ptr());
   Layout layout = layout_of(SF_INTERVALS);
-  for (const auto& [begin, end] : intervals) layout.intervals.push_back({begin, end});
+  for (const auto& [begin, end] : pairs) layout.intervals.push_back({begin, end});
   return layout;
 }
 
 using Numbers = std::vector<std::uint64_t>;
 
 /// `blocks` and `first` may be empty: one block for each rank, from rank 0 on.
-Layout grid_layout(const Numbers& shape, const Numbers& ranks, const Numbers& blocks, const Numbers& first) {
+Layout grid_layout(nb::handle given_shape, nb::handle given_ranks, nb::handle given_blocks, nb::handle given_first) {
+  const auto shape = number<Numbers>(given_shape, "shape"), ranks = number<Numbers>(given_ranks, "ranks"),
+             blocks = number<Numbers>(given_blocks, "blocks"), first = number<Numbers>(given_first, "first");
   Layout layout = layout_of(SF_GRID);
   if (shape.empty() || shape.size() > SF_MOST_GRID_AXES)
     refuse("a grid of %zd axes (it has 1 to %d), reshape it", shape.size(), SF_MOST_GRID_AXES);
@@ -53,10 +59,10 @@ void add_layouts(nb::module_& module) {
           "rank_order", [] { return layout_of(SF_RANK_ORDER); }, "The rows of rank 0, then those of rank 1, and so on.")
       .def_static(
           "row_per_rank", [] { return layout_of(SF_ROW_PER_RANK); }, "MPI's shape: rank r brings row r.")
-      .def_static("intervals", &intervals_layout, nb::arg("intervals"),
+      .def_static("intervals", &intervals_layout, nb::arg("intervals").none(),
                   "The rows begin .. end - 1 of every pair (begin, end), in the order of memory.")
-      .def_static("grid", &grid_layout, nb::arg("shape"), nb::arg("ranks"), nb::arg("blocks") = Numbers(),
-                  nb::arg("first") = Numbers(),
+      .def_static("grid", &grid_layout, nb::arg("shape").none(), nb::arg("ranks").none(),
+                  nb::arg("blocks").none() = nb::make_tuple(), nb::arg("first").none() = nb::make_tuple(),
                   "What a grid of ranks holds of an array of one to three axes in C order: per axis its extent, the "
                   "ranks along it "
                   "(of one axis: 0 means all), the size of the blocks that are dealt to them in turn (0: one block "
@@ -73,11 +79,7 @@ void add_names(nb::module_& module) {
       names.emplace_back(sf_list_name(static_cast<sf_list>(list), i));
     return names;
   });
-  module.def("find", [](int list, const std::string& name) {
-    std::size_t entry = 0;
-    check(sf_list_find(static_cast<sf_list>(list), name.c_str(), &entry));
-    return entry;
-  });
+  module.def("find", [](int list, nb::handle name) { return entry_of(static_cast<sf_list>(list), name); });
   module.def("version", &sf_version);
 }
 
@@ -93,12 +95,7 @@ nb::dict dictionary_of(const Examination& found) {
 /// Without a communicator, by this process alone.
 nb::dict examine(nb::handle comm) {
   sf_group* const group = group_of(comm);
-  Examination found;
-  {
-    const nb::gil_scoped_release release;
-    found = group == nullptr ? examine_alone() : examine_over(*group);
-  }
-  return dictionary_of(found);
+  return dictionary_of(without_lock([&] { return group == nullptr ? examine_alone() : examine_over(*group); }));
 }
 
 /// Calls a function in the floating-point environment in which bits are promised, whatever the process has.
@@ -124,6 +121,7 @@ bool import_numpy() { return PyArray_ImportNumPyAPI() == 0; }
 NB_MODULE(_core, module) {
   using namespace steadfold::python;
   if (!import_numpy()) raise();
+  take_exceptions();
   nb::set_leak_warnings(false);  // of plans that stand in a module, with a callable that refers to it
   add_layouts(module);
   add_names(module);

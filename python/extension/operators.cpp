@@ -54,7 +54,7 @@ UserOperator::~UserOperator() {
 int UserOperator::combine(const void* left, const void* right, void* result, std::size_t count, void* context) {
   auto* const self = static_cast<UserOperator*>(context);
   if (is_finalizing()) return 1;  // the lock is no longer to be had
-  nb::gil_scoped_acquire lock;
+  const Lock lock;
   try {
     self->combine(static_cast<const char*>(left), static_cast<const char*>(right), static_cast<char*>(result), count);
     return 0;
@@ -79,7 +79,7 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   const npy_intp* const shape = shape_.data() + (as_batch ? 0 : 1);
   const int axes = static_cast<int>(shape_.size()) - (as_batch ? 0 : 1);
   // Arguments are copies: the callable may keep them, and the library's memory is written again.
-  nb::object combined = callable_(copy(left, shape, axes), copy(right, shape, axes));
+  nb::object combined = called(callable_, copy(left, shape, axes), copy(right, shape, axes));
   if (combined.is_none())
     refuse_type("operator %s returned None (a return may be missing), return elements of dtype %S", name_.c_str(),
                 dtype_.ptr());

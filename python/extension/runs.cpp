@@ -1,10 +1,10 @@
 #include "runs.hpp"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
+#include <span>
 
 #include "operators.hpp"
 
@@ -43,8 +43,8 @@ class Request {
   }
 
   bool test() { return poll(0); }
-  nb::object wait(std::optional<double> timeout) {
-    wait_for_end(timeout, [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
+  nb::object wait(nb::handle timeout) {
+    wait_for_end(seconds_of(timeout, "timeout"), [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
     check_call(*call_, status_);
     return outcome(*call_, rank_);
   }
@@ -54,7 +54,7 @@ class Request {
   template <class Look>
   static void wait_for_end(std::optional<double> timeout, const Look& look) {
     constexpr std::uint64_t slice = 100'000'000;
-    std::uint64_t left = timeout ? nanoseconds_of(*timeout) : SF_FOREVER;
+    std::uint64_t left = nanoseconds_of(timeout);
     const bool for_ever = left == SF_FOREVER;
     while (!look(std::min(slice, left))) {
       if (PyErr_CheckSignals() != 0) raise();
@@ -89,29 +89,69 @@ class Request {
 
 // --- plans -----------------------------------------------------------------------------------------------------------
 
-/// A call that plans bind. It belongs to Python.
-struct Prepared {
-  std::unique_ptr<Call> call;
+/// An operand of a plan, and what it was when the call was described: the array itself may be reshaped or resized, or
+/// get another dtype, while the plan has it.
+class Bound {
+ public:
+  Bound() = default;
+  explicit Bound(const nb::object& array) : array_(array) {
+    if (!array.is_valid()) return;
+    PyArrayObject* const now = as_array(array);
+    dtype_ = nb::borrow<nb::object>(reinterpret_cast<PyObject*>(PyArray_DESCR(now)));
+    shape_.assign(PyArray_DIMS(now), PyArray_DIMS(now) + PyArray_NDIM(now));
+    strides_.assign(PyArray_STRIDES(now), PyArray_STRIDES(now) + PyArray_NDIM(now));
+    is_aligned_ = PyArray_ISALIGNED(now);
+  }
+
+  /// The array, or one that is given in its place (not None), if that is like the array that was described.
+  [[nodiscard]] nb::object or_other(nb::handle given, const char* what) const {
+    if (given.is_none()) return array_.is_valid() ? checked(array_, what) : array_;
+    if (!array_.is_valid()) refuse("%s for a call that has none, leave them out", what);
+    return checked(to_array(given), what);
+  }
+  /// Where its elements stand now. Null if there is no array.
+  [[nodiscard]] const void* data(const char* what) const {
+    return array_.is_valid() ? PyArray_DATA(as_array(checked(array_, what))) : nullptr;
+  }
+
+ private:
+  [[nodiscard]] bool is_like(PyArrayObject* other) const {
+    if (is_aligned_ && !PyArray_ISALIGNED(other)) return false;
+    return PyArray_EquivTypes(PyArray_DESCR(other), as_dtype(dtype_)) != 0 &&
+           std::ranges::equal(std::span(PyArray_DIMS(other), axes_of(other)), shape_) &&
+           (PyArray_SIZE(other) == 0 ||
+            std::ranges::equal(std::span(PyArray_STRIDES(other), axes_of(other)), strides_));
+  }
+  [[nodiscard]] nb::object checked(const nb::object& array, const char* what) const {
+    if (is_like(as_array(array))) return array;
+    const nb::object bound = take(PyArray_IntTupleFromIntp(static_cast<int>(shape_.size()), shape_.data()));
+    const nb::object found =
+        take(PyArray_IntTupleFromIntp(PyArray_NDIM(as_array(array)), PyArray_DIMS(as_array(array))));
+    refuse(
+        "%s of shape %S and dtype %S for a plan of shape %S and dtype %S (these and the strides were bound), bind "
+        "another plan",
+        what, found.ptr(), PyArray_DESCR(as_array(array)), bound.ptr(), dtype_.ptr());
+  }
+  static std::size_t axes_of(PyArrayObject* array) { return static_cast<std::size_t>(PyArray_NDIM(array)); }
+
+  nb::object array_, dtype_;
+  std::vector<npy_intp> shape_, strides_;
+  bool is_aligned_ = false;
 };
 
-bool is_like(PyArrayObject* a, PyArrayObject* b) {
-  const int axes = PyArray_NDIM(a);
-  if (PyArray_ISALIGNED(b) && !PyArray_ISALIGNED(a)) return false;
-  return PyArray_EquivTypes(PyArray_DESCR(a), PyArray_DESCR(b)) != 0 && axes == PyArray_NDIM(b) &&
-         std::equal(PyArray_DIMS(a), PyArray_DIMS(a) + axes, PyArray_DIMS(b)) &&
-         (PyArray_SIZE(a) == 0 || std::equal(PyArray_STRIDES(a), PyArray_STRIDES(a) + axes, PyArray_STRIDES(b)));
-}
+/// A call that plans bind, and its operands.
+struct Described {
+  explicit Described(std::unique_ptr<Call> described)
+      : call(std::move(described)), x(call->x), factors(call->factors), mask(call->mask), labels(call->labels) {}
 
-/// Other data for an operand that was bound: an array like that one, or that one for None.
-nb::object like_bound(nb::handle given, const nb::object& bound, const char* what) {
-  if (given.is_none()) return bound;
-  if (!bound.is_valid()) refuse("%s for a call that has none, leave them out", what);
-  nb::object array = to_array(given);
-  if (!is_like(as_array(array), as_array(bound)))
-    refuse("%s of dtype %S, or another shape or strides than those bound (%S), bind another plan", what,
-           PyArray_DESCR(as_array(array)), PyArray_DESCR(as_array(bound)));
-  return array;
-}
+  std::unique_ptr<Call> call;
+  Bound x, factors, mask, labels;
+};
+
+/// What Python has of a call until a plan takes it.
+struct Prepared {
+  std::unique_ptr<Described> call;
+};
 
 /// One call or several, agreed on once and run often.
 class Plan {
@@ -124,7 +164,7 @@ class Plan {
       return 0;
     });
     std::vector<sf_call> described;
-    for (const auto& call : calls_) described.push_back(call->call);
+    for (const auto& each : calls_) described.push_back(each->call->call);
     const sf_status status =
         without_lock([&] { return sf_group_bind(described.data(), described.size(), group, &plan_); });
     if (status == SF_OK) return;
@@ -139,7 +179,7 @@ class Plan {
       return SF_OK;
     });
     if (!under_way_ && !is_broken_) return;
-    for (auto& call : calls_) static_cast<void>(call.release());  // the library still reads and writes their memory
+    for (auto& each : calls_) static_cast<void>(each.release());  // the library still reads and writes their memory
     for (auto& array : read_) static_cast<void>(array.release());
   }
 
@@ -161,10 +201,11 @@ class Plan {
     const Busy busy(*this);
     return poll(0);
   }
-  nb::list wait(std::optional<double> timeout) {
+  nb::list wait(nb::handle timeout) {
     const Busy busy(*this);
+    const std::optional<double> seconds = seconds_of(timeout, "timeout");
     if (!ran_) refuse("a result before the first run (there is none yet), run or start the plan");
-    Request::wait_for_end(timeout, [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
+    Request::wait_for_end(seconds, [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
     return results(status_);
   }
   [[nodiscard]] const char* describe() const { return sf_plan_describe(plan_); }
@@ -187,7 +228,9 @@ class Plan {
   class Busy {
    public:
     explicit Busy(Plan& plan) : plan_(plan) {
-      if (plan.is_busy_) refuse("a plan that another thread is using (one at a time), give every thread its own");
+      if (plan.is_busy_)
+        refuse(
+            "a plan that another thread, or an operator that calls back, is using (one at a time), give each its own");
       plan_.is_busy_ = true;
     }
     ~Busy() { plan_.is_busy_ = false; }
@@ -213,7 +256,7 @@ class Plan {
   void take_calls(const std::vector<Prepared*>& calls) {
     if (calls.empty()) refuse("a plan of no calls (there is nothing to agree on), add some");
     for (Prepared* const call : calls) {
-      if (call->call == nullptr) refuse("a call that another plan has, prepare it again");
+      if (call == nullptr || call->call == nullptr) refuse("a call that another plan has, prepare it again");
     }
     for (Prepared* const call : calls) calls_.push_back(std::move(call->call));
     data_.resize(calls_.size());
@@ -226,13 +269,15 @@ class Plan {
       if (is_broken_) refuse("a run of a plan whose last one the transport failed (it never ended), bind another plan");
       read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
-        Call& call = *calls_[i];
-        nb::object given = operands.is_none() ? nb::none() : nb::object(operands[i]);
-        const nb::object x = given.is_none() ? call.x : like_bound(given[0], call.x, "elements");
-        const nb::object factors = given.is_none() ? call.factors : like_bound(given[1], call.factors, "factors");
-        if (ran_) call.results.renew();  // those of the last run are the caller's
+        const Described& bound = *calls_[i];
+        const nb::object given = operands.is_none() ? nb::none() : nb::object(operands[i]);
+        const nb::object x = bound.x.or_other(given.is_none() ? nb::none() : nb::object(given[0]), "elements");
+        const nb::object factors =
+            bound.factors.or_other(given.is_none() ? nb::none() : nb::object(given[1]), "factors");
+        if (ran_) bound.call->results.renew();  // those of the last run are the caller's
         const void* const second = factors.is_valid() ? PyArray_DATA(as_array(factors)) : nullptr;
-        data_[i] = {PyArray_DATA(as_array(x)), second, call.results.place(), nullptr, nullptr};
+        data_[i] = {PyArray_DATA(as_array(x)), second, bound.call->results.place(), bound.mask.data("a mask"),
+                    bound.labels.data("labels")};
         read_.push_back(x);
         read_.push_back(factors);
       }
@@ -245,14 +290,14 @@ class Plan {
   /// Throws what a callable of any call threw, else the exception of the status.
   void check_all(sf_status status) {
     if (status == SF_OK) return;
-    for (const auto& call : calls_)
-      if (call->user != nullptr) call->user->rethrow();
+    for (const auto& each : calls_)
+      if (each->call->user != nullptr) each->call->user->rethrow();
     check(status);
   }
   nb::list results(sf_status status) {
     check_all(status);
     nb::list list;
-    for (const auto& call : calls_) list.append(outcome(*call, rank_));
+    for (const auto& each : calls_) list.append(outcome(*each->call, rank_));
     return list;
   }
   /// Whether no run is under way.
@@ -269,7 +314,7 @@ class Plan {
   nb::object comm_;
   int rank_ = -1;
   std::unique_ptr<sf_team, FreeTeam> own_team_;
-  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::unique_ptr<Described>> calls_;
   std::vector<sf_data> data_;
   std::vector<nb::object> read_;  // by the run under way
   sf_plan* plan_ = nullptr;
@@ -301,7 +346,8 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
     return filled;
   });
   if (!is_offered) return unknown();
-  if (static_cast<Mode>(mode) == Mode::prepare) return nb::cast(Prepared{std::move(call)}, nb::rv_policy::move);
+  if (static_cast<Mode>(mode) == Mode::prepare)
+    return nb::cast(Prepared{std::make_unique<Described>(std::move(call))}, nb::rv_policy::move);
   if (group == nullptr)
     refuse("a call that is started without a communicator (nothing goes on while this rank computes), give one");
   return nb::cast(std::make_unique<Request>(std::move(call), group, nb::borrow<nb::object>(comm)));

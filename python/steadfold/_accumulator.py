@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
 
+def _extents(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(operator.index, shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
 class Accumulator:
     """A sum that is never rounded before it is asked for, or an array of them: it takes more elements at any time, gives them
     back, merges with others, and goes to files and other processes as bytes. Whatever the order of additions, and however they
@@ -38,8 +42,7 @@ class Accumulator:
     __slots__ = ("_core",)
 
     def __init__(self, shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64, *, products: bool = False) -> None:
-        extents = tuple(shape) if isinstance(shape, tuple) else (operator.index(shape),)
-        self._core = _core.Accumulator(extents, dtype, products)
+        self._core = _core.Accumulator(_extents(shape), dtype, bool(products))
 
     @classmethod
     def _of(cls, core: _core.Accumulator) -> Accumulator:
@@ -107,8 +110,7 @@ class Accumulator:
     @classmethod
     def from_bytes(cls, data: bytes, shape: int | tuple[int, ...] | None = None) -> Accumulator:
         """The accumulator that was written. None: a shape of no axes, or of one for several sums."""
-        extents = (shape,) if isinstance(shape, int) else shape
-        return cls._of(_core.Accumulator.from_bytes(bytes(data), extents))
+        return cls._of(_core.Accumulator.from_bytes(bytes(memoryview(data)), None if shape is None else _extents(shape)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Accumulator.from_bytes, (self.to_bytes(), self.shape))
@@ -146,6 +148,8 @@ class Accumulator:
 
     def compare(self, other: Accumulator) -> Any:
         """How the sums stand to those of another one before any rounding: -1, 0, 1, or 2 where one is NaN."""
+        if not isinstance(other, Accumulator):
+            raise TypeError(f"an accumulator is compared with {other!r} (its sums are not rounded), give another accumulator")
         return self._core.compare(other._core)
 
     def __eq__(self, other: object) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from . import _core, _elements
 from ._convert import as_array
 from ._mode import Mode
+from ._mpi import operator_of
 from ._numbers import Collective
 from ._reductions import Method
 from ._told import told
@@ -23,6 +24,7 @@ Operator = Union[str, Callable[[Any, Any], Any]]
 def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, method: Any, root: Any,
          schedule: Any) -> Any:
     """A call in MPI's shape. Elements of 8 and 16 bits are combined as wider ones, and converted back."""
+    op = operator_of(op, comm)
     result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
     if result is not NotImplemented:
         return result
@@ -42,7 +44,8 @@ def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, meth
     """Combines the buffers of all ranks element by element, in the order of ranks by the binary tree.
 
     op
-        "sum", "prod", "min" or "max", or a callable of two arrays of one axis, such as ``numpy.logaddexp``.
+        "sum", "prod", "min" or "max"; the same as mpi4py has them, such as ``MPI.SUM``; or a callable of two arrays of one axis,
+        such as ``numpy.logaddexp``.
 
     Returns an array of the buffer's shape and dtype.
     """

@@ -56,7 +56,8 @@ class InternalError(Error):
     """Out of memory, or a fault of Steadfold."""
 
 
-_BY_STATUS: dict[int, type[Error]] = {
+#: The exception for a status of the C interface.
+BY_STATUS: dict[int, type[Error]] = {
     1: EmptyError,
     2: GapError,
     3: OverlapError,
@@ -67,8 +68,3 @@ _BY_STATUS: dict[int, type[Error]] = {
     8: TransportError,
     9: InternalError,
 }
-
-
-def of_status(status: int, text: str) -> Error:
-    """The exception for a status of the C interface."""
-    return _BY_STATUS.get(status, Error)(text)

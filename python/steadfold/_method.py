@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 
@@ -12,6 +13,10 @@ class Binned:
     bins: int = 3
     sweep: str = "single_sweep"
 
+    def __post_init__(self) -> None:
+        if operator.index(self.bins) not in (2, 3, 4):
+            raise ValueError(f"binned with bins={self.bins!r} (there are 2, 3 or 4 bins), take one of them")
+
 
 def binned(bins: int = 3, *, double_sweep: bool = False, k: int | None = None) -> Binned:
     """Sums of terms that are rounded to `bins` bins (2, 3 or 4) below the largest term: more are more exact. `double_sweep`
@@ -21,7 +26,4 @@ def binned(bins: int = 3, *, double_sweep: bool = False, k: int | None = None) -
     >>> float(sf.sum([1.0, 2.0], method=sf.binned(bins=4)))
     3.0
     """
-    bins = bins if k is None else k
-    if bins not in (2, 3, 4):
-        raise ValueError(f"binned with bins={bins!r} (there are 2, 3 or 4 bins), take one of them")
-    return Binned(bins, "double_sweep" if double_sweep else "single_sweep")
+    return Binned(bins if k is None else k, "double_sweep" if double_sweep else "single_sweep")

@@ -3,13 +3,37 @@ found when it was built; a layer has no MPI library of its own, so a process nev
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._told import refuse
 
 _FAMILIES = {"Open MPI": "openmpi", "MPICH": "mpich", "Intel(R) MPI": "mpich", "MVAPICH": "mpich"}
 _bound: dict[str, str] = {}
+
+_OPERATIONS = {"SUM": "sum", "PROD": "prod", "MIN": "min", "MAX": "max"}
+_INSTEAD = {
+    "MINLOC": "take steadfold.argmin", "MAXLOC": "take steadfold.argmax",
+    "LAND": "give numpy.logical_and", "LOR": "give numpy.logical_or", "LXOR": "give numpy.logical_xor",
+    "BAND": "give numpy.bitwise_and", "BOR": "give numpy.bitwise_or", "BXOR": "give numpy.bitwise_xor",
+    "REPLACE": "take one of these", "NO_OP": "take one of these", "OP_NULL": "take one of these",
+}  # fmt: skip
+
+
+def operator_of(op: Any, comm: Any) -> Any:
+    """The name of an operation of mpi4py, such as "sum" for MPI.SUM; anything else is returned as it is. For operations without
+    a name here, TypeError is raised, and the other ranks of `comm` are told. mpi4py is not imported for this."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if not isinstance(op, getattr(mpi, "Op", ())):
+        return op
+    for name, own in _OPERATIONS.items():
+        if op == getattr(mpi, name):
+            return own
+    known = next((name for name in _INSTEAD if op == getattr(mpi, name)), None)
+    shown, instead = (repr(op), "give the function that it was made of") if known is None else (f"MPI.{known}", _INSTEAD[known])
+    refuse(comm, TypeError(f"the operation {shown} (of mpi4py's operations, MPI.SUM, PROD, MIN and MAX are offered), {instead}"))
 
 
 def layers() -> dict[str, Path]:
@@ -24,10 +48,8 @@ def bound() -> dict[str, str]:
     return dict(_bound)
 
 
-def bind(comm: Any) -> None:
-    """Loads the layer for the MPI library of this communicator of mpi4py."""
-    if not hasattr(comm, "py2f"):
-        raise TypeError(f"comm is a communicator of mpi4py, a member of a steadfold.Team, or None, not {comm!r}")
+def bind() -> None:
+    """Loads the layer for mpi4py's MPI library. The program has imported mpi4py: the caller has a communicator."""
     import mpi4py.MPI as MPI
 
     version, file, is_abi = _core.mpi_library_of(MPI.__file__)

@@ -4,15 +4,17 @@ computes. All are made by the methods of `Calls`, which have the names of the fu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar
 
 from . import _core
 from ._collectives import Operator
+from ._errors import InvalidArgumentError
 from ._method import Binned
 from ._mode import Mode
+from ._mpi import operator_of
 from ._numbers import Collective, Operation
 from ._operations import CallsOfOperations
-from ._reductions import Axis
+from ._reductions import Axis, named_operation
 from ._told import refuse
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Calls(CallsOfOperations[Made]):
         if unknown:
             refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are blocks, commutative, method, root and "
                                          "schedule), leave them out"))
+        op = operator_of(op, self._comm)
         made = _core.reduce_buffer(collective, buffer, op, options.get("blocks"), options.get("commutative", False), self._comm,
                                    options.get("method"), options.get("root"), options.get("schedule"), self._mode)
         return self._made(self._offered(made, buffer))
@@ -106,9 +109,13 @@ class Calls(CallsOfOperations[Made]):
         """As `steadfold.sum_by`."""
         return self._reduce(Operation.SUM, x, None, axis, options, labels, groups)
 
-    def reduce(self, x: ArrayLike, op: Callable[[Any, Any], Any], *, batched: bool = False, commutative: bool = False,
+    def reduce(self, x: ArrayLike, op: Operator, *, batched: bool = False, commutative: bool = False,
                layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None) -> Made:
-        """As `steadfold.reduce` with a callable."""
+        """As `steadfold.reduce`."""
+        op = operator_of(op, self._comm)
+        if isinstance(op, str):
+            operation, method = named_operation(op, self._comm)
+            return self._reduce(operation, x, None, 0, {"method": method, "layout": layout, "root": root, "schedule": schedule})
         return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, layout, root, schedule, self._mode))
 
     def allreduce(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
@@ -147,8 +154,16 @@ class start(Calls[_core.Request]):  # noqa: N801 - used as a verb
         return call
 
 
-class Plan:
-    """A reduction that the ranks agreed on, made by `plan`. It reads the arrays that it was made of, as they are then."""
+class NotCopied:
+    """What the ranks agreed on, or will: a copy of one rank's would be no agreement."""
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled (the ranks agree on each), make another one")
+
+
+class Plan(NotCopied):
+    """A reduction that the ranks agreed on, made by `plan`. It reads the arrays that it was made of, as they are then; their
+    shapes and dtypes stay those that were agreed on."""
 
     def __init__(self, call: _core.Prepared, comm: Any) -> None:
         self._plan = _core.Plan([call], comm)
@@ -217,7 +232,7 @@ class Member:
         self._value, self._ran = value, True
 
 
-class Bundle(Calls[Member]):
+class Bundle(Calls[Member], NotCopied):
     """Reductions that share every message: add them, then run them together, as often as their arrays have new elements. The
     results are those of the calls by themselves.
 
@@ -236,9 +251,10 @@ class Bundle(Calls[Member]):
         self._calls: list[_core.Prepared] = []
         self._members: list[Member] = []
         self._plan: _core.Plan | None = None
+        self._is_binding = False
 
     def _made(self, call: _core.Prepared) -> Member:
-        if self._plan is not None:
+        if self._plan is not None or self._is_binding:
             raise RuntimeError("a call that is added to a bundle which has run (the ranks have agreed on it), make another bundle")
         member = Member()
         self._calls.append(call)
@@ -246,8 +262,14 @@ class Bundle(Calls[Member]):
         return member
 
     def _bound(self) -> _core.Plan:
+        if self._is_binding:
+            raise InvalidArgumentError("a bundle that another thread is using (one at a time), give every thread its own")
         if self._plan is None:
-            self._plan = _core.Plan(self._calls, self._comm)
+            self._is_binding = True
+            try:
+                self._plan = _core.Plan(self._calls, self._comm)
+            finally:
+                self._is_binding = False
         return self._plan
 
     def _take(self, values: Sequence[Any]) -> None:

@@ -40,6 +40,7 @@ from ._convert import as_array
 from ._errors import EmptyError
 from ._method import Binned
 from ._mode import Mode
+from ._mpi import operator_of
 from ._numbers import Operation
 from ._told import refuse, told
 
@@ -53,6 +54,7 @@ _RUN = int(Mode.RUN)
 _SUM, _PRODUCT, _MIN, _MAX, _MEAN = (
     int(operation) for operation in (Operation.SUM, Operation.PRODUCT, Operation.MIN, Operation.MAX, Operation.MEAN)
 )
+_NAMED = {"sum": Operation.SUM, "prod": Operation.PRODUCT, "product": Operation.PRODUCT, "min": Operation.MIN, "max": Operation.MAX}
 _reduce = _core.reduce
 
 
@@ -83,6 +85,8 @@ def _check_out(
         return dtype
     if not isinstance(out, np.ndarray):
         refuse(comm, TypeError(f"out is an array, not {out!r}"))
+    if not out.flags.writeable:
+        refuse(comm, ValueError("out is read-only (results cannot be stored in it), give an array that may be written"))
     with told(comm):
         elements = as_array(x)
         shape = _shape_of_results(elements, axis, keepdims)
@@ -376,8 +380,8 @@ def reduce(
     op
         A callable of two elements, arrays of shape x.shape[1:] of which the first has the lower indices, which returns
         another one, of a dtype that fits theirs (as NumPy casts into ``out``; no None); or "sum", "prod", "min" or "max", by
-        which elements are combined number by number. An exception that it raises is raised on its rank; other ranks raise
-        `OperatorError`.
+        which elements are combined number by number, or the same as mpi4py has them, such as ``MPI.SUM``. An exception that it
+        raises is raised on its rank; other ranks raise `OperatorError`.
     batched
         Elements stand in columns, x[i, j], or in one, x[i], which are reduced by themselves; `op` combines many pairs in one
         call: it gets arrays of shape (pairs, *x.shape[2:]).
@@ -391,18 +395,18 @@ def reduce(
     array([[1, 0],
            [0, 1]])
     """
+    op = operator_of(op, comm)
     if isinstance(op, str):
-        return named_reduction(op, x, comm, layout, root, schedule)
+        operation, method = named_operation(op, comm)
+        return _call(operation, x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None)
     return _core.reduce_user(x, op, batched, commutative, comm, layout, root, schedule, _RUN)
 
 
-def named_reduction(op: str, x: Any, comm: Any, layout: Any, root: Any, schedule: Any) -> Any:
-    """A reduction over the first axis by one of NumPy's operations, with the tree's bits."""
-    operations = {"sum": _SUM, "prod": _PRODUCT, "product": _PRODUCT, "min": _MIN, "max": _MAX}
-    if op not in operations:
-        refuse(comm, ValueError(f"operation {op!r} (there are {', '.join(operations)}), take one of them or a callable"))
-    method = "tree" if operations[op] in (_SUM, _PRODUCT) else None
-    return _call(operations[op], x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None)
+def named_operation(op: str, comm: Any) -> tuple[Operation, str | None]:
+    """The operation of this name, and the method that gives it the bits of the binary tree."""
+    if op not in _NAMED:
+        refuse(comm, ValueError(f"operation {op!r} (there are {', '.join(_NAMED)}), take one of them or a callable"))
+    return _NAMED[op], "tree" if _NAMED[op] in (_SUM, _PRODUCT) else None
 
 
 def fsum(values: Any) -> float:

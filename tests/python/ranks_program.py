@@ -11,7 +11,7 @@ import numpy as np
 import steadfold as sf
 from mpi4py import MPI
 from ranks_inputs import N, area, digest, fields, labels, matrices, ocean, whole, x, y
-from support import expect_refused
+from support import expect_refused, hostile
 
 comm = MPI.COMM_WORLD
 rank, ranks = comm.rank, comm.size
@@ -249,6 +249,76 @@ def threads_of_the_library():
     group.progress_thread(False)
 
 
+def objects_that_are_no_communicators():
+    """MPI's other objects have numbers as communicators have: every function refuses them all, before it communicates."""
+    x = np.ones(4)
+    functions = {
+        **{name: lambda c, f=getattr(sf, name): f(x, comm=c)
+           for name in "sum prod mean var std statistics min max argmin argmax norm".split()},
+        **{name: lambda c, f=getattr(sf, name): f(x, x, comm=c) for name in ("dot", "vdot", "covariance", "sample_covariance")},
+        **{name: lambda c, f=getattr(sf, name): f(x, "sum", c) for name in ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")},
+        "sum_by": lambda c: sf.sum_by(x, [0] * 4, 1, comm=c), "callable": lambda c: sf.reduce(x, np.add, c),
+        "mean of integers": lambda c: sf.mean([1, 2], comm=c), "sum of bytes": lambda c: sf.sum(x.astype("i1"), comm=c),
+        "unknown option": lambda c: sf.plan(c).sum(x, bogus=1), "plan": lambda c: sf.plan(c).sum(x), "start": lambda c: sf.start(c).sum(x),
+        "bundle": lambda c: sf.Bundle(c).sum(x), "group": sf.Group, "team": lambda c: sf.Team(1, c),
+        "accumulator": lambda c: sf.Accumulator().merge_ranks(c),
+    }  # fmt: skip
+    others = (MPI.SUM, MPI.BYTE, MPI.GROUP_EMPTY, MPI.OP_NULL, MPI.REQUEST_NULL, MPI.INFO_NULL, MPI.Status(), MPI.WIN_NULL, MPI, 0)
+    for name, function in functions.items():
+        for other in others:
+            try:
+                function(other)
+            except TypeError as error:
+                assert "it is a communicator of mpi4py" in str(error), error
+                continue
+            raise AssertionError(f"{name} over {other!r}")
+        expect_refused("no reduction over MPI_COMM_NULL", lambda: function(MPI.COMM_NULL))  # noqa: B023
+    if ranks > 1:
+        part = comm.Split(rank % 2)
+        between = part.Create_intercomm(0, comm, 1 - rank % 2)
+        expect_refused("intercommunicator", *(lambda f=f: f(between) for f in functions.values()))
+        between.Free()
+        part.Free()
+    for place in (MPI.IN_PLACE, MPI.BOTTOM):
+        raises((TypeError, sf.Error), lambda: sf.allreduce(place if rank == 0 else x, "sum", comm))  # noqa: B023
+
+
+def operations_of_mpi4py():
+    """SUM, PROD, MIN and MAX wherever an operation is taken; no rank waits where one of them gives another one."""
+    x = hostile(np.random.default_rng(rank), 2 * ranks)
+    for op, name in ((MPI.SUM, "sum"), (MPI.PROD, "prod"), (MPI.MIN, "min"), (MPI.MAX, "max")):
+        for function in (sf.allreduce, sf.reduce_scatter, sf.scan, sf.exscan, sf.reduce):
+            mixed = op if rank % 2 else name  # which ranks say in either way
+            assert digest(function(x, mixed, comm)) == digest(function(x, name, comm)), (function, name)
+        for made in (sf.plan(comm), sf.start(comm)):
+            found = [made.allreduce(x, op), made.reduce(x, op), made.reduce(x, name)]
+            values = [one.run() if isinstance(one, sf.Plan) else one.wait(60) for one in found]
+            assert digest(*values) == digest(sf.allreduce(x, name, comm), *[sf.reduce(x, name, comm)] * 2), (made, name)
+        assert digest(sf.allreduce(np.arange(3, dtype="i2"), op, comm)) == digest(sf.allreduce(np.arange(3, dtype="i2"), name, comm))
+    own = MPI.Op.Create(lambda a, b, _: None)
+    for op, words in ((MPI.MINLOC, "argmin"), (MPI.MAXLOC, "argmax"), (MPI.BAND, "numpy.bitwise_and"), (MPI.LXOR, "numpy.logical_xor"),
+                      (MPI.REPLACE, "MPI.REPLACE"), (MPI.OP_NULL, "MPI.OP_NULL"), (own, "function that it was made of")):
+        for call in (lambda o: sf.allreduce(x, o, comm), lambda o: sf.reduce(x, o, comm), lambda o: sf.plan(comm).scan(x, o)):
+            text = raises(TypeError if rank == 0 else sf.InvalidArgumentError, lambda: call(op if rank == 0 else MPI.SUM))  # noqa: B023
+            assert words in text, text
+    own.Free()
+
+
+def what_one_rank_gets_wrong_of_objects():
+    """Teams over all ranks, results that cannot be stored, and arrays that a plan has: nobody waits."""
+    last = ranks - 1
+    for wrong in ({"workers": "a"}, {"workers": 2**40}, {"timeout": -1}, {"timeout": "long"}):
+        raises((TypeError, sf.Error), lambda: sf.Team(**{"workers": 2, "comm": comm, **(wrong if rank == last else {})}))  # noqa: B023
+    out = np.array(0.0)
+    out.flags.writeable = rank != last
+    assert "read-only" in raises((ValueError, sf.Error), lambda: sf.sum([1.0], out=out, comm=comm))
+    x = np.ones(1000)
+    plan = sf.plan(comm).sum(x)
+    if rank == last:
+        x.resize(2, refcheck=False)
+    raises(sf.InvalidArgumentError, plan.run)
+
+
 def what_is_gone():
     """Groups of communicators that were freed, and all calls after the end of MPI, also of what is from before, are refused."""
     copy = comm.Dup()
@@ -273,6 +343,9 @@ failures()
 every_argument()
 operators_that_return_something_else()
 plans_started_twice()
+objects_that_are_no_communicators()
+operations_of_mpi4py()
+what_one_rank_gets_wrong_of_objects()
 if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
     threads_of_the_library()
 plain = np.array([comm.allreduce(float(np.sum(mine(x))))])
