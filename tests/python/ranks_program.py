@@ -4,8 +4,11 @@ depend on the number of ranks, on the MPI library, or on threads; then what plai
 from __future__ import annotations
 
 import faulthandler
+import gc
 import inspect
+import os
 import sys
+import traceback
 
 import numpy as np
 import steadfold as sf
@@ -319,6 +322,33 @@ def what_one_rank_gets_wrong_of_objects():
     raises(sf.InvalidArgumentError, plan.run)
 
 
+def children_of_fork():
+    """They reduce by themselves, and are refused what MPI's ranks do. What a child drops, its parent still has."""
+    plan, started = sf.plan(comm).sum(np.ones(4)), sf.plan(comm).sum(np.ones(4))
+    started.start()
+    plan.run()
+    request = sf.start(comm.Dup()).sum(np.ones(4))
+    child = os.fork()
+    if child == 0:
+        try:
+            expect_refused(
+                "in a child of fork", plan.run, plan.start, started.wait, request.wait, request.test, lambda: sf.sum([1.0], comm=comm),
+                lambda: sf.plan(comm).sum(np.ones(4)), lambda: sf.start(comm).sum([1.0]), lambda: sf.Accumulator().merge_ranks(comm),
+                lambda: sf.Group(comm).barrier(), lambda: sf.Team(1, comm),
+            )  # fmt: skip
+            assert sf.sum(np.ones(4)) == sf.plan().sum(np.ones(4)).run() == 4
+            del plan, started, request
+            gc.collect()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, "a child of fork"
+    assert plan.run() == started.wait(60) == request.wait(60) == 4 * ranks
+    others = [sf.plan(comm).sum(np.full(4, float(i))) for i in range(4)]
+    assert [plan.run()] + [other.run() for other in others] == [4 * ranks] + [4 * i * ranks for i in range(4)]
+
+
 def what_is_gone():
     """Groups of communicators that were freed, and all calls after the end of MPI, also of what is from before, are refused."""
     copy = comm.Dup()
@@ -346,6 +376,8 @@ plans_started_twice()
 objects_that_are_no_communicators()
 operations_of_mpi4py()
 what_one_rank_gets_wrong_of_objects()
+if ranks <= 3:
+    children_of_fork()
 if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
     threads_of_the_library()
 plain = np.array([comm.allreduce(float(np.sum(mine(x))))])

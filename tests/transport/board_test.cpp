@@ -2,6 +2,9 @@
 #include "transport/shared/board.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +16,7 @@
 #include <new>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/sanitized.hpp"
@@ -104,6 +108,48 @@ TEST(Board, PostsOfEveryLengthStayUntilTheReadersNext) {
     }
     EXPECT_EQ(faults, (std::array<std::size_t, ranks>{})) << "posts of " << size << " bytes";
   }
+}
+
+/// Memory that processes share: blocks that are taken are never taken again, and those that are given back are counted.
+class SharedPages final : public CommonMemory {
+ public:
+  SharedPages() : all_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  ~SharedPages() override { munmap(all_, bytes); }
+
+  std::size_t neighbour_count() const noexcept override { return 1; }
+  std::byte* at(std::size_t, Place place) const noexcept override { return own(place); }
+  std::byte* own(Place place) const noexcept override { return static_cast<std::byte*>(all_) + place; }
+  bool is_one_process() const noexcept override { return false; }
+  std::size_t given_back = 0;
+
+ private:
+  static constexpr Bytes bytes = 65536;
+  Place allocate(Bytes wanted) noexcept override { return std::exchange(next_, next_ + wanted); }
+  void free(Place, Bytes) noexcept override { given_back += 1; }
+
+  void* all_;
+  Place next_ = 0;
+};
+
+TEST(CommonBlocks, AChildOfForkLeavesNothing) {
+  const auto memory = std::make_shared<SharedPages>();
+  auto connected = std::make_unique<CommonBlocks>(memory, 100);
+  connected->connect(std::array{connected->place()});
+  auto unconnected = std::make_unique<CommonBlocks>(memory, 100);
+  const pid_t child = fork();
+  if (child == 0) {
+    connected.reset();
+    unconnected.reset();
+    _exit(static_cast<int>(memory->given_back));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(memory->given_back, 0u);
+  connected.reset();
+  EXPECT_EQ(memory->given_back, 1u) << "the child had left the block, so the parent's leave was one too many";
+  unconnected.reset();
+  EXPECT_EQ(memory->given_back, 2u);
 }
 
 }  // namespace

@@ -17,7 +17,12 @@ namespace steadfold::transport {
 
 inline constexpr Bytes int_max = std::numeric_limits<int>::max();  // what one call of MPI counts
 
+/// Whether this process was made by fork after the library had used MPI. MPI belongs to the parent process then.
+bool is_forked_child() noexcept;
+
+/// Whether this process may call MPI no more.
 inline bool finalized() noexcept {
+  if (is_forked_child()) return true;
   int flag = 0;
   PMPI_Finalized(&flag);
   return flag != 0;

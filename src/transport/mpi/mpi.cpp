@@ -2,6 +2,7 @@
 // Rank order and cost: see endpoint.hpp.
 #include "transport/mpi/mpi.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -245,6 +246,8 @@ Uses& uses() {
 /// Whether MPI is known to be usable: from the first use of a communicator on until MPI_Finalize begins.
 std::atomic<bool> usable = false;
 
+std::atomic<bool> is_child = false;
+
 /// Grows whenever something attached is destroyed: a thread's remembered look-up is valid only for its generation.
 std::atomic<std::uint64_t> generation = 1;
 
@@ -297,6 +300,10 @@ void forget_all_at_finalize() {
     require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &keyval, nullptr), "nothing attached");
     require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "nothing attached");
     PMPI_Comm_free_keyval(&keyval);  // the attribute keeps the key
+    pthread_atfork(nullptr, nullptr, [] {
+      is_child.store(true, std::memory_order_release);
+      usable.store(false, std::memory_order_release);
+    });
     usable.store(true, std::memory_order_release);
     return true;
   }();
@@ -352,8 +359,15 @@ Attached& attach(MPI_Comm comm, MakeAttached make) {
   return *last_use.attached;
 }
 
+bool is_forked_child() noexcept { return is_child.load(std::memory_order_acquire); }
+
 void require_mpi() {
   if (usable.load(std::memory_order_acquire)) return;
+  if (is_forked_child()) {
+    throw std::runtime_error(
+        "no reduction over MPI in a child of fork (MPI belongs to the parent process), call it there, or reduce "
+        "without a communicator");
+  }
   int initialized = 0;
   PMPI_Initialized(&initialized);
   if (!initialized) {

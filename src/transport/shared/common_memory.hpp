@@ -4,6 +4,8 @@
 // Source: [S2] for what stands in the blocks.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -69,8 +71,11 @@ class CommonMemory {
   };
   static_assert(sizeof(BlockHead) <= head_bytes);
   BlockHead& head_of(std::byte* block) const noexcept { return *reinterpret_cast<BlockHead*>(block); }
+  /// Whether this process is a child of fork and sees the memory of its parent: what it leaves, the parent still has.
+  bool is_parents() const noexcept { return !is_one_process() && getpid() != owner_; }
 
   PostCopier copier_;
+  const pid_t owner_ = getpid();
   std::mutex mutex_;  // guards what follows, and what is allocated
   Place left_ = no_place;
 };
@@ -87,12 +92,14 @@ inline CommonMemory::Place CommonMemory::take(Bytes bytes) noexcept {
 }
 
 inline void CommonMemory::give_back(Place place) noexcept {
+  if (is_parents()) return;
   const std::lock_guard lock(mutex_);
   free(place, head_of(own(place)).bytes);
 }
 
 /// The release says that this process looks at the blocks no more, and whoever finds none left acquires that.
 inline void CommonMemory::leave(std::span<const Place> places, Place own_place) noexcept {
+  if (is_parents()) return;
   for (std::size_t i = 0; i < places.size(); ++i)
     head_of(at(i, places[i])).users.fetch_sub(1, std::memory_order_release);
   const std::lock_guard lock(mutex_);

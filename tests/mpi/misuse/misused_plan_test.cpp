@@ -2,6 +2,8 @@
 // the way, called by their own operator. Each is answered at once, and the run it meets ends in the right bits.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -277,6 +279,34 @@ TEST_F(MisusedPlanTest, OperatorsThatFailInPlansAndOneShots) {
   EXPECT_EQ(sf_plan_run(plan, x.data(), nullptr, results.data()), SF_OK) << sf_error_text();
   sf_plan_free(plan);
   sf_plan_free(bundle);
+}
+
+/// MPI belongs to the parent. What the child frees is memory that the ranks share, and the parents go on using it.
+TEST_F(MisusedPlanTest, UsedByAChildOfFork) {
+  const std::vector<double> all = elements_of(3);
+  const std::vector<double> mine = mine_of(all);
+  auto plan = std::make_unique<Plan<double>>(subtract, 6, world.comm);
+  EXPECT_TRUE(is(plan->run(mine), tree_of(all, subtract)));
+  const pid_t child = fork();
+  if (child == 0) {
+    int answered = 0;
+    for (const Outcome& outcome : {outcome_of([&] { plan->run(mine); }), outcome_of([&] { sum(mine, world.comm); }),
+                                   outcome_of([&] { Plan<double>(subtract, 6, world.comm); })}) {
+      if (outcome.status == SF_INVALID_ARGUMENT && outcome.text.find("in a child of fork") != std::string::npos)
+        answered += 1;
+    }
+    plan.reset();
+    _exit(answered);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << status;
+  for (int run = 0; run < 3; ++run) {  // blocks that a child had given back would be taken by these plans
+    Plan<double> other(subtract, 6, world.comm);
+    EXPECT_TRUE(is(other.run(mine), tree_of(all, subtract)));
+    EXPECT_TRUE(is(plan->run(mine), tree_of(all, subtract)));
+  }
+  expect_usable("a child of fork");
 }
 
 // --- operators that call back ----------------------------------------------------------------------------------------
