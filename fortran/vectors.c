@@ -32,8 +32,8 @@ static sf_status take_blocks(const Arguments* from, const sf_group* group, Work*
     for (i = 0; i < ranks; ++i) {
       const int64_t block = integer_at(from->blocks, i);
       if (block < 0)
-        return refuse(SF_INVALID_ARGUMENT, "block %llu of %lld results (none has fewer than 0), check it",
-                      (unsigned long long)i + 1, (long long)block);
+        return refuse(SF_INVALID_ARGUMENT, "%lld elements in blocks(%llu) (a block has none or more), correct it",
+                      (long long)block, (unsigned long long)i + 1);
       work->blocks[i] = (uint64_t)block;
     }
     work->to.call.blocks = work->blocks;

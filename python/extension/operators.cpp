@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "src/arithmetic/environment.hpp"
@@ -215,11 +216,13 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   npy_intp mine = PyArray_SIZE(x) / sf_group_size(group);
   if (!from.blocks.is_none()) {
     to.blocks = number<std::vector<std::uint64_t>>(from.blocks, "blocks");
+    if (to.blocks.size() != static_cast<std::size_t>(sf_group_size(group)))
+      refuse("%zd blocks for %d ranks (each rank gets one), give as many", to.blocks.size(),
+             static_cast<int>(sf_group_size(group)));
     to.call.blocks = to.blocks.data();
     to.call.block_count = to.blocks.size();
-    const auto rank = static_cast<std::size_t>(sf_group_rank(group));
-    mine =
-        rank < to.blocks.size() ? static_cast<npy_intp>(to.blocks[rank]) : 0;  // a wrong count is refused by the call
+    const std::uint64_t own = to.blocks[static_cast<std::size_t>(sf_group_rank(group))];
+    mine = static_cast<npy_intp>(std::min(own, to.call.columns));  // what is too many is refused by the call
   }
   to.results.make(&mine, 1, dtype_of(x));
   return true;

@@ -155,7 +155,7 @@ class start(Calls[_core.Request]):  # noqa: N801 - used as a verb
 
 
 class NotCopied:
-    """What the ranks agreed on, or will: a copy of one rank's would be no agreement."""
+    """An object that the ranks agree on: the others would know nothing of a copy on one rank."""
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be copied or pickled (the ranks agree on each), make another one")

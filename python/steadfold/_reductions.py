@@ -12,8 +12,8 @@ method
     What fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
     ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). None: exact for sums, what serves best for the others.
 comm
-    A communicator of mpi4py, or a member of a `steadfold.Team`. Every rank makes the same call with its own rows; an error on
-    one of them is raised on all. None: this process alone.
+    A communicator of mpi4py, but no intercommunicator; or a member of a `steadfold.Team`. Every rank makes the same call with
+    its own rows; an error on one of them is raised on all. None: this process alone.
 layout
     A `steadfold.Layout`: which rows of the whole job a rank brings. Matters for "tree" and for indices. None: the rows of
     rank 0, then those of rank 1, and so on.

@@ -84,7 +84,7 @@ void require_alike(const ExactState& a, const ExactState& b) {
 
 void require_products(const StateShape& shape) {
   if (shape.factors == 2) return;
-  refuse("products for an accumulator of elements (it holds " + text_of(shape) + "), make it with SF_PRODUCTS");
+  refuse("products for an accumulator of elements (it holds " + text_of(shape) + "), make one of products");
 }
 
 void require_room(const ExactState& state) {
@@ -103,7 +103,7 @@ ExactType floating(unsigned type, const char* what) {
            "), take one of sf_type");
   throw Failure(Status::unsupported, std::string(what) + " of " +
                                          std::string(name_of(static_cast<steadfold::arithmetic::Type>(type))) +
-                                         " are not offered (accumulators take SF_F64 and SF_F32), convert them");
+                                         " are not offered (accumulators take doubles and floats), convert them");
 }
 
 std::unique_ptr<sf_accumulator> made(std::unique_ptr<ExactState> state) {
@@ -246,8 +246,11 @@ ExactOperation ending_of(const ExactState& state, unsigned operation) {
     throw Failure(Status::empty,
                   "no mean (there are " + std::to_string(state.rows()) + " rows), add rows before it is taken");
   if (operation == SF_NORM2 && state.shape().factors == 2) return ExactOperation::norm2;
-  throw Failure(Status::unsupported, "operation " + std::to_string(operation) + " of " + text_of(state.shape()) +
-                                         " is not offered (sums, means, and of products norms are), take SF_SUM");
+  const std::string asked = operation > static_cast<unsigned>(steadfold::arithmetic::last_operation)
+                                ? "operation " + std::to_string(operation)
+                                : std::string(name_of(static_cast<steadfold::arithmetic::Operation>(operation)));
+  throw Failure(Status::unsupported, asked + " of " + text_of(state.shape()) +
+                                         " is not offered (sums, means, and of products norms are), take the sum");
 }
 
 void require_size(const ExactState& state, std::uint64_t size) {

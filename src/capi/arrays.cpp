@@ -139,7 +139,7 @@ Given require_operands(const sf_arrays& arrays, const Call& call) {
     refuse("a masked sum of arrays (their mask goes with any sum), ask for SF_SUM and give arrays.mask");
   if (!given.factors && is_given(arrays.factors))
     refuse("factors for " + std::string(arithmetic::name_of(call.operation)) +
-           " (it takes none), ask for SF_DOT or SF_WEIGHTED_MEAN");
+           " (it takes none), ask for dot or weighted_mean");
   if (given.factors && type_of(arrays.factors, "the factors") != type_of(arrays.x, "the elements"))
     refuse("factors of another type than the elements (both are multiplied as they are), convert one of them");
   return given;

@@ -80,10 +80,8 @@ order::Grid grid_of(const sf_grid& given) {
 std::span<const order::Count> blocks_of(const sf_call& call, int32_t ranks) {
   if (call.blocks == nullptr || number(call.collective) != SF_REDUCE_SCATTER) return {};
   if (call.block_count != static_cast<size_t>(ranks))
-    throw Failure(Status::invalid_argument,
-                  std::to_string(call.block_count) + (call.block_count == 1 ? " block" : " blocks") +
-                      " of columns for " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
-                      " (every rank gets one, which may be empty), give a number of columns for each rank");
+    throw Failure(Status::invalid_argument, std::to_string(call.block_count) + " blocks for " + std::to_string(ranks) +
+                                                " ranks (each rank gets one), give as many");
   return {call.blocks, call.block_count};
 }
 

@@ -122,7 +122,8 @@ std::string Grid::text() const {
   const auto text_of = [&](Count GridAxis::*field) {
     return product_text(axes, [field](const GridAxis& axis) { return axis.*field; });
   };
-  std::string text = text_of(&GridAxis::extent) + " elements on " + text_of(&GridAxis::ranks) + " ranks";
+  const std::string ranks = text_of(&GridAxis::ranks);  // 0: all, of a grid of one axis
+  std::string text = text_of(&GridAxis::extent) + " elements on " + (ranks == "0" ? "all" : ranks) + " ranks";
   if (is_any(&GridAxis::block)) text += " in blocks of " + text_of(&GridAxis::block);
   if (is_any(&GridAxis::first)) text += " from rank " + text_of(&GridAxis::first);
   return text;

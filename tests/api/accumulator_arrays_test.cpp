@@ -180,7 +180,7 @@ TEST(AccumulatorsOfArrays, RefuseWhatTheyCannotTake) {
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "an axis is kept that is not there");
   wrong = right;
   wrong.factors = given;
-  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "make it with SF_PRODUCTS");
+  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "make one of products");
   wrong = right;
   wrong.mask = Array<std::int32_t>(labels.data(), {6}).c_array();
   expect_refused(a, &wrong, SF_UNSUPPORTED, "a mask that differs between 6 columns");

@@ -656,6 +656,8 @@ contains
     call check(ierr == SF_INVALID_ARGUMENT, "no place for the block of rank 0")
     call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, blocks(1:ranks - 1), ierr=ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "too few blocks")
+    call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, -blocks - 1, ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "in blocks(1) (a block has none or more)")
     call sf_reduce_scatter(all(:, rank), narrow(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a result of another type than the elements")
     call sf_reduce_scatter(all(:, rank), as_wide(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)

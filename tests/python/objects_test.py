@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import steadfold as sf
-from support import bits, hostile
+from support import bits, expect_words_of_python, hostile
 
 SEED = 20261123
 
@@ -534,6 +534,19 @@ class Package(unittest.TestCase):
         for wrong in (0, 1, 5, -1, 2**64):
             with self.assertRaisesRegex(ValueError, "2, 3 or 4"):
                 sf.Binned(wrong)
+
+    def test_texts_have_the_words_of_python(self):
+        accumulator, x = sf.Accumulator(), np.ones(4)
+        accumulator.add(x)
+        for call, words in (
+            (accumulator.norm, "norm2 of 1 sum of doubles"), (lambda: accumulator.add(x, weights=x), "make one of products"),
+            (lambda: sf.Accumulator.from_bytes(b"x" * 100), "bytes that an accumulator was written to"),
+            (lambda: sf.sum(x, require="ranks,"), "names of guarantees"), (lambda: sf.sum(x, root=-1), "count from 0"),
+            (lambda: sf.sum(x, layout=sf.Layout.grid([5], [0], [2]), method="tree"), "5 elements on all ranks"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(sf.Error, words) as caught:
+                call()
+            expect_words_of_python(str(caught.exception))
 
     def test_names_that_name_nothing(self):
         for name in ("", "exact\0", "\0"):

@@ -14,7 +14,7 @@ import numpy as np
 import steadfold as sf
 from mpi4py import MPI
 from ranks_inputs import N, area, digest, fields, labels, matrices, ocean, whole, x, y
-from support import expect_refused, hostile
+from support import expect_refused, expect_words_of_python, hostile
 
 comm = MPI.COMM_WORLD
 rank, ranks = comm.rank, comm.size
@@ -46,6 +46,7 @@ def raises(kind, call):
     else:
         raise AssertionError(f"rank {rank}: no error")
     assert sf.sum([1.0], comm=comm) == ranks
+    expect_words_of_python(text)
     return text
 
 
@@ -136,6 +137,11 @@ def failures():
         raises(sf.EmptyError, lambda: sf.min([], comm=comm)),
         raises(sf.InvalidArgumentError, lambda: sf.sum([1.0], root=ranks, comm=comm)),
         raises(sf.InvalidArgumentError, lambda: sf.plan(comm).sum(np.ones(2), root=-2)),
+        raises((TypeError, sf.Error), lambda: sf.reduce_scatter(np.ones(ranks), "sum", comm, blocks=[-1] * ranks)),
+        raises(sf.InvalidArgumentError, lambda: sf.reduce_scatter(np.ones(ranks), "sum", comm, blocks=[1] * (ranks + 1))),
+        raises(sf.InvalidArgumentError, lambda: sf.reduce_scatter(np.ones(ranks), "sum", comm, blocks=[])),
+        raises(sf.InvalidArgumentError, lambda: sf.reduce_scatter(np.ones(ranks), "sum", comm, blocks=[2**63] * ranks)),
+        raises(sf.InvalidArgumentError, lambda: sf.sum([1.0], require="ranks,", comm=comm)),
         raises(sf.InvalidArgumentError, lambda: sf.allreduce(np.ones(2), "sum", comm, root=-1 if rank == last else None)),
         raises((TypeError, sf.Error), lambda: sf.sum([1.5], out=np.array(0, int if rank == last else float), comm=comm)),
     ]
@@ -310,6 +316,7 @@ def operations_of_mpi4py():
 def what_one_rank_gets_wrong_of_objects():
     """Teams over all ranks, results that cannot be stored, and arrays that a plan has: nobody waits."""
     last = ranks - 1
+    faulthandler.dump_traceback_later(15, exit=True)  # ranks that wait for others
     for wrong in ({"workers": "a"}, {"workers": 2**40}, {"timeout": -1}, {"timeout": "long"}):
         raises((TypeError, sf.Error), lambda: sf.Team(**{"workers": 2, "comm": comm, **(wrong if rank == last else {})}))  # noqa: B023
     out = np.array(0.0)
@@ -320,6 +327,7 @@ def what_one_rank_gets_wrong_of_objects():
     if rank == last:
         x.resize(2, refcheck=False)
     raises(sf.InvalidArgumentError, plan.run)
+    faulthandler.cancel_dump_traceback_later()
 
 
 def children_of_fork():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,6 +59,11 @@ def link_for_mpich(folder):
             return
 
 
+def expect_words_of_python(text):
+    """No name of the C interface, and no number that was made of -1."""
+    assert not re.search(r"\b(sf|SF)_|1844674407370955161[45]", text), text
+
+
 def expect_refused(text, *calls):
     """Every call raises InvalidArgumentError, whose text has this one."""
     for call in calls:
@@ -65,6 +71,7 @@ def expect_refused(text, *calls):
             call()
         except sf.InvalidArgumentError as error:
             assert text in str(error), error
+            expect_words_of_python(str(error))
             continue
         raise AssertionError(f"a call that should be refused: {text}")
 

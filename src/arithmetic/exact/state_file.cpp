@@ -91,7 +91,7 @@ std::string fault_of(std::span<const std::byte> bytes) {
     return "no accumulator (" + std::to_string(bytes.size()) + " bytes, the shortest has " +
            std::to_string(head_bytes + column_bytes + sum_bytes) + "), give all bytes that were written";
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-    return "no accumulator (the bytes do not begin with SFAC), give the bytes that an accumulator was written as";
+    return "no accumulator (the bytes do not begin with SFAC), give the bytes that an accumulator was written to";
   const auto version = StateFileReader(bytes.subspan(magic.size())).get<std::uint16_t>();
   if (version != state_version)
     return "an accumulator of bits version " + std::to_string(version) + " (this library reads " +
