@@ -363,7 +363,7 @@ TEST(AccumulatorsInC, RefuseWhatDoesNotFit) {
     expect(sf_accumulator_assign(a.get(), other.get()), SF_INVALID_ARGUMENT, "different shapes");
     expect(sf_accumulator_compare(a.get(), other.get(), orders.data()), SF_INVALID_ARGUMENT, "different shapes");
   }
-  expect(sf_accumulator_add_products(a.get(), x.data(), x.data(), 1, 1), SF_INVALID_ARGUMENT, "SF_PRODUCTS");
+  expect(sf_accumulator_add_products(a.get(), x.data(), x.data(), 1, 1), SF_INVALID_ARGUMENT, "make one of products");
   expect(sf_accumulator_add(a.get(), x.data(), UINT64_MAX, 1), SF_INVALID_ARGUMENT, "no memory holds them");
   expect(sf_accumulator_round(a.get(), SF_NORM2, SF_F64, values.data()), SF_UNSUPPORTED, "is not offered");
   expect(sf_accumulator_round(a.get(), SF_MAX, SF_F64, values.data()), SF_UNSUPPORTED, "is not offered");

@@ -249,7 +249,7 @@ TEST(HostileNumbers, BlocksAreCountedBeforeTheyAreRead) {
       call.blocks = block;
       for (const std::size_t count : {two_to(1), two_to(31), two_to(60)}) {
         call.block_count = count;
-        expect_refused(call, group, SF_INVALID_ARGUMENT, "blocks of ", group_entries);
+        expect_refused(call, group, SF_INVALID_ARGUMENT, "blocks for ", group_entries);
       }
       expect_usable(group);
     });

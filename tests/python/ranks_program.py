@@ -316,7 +316,7 @@ def operations_of_mpi4py():
 def what_one_rank_gets_wrong_of_objects():
     """Teams over all ranks, results that cannot be stored, and arrays that a plan has: nobody waits."""
     last = ranks - 1
-    faulthandler.dump_traceback_later(15, exit=True)  # ranks that wait for others
+    faulthandler.dump_traceback_later(10, exit=True)  # ranks that wait for others
     for wrong in ({"workers": "a"}, {"workers": 2**40}, {"timeout": -1}, {"timeout": "long"}):
         raises((TypeError, sf.Error), lambda: sf.Team(**{"workers": 2, "comm": comm, **(wrong if rank == last else {})}))  # noqa: B023
     out = np.array(0.0)
