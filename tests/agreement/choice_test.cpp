@@ -381,6 +381,36 @@ TEST_F(ModelOnNodes, FinishesAllColumnsInGroups) {
   EXPECT_NEAR(added("halving_doubling"), added("recursive_doubling") / 63, 1e-6);
 }
 
+/// One second for each message that leaves or enters the node by which most pass, on nodes of these ranks; what
+/// partials take on top is less than a microsecond.
+double seconds_of_messages(const std::string& name, Rank root, const std::vector<Rank>& labels) {
+  const auto p = static_cast<Rank>(labels.size());
+  const order::Nodes nodes(labels);
+  const Description description = describe(vector_call(1, root, Method::exact));
+  const arithmetic::Operator none;
+  const auto kind = make_kind(description, operator_of(description, none), 1);
+  const order::Layout layout = order::Layout::contiguous(std::vector<Count>(labels.size(), 1));
+  const schedule::Spec spec = schedule::parse(name);
+  const auto context = context_of(description, spec, p, &layout, &nodes);
+  const agreement::Network network{.link = {.latency = 0, .gap = 1, .per_byte = 0},
+                                   .inside = {.latency = 0, .gap = 0, .per_byte = 0}};
+  return modelled_seconds_on(nodes, context, *kind, 1, network).value();
+}
+
+/// In `flat` every rank sends to the root, so the root's node takes all in and sends nothing.
+TEST(Model, OfNodesGoesByTheBusierWay) {
+  EXPECT_NEAR(seconds_of_messages("flat", 0, {0, 0, 1, 1, 2, 2}), 4, 1e-5);
+  EXPECT_NEAR(seconds_of_messages("flat", 5, {0, 0, 1, 1, 2, 2}), 4, 1e-5);
+  EXPECT_NEAR(seconds_of_messages("flat", 0, {0, 1, 1, 1, 1, 1}), 5, 1e-5);
+}
+
+/// In recursive doubling ranks exchange whose numbers differ by 1, then by 2, then by 4. Ranks 4 to 7 on one node leave
+/// it in one round, ranks 2 to 5 in two.
+TEST(Model, OfNodesGoesByTheLargest) {
+  EXPECT_NEAR(seconds_of_messages("recursive_doubling", all_ranks, {0, 0, 1, 1, 2, 2, 2, 2}), 4, 1e-5);
+  EXPECT_NEAR(seconds_of_messages("recursive_doubling", all_ranks, {0, 0, 1, 1, 1, 1, 2, 2}), 8, 1e-5);
+}
+
 /// Neither does the machine change the bits of a method whose bits follow the order, nor does one node change anything.
 TEST(Choice, OnNodesChangesNoBits) {
   const auto nodes_of = [](Rank p, auto label) {

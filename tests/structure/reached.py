@@ -34,7 +34,6 @@ NOT_IN_CXX = {
     "sf_gaspi_allreduce_user": GASPI,
     "sf_gaspi_barrier": GASPI,
     "sf_group_of_fortran": "for steadfold.f90 alone",
-    "sf_group_start_refuse": "for steadfold.f90 alone",
     "sf_list_find": AS_IN_C,
     "sf_list_name": AS_IN_C,
     "sf_list_size": AS_IN_C,

@@ -238,6 +238,32 @@ TEST_F(RmaTest, OneRankWithoutRoomIsEnough) {
   if (all) window->give_back(*all, words_of_all);
 }
 
+/// Whoever gets them takes what stands there for a message; where it is none, the wait for one has no end.
+TEST_F(RmaTest, WordsThatAreTakenAgainAreZero) {
+  using Words = std::array<Word, 3>;
+  const Words ones = {1, 1, 1};
+  const auto read = [&](std::uint64_t first) {
+    Words found{};
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(window->read(found, first, request), MPI_SUCCESS);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return found;
+  };
+  const auto all = window->take(words_of_all);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(read(*all), Words{});
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(window->write(ones, world->rank(), *all, request), MPI_SUCCESS);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int round = 0; round < 1000 && read(*all) != ones; ++round) window->make_progress();
+  EXPECT_EQ(read(*all), ones);
+  window->give_back(*all, words_of_all);
+  const auto again = window->take(words_of_all);
+  ASSERT_EQ(again, all);
+  EXPECT_EQ(read(*again), Words{});
+  window->give_back(*again, words_of_all);
+}
+
 TEST_F(RmaTest, WordsAreHandedOutAgain) {
   int with_lanes = 0;
   constexpr int count = 60;
