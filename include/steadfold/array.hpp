@@ -224,8 +224,8 @@ struct Axes {
   /// whatever it is, NaN or infinity. Stretched to the elements as NumPy does. A kept index without elements has a sum
   /// of 0 and a mean of NaN, if the mask has that axis; else such a mean is SF_EMPTY.
   MaybeArray where = {};
-  /// `sum` and `mean`: factors of the elements, stretched likewise. The products are exact; a mean is their sum divided
-  /// by that of the weights that count.
+  /// `sum` and `mean`: factors of the elements, stretched likewise, but not from one weight to a vector. The products
+  /// are exact; a mean is their sum divided by that of the weights that count.
   MaybeArray weights = {};
   /// Groups (patches, basins, bins): every element belongs to the one that its label names, 0 to groups - 1, or, if its
   /// label is below 0, to none. Results are those of group 0, then of group 1, ..., each as if the others were not
