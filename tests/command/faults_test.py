@@ -176,8 +176,9 @@ class Options(FaultTest):
         """Every option of every subcommand, as the help names them: texts are not empty, numbers finite, counts bounded."""
         asked = {
             "simulate": ["--ranks", "4", "--elements", "9"], "draw": ["tree", "--ranks", "2", "--elements", "4"],
-            "run": ["--", "true"], "bench": ["local"], "report": [self.path], "sum": [self.path], "verify": [self.path],
-            "study": ["thesis"], "completion": ["bash"],
+            "run": ["--", "true"], "bench": ["local", "--sizes", "8"], "report": [self.path], "sum": [self.path],
+            "verify": [self.path, "--ranks", "1"], "study": ["thesis", "--part", "lookup"], "completion": ["bash"],
+            "tune": ["--times", self.path],
         }  # fmt: skip
         helps = run("--help-all").stdout
         known = 0
