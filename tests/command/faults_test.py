@@ -192,9 +192,11 @@ class Options(FaultTest):
         self.note(["sum", "--column=", self.path], "--column", "empty")
 
     def test_options_without_a_use(self):
+        brief = ["--counts", "1", "--rounds", "3", "--ranks", "1"]
         for arguments, word in (
-            (["bench", "local", "--methods", "tree"], "--methods"), (["bench", "bundle", "--sizes", "9"], "--sizes"),
-            (["bench", "allreduce", "--poll", "9"], "splitphase"), (["bench", "fields", "--schedules", "ring"], "--schedules"),
+            (["bench", "local", "--methods", "tree", "--sizes", "8", "--rounds", "3"], "--methods"),
+            (["bench", "bundle", "--sizes", "9", *brief], "--sizes"), (["bench", "bundle", "--poll", "9", *brief], "splitphase"),
+            (["bench", "fields", "--schedules", "ring", *brief], "--schedules"),
             (["study", "butterfly", "--ranks", "2"], "--ranks"), (["study", "--list", "--rounds", "5"], "--rounds"),
             (["study", "thesis", "--list"], "--list"), (["run", "--diagnose", "--method", "plain", "--", "true"], "--diagnose"),
             (["tune", "--times", self.path, "--launches", "2"], "--launches"), (["run", "--force", "--", "true"], "--record"),
@@ -202,7 +204,8 @@ class Options(FaultTest):
         ):  # fmt: skip
             self.note(arguments, word)
 
-    def test_what_memory_does_not_hold(self):
+    def test_texts_of_the_language_reach_nobody(self):
+        self.note(["tune", "--times", self.folder], "it is a directory", "name an answer")
         self.note(["bench", "local", "--sizes", "1e10", "--rounds", "3"], "out of memory", "fewer elements")
 
     def test_an_output_is_no_input(self):
