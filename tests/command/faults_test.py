@@ -206,6 +206,8 @@ class Options(FaultTest):
 
     def test_texts_of_the_language_reach_nobody(self):
         self.note(["tune", "--times", self.folder], "it is a directory", "name an answer")
+
+    def test_what_memory_does_not_hold(self):
         self.note(["bench", "local", "--sizes", "1e10", "--rounds", "3"], "out of memory", "fewer elements")
 
     def test_an_output_is_no_input(self):
