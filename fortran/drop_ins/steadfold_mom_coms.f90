@@ -7,8 +7,7 @@
 ! steadfold.f90.
 module steadfold_mom_coms
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit, r8 => real64
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_is_nan
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64, r8 => real64
   use mpi_f08, only: MPI_Abort, MPI_Allreduce, MPI_Comm, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_DOUBLE_PRECISION, &
                      MPI_IN_PLACE, MPI_SUM
   use steadfold, only: sf_error_message, sf_reduce, sf_sum
@@ -102,6 +101,14 @@ module steadfold_mom_coms
       integer(c_int64_t), value :: bytes
       integer(c_int) :: status
     end function
+    ! Multiplies by a factor or its inverse, whatever the program's rounding mode is, and whether it flushes subnormals.
+    subroutine scale_by(from, factor, is_inverse, count, to) bind(c, name="sf_fortran_scale")
+      import :: c_double, c_int, c_int64_t
+      real(c_double), intent(in) :: from(*), factor
+      integer(c_int), value :: is_inverse
+      integer(c_int64_t), value :: count
+      real(c_double), intent(out) :: to(*)
+    end subroutine
     subroutine merge_packed(from, into, bytes) bind(c, name="sf_accumulator_merge_packed")
       import :: c_int64_t
       integer(c_int64_t), intent(in) :: from(*)
@@ -145,12 +152,12 @@ contains
       EFP_sum = reproducing_EFP_sum_2d(array, isr, ier, jsr, jer, overflow_check, err, only_on_PE, unscale)
       sum = EFP_to_real(EFP_sum)
     else if (present(unscale)) then
-      call sf_sum(unscale*array(at(1):at(2), at(3):at(4)), sum, comm_of(only_on_PE))
+      call sf_sum(scaled(array(at(1):at(2), at(3):at(4)), unscale), sum, comm_of(only_on_PE))
     else
       call sf_sum(array(at(1):at(2), at(3):at(4)), sum, comm_of(only_on_PE))
     end if
     call judge([sum], err)
-    sum = sum*inverse(unscale)
+    if (present(unscale)) sum = unscaled(sum, unscale)
   end function
 
   ! The sum of all layers of array(isr:ier, jsr:jer, :), rounded once, and those of every layer: in `sums`,
@@ -182,8 +189,8 @@ contains
     if (present(EFP_sum)) EFP_sum = total
     sum = EFP_to_real(total)
     call judge([sum], err)
-    sum = sum*inverse(unscale)
-    if (present(sums)) sums(:size(layers)) = sums(:size(layers))*inverse(unscale)
+    if (present(unscale)) sum = unscaled(sum, unscale)
+    if (present(sums) .and. present(unscale)) sums(:size(layers)) = [(unscaled(sums(k), unscale), k = 1, size(layers))]
   end function
 
   function reproducing_EFP_sum_2d(array, isr, ier, jsr, jer, overflow_check, err, only_on_PE, unscale) result(EFP_sum)
@@ -215,7 +222,7 @@ contains
     values = [(EFP_to_real(EFPs(i)), i = 1, nval)]
     if (present(errors)) then
       errors = .false.
-      errors(:nval) = .not. ieee_is_finite(values)
+      errors(:nval) = .not. is_finite(values)
       call judge(values, err)
     else
       call judge(values)
@@ -339,7 +346,7 @@ contains
     type(c_ptr) :: accumulator
     accumulator = unpacked(EFP)
     if (present(unscale)) then
-      call require(add(accumulator, unscale*array, size(array, kind=c_int64_t), 1_c_int32_t))
+      call require(add(accumulator, scaled(array, unscale), size(array, kind=c_int64_t), 1_c_int32_t))
     else
       call require(add(accumulator, array, size(array, kind=c_int64_t), 1_c_int32_t))
     end if
@@ -415,8 +422,8 @@ contains
     integer, intent(out), optional :: err
     integer :: code
     code = 0
-    if (any(.not. ieee_is_finite(values))) code = 2
-    if (any(ieee_is_nan(values))) code = 4
+    if (any(.not. is_finite(values))) code = 2
+    if (any(is_nan(values))) code = 4
     overflowed = overflowed .or. code /= 0
     if (present(err)) then
       err = code
@@ -453,12 +460,27 @@ contains
     if (present(given)) setting = given
   end function
 
-  real(r8) function inverse(unscale)
-    real(r8), intent(in), optional :: unscale
-    inverse = 1
-    if (.not. present(unscale)) return
-    inverse = 0
-    if (abs(unscale) > 0) inverse = 1/unscale
+  function scaled(array, factor) result(products)
+    real(r8), intent(in) :: array(:, :), factor
+    real(r8) :: products(size(array, 1), size(array, 2))
+    call scale_by(array, factor, 0, size(array, kind=c_int64_t), products)
+  end function
+
+  real(r8) function unscaled(sum, factor)
+    real(r8), intent(in) :: sum, factor
+    real(r8) :: quotient(1)
+    call scale_by([sum], factor, 1, 1_c_int64_t, quotient)
+    unscaled = quotient(1)
+  end function
+
+  ! By their bits: a compiler may take it for granted that there are neither NaNs nor infinities (-ffast-math).
+  elemental logical function is_finite(x)
+    real(r8), intent(in) :: x
+    is_finite = ibits(transfer(x, 0_int64), 52, 11) /= 2047
+  end function
+  elemental logical function is_nan(x)
+    real(r8), intent(in) :: x
+    is_nan = .not. is_finite(x) .and. ibits(transfer(x, 0_int64), 0, 52) /= 0
   end function
 
   ! An accumulator that the caller frees.

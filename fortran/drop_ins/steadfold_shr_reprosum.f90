@@ -4,10 +4,9 @@
 ! Sums are the correctly rounded values of the exact sums, for any distribution, number of ranks and threads, in one
 ! reduction for all fields. Compile this file after steadfold.f90.
 module steadfold_shr_reprosum
-  use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, r8 => real64
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_is_nan
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64, output_unit, r8 => real64
   use mpi_f08, only: MPI_Abort, MPI_Allreduce, MPI_Comm, MPI_COMM_WORLD, MPI_DOUBLE_PRECISION, MPI_SUM
-  use steadfold, only: sf_allreduce, sf_sum
+  use steadfold, only: sf_allreduce, sf_combine, sf_sum
   implicit none
   private
   public :: shr_reprosum_setopts, shr_reprosum_calc, shr_reprosum_tolExceeded
@@ -67,7 +66,6 @@ contains
     integer, intent(in), optional :: commid
     type(MPI_Comm) :: comm
     real(r8) :: greatest(nflds + 1) ! of each field, and number of summands
-    integer :: i
     logical :: is_compared
     comm = MPI_COMM_WORLD
     if (present(commid)) comm%MPI_VAL = commid
@@ -80,11 +78,8 @@ contains
     if (present(arr_gbl_max_out) .or. present(gbl_max_nsummands_out)) then
       greatest = 0
       greatest(nflds + 1) = nsummands
-      if (present(arr_gbl_max_out)) then
-        do i = 1, nflds
-          greatest(i) = max(0.0_r8, maxval(abs(arr(1:nsummands, i))))
-        end do
-      end if
+      if (present(arr_gbl_max_out)) call sf_combine(arr(1:nsummands, :), 'norminf', greatest(:nflds), keep=2, &
+                                                    where=.not. is_nan(arr(1:nsummands, :)))
       call sf_allreduce(greatest, 'max', comm)
       if (present(arr_gbl_max_out)) arr_gbl_max_out = greatest(:nflds)
       if (present(gbl_max_nsummands_out)) gbl_max_nsummands_out = nint(greatest(nflds + 1))
@@ -133,9 +128,9 @@ contains
     mine = sum(arr, dim=1)
     call MPI_Allreduce(mine, plain, size(exact), MPI_DOUBLE_PRECISION, MPI_SUM, comm)
     rel_diff = 0
-    where (ieee_is_finite(exact)) rel_diff(2, :) = abs(plain - exact)
+    where (is_finite(exact)) rel_diff(2, :) = abs(plain - exact)
     rel_diff(1, :) = rel_diff(2, :)
-    where (ieee_is_finite(exact) .and. abs(exact) > rel_diff(2, :)) rel_diff(1, :) = rel_diff(2, :)/abs(exact)
+    where (is_finite(exact) .and. abs(exact) > rel_diff(2, :)) rel_diff(1, :) = rel_diff(2, :)/abs(exact)
   end subroutine
 
   ! Ends the program if a summand is infinite or a NaN. No such one leaves a sum finite, so ranks look for them only if
@@ -145,9 +140,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     integer :: i, nans, infinities
     do i = 1, size(sums)
-      if (ieee_is_finite(sums(i))) cycle
-      nans = count(ieee_is_nan(arr(:, i)))
-      infinities = count(.not. ieee_is_finite(arr(:, i))) - nans
+      if (is_finite(sums(i))) cycle
+      nans = count(is_nan(arr(:, i)))
+      infinities = count(.not. is_finite(arr(:, i))) - nans
       if (nans + infinities == 0) cycle
       write (error_unit, '(3(a, i0), a)') 'steadfold: ', nans, ' NaNs and ', infinities, &
         ' infinities among the summands of field ', i, &
@@ -176,6 +171,16 @@ contains
     logical, intent(in) :: default
     setting = default
     if (present(given)) setting = given
+  end function
+
+  ! By their bits: a compiler may take it for granted that there are neither NaNs nor infinities (-ffast-math).
+  elemental logical function is_finite(x)
+    real(r8), intent(in) :: x
+    is_finite = ibits(transfer(x, 0_int64), 52, 11) /= 2047
+  end function
+  elemental logical function is_nan(x)
+    real(r8), intent(in) :: x
+    is_nan = .not. is_finite(x) .and. ibits(transfer(x, 0_int64), 0, 52) /= 0
   end function
 
   integer function log_unit(unit)

@@ -9,6 +9,10 @@ module checks
   integer :: failures = 0, passed = 0, rank = 0, ranks = 1
 
   interface
+    subroutine set_environment(rounding, flushes) bind(c)
+      import :: c_int
+      integer(c_int), value :: rounding, flushes
+    end subroutine
     function reference_sum(x, n) bind(c) result(value)
       import :: c_double, c_int64_t
       real(c_double), intent(in) :: x(*)

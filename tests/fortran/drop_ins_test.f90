@@ -434,11 +434,76 @@ contains
   end subroutine
 end module
 
+! Rounding modes and flushed subnormals of the program reach no sum, of any module.
+module test_environment
+  use ocean
+  use steadfold_shr_reprosum, only: shr_reprosum_calc
+  use steadfold_ice_reprosum, only: ice_reprosum_calc
+  use steadfold_mpas_global_sum
+  use steadfold_mom_coms
+  implicit none
+  integer, parameter :: n = 12
+contains
+  function results(x, short) result(bits)
+    real(c_double), intent(in) :: x(n, 2)
+    real(c_float), intent(in) :: short(n)
+    integer, allocatable :: bits(:)
+    real(c_double) :: sums(2), greatest(2), own(2), total, layers_of(1)
+    type(EFP_type) :: exact, layers(1), list(2)
+    integer :: comm
+    comm = MPI_COMM_WORLD%MPI_VAL
+    call shr_reprosum_calc(x, sums, n, n, 2, arr_gbl_max_out=greatest, commid=comm)
+    call ice_reprosum_calc(x, own, n, n, 2, commid=comm)
+    bits = [transfer(sums, [0]), transfer(greatest, [0]), transfer(own, [0])]
+    bits = [bits, transfer(mpas_global_sum(x, comm), [0]), transfer(mpas_global_sum(short, comm), [0]), &
+            transfer(mpas_global_sum(x, x, comm), [0]), transfer(mpas_global_sum_nfld(x, comm), [0])]
+    total = reproducing_sum(x, EFP_sum=exact, unscale=0.7_c_double)
+    bits = [bits, transfer([total, EFP_to_real(exact)], [0])]
+    total = reproducing_sum(reshape(x, [n, 2, 1]), sums=layers_of, EFP_sum=exact, EFP_lay_sums=layers, unscale=3.0_c_double)
+    bits = [bits, transfer([total, layers_of, EFP_to_real(layers(1))], [0])]
+    list = [real_to_EFP(x(1, 1)), exact - layers(1)]
+    call EFP_sum_across_PEs(list, 2)
+    bits = [bits, transfer([EFP_to_real(list(1) + list(2)), EFP_real_diff(list(1), exact)], [0])]
+    bits = [bits, transfer(reproducing_sum(x, unscale=1.0_c_double/1024), [0])]
+  end function
+
+  subroutine test_environments
+    real(c_double) :: x(n, 2), at
+    real(c_double), volatile :: plain
+    real(c_float) :: short(n)
+    integer, allocatable :: usual(:), bits(:)
+    integer :: kind, rounding, flushes, i, differ
+    do kind = 1, 2
+      x = whole(:n, :2, 1)
+      if (kind == 2) x = reshape([((-1)**i*i*1e-310_c_double, i = 1, 2*n)], [n, 2])
+      short = [((-1)**i*i*1e-41, i = 1, n)]
+      usual = results(x, short)
+      at = sum(x(:, 1)*0.7_c_double)
+      differ = 0
+      do rounding = 0, 3
+        do flushes = 0, 1
+          call set_environment(rounding, flushes)
+          bits = results(x, short)
+          plain = 0
+          do i = 1, n
+            plain = plain + x(i, 1)*0.7_c_double
+          end do
+          call set_environment(0, 0)
+          call check(all(bits == usual), "drop-in modules in another environment")
+          if (.not. same(plain, at)) differ = differ + 1
+        end do
+      end do
+      call check(differ >= 4, "the program's own sums differ (else this proves nothing)")
+    end do
+  end subroutine
+end module
+
 program drop_ins_test
   use test_shr_reprosum
   use test_ice, only: test_ice_sums
   use test_mpas
   use test_mom, only: test_reproducing_sums, test_exact_sums
+  use test_environment, only: test_environments
   use steadfold_mom_coms, only: EFP_sum_across_PEs, EFP_type, reproducing_sum
   implicit none
   character(len=16) :: mode
@@ -454,6 +519,7 @@ program drop_ins_test
   call test_integers
   call test_reproducing_sums
   call test_exact_sums
+  call test_environments
   if (rank == 0) write (*, '("drop-in modules, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') &
     ranks, passed, failures
   call MPI_Finalize

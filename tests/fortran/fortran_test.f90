@@ -547,12 +547,310 @@ contains
   end subroutine
 end module
 
+! Rounding modes and flushed subnormals of the program reach no result: every procedure, in every environment.
+module environments
+  use checks
+  implicit none
+  integer, parameter :: n = 67
+  real(c_double), asynchronous, save, target :: x(n), y(n), field(n, 2), total, least, sums(2)
+  real(c_float), asynchronous, save, target :: short(n), weights(n), rounded
+  complex(c_double_complex), save :: z(n)
+  complex(c_float_complex), save :: narrow(n)
+  integer, asynchronous, save :: labels(n)
+  integer(c_int64_t), asynchronous, save, target :: place
+  type(sf_statistics), asynchronous, save, target :: found
+  integer, allocatable, save :: results(:) ! their bits
+contains
+  subroutine note(bits)
+    integer, intent(in) :: bits(:)
+    results = [results, bits]
+  end subroutine
+
+  function take_right(left, right, result, count, context) bind(c) result(failed)
+    type(c_ptr), value :: left, right, result, context
+    integer(c_size_t), value :: count
+    integer(c_int) :: failed
+    integer(c_int64_t), pointer :: from(:), to(:)
+    call c_f_pointer(right, from, [count])
+    call c_f_pointer(result, to, [count])
+    to = from
+    failed = merge(1, 0, c_associated(context) .or. .not. c_associated(left))
+  end function
+
+  ! Elements that cancel, halves of last places, and subnormals; `kind` 2: nothing but subnormals, also as floats.
+  subroutine make_numbers(kind)
+    integer, intent(in) :: kind
+    integer :: i
+    call set_environment(0, 0)
+    call fill_hostile(x)
+    x = cshift(x, 11*rank)
+    if (kind == 2) x = [((-1)**i*i*1e-310_c_double, i = 1, n)]
+    y = cshift(x, 5)
+    field = reshape([x, y], [n, 2])
+    short = real(x/(1 + maxval(abs(x)))*3, c_float)
+    if (kind == 2) short = [((-1)**i*i*1e-41, i = 1, n)]
+    weights = cshift(short, 3)
+    if (kind == 2) weights = 1.5
+    z = cmplx(x, y, c_double_complex)
+    narrow = cmplx(short, weights, c_float_complex)
+    labels = [(1 + mod(i, 2), i = 1, n)]
+  end subroutine
+
+  subroutine reduce_by_all
+    character(*), parameter :: names(11) = [character(13) :: 'sum', 'product', 'min', 'max', 'norm2', 'mean', 'abs_sum', &
+                                            'sum_squares', 'norminf', 'weighted_mean', 'covariance']
+    character(*), parameter :: methods(3) = [character(13) :: 'method=exact', 'method=tree', 'method=binned']
+    real(c_double) :: by_group(2)
+    complex(c_double_complex) :: of_complex
+    integer :: i
+    do i = 1, size(methods)
+      call sf_sum(x, total, MPI_COMM_WORLD, options=methods(i))
+      call note(transfer(total, [0]))
+      call sf_sum(short, rounded, MPI_COMM_WORLD, options=methods(i))
+      call note(transfer(rounded, [0]))
+      if (i /= 2) call note(transfer(sf_dot(x, y, options=methods(i)), [0]))
+    end do
+    call sf_sum(short, total, weight=weights)
+    call note(transfer(total, [0]))
+    call sf_sum(x, rounded, MPI_COMM_WORLD)
+    call note(transfer(rounded, [0]))
+    call sf_sum(field(n:1:-2, :), sums, MPI_COMM_WORLD, keep=2, weight=y(::2), where=x(::2) > -huge(total))
+    call note(transfer(sums, [0]))
+    call sf_sum(narrow, of_complex, MPI_COMM_WORLD)
+    call note(transfer(of_complex, [0]))
+    do i = 1, size(names)
+      if (i < 10) call sf_combine(x, names(i), total, MPI_COMM_WORLD)
+      if (i >= 10) call sf_combine(x, names(i), total, MPI_COMM_WORLD, weight=y)
+      call note(transfer(total, [0]))
+      if (i < 10) call sf_combine(short, names(i), rounded)
+      if (i >= 10) call sf_combine(short, names(i), rounded, weight=weights)
+      call note(transfer(rounded, [0]))
+    end do
+    call sf_sum_by(x, labels, by_group, MPI_COMM_WORLD, weight=y)
+    call note(transfer(by_group, [0]))
+    call sf_combine_by(x, labels, 'mean', by_group, MPI_COMM_WORLD)
+    call note(transfer(by_group, [0]))
+    call sf_minloc(short, rounded, place, MPI_COMM_WORLD)
+    call note([transfer(rounded, [0]), int(place)])
+    call sf_maxloc(x, total, place, MPI_COMM_WORLD)
+    call note([transfer(total, [0]), int(place)])
+    call sf_describe(short, found, MPI_COMM_WORLD)
+    call note(transfer(found, [0]))
+  end subroutine
+
+  subroutine reduce_to_values
+    call note(transfer([sf_min(x), sf_max(x), sf_norm1(x), sf_norm2(x), sf_norminf(x), sf_sum_squares(x), sf_mean(x), &
+                        sf_dot(x, y), sf_covariance(x, y), sf_sample_covariance(x, y), sf_var(x), sf_var(short, ddof=1)], [0]))
+    call note(transfer([sf_min(short), sf_max(short), sf_norm1(short), sf_norm2(short), sf_norminf(short), &
+                        sf_sum_squares(short), sf_mean(short), sf_dot(short, weights), sf_covariance(short, weights), &
+                        sf_sample_covariance(short, weights), sf_mean(short, weight=weights), sf_norm2(narrow)], [0]))
+    call note(transfer([sf_dot(z, z), sf_dotu(z, z), sf_mean(z)], [0]))
+    call note(transfer([sf_dot(narrow, narrow), sf_dotu(narrow, narrow), sf_mean(narrow)], [0]))
+  end subroutine
+
+  subroutine combine_vectors
+    real(c_double) :: values(n), block(n), one
+    real(c_float) :: floats(n)
+    values = x
+    call sf_allreduce(values, 'sum', MPI_COMM_WORLD)
+    call note(transfer(values, [0]))
+    floats = short
+    call sf_allreduce(floats, 'sum', MPI_COMM_WORLD)
+    call note(transfer(floats, [0]))
+    values = x
+    call sf_scan(values, 'sum', MPI_COMM_WORLD)
+    call note(transfer(values, [0]))
+    values = x
+    call sf_exscan(values, 'sum', MPI_COMM_WORLD)
+    call note(transfer(values, [0]))
+    call sf_reduce_scatter(spread_over_ranks(), block, 'sum', MPI_COMM_WORLD)
+    call note(transfer(block, [0]))
+    call sf_reduce(x, one, c_funloc(take_right), MPI_COMM_WORLD)
+    call note(transfer(one, [0]))
+  end subroutine
+
+  ! A block for every rank.
+  function spread_over_ranks() result(blocks)
+    real(c_double) :: blocks(n*ranks)
+    blocks = reshape(spread(x, 2, ranks), [n*ranks])
+  end function
+
+  ! Runs them by one word of a request or a plan: they have the same ways to their results.
+  subroutine end_and_note(request)
+    type(sf_request), intent(inout) :: request
+    call sf_wait(request)
+    call note([transfer(total, [0]), transfer(rounded, [0]), transfer(sums, [0]), int(place), transfer(least, [0])])
+  end subroutine
+
+  subroutine start_all
+    type(sf_request) :: request
+    real(c_double), asynchronous :: values(n), block(n), blocks(n*ranks)
+    blocks = spread_over_ranks()
+    call sf_start_sum(x, rounded, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_sum_by(x, labels, sums, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_combine(short, 'mean', rounded, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_combine_by(x, labels, 'abs_sum', sums, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_dot(short, weights, rounded, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_minloc(x, least, place, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_maxloc(x, least, place, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_describe(x, found, MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call note(transfer(found, [0]))
+    values = x
+    call sf_start_allreduce(values, 'sum', MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_scan(values, 'sum', MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_exscan(values, 'sum', MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_reduce_scatter(blocks, block, 'sum', MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call sf_start_reduce(x, total, c_funloc(take_right), MPI_COMM_WORLD, request)
+    call end_and_note(request)
+    call note([transfer(values, [0]), transfer(block, [0])])
+  end subroutine
+
+  subroutine plan_all
+    type(sf_plan) :: plan
+    type(sf_request) :: request
+    real(c_double), target :: of_names(3)
+    call sf_plan_sum(plan, x, rounded)
+    call sf_plan_dot(plan, x, y, total)
+    call sf_plan_norm2(plan, x, of_names(1))
+    call sf_plan_combine(plan, short, 'mean', of_names(2))
+    call sf_plan_minloc(plan, x, least, place)
+    call sf_plan_maxloc(plan, x, of_names(3), place)
+    call sf_plan_describe(plan, short, found)
+    call sf_start_bind(plan, MPI_COMM_WORLD, request)
+    call sf_wait(request)
+    call sf_run(plan)
+    call end_and_note(request)
+    call note([transfer(of_names, [0]), transfer(found, [0])])
+    call sf_start(plan)
+    call sf_wait(plan)
+    call end_and_note(request)
+    call sf_free(plan)
+    call sf_plan_sum(plan, short, total)
+    call sf_bind(plan, MPI_COMM_WORLD)
+    call sf_run(plan)
+    call end_and_note(request)
+    call sf_free(plan)
+  end subroutine
+
+  subroutine accumulate
+    type(sf_accumulator) :: a, b, floats, products
+    integer(c_int8_t) :: bytes(4000), packed(328)
+    integer(c_int64_t) :: size
+    integer :: order
+    call sf_add(a, x)
+    call sf_add(a, 1e-310_c_double)
+    call sf_subtract(a, y(::3))
+    call sf_add(floats, short)
+    call sf_add(products, short, weight=weights)
+    call sf_add(products, short(1:1))
+    call sf_copy(a, b)
+    call sf_negate(b)
+    call sf_merge(b, a)
+    call sf_unmerge(b, a)
+    call sf_compare(a, b, order)
+    call sf_merge_ranks(a, MPI_COMM_WORLD)
+    call sf_pack(b, packed)
+    call sf_unpack(b, packed)
+    call sf_merge_packed(packed, packed)
+    bytes = 0
+    call sf_write(a, bytes, size)
+    call note([order, transfer(bytes, [0]), transfer(packed, [0])])
+    call sf_total(a, total)
+    call sf_total(b, rounded)
+    call note([transfer(total, [0]), transfer(rounded, [0])])
+    call sf_average(a, total)
+    call sf_average(floats, rounded)
+    call note([transfer(total, [0]), transfer(rounded, [0])])
+    call sf_root(products, total)
+    call sf_total(products, rounded)
+    call note([transfer(total, [0]), transfer(rounded, [0])])
+    call sf_clear(b)
+    call sf_free(a)
+    call sf_read(a, bytes(:size))
+    call sf_merge(b, a)
+    call sf_total(b, rounded)
+    call note(transfer(rounded, [0]))
+  end subroutine
+
+  ! Sums that the program makes itself, which must differ (else this proves nothing).
+  subroutine sum_by_loop
+    real(c_double), volatile :: own
+    real(c_float), volatile :: narrower
+    integer :: i
+    own = 0
+    narrower = 0
+    do i = 1, n
+      own = own + x(i)*0.7_c_double
+      narrower = narrower + short(i)*0.7
+    end do
+    call note([transfer(own, [0]), transfer(narrower, [0])])
+  end subroutine
+
+  subroutine run_all
+    results = [integer ::]
+    total = 0
+    least = 0
+    sums = 0
+    rounded = 0
+    place = 0
+    call reduce_by_all
+    call reduce_to_values
+    call combine_vectors
+    call start_all
+    call plan_all
+    call accumulate
+  end subroutine
+
+  subroutine test_environments
+    integer, allocatable :: usual(:), own(:)
+    integer :: kind, rounding, flushes, differ
+    character(len=40) :: where
+    do kind = 1, 2
+      call make_numbers(kind)
+      call run_all
+      usual = results
+      results = [integer ::]
+      call sum_by_loop
+      own = results
+      differ = 0
+      do rounding = 0, 3
+        do flushes = 0, 1
+          call set_environment(rounding, flushes)
+          call run_all
+          call set_environment(0, 0)
+          write (where, '("numbers ", i0, ", rounding ", i0, ", flushed ", i0)') kind, rounding, flushes
+          call check(size(results) == size(usual) .and. all(results == usual), "another environment: "//where)
+          call set_environment(rounding, flushes)
+          results = [integer ::]
+          call sum_by_loop
+          call set_environment(0, 0)
+          if (any(results /= own)) differ = differ + 1
+        end do
+      end do
+      call check(differ >= merge(6, 4, kind == 1), "the program's own sums differ (else this proves nothing)")
+    end do
+  end subroutine
+end module
+
 program fortran_test
   use fields
   use vectors
   use kept
   use teams
   use misuse
+  use environments, only: test_environments
   implicit none
   character(len=16) :: mode
   integer :: threads_of_mpi
@@ -571,6 +869,7 @@ program fortran_test
   call test_accumulators
   call test_teams
   call test_misuse
+  call test_environments
   if (rank == 0) write (*, '("Steadfold ", a, " in Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') &
     sf_version_text(), ranks, passed, failures
   call MPI_Finalize

@@ -47,8 +47,9 @@ def called():
 
 
 def interfaces():
-    """The arguments of every function of C that the module declares, by its name."""
-    text = re.sub(r"&\n\s*", "", module_text())
+    """The arguments of every function of C that the modules declare, by its name."""
+    drop_ins = "".join(path.read_text() for path in sorted((ROOT / "fortran/drop_ins").glob("*.f90")))
+    text = re.sub(r"&\n\s*", "", module_text() + drop_ins)
     found = re.findall(r'(?:subroutine|function) \w+\(([^)]*)\) *bind\(c, name="(sf_fortran_\w+)"\)', text)
     return {name: [word.strip() for word in arguments.split(",") if word.strip()] for arguments, name in found}
 
@@ -149,6 +150,21 @@ class Texts(unittest.TestCase):
         for _, phrase in rows:
             names = {name.lower() for name in re.findall(r"\b(?:sf|SF)_\w+", phrase)}
             self.assertEqual(names - public, set())
+
+
+# Procedures whose results no arithmetic makes.
+WITHOUT_NUMBERS = re.compile(r"sf_(layout|team|group|list|plan_(trace|text|schedule|figures)|start_(barrier|rank_order)$|allocate|error"
+                             r"|version|mpi_library|barrier|rank_order|progress_thread|operator|bundle_status|test$|packed_size|shape)")  # fmt: skip
+
+
+class Environments(unittest.TestCase):
+    def test_every_procedure_that_makes_numbers_is_tried_in_every_environment(self):
+        text = (ROOT / "tests/fortran/fortran_test.f90").read_text()
+        tried = set(re.findall(r"\bsf_\w+", re.search(r"^module environments$(.*?)^end module$", text, re.M | re.S).group(1)))
+        public = re.findall(r"public :: ((?:.*&\n)*.*)", module_text())
+        named = {name for words in public for name in re.findall(r"\bsf_\w+", words)}
+        self.assertGreater(len(named), 90)
+        self.assertEqual({name for name in named - tried if not WITHOUT_NUMBERS.match(name)}, set())
 
 
 PROGRAM = """

@@ -1,4 +1,5 @@
 // What C++20 says of the same numbers, for tests in Fortran.
+#include <cfenv>
 #include <complex>
 #include <cstddef>
 #include <cstring>
@@ -6,11 +7,29 @@
 
 #include "steadfold/steadfold.hpp"
 
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 namespace {
 std::span<const double> numbers(const double* x, std::int64_t n) { return {x, static_cast<std::size_t>(n)}; }
 }  // namespace
 
 extern "C" {
+
+/// Rounds to nearest (0), upwards, downwards or to zero (3) from now on, and flushes subnormals or not: what programs
+/// do that are linked with -ffast-math.
+void set_environment(int rounding, int flushes) {
+  constexpr int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  std::fesetround(modes[rounding]);
+#if defined(__SSE2__)
+  _mm_setcsr((_mm_getcsr() & ~0x8040u) | (flushes != 0 ? 0x8040u : 0));
+#elif defined(__aarch64__)
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  asm volatile("msr fpcr, %0" : : "r"((control & ~(1ull << 24)) | (flushes != 0 ? 1ull << 24 : 0)));
+#endif
+}
 
 double reference_sum(const double* x, std::int64_t n) { return sf::sum(numbers(x, n), {.method = sf::exact()}); }
 double reference_tree(const double* x, std::int64_t n) { return sf::sum(numbers(x, n), {.method = sf::tree()}); }

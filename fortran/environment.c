@@ -1,0 +1,16 @@
+/* What drop-in modules compute of elements themselves, in the floating-point environment that results are promised in:
+ * rounded to nearest, with subnormals, whatever the program has set. Source: C11, 7.6. */
+#include <fenv.h>
+#include <stdint.h>
+
+/* Multiplies by a factor, or by its inverse, which is 0 for 0. */
+void sf_fortran_scale(const double* from, const double* factor, int is_inverse, int64_t count, double* to) {
+  fenv_t callers;
+  double by;
+  int64_t i;
+  fegetenv(&callers);
+  fesetenv(FE_DFL_ENV);
+  by = !is_inverse ? *factor : *factor != 0 ? 1 / *factor : 0;
+  for (i = 0; i < count; ++i) to[i] = from[i] * by;
+  fesetenv(&callers);
+}
