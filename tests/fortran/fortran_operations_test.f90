@@ -1062,7 +1062,28 @@ contains
     call sf_plan_sum(plan, x, total, comm)
   end subroutine
 
+  ! Threads that make handles and end them at once.
+  subroutine test_threads
+    type(sf_layout) :: layout, copy
+    real(c_double) :: total
+    integer :: i, failed, ierr
+    failed = 0
+    !$omp parallel do num_threads(4) private(layout, copy, total, ierr) reduction(+: failed)
+    do i = 1, 2000
+      layout = sf_layout()
+      call sf_layout_rank_order(layout, ierr)
+      copy = layout
+      call sf_sum([1.0_c_double, 2.0_c_double], total, layout=copy, ierr=ierr)
+      if (ierr /= SF_OK .or. .not. same(total, 3.0_c_double)) failed = failed + 1
+      call sf_free(layout)
+      call sf_sum([1.0_c_double, 2.0_c_double], total, layout=copy, ierr=ierr)
+      if (ierr /= SF_INVALID_ARGUMENT) failed = failed + 1
+    end do
+    call check(failed == 0, "handles of threads")
+  end subroutine
+
   subroutine test_copies
+    call test_threads
     call test_values(3)
     call test_ended_plans
     call test_ended_requests
