@@ -9,10 +9,11 @@ module checks
   integer :: failures = 0, passed = 0, rank = 0, ranks = 1
 
   interface
-    subroutine set_environment(rounding, flushes) bind(c)
+    function set_environment(rounding, flushes) bind(c) result(is_followed)
       import :: c_int
       integer(c_int), value :: rounding, flushes
-    end subroutine
+      integer(c_int) :: is_followed
+    end function
     function reference_sum(x, n) bind(c) result(value)
       import :: c_double, c_int64_t
       real(c_double), intent(in) :: x(*)
@@ -171,6 +172,17 @@ contains
     end do
     is_fortran = is_fortran .and. index(text, 'pointer') == 0
   end function
+
+  subroutine set_usual_environment
+    if (set_environment(0, 0) == 0) error stop 'the usual floating-point environment does not come back'
+  end subroutine
+
+  ! The program's own sums differ in environments that arithmetic follows (else what was compared proves nothing).
+  subroutine check_control(differ, followed)
+    integer, intent(in) :: differ, followed
+    call check(differ >= min(4, followed), "the program's own sums differ (else this proves nothing)")
+    if (followed == 0 .and. rank == 0) write (*, '(a)') 'arithmetic follows no floating-point environment here (under valgrind?)'
+  end subroutine
 
   ! Numbers of many sizes that cancel, some of them subnormal, in places that no loop adds in order.
   subroutine fill_hostile(x)

@@ -18,8 +18,8 @@ std::span<const double> numbers(const double* x, std::int64_t n) { return {x, st
 extern "C" {
 
 /// Rounds to nearest (0), upwards, downwards or to zero (3) from now on, and flushes subnormals or not: what programs
-/// do that are linked with -ffast-math.
-void set_environment(int rounding, int flushes) {
+/// do that are linked with -ffast-math. Returns whether arithmetic follows; that of valgrind does not.
+int set_environment(int rounding, int flushes) {
   constexpr int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   std::fesetround(modes[rounding]);
 #if defined(__SSE2__)
@@ -29,6 +29,14 @@ void set_environment(int rounding, int flushes) {
   asm volatile("mrs %0, fpcr" : "=r"(control));
   asm volatile("msr fpcr, %0" : : "r"((control & ~(1ull << 24)) | (flushes != 0 ? 1ull << 24 : 0)));
 #endif
+  volatile double one = 1;
+  volatile double little = 0x1p-60;
+  volatile double subnormal = 0x1p-1070;
+  volatile double up = one + little;
+  volatile double down = one - little;
+  const bool is_rounded = (up > 1) == (rounding == 1) && (down < 1) == (rounding >= 2);
+  volatile double flushed = subnormal * one;
+  return is_rounded && (flushed == 0) == (flushes != 0) ? 1 : 0;
 }
 
 double reference_sum(const double* x, std::int64_t n) { return sf::sum(numbers(x, n), {.method = sf::exact()}); }
