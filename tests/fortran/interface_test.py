@@ -153,8 +153,10 @@ class Texts(unittest.TestCase):
 
 
 # Procedures whose results no arithmetic makes.
-WITHOUT_NUMBERS = re.compile(r"sf_(layout|team|group|list|plan_(trace|text|schedule|figures)|start_(barrier|rank_order)$|allocate|error"
-                             r"|version|mpi_library|barrier|rank_order|progress_thread|operator|bundle_status|test$|packed_size|shape)")  # fmt: skip
+WITHOUT_NUMBERS = re.compile(
+    r"sf_(layout|team|group|list|plan_(trace|text|schedule|figures)|start_(barrier|rank_order)$|allocate|error|version"
+    r"|mpi_library|barrier|rank_order|progress_thread|operator|bundle_status|test$|packed_size|shape)"
+)
 
 
 class Environments(unittest.TestCase):
