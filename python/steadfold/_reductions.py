@@ -97,7 +97,7 @@ def _check_out(
         if not np.can_cast(results, out.dtype, "same_kind"):
             raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be cut off), give one of theirs")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
-        is_rounded_to = out.dtype.char in "fdFD" and (results.kind == out.dtype.kind or is_wider_kind)
+        is_rounded_to = out.dtype.char in "fdFD" and results.char not in "gG" and (results.kind == out.dtype.kind or is_wider_kind)
         return out.dtype if dtype is None and is_rounded_to else dtype
 
 
@@ -138,7 +138,8 @@ def sum(
     array([2., 2., 2.])
     """
     if out is not None:
-        dtype = _check_out(out, x, axis, dtype, keepdims, comm, weights)
+        rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
+        dtype = dtype if method in ("tree", "plain") else rounded_to  # which round in every step
     # As _call, and no call that is not needed: each takes a tenth of what a sum of few elements takes.
     result = _reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
                      threads, require, _RUN)

@@ -524,6 +524,14 @@ class Numpy(unittest.TestCase):
             with self.assertRaises(TypeError):
                 call()
         self.assertEqual(int(whole), 7, "nothing is cut off")
+        x = np.array([1.0, 2.0**-24, 2.0**-60])  # above the middle between two floats, by less than a double shows
+        for elements, options, out, wanted in (
+            (x, {}, np.zeros((), "f4"), 1 + 2.0**-23), (x, {}, np.zeros((), ">f4"), 1 + 2.0**-23), (x, {"method": "tree"}, np.zeros((), "f4"), 1.0),
+            (x, {"weights": [1, 1, 1]}, np.zeros((), "f4"), 1 + 2.0**-23), (x.astype(np.longdouble), {}, np.zeros(()), 1 + 2.0**-24),
+            (x, {}, np.zeros((), "f2"), 1.0), (x + 0j, {}, np.zeros((), "c8"), 1 + 2.0**-23), (x, {}, np.zeros((), complex), 1 + 2.0**-24),
+            (np.array([2**62, 2**62]), {}, np.zeros(()), 2.0**63), (np.array([3, 4]), {"weights": [5, 6]}, np.zeros((), "f4"), 39.0),
+        ):  # fmt: skip
+            self.assertEqual(sf.sum(elements, out=out, **options), wanted, (elements.dtype, options, out.dtype))
 
     def test_odd_arguments(self):
         x = np.ones((2, 3))
