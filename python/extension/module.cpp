@@ -94,6 +94,7 @@ nb::dict dictionary_of(const Examination& found) {
 
 /// Without a communicator, by this process alone.
 nb::dict examine(nb::handle comm) {
+  const arithmetic::PromisedEnvironment environment;  // its own operators would run in the caller's
   sf_group* const group = group_of(comm);
   return dictionary_of(without_lock([&] { return group == nullptr ? examine_alone() : examine_over(*group); }));
 }

@@ -15,6 +15,7 @@ import warnings
 
 import numpy as np
 import steadfold as sf
+from steadfold import _core
 from support import hostile
 
 try:
@@ -262,6 +263,12 @@ class Environments(unittest.TestCase):
                 return third()
 
             self.assertEqual(within(environment, after_calls), within(environment, third), environment)
+
+    def test_the_examination_of_the_doctor(self):
+        found = _core.examine(None)
+        self.assertEqual(found["wrong"], [])
+        for environment in ENVIRONMENTS:
+            self.assertEqual(within(environment, lambda: _core.examine(None)), found, environment)
 
     def test_what_the_issue_names(self):
         if not FLUSHES:
