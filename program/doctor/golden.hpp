@@ -230,9 +230,11 @@ struct Record {
   bool is_statistics() const { return operation == "statistics"; }
   std::size_t element_bytes() const { return shape_of(type).size * shape_of(type).parts; }
   std::size_t row_bytes() const { return columns * element_bytes(); }
+  /// The format in which results stand in memory: statistics are doubles, whatever they are rounded to.
+  Shape value_shape() const { return shape_of(is_statistics() ? "f64" : result); }
   /// How many bytes a result has.
   std::size_t value_bytes() const {
-    const Shape shape = shape_of(result);
+    const Shape shape = value_shape();
     if (is_statistics()) return sizeof(sf_statistics);
     return is_location() ? 16 : shape.size * (is_user() || operation_is_complex() ? shape.parts : 1);
   }
@@ -296,7 +298,7 @@ inline Bits bits_of(const std::string& text) {
 
 /// The results as in memory. Not for `empty`.
 inline Bytes bytes_of(const Record& record, const std::string& values) {
-  const Shape shape = shape_of(record.result);
+  const Shape shape = record.value_shape();
   Bytes bytes;
   for (const std::string& value : split(values, ',')) {
     if (record.type == "matrix") {
@@ -320,7 +322,7 @@ inline Bytes bytes_of(const Record& record, const std::string& values) {
 
 /// The results in memory as they are written in the golden files. Not for `empty`.
 inline std::string text_of(const Record& record, const Bytes& results) {
-  const Shape shape = shape_of(record.result);
+  const Shape shape = record.value_shape();
   std::string text;
   const auto add_number = [&](std::size_t at) {
     static constexpr const char* digits = "0123456789ABCDEF";
@@ -346,7 +348,7 @@ inline std::string text_of(const Record& record, const Bytes& results) {
 
 /// Zeroes the bytes between a location's value and index, which are not part of the result.
 inline void clear_gaps(const Record& record, std::byte* results, std::size_t count) {
-  const std::size_t used = shape_of(record.result).used;
+  const std::size_t used = record.value_shape().used;
   if (!record.is_location()) return;
   for (std::size_t at = 0; at + 16 <= count; at += 16) std::fill(results + at + used, results + at + 8, std::byte{0});
 }

@@ -310,13 +310,14 @@ def extreme(values, sign):
     return CANONICAL_NAN if value is None else value, at
 
 
-def statistics_of(x):
+def statistics_of(x, result):
     """Ten words: the number of elements, the least and where, the greatest and where, the mean, the variances with n and
-    n - 1 as the divisor, and their roots. (n S2 - S1^2) / (n (n - ddof)) without rounding, then one rounding each."""
+    n - 1 as the divisor, and their roots. (n S2 - S1^2) / (n (n - ddof)) without rounding, then one rounding each to the
+    result's format, in words of 64 bits."""
     n, nowhere = len(x), (1 << 64) - 1
     (low, low_at), (high, high_at) = (extreme(x, 1), extreme(x, -1)) if x else [(CANONICAL_NAN, nowhere)] * 2
     sum_of = exact_sum(x)
-    mean = quotient(DOUBLE, sum_of, n) if x else CANONICAL_NAN
+    mean = quotient(result, sum_of, n) if x else CANONICAL_NAN
     spread = [CANONICAL_NAN] * 4
     if x and all(v[1] >= 0 for v in x):
         squares = exact_sum([square(v) for v in x])
@@ -324,18 +325,18 @@ def statistics_of(x):
         scaled = exact_sum([product(count, squares), minus(square(sum_of))])
         for ddof in (0, 1):
             if n > ddof:
-                spread[ddof] = quotient(DOUBLE, scaled, n * (n - ddof))
-                spread[2 + ddof] = root_of_quotient(DOUBLE, scaled, n * (n - ddof))
+                spread[ddof] = quotient(result, scaled, n * (n - ddof))
+                spread[2 + ddof] = root_of_quotient(result, scaled, n * (n - ddof))
     numbers = [hexadecimal(encode(DOUBLE, v), 64) for v in (low, high, mean, *spread)]
     indices = [hexadecimal(i, 64) for i in (n, low_at, high_at)]
     return "".join([indices[0], numbers[0], indices[1], numbers[1], indices[2], *numbers[2:]])
 
 
 def statistics_records():
-    for type in ["f64", "f32", "bf16", "f16"]:
+    for type, result in [("f64", "f64"), ("f32", "f64"), ("f32", "f32"), ("bf16", "f64"), ("f16", "f64")]:
         for vector in vectors_of(type, OWN_SIZES, True):
-            text = ",".join(statistics_of(vector.column(c)) for c in range(vector.columns))
-            yield record("statistics", type, "f64", vector, {"exact": text})
+            text = ",".join(statistics_of(vector.column(c), FORMATS[result]) for c in range(vector.columns))
+            yield record("statistics", type, result, vector, {"exact": text})
 
 
 def weighted_mean(f, x, w):
