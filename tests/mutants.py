@@ -1,5 +1,7 @@
 """Edits that break the library, each of which some test must notice. Usage:
-  mutants.py check BUILD         whether every edit still applies, and BUILD has the cases that must notice it
+  mutants.py check BUILD         whether every edit still applies, BUILD has the cases that must notice it, and files with
+                                 edits compile; of these it tries a few of those that mutants/compiled.txt does not know
+  mutants.py compile BUILD       compiles all that mutants/compiled.txt does not know, and writes them down there
   mutants.py source FOLDER       writes the project into FOLDER, with every edit behind a switch (mutants/switch.h)
   mutants.py run BUILD [N] [WORD]
                                  runs, in a build of that folder, the cases named: of all edits, or of N drawn by
@@ -17,13 +19,16 @@ The edits are tables of the files in mutants/, a file for each part of the proje
   equivalent = "why no test can notice it", in place of `noticed`
 Python's files are edited as their turn comes. An edit that is noticed by a hang alone counts as survived."""
 
+import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 import zlib
@@ -34,6 +39,8 @@ from cases import Cases, is_of_one_process
 
 PROJECT = Path(__file__).resolve().parents[1]
 TABLES = PROJECT / "tests" / "mutants"
+COMPILED = TABLES / "compiled.txt"  # digests of files with all edits that a compiler took
+MOST_COMPILED = 8  # by a check, each in a second; C's files take milliseconds and are all compiled
 LIMIT = 20  # seconds; what takes longer hangs
 HANGS = re.compile(r" HANGS\b|nothing has moved for|\*\*\*Timeout")
 
@@ -100,8 +107,109 @@ def check(build):
     cases, faults = Cases(build), faults_of(mutants)
     for mutant in mutants:
         faults += [f"{mutant.name}: {fault}" for each in mutant.noticed if (fault := cases.fault(each))]
+    if not faults:
+        faults = check_compiling(build, mutants)
     print(*faults, sep="\n")
     print(f"{len(mutants)} edits, {sum(bool(each.equivalent) for each in mutants)} of them equivalent; {len(faults)} faults")
+    return 1 if faults else 0
+
+
+# --- whether files with every edit compile ---------------------------------------------------------------------------
+
+
+def switched_files(mutants):
+    """Each compiled file that has edits, as the build of mutants has it."""
+    compiled = [each for each in mutants if not each.is_interpreted and not each.equivalent]
+    return {
+        file: with_edits((PROJECT / file).read_text(), [each for each in compiled if each.file == file])
+        for file in sorted({each.file for each in compiled})
+    }
+
+
+def digest_of(text):
+    return f"{zlib.crc32((TABLES / 'switch.h').read_bytes() + text.encode()):08x}"
+
+
+def known_digests():
+    lines = COMPILED.read_text().splitlines() if COMPILED.exists() else []
+    return {file: digest for digest, file in (line.split() for line in lines)}
+
+
+def commands_of(build):
+    """How the build compiles each file: a folder, and words without those that name input and output."""
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = Path(entry["file"])
+        words = shlex.split(entry["command"])
+        words = words[: words.index("-o")]
+        members = re.findall(r'#include "(/[^"]+)"', source.read_text()) if "Unity" in source.parts else [source]
+        for member in map(Path, members):
+            if member.is_relative_to(PROJECT):
+                found.setdefault(str(member.relative_to(PROJECT)), (entry["directory"], words))
+    return found
+
+
+def source_of(file, commands):
+    """A source that the build compiles: the file, or one that includes it, perhaps by way of another header."""
+    if file in commands:
+        return file
+    root, path = file.split("/", 1)
+    near = sorted(commands, key=lambda each: -len(os.path.commonprefix([each, file])))
+    for each in (*near, *(str(header.relative_to(PROJECT)) for header in (PROJECT / root).rglob("*.h*"))):
+        text, is_neighbour = (PROJECT / each).read_text(), Path(each).parent == Path(file).parent
+        if f'#include "{path}"' in text or (is_neighbour and f'#include "{Path(file).name}"' in text):
+            return source_of(each, commands)
+    raise LookupError(f"no source includes {file}")
+
+
+def fault_in(file, commands, folder):
+    """What a compiler says to a file in the folder; None if it takes it."""
+    source = source_of(file, commands)
+    target = folder / source
+    if not target.exists():
+        target = folder / f"of_{file.replace('/', '_')}" / source
+        target.parent.mkdir(parents=True)
+        target.write_text((PROJECT / source).read_text())
+    directory, (compiler, *options) = commands[source]
+    places = [word for root in (".", "src", "include", Path(file).parts[0], Path(file).parent) for word in ("-I", folder / root)]
+    words = [compiler, *places, *options, "-iquote", (PROJECT / source).parent, "-fsyntax-only", "-w", "-include", TABLES / "switch.h", target]
+    ran = subprocess.run(words, cwd=directory, capture_output=True, text=True)
+    return f"{file} does not compile with its edits: {ran.stderr[:1000]}" if ran.returncode else None
+
+
+def faults_in(texts, build):
+    """What compilers say to these files, each with the others. They are no part of the project."""
+    commands = commands_of(build)
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        folder = Path(place)
+        for file in texts:  # among its neighbours, which include each other by their names alone
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            for header in (PROJECT / file).parent.glob("*.h*"):
+                shutil.copy(header, (folder / file).parent)
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+        faults = pool.map(lambda file: fault_in(file, commands, folder), texts)
+        return {file: fault for file, fault in zip(texts, faults) if fault}
+
+
+def check_compiling(build, mutants):
+    texts, known = switched_files(mutants), known_digests()
+    unknown = [file for file in texts if known.get(file) != digest_of(texts[file])]
+    wanted = {file: texts[file] for file in drawn(unknown, MOST_COMPILED, "files that compiled.txt does not know")}
+    wanted |= {str(file.relative_to(PROJECT)): file.read_text() for file in PROJECT.glob("interpose/*.c")}
+    return list(faults_in(wanted, build).values())
+
+
+def compile_unknown(build):
+    mutants = all_mutants()
+    if faults := faults_of(mutants):
+        sys.exit("\n".join(faults))
+    texts, known = switched_files(mutants), known_digests()
+    unknown = {file: text for file, text in texts.items() if known.get(file) != digest_of(text)}
+    faults = faults_in(unknown, build)
+    COMPILED.write_text("".join(f"{digest_of(text)} {file}\n" for file, text in texts.items() if file not in faults))
+    print(*faults.values(), sep="\n")
+    print(f"{len(unknown)} files compiled, {len(faults)} faults")
     return 1 if faults else 0
 
 
@@ -185,13 +293,17 @@ def run_mutant(build, mutant):
             interpreted.write_text(text)
 
 
+def drawn(all_of_them, number, what):
+    if number >= len(all_of_them):
+        return all_of_them
+    seed = os.environ.get("STEADFOLD_SEED") or str(time.time_ns() % 1000000)
+    print(f"{number} of {len(all_of_them)} {what}, STEADFOLD_SEED={seed}", flush=True)
+    return random.Random(seed).sample(all_of_them, number)
+
+
 def chosen(mutants, number, word):
     mutants = [each for each in mutants if not each.equivalent and (not word or word in each.file + " " + each.breaks)]
-    if number and number < len(mutants):
-        seed = os.environ.get("STEADFOLD_SEED") or str(time.time_ns() % 1000000)
-        print(f"{number} of {len(mutants)} edits, STEADFOLD_SEED={seed}", flush=True)
-        mutants = random.Random(seed).sample(mutants, number)
-    return mutants
+    return drawn(mutants, number or len(mutants), "edits")
 
 
 def run(build, number, word):
@@ -223,6 +335,8 @@ def main():
     command, folder, *more = sys.argv[1:]
     if command == "check":
         return check(Path(folder))
+    if command == "compile":
+        return compile_unknown(Path(folder))
     if command == "source":
         return write_source(Path(folder))
     number, word = (*more, *("0", "")[len(more) :])
