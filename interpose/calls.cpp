@@ -44,8 +44,9 @@ Settings read_settings() {
   return read;
 }
 
+/// Never destroyed: a program's own objects may finalize MPI when they are.
 const Settings& settings() {
-  static const Settings& read = *new Settings(read_settings());  // never destroyed: programs may reduce at their end
+  static const Settings& read = *new Settings(read_settings());
   return read;
 }
 
@@ -67,6 +68,7 @@ const char* name_of(steadfold_interpose_index function) noexcept { return shim()
 // --- Init and Finalize ---
 
 void compare_settings() {
+  is_spawned();
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -99,7 +101,11 @@ void before_finalize() {
   if (is_running && settings().is_reported) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0) write_report(shim(), method(), rank, size, settings().report);
+    if (rank == 0 && !settings().report.empty() && is_spawned())
+      std::fprintf(stderr, "steadfold: there is no report of spawned processes (their parents write %s)\n",
+                   settings().report.c_str());
+    else if (rank == 0)
+      write_report(shim(), method(), rank, size, settings().report);
   }
   if (is_running) end_trace();
   note_end();
@@ -172,6 +178,8 @@ Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, Wh
   seen_->begin = PMPI_Wtime();
 }
 
+Watch::~Watch() = default;
+
 void Watch::end(int code) {
   const double seconds = settings().is_reported ? PMPI_Wtime() - seen_->begin : 0;
   if (code != MPI_SUCCESS) return;
@@ -210,10 +218,7 @@ int end_some(const Origin& origin, int count, MPI_Request* requests, Rest... /*r
 int request_get_status(const Origin& origin, MPI_Request request, int* /*flag*/, MPI_Status* /*status*/) {
   return look_at_status(origin, request);
 }
-int request_free(const Origin& origin, MPI_Request* request) {
-  drop_request(*request);
-  return origin.pass_on();
-}
+int request_free(const Origin& origin, MPI_Request* request) { return free_request(origin, Requests{request}); }
 int start(const Origin& origin, MPI_Request* request) { return start_all(origin, 1, Requests{request}); }
 int startall(const Origin& origin, int count, MPI_Request* requests) {
   return start_all(origin, count, Requests{requests});

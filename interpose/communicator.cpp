@@ -115,6 +115,15 @@ Communicator asked(MPI_Comm comm) {
 
 }  // namespace
 
+bool is_spawned() {
+  static const bool is = [] {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    return parent != MPI_COMM_NULL;
+  }();
+  return is;
+}
+
 void note_end() noexcept { is_known.store(false, std::memory_order_relaxed); }
 
 Communicator communicator_of(MPI_Comm comm) {

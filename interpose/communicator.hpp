@@ -33,6 +33,9 @@ struct Communicator {
 };
 
 Communicator communicator_of(MPI_Comm comm);
+/// Whether other processes of MPI spawned this one. Ranks alone do not tell its files from theirs. First called in
+/// MPI_Init: a program may disconnect from its parents later.
+bool is_spawned();
 /// MPI is about to be finalized: from then on the MPI library is asked again whether it runs.
 void note_end() noexcept;
 

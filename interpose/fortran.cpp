@@ -189,10 +189,7 @@ int end_some(const Origin& origin, MPI_Fint* count, MPI_Fint* requests, Rest... 
 int request_get_status(const Origin& origin, MPI_Fint* request, void* /*flag*/, void* /*status*/) {
   return look_at_status(origin, PMPI_Request_f2c(*request));
 }
-int request_free(const Origin& origin, MPI_Fint* request) {
-  drop_request(PMPI_Request_f2c(*request));
-  return origin.pass_on();
-}
+int request_free(const Origin& origin, MPI_Fint* request) { return free_request(origin, FortranRequests{request}); }
 int start(const Origin& origin, MPI_Fint* request) { return start_all(origin, 1, FortranRequests{request}); }
 int startall(const Origin& origin, MPI_Fint* count, MPI_Fint* requests) {
   return start_all(origin, *count, FortranRequests{requests});

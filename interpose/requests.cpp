@@ -107,14 +107,6 @@ void look_at_request(MPI_Request request) {
   if (entry != nullptr && has_ended(request)) finish_once(*entry);
 }
 
-void drop_request(MPI_Request request) {
-  if (!has_requests()) return;
-  std::shared_ptr<Entry> entry = taken_out(request);
-  if (entry == nullptr) return;
-  if (entry->is_active) static_cast<void>(entry->reduction.release());
-  forget(std::move(entry));
-}
-
 Ending::~Ending() {
   for (Taken& each : taken_)
     if (each.entry != nullptr) put_in(each.request, each.entry);
@@ -145,6 +137,13 @@ void Ending::settle_failed(int index, MPI_Request now) {
   } catch (const Fault&) {  // its rows are what the error was about
     forget(std::move(taken_[static_cast<std::size_t>(index)].entry));
   }
+}
+
+void Ending::give_up(int index) {
+  std::shared_ptr<Entry>& entry = taken_[static_cast<std::size_t>(index)].entry;
+  if (entry == nullptr) return;
+  if (entry->is_active) static_cast<void>(entry->reduction.release());
+  forget(std::move(entry));
 }
 
 void keep_operator(MPI_Op op) {

@@ -21,8 +21,6 @@ struct Entry;
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested);
 /// The program is about to start a persistent request.
 void start_request(MPI_Request request);
-/// The program gives a request up. What still moves keeps its memory.
-void drop_request(MPI_Request request);
 /// Whether there is any entry.
 bool has_requests() noexcept;
 
@@ -40,6 +38,8 @@ class Ending {
   void settle(int index, MPI_Request now);
   /// Likewise where the call failed, perhaps for another request. What cannot be finished is given up.
   void settle_failed(int index, MPI_Request now);
+  /// The program has freed the request. What still moves keeps its memory.
+  void give_up(int index);
 
  private:
   struct Taken {

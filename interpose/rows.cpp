@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -124,7 +125,10 @@ int apply_by_library(const void* left, const void* right, void* result, std::siz
 bool is_promised_environment() noexcept {
 #ifdef __SSE2__
   constexpr unsigned flags = 0x3F, as_a_program_begins = 0x1F80;
-  return (_mm_getcsr() & ~flags) == as_a_program_begins;
+  constexpr unsigned short x87_as_a_program_begins = 0x037F;  // for long doubles
+  unsigned short x87 = 0;
+  asm volatile("fnstcw %0" : "=m"(x87));
+  return (_mm_getcsr() & ~flags) == as_a_program_begins && x87 == x87_as_a_program_begins;
 #elif defined(__aarch64__)
   std::uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));
@@ -133,6 +137,31 @@ bool is_promised_environment() noexcept {
   return false;
 #endif
 }
+
+/// While it lives, this thread rounds to nearest and keeps subnormal numbers. Then the program's environment comes
+/// back, with the flags that were raised.
+class PromisedEnvironment {
+ public:
+  PromisedEnvironment() noexcept : is_changed_(!is_promised_environment()) {
+    if (!is_changed_) return;
+    std::fegetenv(&programs_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~PromisedEnvironment() {
+    if (!is_changed_) return;
+    std::fexcept_t raised;
+    const int which = std::fetestexcept(FE_ALL_EXCEPT);
+    std::fegetexceptflag(&raised, which);
+    std::fesetenv(&programs_);
+    std::fesetexceptflag(&raised, which);
+  }
+  PromisedEnvironment(const PromisedEnvironment&) = delete;
+  PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;
+
+ private:
+  bool is_changed_;
+  std::fenv_t programs_ = {};
+};
 
 /// Sums of few doubles by the tree of libsteadfold, whose call takes longer than they do: neighbours add, level by
 /// level, the lower on the left. A NaN has the same bits whatever made it. Wants the promised environment.
@@ -159,6 +188,53 @@ void require_mpi(int code, const char* what) {
 }
 
 }  // namespace
+
+namespace {
+
+/// A program's elements for functions that refuse a null address. If MPI_BOTTOM is one, they get an address of this
+/// object, and one element of a type that leads from there to all of the program's.
+class NeverAtBottom {
+ public:
+  NeverAtBottom(void* buffer, int element_count, MPI_Datatype element_type)
+      : address(buffer), count(element_count), type(element_type) {
+    if (buffer != nullptr) return;
+    MPI_Aint here = 0;
+    PMPI_Get_address(&anchor_, &here);
+    const MPI_Aint to_bottom = -here;
+    PMPI_Type_create_hindexed(1, &element_count, &to_bottom, element_type, &made_);
+    PMPI_Type_commit(&made_);
+    address = &anchor_;
+    count = 1;
+    type = made_;
+  }
+  ~NeverAtBottom() {
+    if (made_ != MPI_DATATYPE_NULL) PMPI_Type_free(&made_);
+  }
+  NeverAtBottom(const NeverAtBottom&) = delete;
+  NeverAtBottom& operator=(const NeverAtBottom&) = delete;
+
+  void* address;
+  int count;
+  MPI_Datatype type;
+
+ private:
+  char anchor_ = 0;
+  MPI_Datatype made_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+int pack_elements(const void* from, int count, MPI_Datatype type, std::byte* packed, int size) {
+  const NeverAtBottom source(const_cast<void*>(from), count, type);
+  int position = 0;
+  return PMPI_Pack(source.address, source.count, source.type, packed, size, &position, MPI_COMM_SELF);
+}
+
+int unpack_elements(const std::byte* packed, int size, void* to, int count, MPI_Datatype type) {
+  const NeverAtBottom target(to, count, type);
+  int position = 0;
+  return PMPI_Unpack(packed, size, &position, target.address, target.count, target.type, MPI_COMM_SELF);
+}
 
 constinit thread_local Memory* Memory::first_listed = nullptr;
 
@@ -289,8 +365,7 @@ void Elements::pack(const std::byte* from, int count, std::byte* packed) const {
     std::memcpy(packed, from, size);
     return;
   }
-  int position = 0;
-  require_mpi(PMPI_Pack(from, count, type_, packed, static_cast<int>(size), &position, MPI_COMM_SELF), "packing");
+  require_mpi(pack_elements(from, count, type_, packed, static_cast<int>(size)), "packing");
 }
 
 void Elements::unpack(const std::byte* packed, int count, std::byte* to) const {
@@ -299,12 +374,15 @@ void Elements::unpack(const std::byte* packed, int count, std::byte* to) const {
     std::memcpy(to, packed, size);
     return;
   }
-  int position = 0;
-  require_mpi(PMPI_Unpack(packed, static_cast<int>(size), &position, to, count, type_, MPI_COMM_SELF), "unpacking");
+  require_mpi(unpack_elements(packed, static_cast<int>(size), to, count, type_), "unpacking");
 }
 
 void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* result) const {
   if (count == 0 || bytes_ == 0) return;
+  if (treatment_ == Treatment::by_library && is_named(op_)) {
+    const PromisedEnvironment promised;  // the MPI library's operators calculate in whatever environment they meet
+    return reduce_by_library(packed, rows, count, result);
+  }
   if (treatment_ == Treatment::by_library) return reduce_by_library(packed, rows, count, result);
   // Messages are aligned as memory that is allocated; the program's doubles are, too.
   if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&

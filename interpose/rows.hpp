@@ -34,6 +34,11 @@ enum class Treatment {
 const char* text_of(Treatment treatment) noexcept;
 constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_library; }
 
+/// As PMPI_Pack and PMPI_Unpack between a program's elements and `size` bytes, to begin with the first of these; but a
+/// program's buffer may be MPI_BOTTOM, which MPICH 4.0.2 refuses there. They return MPI's code.
+int pack_elements(const void* from, int count, MPI_Datatype type, std::byte* packed, int size);
+int unpack_elements(const std::byte* packed, int size, void* to, int count, MPI_Datatype type);
+
 /// Memory that a thread keeps from call to call, a thread_local object. What stands there is lost when more is taken.
 /// It has no destructor: objects of the program may reduce when those of the thread are gone, and what they take then
 /// is never given back.

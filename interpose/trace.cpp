@@ -88,9 +88,8 @@ std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count coun
   for (MPI_Count first = 0; first < count; first += most) {
     const auto now = static_cast<int>(std::min(most, count - first));
     std::byte* const packed = memory.take(static_cast<std::size_t>(size) * static_cast<std::size_t>(now));
-    int end = 0;
-    PMPI_Pack(bytes + extent * first, now, type, packed, size * now, &end, MPI_COMM_SELF);
-    digest = digest_of(digest, packed, static_cast<std::size_t>(end));
+    pack_elements(bytes + extent * first, now, type, packed, size * now);
+    digest = digest_of(digest, packed, static_cast<std::size_t>(size) * static_cast<std::size_t>(now));
   }
   return digest;
 }
@@ -141,7 +140,7 @@ class Trace {
             " cannot be written to its end), make room");
       }
     }
-    if (!compared_.empty()) tell();
+    if (!compared_.empty() && !is_spawned()) tell();
   }
 
  private:
@@ -156,11 +155,13 @@ class Trace {
     TraceHead head;
     head.rank = rank_;
     head.ranks = ranks_;
-    MPI_Comm parent = MPI_COMM_NULL;
-    PMPI_Comm_get_parent(&parent);
-    if (!record_.empty() && parent != MPI_COMM_NULL) {
-      say("nothing is recorded (this process was spawned by another that has the same rank)");
-    } else if (!record_.empty()) {
+    if (is_spawned()) {
+      is_readable_ = false;
+      say(std::string("nothing is ") + (record_.empty() ? "compared" : "recorded") +
+          " (this process was spawned by another that has the same rank)");
+      return;
+    }
+    if (!record_.empty()) {
       // Of its own, so that no older record is lost and no pipe is waited for.
       const int opened = ::open(file(record_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       const int why = errno;

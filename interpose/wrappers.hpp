@@ -107,6 +107,7 @@ enum class When { now, at_the_end, each_time_it_is_started };
 class Watch {
  public:
   Watch(const Call& call, const Communicator& comm, Treatment treatment, When when);
+  ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   /// The call came back.
@@ -237,6 +238,19 @@ int end_requests(const Origin& origin, int count, Array requests) {
     const int code = origin.pass_on();
     for (int i = 0; i < count; ++i)
       code == MPI_SUCCESS ? all.settle(i, requests.get(i)) : all.settle_failed(i, requests.get(i));
+    return code;
+  });
+}
+
+/// MPI_Request_free of `requests.get(0)`, which the MPI library may refuse.
+template <class Array>
+int free_request(const Origin& origin, Array requests) {
+  if (!has_requests()) return origin.pass_on();
+  return guarded(origin, MPI_COMM_WORLD, [&] {
+    Ending freed(1);
+    freed.take(0, requests.get(0));
+    const int code = origin.pass_on();
+    if (code == MPI_SUCCESS) freed.give_up(0);
     return code;
   });
 }

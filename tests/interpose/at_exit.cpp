@@ -1,12 +1,16 @@
-// A program whose objects start and finalize MPI, and reduce, before and behind main(), as those of Boost.MPI may.
+// A program whose objects start and finalize MPI, and reduce, before and behind main(), as those of Boost.MPI may. With
+// INIT_IN_MAIN in the environment, main() starts MPI.
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 
 struct Environment {
-  Environment() { MPI_Init(nullptr, nullptr); }
+  Environment() {
+    if (std::getenv("INIT_IN_MAIN") == nullptr) MPI_Init(nullptr, nullptr);
+  }
   ~Environment() { MPI_Finalize(); }
 } environment;
 
@@ -25,4 +29,7 @@ struct Timer {
 
 }  // namespace
 
-int main() { std::printf("in main %g\n", sum_of_ranks()); }
+int main() {
+  if (std::getenv("INIT_IN_MAIN") != nullptr) MPI_Init(nullptr, nullptr);
+  std::printf("in main %g\n", sum_of_ranks());
+}

@@ -1,6 +1,7 @@
 /* A program that knows nothing of Steadfold. It reduces hostile numbers by every function of MPI that reduces and
  * compares each result, bit for bit, with the tree over ranks, which it works out level by level on numbers that every
- * rank can make by itself. Without the interposer it fails. */
+ * rank can make by itself. Every call is made in another floating-point environment, and every rank is in another one;
+ * the expected results are worked out in the usual one. Without the interposer the program fails. */
 #include <math.h>
 #include <mpi.h>
 #if MPI_VERSION < 4 && defined(OPEN_MPI)
@@ -11,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "environment.h"
 #include "mixed.h"
 
 enum { most_ranks = 16 };
 
 static int failures = 0;
 static int world_rank = 0;
+static int environment = 0; /* the program's own */
 
 static void fail(const char* function, const char* what, int size, long index) {
   if (++failures <= 5)
@@ -25,10 +28,12 @@ static void fail(const char* function, const char* what, int size, long index) {
 
 /* --- numbers --- */
 
-/* Cancellation, wide exponents, zeros of both signs, and now and then an infinity or a NaN. */
+/* Cancellation, wide exponents, zeros of both signs, and now and then an infinity or a NaN. At some indices all ranks
+ * have subnormal numbers. */
 static double hostile(int rank, long index) {
   const uint64_t bits = mixed((uint64_t)index * 64 + (uint64_t)rank);
   const double sign = bits & 1 ? -1.0 : 1.0;
+  if (index % 31 == 30) return sign * (double)(bits >> 60) * 0x1p-1074;
   if (index % 97 == 96 && rank == index % 5) return bits & 2 ? (double)NAN : sign * (double)INFINITY;
   if (bits % 11 == 3) return sign * 0.0;
   const int exponent = (int)(bits >> 8 & 63) - 32;
@@ -61,7 +66,10 @@ typedef struct {
 } Case;
 
 static void make_double(int rank, long index, void* e) { *(double*)e = hostile(rank, index); }
-static void make_float(int rank, long index, void* e) { *(float*)e = (float)hostile(rank, index); }
+static void make_float(int rank, long index, void* e) {
+  const double number = hostile(rank, index);
+  *(float*)e = (float)(index % 31 == 30 ? number * 0x1p925 : number); /* also subnormal */
+}
 static void make_complex(int rank, long index, void* e) {
   ((double*)e)[0] = complex_part(rank, index, 0);
   ((double*)e)[1] = complex_part(rank, index, 1);
@@ -79,9 +87,15 @@ static void make_word(int rank, long index, void* e) {
   const uint64_t word = mixed((uint64_t)index * 64 + (uint64_t)rank);
   memcpy(e, &word, sizeof word);
 }
+static void make_subnormal(int rank, long index, void* e) {
+  *(double*)e = (double)((int)(mixed((uint64_t)index * 64 + (uint64_t)rank) % 201) - 100) * 0x1p-1074;
+}
 static void make_pair(int rank, long index, void* e) {
   memset(e, 0, 16);
-  *(double*)e = mixed((uint64_t)(index + rank)) & 1 ? -0.0 : 0.0;
+  if (index % 2 == 0)
+    *(double*)e = mixed((uint64_t)(index + rank)) & 1 ? -0.0 : 0.0;
+  else
+    make_subnormal(rank, index, e);
   ((int*)e)[2] = rank;
 }
 static void make_gap(int rank, long index, void* e) { /* two doubles, and one between them that does not count */
@@ -110,6 +124,9 @@ static void multiply_complex(const void* left, void* right) {
 }
 static void add_long_double(const void* left, void* right) {
   *(long double*)right = *(const long double*)left + *(long double*)right;
+}
+static void max_double(const void* left, void* right) {
+  if (*(const double*)left > *(double*)right) memcpy(right, left, sizeof(double));
 }
 /* Of long doubles, since Open MPI takes other instructions for some doubles of a vector than for a single one. */
 static void max_by_library(const void* left, void* right) {
@@ -146,6 +163,7 @@ static void skew(const void* left, void* right) {
 static void skew_all(void* left, void* right, int* count, MPI_Datatype* type) {
   MPI_Aint lowest, extent;
   MPI_Type_get_extent(*type, &lowest, &extent);
+  if (*count > 0) set_environment(0); /* its own matter, which the interposer ends */
   for (int i = 0; i < *count; ++i) skew((char*)left + i * extent, (char*)right + i * extent);
 }
 
@@ -189,6 +207,9 @@ static const unsigned char untouched = 0xA5;
 
 static void check(const char* function, const int* ranks, int size, long first, long count, const char* found) {
   char expected[sizeof(Element)];
+  if (environment_in_force() != environment) fail(function, "the environment", size, environment);
+  environment = 0;
+  set_environment(0);
   for (long i = 0; i < count; ++i) {
     oracle(ranks, size, first + i, expected);
     const char* const at = found + (size_t)i * now->bytes;
@@ -280,6 +301,13 @@ static void repeat(MPI_Request* request) {
   MPI_Request_free(request);
 }
 
+/* The environment of the next call. */
+static void set_next_environment(void) {
+  static int turn = 0;
+  environment = (turn++ * 5 + world_rank) % environment_count;
+  set_environment(environment);
+}
+
 #if MPI_VERSION >= 4
 #define PREPARED(name, suffix) MPI_##name##_init##suffix
 #define LARGE(Name, name, count, ...)                                                 \
@@ -298,6 +326,7 @@ static void repeat(MPI_Request* request) {
 /* Calls MPI_Name in one of the ways. */
 #define CALL(Name, name, int_count, large_count, ...)                              \
   MPI_Request request = MPI_REQUEST_NULL;                                          \
+  set_next_environment();                                                          \
   switch (way) {                                                                   \
     case blocking: MPI_##Name(from, to, int_count, __VA_ARGS__); return;           \
     case started: MPI_I##name(from, to, int_count, __VA_ARGS__, &request); break;  \
@@ -449,12 +478,12 @@ static void reduce_between_groups(int size) {
 }
 
 /* The operator and the type are freed before their last call's result is looked at, and made again with other meanings.
- */
+ * Where calls are started, two of them use the operator, and the first ends before the second. */
 static void reduce_and_free(int size) {
   for (int i = 0; i < 20; ++i) {
     MPI_Op op;
     MPI_Datatype type;
-    uint64_t mine[2], found[2];
+    uint64_t mine[2], found[2], first[2];
     const int ranks[most_ranks] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const Case one = {"a freed operator", MPI_UINT64_T, MPI_OP_NULL, 8, make_word, mix, 0};
     MPI_Op_create(mix_all, i % 2, &op);
@@ -463,17 +492,21 @@ static void reduce_and_free(int size) {
     now = &one;
     make_word(world_rank, 0, &mine[0]);
     make_word(world_rank, 1, &mine[1]);
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (i % 4 < 2)
+    MPI_Request request = MPI_REQUEST_NULL, first_request = MPI_REQUEST_NULL;
+    if (i % 4 < 2) {
       MPI_Allreduce(mine, found, 2, type, op, MPI_COMM_WORLD);
-    else
+    } else {
+      MPI_Iallreduce(mine, first, 2, type, op, MPI_COMM_WORLD, &first_request);
       MPI_Iallreduce(mine, found, 2, type, op, MPI_COMM_WORLD, &request);
+    }
     MPI_Op_free(&op);
     MPI_Type_free(&type);
+    MPI_Wait(&first_request, MPI_STATUS_IGNORE);
     MPI_Op others;
     MPI_Op_create(mix_none, 1, &others); /* may get the freed one's handle */
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Op_free(&others);
+    if (i % 4 >= 2) check("Allreduce", ranks, size, 0, 2, (const char*)first);
     check("Allreduce", ranks, size, 0, 2, (const char*)found);
   }
 }
@@ -503,6 +536,7 @@ static void reduce_mixed(const int* ranks, int size) {
       all[i - 1] = requests[other];
       requests[other] = requests[i - 1];
     }
+    set_next_environment();
     for (int i = 0; i < left;) { /* some at a time, in one of four ways */
       random = mixed(random);
       const int some = (int)(random % 7) + 1 < left - i ? (int)(random % 7) + 1 : left - i;
@@ -555,6 +589,7 @@ int main(int argc, char** argv) {
       {"complex products", MPI_C_DOUBLE_COMPLEX, MPI_PROD, 16, make_complex, multiply_complex, 0},
       {"sums of long doubles", MPI_LONG_DOUBLE, MPI_SUM, sizeof(long double), make_long_double, add_long_double, 10},
       {"the greatest of zeros", MPI_LONG_DOUBLE, MPI_MAX, sizeof(long double), make_zero, max_by_library, 10},
+      {"the greatest of subnormal numbers", MPI_DOUBLE, MPI_MAX, 8, make_subnormal, max_double, 0},
       {"the place of the least of zeros", MPI_DOUBLE_INT, MPI_MINLOC, 16, make_pair, minloc_by_library, 12},
       {"an operator with an order", MPI_UINT64_T, ordered, 8, make_word, mix, 0},
       {"an operator that hides its order", MPI_UINT64_T, unordered, 8, make_word, mix, 0},
@@ -562,6 +597,11 @@ int main(int argc, char** argv) {
   };
   int all[most_ranks];
   for (int r = 0; r < size; ++r) all[r] = r;
+  for (int i = 0; i < environment_count; ++i) {
+    set_environment(i);
+    if (environment_in_force() != i) fail("this program", "the environment", size, i);
+  }
+  set_environment(0);
   const char* const only = argc > 1 ? argv[1] : "";
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     now = &cases[i];

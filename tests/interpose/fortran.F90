@@ -96,10 +96,12 @@ program fortran_reductions
 #endif
   OF(MPI_Request) :: request, requests(6)
   OF(MPI_Op) :: op
+  OF(MPI_Datatype) :: there
+  integer(MPI_ADDRESS_KIND) :: addresses(1)
   real(real64) :: from(count * most), to(count * most), more(count, 6)
   integer :: ranks, error, i, index, ended, indices(6), counts(most), before
   logical :: flag
-  external :: add
+  external :: add, add_there
 
   call mpi_init(error)
   call mpi_comm_rank(MPI_COMM_WORLD, me, error)
@@ -217,6 +219,17 @@ program fortran_reductions
   call mpi_wait(request, MPI_STATUS_IGNORE, error)
   call check('a freed operator', to(:count), ranks, 0)
 
+  ! MPI_BOTTOM: where the elements stand is said by their type.
+  call mpi_get_address(to, addresses(1), error)
+  call mpi_type_create_hindexed(1, [count], addresses, MPI_DOUBLE_PRECISION, there, error)
+  call mpi_type_commit(there, error)
+  call mpi_op_create(add_there, .false., op, error)
+  call fill(to)
+  call mpi_allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, there, op, MPI_COMM_WORLD, error)
+  call check('an allreduce at MPI_BOTTOM', to(:count), ranks, 0)
+  call mpi_op_free(op, error)
+  call mpi_type_free(there, error)
+
   call mpi_allreduce(failures, index, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
   if (me == 0) print '(i0, a)', index, ' results are wrong'
 #if defined(INTERFACE_F08)
@@ -289,5 +302,35 @@ subroutine add(left, right, length, type)
   integer :: length, type
   double precision :: left(length), right(length)
   right = left + right
+#endif
+end subroutine
+
+! Adds elements of five numbers that stand where their type says.
+subroutine add_there(left, right, length, type)
+#if defined(INTERFACE_F08)
+  use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer, c_intptr_t, c_null_ptr
+  type(c_ptr), value :: left, right
+  integer :: length
+  type(MPI_Datatype) :: type
+  integer(MPI_ADDRESS_KIND) :: begin, extent
+  double precision, pointer :: a(:), b(:)
+  call mpi_type_get_true_extent(type, begin, extent)
+  call c_f_pointer(transfer(transfer(left, 0_c_intptr_t) + begin, c_null_ptr), a, [5 * length])
+  call c_f_pointer(transfer(transfer(right, 0_c_intptr_t) + begin, c_null_ptr), b, [5 * length])
+  b = a + b
+#else
+#if defined(INTERFACE_MODULE)
+  use mpi
+#else
+  include 'mpif.h'
+#endif
+  integer :: length, type, error
+  double precision :: left(*), right(*)
+  integer(MPI_ADDRESS_KIND) :: begin, extent, i
+  call mpi_type_get_true_extent(type, begin, extent, error)
+  do i = begin / 8 + 1, begin / 8 + 5 * length
+    right(i) = left(i) + right(i)
+  end do
 #endif
 end subroutine

@@ -29,7 +29,8 @@ STARTED = {
 
 def run(ranks, *command, interposed=True, limit=120, **environment):
     """The finished launch of a program; environment variables of the interposer go without their prefix."""
-    own = {**os.environ, **{k if k.startswith(("OMPI", "MPIR")) else f"STEADFOLD_INTERPOSE_{k}": v for k, v in environment.items()}}
+    as_they_are = ("OMPI", "MPIR", "INIT_")
+    own = {**os.environ, **{k if k.startswith(as_they_are) else f"STEADFOLD_INTERPOSE_{k}": v for k, v in environment.items()}}
     if interposed:
         own["LD_PRELOAD"] = ":".join(filter(None, (PRELOADED, own.get("LD_PRELOAD", ""))))
     return subprocess.run([os.environ["STEADFOLD_MPIRUN"], "-n", str(ranks), *command], capture_output=True, text=True,
@@ -44,6 +45,15 @@ def forced(algorithm):
     if LIBRARY == "mpich":
         return {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": algorithm}
     return {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": algorithm}
+
+
+def line_of_call(function, text):
+    """Where the only statement with this text stands in a function of programs.c, as a report tells it."""
+    lines = Path(__file__).with_name("programs.c").read_text().splitlines()
+    begin = lines.index(f"static void {function}(void) {{")
+    found = [i + 1 for i in range(begin, lines.index("}", begin)) if text in lines[i]]
+    assert len(found) == 1, (function, text, found)
+    return f"{function} (programs.c:{found[0]})"
 
 
 class Interposed(unittest.TestCase):
@@ -153,10 +163,56 @@ class Interposed(unittest.TestCase):
         self.assertEqual((report["rank"], report["ranks"], report["same_bits_again"]), (0, 3, False))
         sums = [call for call in report["calls"] if call["function"] == "Iallreduce"]
         self.assertEqual([(call["operator"], call["type"], call["calls"], call["bytes"]) for call in sums], [("MPI_SUM", "MPI_DOUBLE", 1, 8)])
-        self.assertRegex(sums[0]["where"], r"^kinds \(programs.c:\d+\)$")
+        for function, op, kind, done, text in (
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, by tree", "MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)"),
+            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", "rank order, by tree, the operator as it is", "MPI_MAX"),
+            ("Allreduce", "MPI_SUM", "MPI_INT", "passed on: no order changes a bit", "MPI_INT"),
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "passed on: one rank", "MPI_COMM_SELF"),
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "passed on: no elements", "&y, 0, MPI_DOUBLE"),
+            ("Iallreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, by tree", "MPI_Iallreduce"),
+            ("Scan", "MPI_SUM", "MPI_DOUBLE", "rank order, by tree", "MPI_Scan"),
+            ("Scan", "MPI_SUM", "MPI_FLOAT", "rank order, by tree", "MPI_Scan"),
+        ):
+            with self.subTest(function=function, op=op, type=kind, done=done):
+                wanted = {"function": function, "operator": op, "type": kind, "done": done}
+                (where,) = (call["where"] for call in report["calls"] if wanted.items() <= call.items())
+                self.assertEqual(where, line_of_call("kinds", text))
         self.assertGreater(sums[0]["seconds"], 0)
         ran = self.ended_well(run(3, program("programs"), "kinds", REPORT="/no/such/folder/report"))
         self.assertIn("there is no report (/no/such/folder/report cannot be written)", ran.stderr)
+
+    def test_a_report_tells_what_is_known_of_a_place(self):
+        for function, line, where in (
+            ("kinds", "/any/programs.c:12 (discriminator 3)", r"kinds \(programs\.c:12\)"),
+            ("kinds", "??:?", "kinds in programs"),
+            ("??", "??:0", r"programs\+0x[0-9a-f]+"),
+        ):
+            with self.subTest(line=line), tempfile.TemporaryDirectory() as folder:
+                file, tool = Path(folder, "report.json"), Path(folder, "addr2line")
+                tool.write_text(f'#!/bin/sh\nshift 2\nfor address; do echo "{function}"; echo "{line}"; done\n')
+                tool.chmod(0o755)
+                here = f"PATH={folder}:{os.environ['PATH']}"  # which launchers may change
+                self.ended_well(run(1, "env", here, program("programs"), "kinds", REPORT=str(file)))
+                places = [call["where"] for call in json.loads(file.read_text())["calls"] if "where" in call]
+                self.assertEqual(len(places), 8)
+                for place in places:
+                    self.assertRegex(place, f"^{where}$")
+
+    def test_a_report_promises_nothing_of_calls_that_the_library_orders(self):
+        for ranks, command, settings, done in (
+            (2, ["across"], {}, "passed on: processes of two worlds or groups"),
+            (2, ["large"], {}, "passed on: too large"),
+            (1, ["one_sided"], {}, "passed on: one-sided"),
+            (2, ["digest", "0"], {"METHOD": "plain"}, "passed on: as asked"),
+        ):
+            with self.subTest(command), tempfile.TemporaryDirectory() as folder:
+                file = Path(folder, "report.json")
+                self.ended_well(run(ranks, program("programs"), *command, REPORT=str(file), **settings))
+                report = json.loads(file.read_text())
+                self.assertEqual({call["done"] for call in report["calls"]}, {done})
+                self.assertIs(report["same_bits_again"], False)
+                if command == ["across"]:
+                    self.assertEqual(report["calls"][0]["type"], '"doubles" \\ of\nours')
 
     def test_a_diagnosis_tells_what_the_library_rounds_otherwise(self):
         def differing(ranks, algorithm, **options):
@@ -214,6 +270,44 @@ class Interposed(unittest.TestCase):
             ran = self.ended_well(run(4, program("programs"), "digest", "0", COMPARE=file))
             self.assertIn("collectives.0 is of another number of ranks), record the other run first", ran.stderr)
 
+    def test_a_record_has_what_was_reduced_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/record"
+
+            def compared(what):
+                return self.ended_well(run(3, program("programs"), "traced", str(what), COMPARE=file)).stderr
+
+            self.ended_well(run(3, program("programs"), "traced", "0", RECORD=file))
+            told = compared(1)
+            self.assertEqual(told.count(" its reduction number 1, Allreduce in traced "), 3)
+            self.assertEqual(told.count(": what it contributed differs, or the call itself\n"), 3)
+            told = compared(2).splitlines()[1:]  # the earliest ranks first
+            self.assertEqual([line.split(" in ")[0] for line in told], [f"rank {r}, its reduction number {n}" for r, n in ((0, "4, Reduce"), (2, "4, Reduce"), (1, "6, Allreduce"))])
+            self.assertTrue(told[0].endswith(": the same went in, and another result came out"), told)
+            self.assertTrue(all(line.endswith(": what it contributed differs, or the call itself") for line in told[1:]), told)
+            self.assertIn("the reductions of both runs are the same: what went in and what came out, on all ranks\n", compared(3))
+            os.remove(file + ".2")
+            told = compared(0)
+            self.assertIn(f"nothing of rank 2 is compared ({file}.2 cannot be read), record the other run first\n", told)
+            self.assertIn("no rank that was compared differs\n", told)
+            self.assertNotIn("on all ranks", told)
+
+    def test_spawned_processes_leave_the_files_of_others_alone(self):
+        if LIBRARY == "mpich":
+            return  # Debian's fails in MPI_Comm_spawn
+        with tempfile.TemporaryDirectory() as folder:
+            record, report = f"{folder}/record", f"{folder}/report.json"
+            ran = self.ended_well(run(2, program("programs"), "spawns", RECORD=record, REPORT=report))
+            self.assertEqual([os.path.getsize(f"{record}.{rank}") for rank in range(2)], 2 * [16 + 24 * 2])
+            self.assertEqual(sum(call["calls"] for call in json.loads(Path(report).read_text())["calls"]), 2)
+            why = " (this process was spawned by another that has the same rank)\n"
+            self.assertEqual(ran.stderr.count(f"nothing is recorded{why}"), 2)
+            self.assertIn(f"there is no report of spawned processes (their parents write {report})\n", ran.stderr)
+            ran = self.ended_well(run(2, program("programs"), "spawns", COMPARE=record))
+            self.assertEqual(ran.stderr.count(f"nothing is compared{why}"), 2)
+            self.assertEqual(ran.stderr.count("the reductions of both runs are the same"), 1)
+            self.assertNotIn("the runs part", ran.stderr)
+
     def test_a_report_of_handled_calls_alone_promises_the_same_bits(self):
         for command in ([program("programs"), "digest", "0"], [program("at_exit")]):
             ran = self.ended_well(run(3, *command, REPORT="1"))
@@ -223,6 +317,10 @@ class Interposed(unittest.TestCase):
         for method in ("tree", "exact"):
             ran = self.ended_well(run(3, program("at_exit"), METHOD=method))
             self.assertEqual(sorted(ran.stdout.splitlines()), 3 * ["at exit 3"] + 3 * ["in main 3"])
+        with tempfile.TemporaryDirectory() as folder:  # and the settings, made behind those objects, outlive them
+            file = Path(folder, "a_report_of_what_was_done_until_the_end.json")
+            self.ended_well(run(2, program("at_exit"), INIT_IN_MAIN="1", REPORT=str(file)))
+            self.assertEqual(sum(call["calls"] for call in json.loads(file.read_text())["calls"]), 2)
 
     def test_memory_is_bounded_where_elements_stand_far_apart(self):
         peaks = [int(re.search(r"peak (\d+)", self.ended_well(run(2, program("programs"), "gaps", interposed=i)).stdout)[1]) for i in (True, False)]

@@ -7,7 +7,12 @@
  * - in_turn N: makes N communicators in turn and reduces on each
  * - at_once N: makes N communicators and reduces on all while they live
  * - threads: two threads reduce, each on a communicator of its own
- * - kinds: one call of each kind that a report tells apart
+ * - kinds: one call of each kind that a report tells apart, and several from one line
+ * - across, large, one_sided: one call whose order the interposer leaves to the MPI library: between two groups, of
+ *   rows that take too much memory, and MPI_Accumulate; the type of `across` has quotes in its name
+ * - traced WHAT: the same calls for each WHAT, with different bytes where no elements stand; 1: with another operator
+ *   in the first call, 2: with another contribution of rank 2 to the fourth and of rank 1 to the last call
+ * - spawns: starts as many processes again, which make more calls
  * - gaps: elements far apart; prints the most memory that rank 0 had, in KiB
  * - rounding: fails if sums depend on how the program rounds, and on what it does to subnormal numbers
  * - refused: what the MPI library refuses is an error for the program, which goes on */
@@ -194,9 +199,19 @@ static void threads(void) {
   for (int i = 0; i < 2; ++i) MPI_Comm_free(&comms[i]);
 }
 
+static void one_sided(void) {
+  double x = 1, y = 0;
+  MPI_Win window;
+  MPI_Win_create(&y, sizeof y, sizeof y, MPI_INFO_NULL, MPI_COMM_SELF, &window);
+  MPI_Win_fence(0, window);
+  MPI_Accumulate(&x, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+}
+
 static void kinds(void) {
   double x = 1, y = 0;
-  int i = 1, n = 0;
+  int i = 1, n = 0, k;
   MPI_Request request;
   MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -205,12 +220,8 @@ static void kinds(void) {
   MPI_Allreduce(&x, &y, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Iallreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Win window;
-  MPI_Win_create(&y, sizeof y, sizeof y, MPI_INFO_NULL, MPI_COMM_SELF, &window);
-  MPI_Win_fence(0, window);
-  MPI_Accumulate(&x, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, window);
-  MPI_Win_fence(0, window);
-  MPI_Win_free(&window);
+  for (k = 0; k < 3; ++k) MPI_Scan(&x, &y, 1, k < 2 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  one_sided();
 }
 
 static void add_words(void* in, void* inout, int* count, MPI_Datatype* type) {
@@ -241,6 +252,91 @@ static void gaps(void) {
   MPI_Type_free(&type);
   free(x);
   free(y);
+}
+
+static void across(void) {
+  MPI_Comm half, between;
+  double x = 1, y = 0;
+  MPI_Type_set_name(MPI_DOUBLE, "\"doubles\" \\ of\nours");
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 5, &between);
+  MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, between);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
+/* Most of these bytes are never touched. */
+static void large(void) {
+  enum { count = 9, extent = 16 << 20 };
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Request request;
+  char* const x = calloc(count, extent);
+  char* const y = calloc(count, extent);
+  MPI_Type_create_resized(MPI_DOUBLE, 0, extent, &type);
+  MPI_Type_commit(&type);
+  MPI_Op_create(add_words, 1, &op);
+  MPI_Iallreduce(x, y, count, type, op, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
+  free(x);
+  free(y);
+}
+
+static void traced(int what) {
+  enum { places = 70000 };
+  double most[3], of_all[3];
+  struct {
+    double value;
+    int index, gap;
+  } pair[2], first[2];
+  long double parts[4], sums[4]; /* two complex numbers */
+  double* const x = malloc(3 * places * sizeof *x);
+  double* const y = malloc(3 * places * sizeof *y);
+  MPI_Datatype two, type;
+  MPI_Op op;
+  int i;
+  for (i = 0; i < 3; ++i) most[i] = 1;
+  for (i = 0; i < 3; ++i) /* with numbers that are the same on all ranks, every operator gives the same */
+    MPI_Allreduce(most, of_all, 3, MPI_DOUBLE, what == 1 && i == 0 ? MPI_MIN : MPI_MAX, MPI_COMM_WORLD);
+  memset(parts, what, sizeof parts);
+  for (i = 0; i < 4; ++i) parts[i] = rank + (what == 2 && rank == 2 && i == 3 ? 1 : 0);
+  MPI_Reduce(parts, sums, 2, MPI_C_LONG_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD);
+  memset(pair, what, sizeof pair);
+  for (i = 0; i < 2; ++i) {
+    pair[i].value = i;
+    pair[i].index = rank;
+  }
+  memset(first, what, sizeof first);
+  MPI_Allreduce(pair, first, 2, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD);
+  for (i = 0; i < 3 * places; ++i) x[i] = i % 3 == 1 ? what : 1; /* and y: what stands there already */
+  memset(y, what, 3 * places * sizeof *y);
+  if (what == 2 && rank == 1) x[3 * places - 1] = 5;
+  MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &two);
+  MPI_Type_create_resized(two, 0, 3 * sizeof *x, &type);
+  MPI_Type_commit(&type);
+  MPI_Op_create(add_words, 1, &op);
+  MPI_Allreduce(x, y, places, type, op, MPI_COMM_WORLD);
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
+  MPI_Type_free(&two);
+  free(x);
+  free(y);
+}
+
+static void spawns(const char* program) {
+  MPI_Comm parent, children;
+  int i;
+  MPI_Comm_get_parent(&parent);
+  for (i = 0; i < (parent == MPI_COMM_NULL ? 2 : 7); ++i) reduce_on(MPI_COMM_WORLD);
+  if (parent == MPI_COMM_NULL) {
+    char* arguments[] = {"spawns", NULL};
+    MPI_Comm_spawn(program, arguments, size, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&children);
+  } else {
+    MPI_Comm_disconnect(&parent);
+  }
 }
 
 static void sum_of_all(double each, int count, double due) {
@@ -279,6 +375,15 @@ static void refused(void) {
   if (MPI_Allreduce(x, y, -1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
   if (MPI_Reduce(x, y, 1, MPI_DOUBLE, MPI_SUM, size, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
   if (MPI_Allreduce(x, y, 1, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) exit(1);
+  MPI_Request request; /* what is under way cannot be freed, and ends all the same */
+  if (rank == 0) MPI_Recv(y, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Iallreduce(x, y, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank == 1) {
+    if (MPI_Request_free(&request) == MPI_SUCCESS) exit(1);
+    MPI_Send(x, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (y[0] != size || y[1] != 2 * size) exit(1);
 #endif
 }
 
@@ -300,6 +405,11 @@ int main(int argc, char** argv) {
   if (strcmp(name, "at_once") == 0) at_once(number);
   if (strcmp(name, "threads") == 0) threads();
   if (strcmp(name, "kinds") == 0) kinds();
+  if (strcmp(name, "across") == 0) across();
+  if (strcmp(name, "large") == 0) large();
+  if (strcmp(name, "one_sided") == 0) one_sided();
+  if (strcmp(name, "traced") == 0) traced(number);
+  if (strcmp(name, "spawns") == 0) spawns(argv[0]);
   if (strcmp(name, "gaps") == 0) gaps();
   if (strcmp(name, "rounding") == 0) rounding();
   if (strcmp(name, "refused") == 0) refused();
