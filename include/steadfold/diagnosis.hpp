@@ -12,9 +12,25 @@
 
 #if __cplusplus >= 201703L
 
+#include <cfenv>
 #include <cmath>
 
 namespace steadfold {
+
+namespace detail {
+/// function(numbers...) in the floating-point environment of the library's own calls, whatever the caller's is. The
+/// numbers pass through volatile objects, so the compiler calculates neither before nor after that environment.
+template <class Function, class... Numbers>
+auto in_promised_environment(const Function& function, Numbers... numbers) {
+  std::fenv_t callers;
+  std::fegetenv(&callers);
+  std::fesetenv(FE_DFL_ENV);
+  const auto calculated = [&](const volatile Numbers&... kept) { return function(Numbers(kept)...); };
+  const volatile auto result = calculated(numbers...);
+  std::fesetenv(&callers);
+  return result;
+}
+}  // namespace detail
 
 /// All numbers are of the whole job.
 template <class T>
@@ -27,10 +43,13 @@ struct Diagnosis {
   std::uint64_t count = 0;
 
   /// |plain - sum| / |sum|; 0 where both are equal, infinite where only the sum is 0.
-  T difference() const { return plain == sum ? T{0} : ratio(std::abs(plain - sum)); }
+  T difference() const {
+    return detail::in_promised_environment(
+        [](T one, T other) { return one == other ? T{0} : ratio(std::abs(one - other), other); }, plain, sum);
+  }
   /// The sum of |x| divided by |sum|, at least 1 unless all terms are 0: the relative error of a sum is about as many
   /// times that of its terms.
-  T condition() const { return ratio(absolute_sum); }
+  T condition() const { return detail::in_promised_environment(ratio, absolute_sum, sum); }
   /// The relative error of the sum by `tree`, at most: h u / (1 - h u) times the condition, where h is the tree's
   /// height and u half the distance between 1 and the next number. Source: N. J. Higham, Accuracy and Stability of
   /// Numerical Algorithms (2002), section 4.2. Infinite or NaN where nothing is known.
@@ -38,11 +57,12 @@ struct Diagnosis {
     int height = 0;
     while (height < 64 && (count - (count > 0)) >> height != 0) ++height;
     const T lost = static_cast<T>(height) * (std::numeric_limits<T>::epsilon() / 2);
-    return lost == 0 ? T{0} : lost / (1 - lost) * condition();
+    const auto bound = [](T of_terms, T factor) { return of_terms / (1 - of_terms) * factor; };
+    return lost == 0 ? T{0} : detail::in_promised_environment(bound, lost, condition());
   }
 
  private:
-  T ratio(T distance) const { return distance == 0 ? T{0} : distance / std::abs(sum); }
+  static T ratio(T distance, T to) { return distance == 0 ? T{0} : distance / std::abs(to); }
 };
 
 /// Looks at this process's elements, in three passes.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/environments.hpp"
 #include "support/on_team.hpp"
 
 namespace steadfold::test::every_call_test {
@@ -30,6 +31,31 @@ TEST_P(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
     EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), member.size() > 1);
   });
 }
+/// Every worker is in another floating-point environment, in turn until all of them were met.
+TEST(EveryCallInAnEnvironment, HasTheOutcomeOfTheUsualOne) {
+  Team team(3);
+  std::array<std::vector<Transcript::Entry>, 3> wanted, wanted_in_c;
+  on_members(team, [&](const Team::Member& member) {
+    const auto worker = static_cast<std::size_t>(member.group().rank());
+    wanted[worker] = transcript_in_cxx20(member.group()).entries();
+    wanted_in_c[worker] = transcript_in_c(member.group()).entries();
+  });
+  const auto usual = arithmetic_in_force();
+  for (std::size_t turn = 0; turn < environments.size(); turn += 3) {
+    on_members(team, [&](const Team::Member& member) {
+      const auto worker = static_cast<std::size_t>(member.group().rank());
+      const std::size_t mine = (turn + worker) % environments.size();
+      SCOPED_TRACE(environments[mine].name);
+      const InEnvironment environment(environments[mine]);
+      const auto before = arithmetic_in_force();
+      EXPECT_EQ(before == usual, mine == 0) << "the control";
+      EXPECT_EQ(transcript_in_cxx20(member.group()).entries(), wanted[worker]);
+      EXPECT_EQ(transcript_in_c(member.group()).entries(), wanted_in_c[worker]);
+      EXPECT_EQ(arithmetic_in_force(), before);
+    });
+  }
+}
+
 #if !defined(STEADFOLD_TEST_ONE_PROGRAM)
 TEST(EveryCallInBothStandards, IsCodeOfEach) { EXPECT_NE(check_in_cxx17(), check_in_cxx20()); }
 #endif

@@ -1,7 +1,8 @@
 // Every public function of the C++ API, called on hostile values. Compiled twice, as C++17 by cxx17.cpp and as C++20 by
 // cxx20.cpp, each in its own namespace: hence no guard.
 //
-// Data are the same on every rank, and each takes its part. A group may be that of MPI, or of a team.
+// Data are the same on every rank, and each takes its part. A group may be that of MPI, or of a team. The calls are
+// made in the floating-point environment in force; data and operators of this file's own are made in the usual one.
 
 struct Data {
   std::vector<double> x, y;
@@ -19,6 +20,7 @@ struct Data {
 
 /// Numbers that show a wrong order, a lost sign, a lost NaN: 4 to a row.
 inline std::vector<std::pair<std::string, Data>> inputs() {
+  const test::InEnvironment usual;
   constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double least = std::numeric_limits<double>::denorm_min();
   const std::vector<std::pair<std::string, std::vector<double>>> all = {
@@ -46,6 +48,7 @@ inline std::vector<std::pair<std::string, Data>> inputs() {
 
 template <class T>
 std::vector<T> as(const std::vector<double>& x) {
+  const test::InEnvironment usual;
   std::vector<T> converted;
   for (const double each : x) {
     if constexpr (std::is_integral_v<T>)
@@ -61,6 +64,13 @@ inline std::vector<std::complex<double>> as_complex(const Data& data) {
   std::vector<std::complex<double>> z;
   for (std::size_t i = 0; i < data.x.size(); ++i) z.emplace_back(data.x[i], data.y[i]);
   return z;
+}
+
+/// An operator for which the order counts.
+template <class T>
+T less_a_third(T a, T b) {
+  const test::InEnvironment usual;
+  return static_cast<T>(a - b / 3);
 }
 
 inline sf::Options with(sf::Method method, int root = -1) {
@@ -114,8 +124,7 @@ void note_numbers(Transcript& out, const std::vector<T>& x, const Data& data, co
   out.note_of_job("maximum_location", [&] { return sf::maximum_location(x, where...); });
   out.note_of_job("masked_sum", [&] { return sf::masked_sum(x, data.mask, where...); });
   out.note("a mask of another size", [&] { return sf::masked_sum(x, std::vector<char>(x.size() + 1), where...); });
-  const auto subtract = [](T a, T b) { return static_cast<T>(a - b / 3); };
-  out.note_of_job("reduce", [&] { return sf::reduce(x, sf::named("subtract", subtract), where...); });
+  out.note_of_job("reduce", [&] { return sf::reduce(x, sf::named("subtract", less_a_third<T>), where...); });
 }
 template <class... Where>
 void note_other_types(Transcript& out, const Data& data, const Where&... where) {
@@ -300,9 +309,8 @@ inline void note_vectors(Transcript& out, const std::vector<double>& row, Group 
   const auto blocks = blocks_of(group);
   const auto own = static_cast<std::size_t>(blocks[static_cast<std::size_t>(group.rank())]);
   note_change(out, "allreduce", row, [&](auto& buffer) { sf::allreduce(buffer, sf::plus, group); });
-  note_change(out, "allreduce of an own operator", row, [&](auto& buffer) {
-    sf::allreduce(buffer, sf::named("less a third", [](double a, double b) { return a - b / 3; }), group);
-  });
+  note_change(out, "allreduce of an own operator", row,
+              [&](auto& buffer) { sf::allreduce(buffer, sf::named("less a third", less_a_third<double>), group); });
   note_change(out, "reduce_to", row, [&](auto& buffer) { sf::reduce_to(0, buffer, sf::plus, group, sf::exact()); });
   note_change(out, "scan", row, [&](auto& buffer) { sf::scan(buffer, sf::plus, group); });
   note_change(out, "exscan", row, [&](auto& buffer) { sf::exscan(buffer, sf::max, group); });
@@ -428,7 +436,7 @@ inline void note_bundle(Transcript& out, const Field& field, const std::vector<d
   const auto covariance = bundle.covariance(x, y), sample = bundle.sample_covariance(x, y);
   const auto dots = bundle.dots(x, {y, x});
   const auto dotcs = bundle.dotcs(z, {z, z});
-  const auto own = bundle.reduce(x, sf::named("less a third", [](double a, double b) { return a - b / 3; }));
+  const auto own = bundle.reduce(x, sf::named("less a third", less_a_third<double>));
   const auto columns = bundle.sum(field.x, field.columns), groups = bundle.mean(field.x, field.grouped);
   const auto products = bundle.dot(field.x, field.y, field.columns);
   const auto reduced = bundle.reduce(field.x, sf::plus, field.masked);
@@ -466,7 +474,7 @@ inline void note_started(Transcript& out, const Field& field, const std::vector<
   auto sum = sf::start(sf::plus, x, group), norm = sf::start(sf::norm2, x, group);
   auto dot = sf::start(sf::dot, x, data.y, group, sf::binned());
   auto masked = sf::start(sf::masked_sum, x, data.mask, group);
-  auto own = sf::start(sf::named("less a third", [](double a, double b) { return a - b / 3; }), x, group);
+  auto own = sf::start(sf::named("less a third", less_a_third<double>), x, group);
   auto columns = sf::start(sf::plus, field.x, field.columns, group);
   auto products = sf::start(sf::dot, field.x, field.y, field.grouped, group);
   auto dots = sf::start_dots(x, {data.y, x}, group);

@@ -5,6 +5,7 @@
 #include "steadfold/diagnosis.hpp"
 #include "steadfold/memory.hpp"
 #include "steadfold/started.hpp"
+#include "support/environments.hpp"
 #include "support/hostile.hpp"
 
 #if __cplusplus >= 202002L

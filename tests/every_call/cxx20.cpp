@@ -10,6 +10,7 @@
 #include "steadfold/diagnosis.hpp"
 #include "steadfold/memory.hpp"
 #include "steadfold/started.hpp"
+#include "support/environments.hpp"
 #include "support/hostile.hpp"
 
 namespace steadfold::test::every_call_in_cxx20 {

@@ -18,7 +18,8 @@
 
 namespace steadfold::test {
 
-/// What every call came to. Collective over the group; all ranks have the same data, and take their parts.
+/// What every call came to in the floating-point environment in force. Collective over the group; all ranks have the
+/// same data, and take their parts.
 [[gnu::visibility("default")]] Transcript transcript_in_cxx17(Group group);
 [[gnu::visibility("default")]] Transcript transcript_in_cxx20(Group group);
 /// What most of these calls came to in C (c.c), under the names that they have in C++.

@@ -211,6 +211,9 @@ class Plans(unittest.TestCase):
             self.assertEqual(bits(result[1]), bits(sf.sum(x, method="tree")))
             self.assertEqual(bits(result[4]), bits(sf.sum(x, method="tree")))
             self.assertEqual(result[2:4], (worker, 3))
+        for worker in (3, -1):
+            with self.assertRaises(IndexError):
+                team[worker]
         with self.assertRaises(sf.InvalidArgumentError):
             sf.Team(0)
 

@@ -6,6 +6,7 @@
 
 #include "steadfold/mpi.hpp"
 #include "steadfold/team.hpp"
+#include "support/environments.hpp"
 
 namespace steadfold::tests::every_call_test {
 namespace {
@@ -28,6 +29,11 @@ TEST(EveryCall, OfCxx17HasTheOutcomeOfCxx20) {
   EXPECT_GT(references.entries().size(), std::size_t{150});
   const std::string control = "hostile, sum by plain";
   EXPECT_EQ(in_17.outcome_of_first(control) != wanted.outcome_of_first(control), world.size() > 1);
+  // Every rank in another floating-point environment.
+  const auto mine = 1 + static_cast<std::size_t>(world.rank()) % (test::environments.size() - 1);
+  const test::InEnvironment environment(test::environments[mine]);
+  EXPECT_EQ(test::transcript_in_cxx17(world).entries(), in_17.entries()) << test::environments[mine].name;
+  EXPECT_EQ(test::transcript_in_c(world).entries(), in_c.entries()) << test::environments[mine].name;
 }
 
 }  // namespace

@@ -1,0 +1,71 @@
+// The floating-point environments that a caller may be in: rounding modes, and what a library linked with -ffast-math
+// does to subnormal numbers. In C++17, too.
+#pragma once
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include <array>
+#include <cfenv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace steadfold::test {
+
+struct Environment {
+  const char* name;
+  int rounding;
+  unsigned flushing;  // bits of x86's MXCSR
+};
+
+#if defined(__SSE2__)
+inline constexpr std::array<Environment, 8> environments = {{{"the usual one", FE_TONEAREST, 0},
+                                                             {"upward", FE_UPWARD, 0},
+                                                             {"downward", FE_DOWNWARD, 0},
+                                                             {"toward zero", FE_TOWARDZERO, 0},
+                                                             {"flush to zero", FE_TONEAREST, 0x8000},
+                                                             {"denormals are zero", FE_TONEAREST, 0x0040},
+                                                             {"fast-math", FE_TONEAREST, 0x8040},
+                                                             {"fast-math, upward", FE_UPWARD, 0x8040}}};
+#else
+inline constexpr std::array<Environment, 4> environments = {{{"the usual one", FE_TONEAREST, 0},
+                                                             {"upward", FE_UPWARD, 0},
+                                                             {"downward", FE_DOWNWARD, 0},
+                                                             {"toward zero", FE_TOWARDZERO, 0}}};
+#endif
+
+/// Puts an environment in force on this thread for as long as the object lives.
+class InEnvironment {
+ public:
+  explicit InEnvironment(const Environment& wanted = environments.front()) {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+    std::fesetround(wanted.rounding);
+#if defined(__SSE2__)
+    _mm_setcsr(_mm_getcsr() | wanted.flushing);
+#endif
+  }
+  ~InEnvironment() { std::fesetenv(&before_); }
+  InEnvironment(const InEnvironment&) = delete;
+  InEnvironment& operator=(const InEnvironment&) = delete;
+
+ private:
+  std::fenv_t before_ = {};
+};
+
+/// What arithmetic comes to in the environment in force, as bits: different in each of `environments`.
+inline std::array<std::uint64_t, 5> arithmetic_in_force() {
+  const volatile double one = 1, three = 3, five = 5, least = 0x1p-1074, large = 0x1p100, normal = 0x1p-1022,
+                        half = 0.5;
+  const volatile double results[] = {one / three, one / five, -one / three, least * large, normal * half};
+  std::array<std::uint64_t, 5> bits{};
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const double result = results[i];
+    std::memcpy(&bits[i], &result, sizeof result);
+  }
+  return bits;
+}
+
+}  // namespace steadfold::test
