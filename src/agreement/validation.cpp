@@ -114,7 +114,7 @@ void validate(const Call& call, Rank rank_count) {
   require_size(call);
   if (call.element_count > order::most_elements && call.element_count != arithmetic::unknown_count)
     refuse("an element count of " + std::to_string(call.element_count) + " (no job has more rows than " +
-           std::to_string(order::most_elements) + "), give the number of rows of the whole job, or SF_UNKNOWN");
+           std::to_string(order::most_elements) + "), give the number of rows of the whole job, or leave it unknown");
   validate_share(call, rank_count);
   if (call.layout == LayoutKind::row_per_rank && call.rows != 1)
     refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");

@@ -246,7 +246,7 @@ TEST(Unusable, IntervalsAreNamed) {
       call, [](Call& c) { c.element_count = order::most_elements + 1; }, Status::invalid_argument,
       "an element count of 9223372036854775808 (no job has more rows than 9223372036854775807), give the number of "
       "rows "
-      "of the whole job, or SF_UNKNOWN");
+      "of the whole job, or leave it unknown");
   expect_unusable(
       call, [](Call& c) { c.rows = 7; }, Status::invalid_argument,
       "7 rows for intervals of 3 (this rank's layout and data differ in size), make them equal");

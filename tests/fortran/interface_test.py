@@ -111,7 +111,6 @@ NOT_READ = {
     "give an sf_type": "likewise",
     "SF_BYTES of 1 or 2 bytes": "the layer looks at the types of labels",
     "SF_BYTES of 1, 2, 4 or 8 bytes": "and at those of masks",
-    "take SF_SUM": "the layer looks whether there are roots",
     "ask sf_accumulator_packed_size": "the layer compares sizes",
     "take SF_ELEMENTS or SF_PRODUCTS": "the layer says the terms",
     "make one with sf_accumulator_create": "the layer gives no null pointers",
