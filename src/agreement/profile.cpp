@@ -110,7 +110,7 @@ void take_limit(const Figures& figures, const std::string& prefix, const LinkLim
   if (figures.has(limit) != figures.has(figure))
     refuse("figures are missing", limit + " and " + figure + " belong together");
   if (!figures.has(limit)) return;
-  link.*each.limit = static_cast<Bytes>(figures.of(limit));
+  link.*each.limit = static_cast<transport::Bytes>(figures.of(limit));
   link.*each.figure = figures.of(figure);
 }
 
