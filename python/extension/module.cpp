@@ -6,6 +6,7 @@
 
 #include "accumulators.hpp"
 #include "call.hpp"
+#include "lock.hpp"
 #include "program/doctor/examination.hpp"
 #include "runs.hpp"
 #include "src/arithmetic/environment.hpp"
@@ -102,7 +103,10 @@ nb::dict examine(nb::handle comm) {
 /// Calls a function in the floating-point environment in which bits are promised, whatever the process has.
 nb::object in_promised_environment(const nb::callable& function, const nb::args& arguments, const nb::kwargs& options) {
   const arithmetic::PromisedEnvironment environment;
-  return function(*arguments, **options);
+  NoUnwinding guard;
+  PyObject* const result = PyObject_Call(function.ptr(), arguments.ptr(), options.ptr());
+  guard.done();
+  return take(result);
 }
 
 /// The dtype of the sums of such elements if none is asked for; None for elements that the library does not take.

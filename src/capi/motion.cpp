@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -24,7 +25,8 @@ struct Entries {
   std::size_t next = 0;
 };
 Entries& entries() noexcept {
-  static Entries& only = *new Entries;
+  alignas(Entries) static std::byte place[sizeof(Entries)];
+  static Entries& only = *new (place) Entries;
   return only;
 }
 std::atomic<std::size_t> entry_count = 0;

@@ -502,7 +502,7 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "reduction 2 of a plan of 1")
     call sf_free(plan)
     call sf_reduce_scatter(x, x(1:1), 'sum', MPI_COMM_WORLD, [(-1, entry = 1, ranks)], ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "block 1 of -1 results")
+    call expect(ierr, SF_INVALID_ARGUMENT, "-1 elements in blocks(1)")
     call sf_rank_order(-1_c_int64_t, MPI_COMM_WORLD, first, last, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "-1 rows of this rank")
     call sf_start_rank_order(-1_c_int64_t, MPI_COMM_WORLD, from, to, request)
