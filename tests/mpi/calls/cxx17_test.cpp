@@ -182,8 +182,7 @@ TEST_F(Cxx17Test, CallsOfACommunicator) {  // all others are those of its group:
 TEST_F(Cxx17Test, ErrorsReachEveryRank) {
   const std::vector<double> wrong(rank == 1 ? 5 : 4), right(4);
   const std::string dot = text_of([&] { sf::dot(right, wrong, comm); });
-  EXPECT_NE(dot, "");
-  EXPECT_EQ(dot.find("differ in size (4 and 5 elements)") != std::string::npos, rank == 1) << dot;
+  EXPECT_NE(dot.find("differ in size (4 and 5 elements)"), std::string::npos) << dot;
   sf::Plan<double> plan(sf::plus, 4, comm);
   const std::string run = text_of([&] { plan.run(wrong); });
   EXPECT_NE(run, "");

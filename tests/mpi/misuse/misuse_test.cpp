@@ -189,7 +189,7 @@ TEST_F(MisuseTest, BlocksThatDoNotFit) {
     more.push_back(0);
     const auto own = std::span(result).first(blocks[world.index()]);
     expect_error(SF_INVALID_ARGUMENT,
-                 {std::to_string(more.size()) + " blocks of columns for " + std::to_string(world.size) + " rank"},
+                 {std::to_string(more.size()) + " blocks for " + std::to_string(world.size) + " ranks"},
                  "a block too many", [&] { reduce_scatter(x, is_astray(odd) ? more : blocks, own, plus, world.comm); });
   }
 }
