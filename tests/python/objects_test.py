@@ -542,7 +542,7 @@ class Package(unittest.TestCase):
         accumulator, x = sf.Accumulator(), np.ones(4)
         accumulator.add(x)
         for call, words in (
-            (accumulator.norm, "make it with products=True"), (lambda: accumulator.add(x, weights=x), "make one of products"),
+            (accumulator.norm, "make it with products=True"), (lambda: accumulator.add(x, weights=x), "make it with products=True"),
             (lambda: sf.Accumulator.from_bytes(b"x" * 100), "bytes that an accumulator was written to"),
             (lambda: sf.sum(x, require="ranks,"), "names of guarantees"), (lambda: sf.sum(x, root=-1), "count from 0"),
             (lambda: sf.sum(x, layout=sf.Layout.grid([5], [0], [2]), method="tree"), "5 elements on all ranks"),

@@ -435,7 +435,7 @@ class Numpy(unittest.TestCase):
             (lambda: sf.reduce_scatter([1.0], "sum", sf.Team(1)[0], blocks=[]), r"0 blocks for 1 ranks \(each rank gets one\), give as many"),
             (lambda: sf.Accumulator().norm(), r"a norm of an accumulator of elements .*make it with products=True"),
             (lambda: sf.Accumulator().add([1.0], weights=[1.0]), r"weights for an accumulator of elements .*make it with products=True"),
-            (lambda: sf.Accumulator.from_bytes(b"x" * 99), "give the bytes that an accumulator was written as"),
+            (lambda: sf.Accumulator.from_bytes(b"x" * 99), "give the bytes that an accumulator was written to"),
             (lambda: sf.sum(x for x in [1.5]), "take steadfold.fsum"),
             (lambda: sf.sum([1.5], root=3), r"root 3 \(the ranks are 0 to 0\)"),
             (lambda: sf.mean([], root=-1), r"root -1 \(ranks count from 0\), give one of them, or None for all"),
