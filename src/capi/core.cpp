@@ -27,7 +27,7 @@ class ErrorText {
   void set(std::string_view text) noexcept {
     std::size_t size = std::min(text.size(), text_.size() - 1);
     while (size < text.size() && size > 0 && is_inside_character(text[size])) --size;
-    std::memmove(text_.data(), text.data(), size);
+    if (size > 0) std::memmove(text_.data(), text.data(), size);  // an empty text may be a null pointer
     text_[size] = '\0';
   }
 
