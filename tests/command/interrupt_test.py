@@ -24,6 +24,10 @@ SOON = 8  # seconds: one is promised, other programs may keep the machine busy
 # A launcher whose children hear no signal that can be ignored, in sessions of their own and one generation further down.
 STUBBORN = """#!/usr/bin/env python3
 import os, signal, sys, time
+def asked(number, frame):
+    open(sys.argv[0] + ".asked", "a").write("x")
+    sys.exit(1)
+signal.signal(signal.SIGTERM, asked)  # before the first child: a test sends the signal as soon as all children exist
 for _ in range(3):
     if os.fork() == 0:
         os.setsid()
@@ -31,10 +35,6 @@ for _ in range(3):
             signal.signal(number, signal.SIG_IGN)
         os.fork()
         time.sleep(1000)
-def asked(number, frame):
-    open(sys.argv[0] + ".asked", "a").write("x")
-    sys.exit(1)
-signal.signal(signal.SIGTERM, asked)
 if sys.argv[0].endswith("waiting"):
     time.sleep(1000)
 """
