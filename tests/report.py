@@ -29,7 +29,16 @@ for line in (Path(__file__).parent / "allowed_skips.txt").read_text().splitlines
         if not (IN_CI and elsewhere):
             allowed.append((re.compile(pattern), reason))
 
-passed, failed, skipped = [], [], []
+passed, failed = [], []
+skipped, outputs = {}, {}  # names by reason; the last lines of cases that failed, by name
+MOST_OUTPUTS, LAST_LINES = 5, 12
+
+
+def last_lines(case):
+    lines = (case.findtext("system-out") or case.findtext("failure") or "").rstrip().splitlines()
+    return "\n".join(f"  {line[:200]}" for line in lines[-LAST_LINES:])
+
+
 for stage in arguments[1:]:
     name, result = stage.split("=", 1)
     if result.startswith(("left out", "no time")):
@@ -46,18 +55,24 @@ for case in (case for file in files for case in xml.etree.ElementTree.parse(file
     if case.get("status") == "run":
         passed.append(name)
     elif case.find("skipped") is not None and any(pattern.fullmatch(name) for pattern, _ in allowed):
-        skipped.append(f"{name}: {next(reason for pattern, reason in allowed if pattern.fullmatch(name))}")
+        reason = next(reason for pattern, reason in allowed if pattern.fullmatch(name))
+        skipped.setdefault(reason, []).append(name)
     elif case.find("skipped") is not None:
         failed.append(f"{name} (skipped, and tests/allowed_skips.txt does not name it)")
     else:
         failed.append(name)
+        outputs[name] = last_lines(case)
 # What may be skipped counts as if it were there.
 if not PART:
-    failed += too_few("release", [name for file in files for name in passed_in(file)] + [line.split(": ")[0] for line in skipped])
+    there = [name for file in files for name in passed_in(file)] + [name for names in skipped.values() for name in names]
+    failed += too_few("release", there)
 
-for name in skipped:
-    print(f"skipped: {name}")
+for reason, names in skipped.items():
+    print(f"skipped: {len(names)}, {names[0]}{' and others' if len(names) > 1 else ''}: {reason}")
+for name, said in list(outputs.items())[:MOST_OUTPUTS]:
+    print(f"{name} said last:\n{said}")
 for name in failed:
     print(f"failed: {name}")
-print(f"{len(passed)} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
+count = sum(map(len, skipped.values()))
+print(f"{len(passed)} passed, {len(failed)} failed" + (f", {count} skipped" if count else ""))
 sys.exit(1 if failed or not passed else 0)
