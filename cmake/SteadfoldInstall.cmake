@@ -87,7 +87,7 @@ write_basic_package_version_file(steadfoldConfigVersion.cmake COMPATIBILITY Same
 install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/steadfoldConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/SteadfoldMPIName.cmake DESTINATION ${package})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steadfold TYPE INCLUDE)
-install(FILES LICENSE README.md CHANGELOG.md CITATION.cff TYPE DOC)
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff SUPPORT.md SECURITY.md TYPE DOC)
 install(DIRECTORY docs TYPE DOC PATTERN site EXCLUDE)
 install(DIRECTORY examples/first DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 

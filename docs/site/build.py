@@ -45,7 +45,7 @@ SECTIONS = {
     "What is promised": ["guarantees", "methods", "comparison"],
     "What it costs": ["performance", "networks", "studies"],
     "How it works": ["architecture", "schedules", "transport"],
-    "The project": ["contributing", "changelog", "readme"],
+    "The project": ["support", "contributing", "code_of_conduct", "security", "policies", "changelog", "readme"],
 }
 # Pages below another one, in the order in which it links to them.
 BELOW = {
@@ -57,7 +57,10 @@ BELOW = {
     **{f"reference/{language}": [f"reference/{language}/*"] for language in ("cxx", "c", "fortran", "python")},
 }
 # Where a page of the repository stands on the site, if it is not below docs/.
-ELSEWHERE = {"README.md": "readme.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+ELSEWHERE = {
+    f"{name}.md": f"{name.lower()}.md"
+    for name in ("README", "CHANGELOG", "CONTRIBUTING", "SUPPORT", "SECURITY", "CODE_OF_CONDUCT")
+}
 
 
 def version():
