@@ -3,7 +3,9 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME steadfold)
 set(CPACK_PACKAGE_VENDOR "The Steadfold developers")
-set(CPACK_PACKAGE_CONTACT "The Steadfold developers <maintainers@steadfold.invalid>") # the field must be an address
+# owner: cpack
+set(CPACK_PACKAGE_CONTACT "The Steadfold developers <not set>")
+# end
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Reductions with the same bits, every time")
 set(CPACK_PACKAGE_DESCRIPTION "A library over MPI that sums and reduces distributed data to the same bits, whatever the
 number of ranks and threads, the layout, the algorithm, the MPI library and the vector width. With headers for C, C++ and

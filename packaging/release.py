@@ -1,6 +1,8 @@
 """Makes what a release consists of, in build/dist, with a file of checksums: the source archive and Python's source
 distribution, wheels for x86-64 and AArch64, and Debian's packages, source and binary, by packaging/debian.
-Usage: release.py [PART...], of source, sdist, wheels, debian; without one all of them.
+Usage: release.py [--publish] [PART...], of source, sdist, wheels, debian; without one all of them. With --publish
+nothing is made unless it may be published: packaging/owner.toml is filled, its values stand in all files, everything is
+committed, and the notes have a date. Nothing is uploaded.
 
 Wheels are compiled by Zig's C++ compiler, which has every glibc and links its own C++ library into what it makes: they
 run on systems that are years older than this one, and for AArch64 they are cross-compiled. Each architecture has two:
@@ -17,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import owner
 
 SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build"
@@ -200,13 +204,35 @@ def make_debian():
 PARTS = {"source": make_source, "sdist": make_sdist, "wheels": make_wheels, "debian": make_debian}
 
 
+def unpublishable():
+    """Why what is here must not be published."""
+    faults = owner.unpublishable(owner.read())
+    if run("git", "status", "--porcelain", cwd=SOURCE):
+        faults.append("not everything is committed (the archives would lack it), commit it")
+    for name, mark in (("CHANGELOG.md", f"## {VERSION} (not released)"), ("packaging/debian/changelog", "UNRELEASED")):
+        if mark in (SOURCE / name).read_text():
+            faults.append(f"{name} says '{mark}' (a published release has a date), write the date there")
+    return faults
+
+
+def warn():
+    """Of what whoever makes a release for themselves may live with."""
+    if run("git", "status", "--porcelain", cwd=SOURCE):
+        print("what is not committed is in sdist and wheels, but not in the archives")
+    if empty := owner.missing(owner.read()):
+        empty = ", ".join(empty)
+        print(f"not set in {owner.FILE}: {empty} (packages and pages say so), set them before you publish", flush=True)
+
+
 def main():
-    asked = sys.argv[1:] or list(PARTS)
+    publish = "--publish" in sys.argv
+    asked = [word for word in sys.argv[1:] if word != "--publish"] or list(PARTS)
     for part in asked:
         if part not in PARTS:
             sys.exit(f"unknown part {part} (a release has {', '.join(PARTS)}), name one of these")
-    if run("git", "status", "--porcelain", cwd=SOURCE):
-        print("what is not committed is in sdist and wheels, but not in the archives")
+    if publish and (faults := unpublishable()):
+        sys.exit("\n".join(faults))
+    warn()
     shutil.rmtree(DIST, ignore_errors=True)  # what stands there is this release's
     DIST.mkdir(parents=True)
     for part in asked:

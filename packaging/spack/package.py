@@ -9,8 +9,10 @@ class Steadfold(CMakePackage):
 
     license("Apache-2.0")
 
-    # Spack fetches nothing until there is a release: spack develop steadfold@=main --path CHECKOUT
+    # owner: spack
+    # not set: homepage and git, so Spack fetches nothing: spack develop steadfold@=main --path CHECKOUT
     version("main")
+    # end
 
     variant("mpi", default=True, description="Reduce over MPI; without it, in one process and by teams of threads")
     variant("programs", default=True, when="+mpi", description="Build the command and the examples")
