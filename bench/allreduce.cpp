@@ -1,9 +1,9 @@
 // An allreduce of one vector per rank, or of several, which rivals add up in a loop before: one-shot calls and plans of
 // every schedule, beside the MPI library's MPI_Allreduce with its own operator, with a user operator and with as many
-// bytes as a partial has, and beside MPI_Reduce with MPI_Bcast for `reduce_broadcast`, in the same run. And allreduces
-// in two phases, beside MPI_Iallreduce. Rows say whether all ranks get the same bits: those that need not (plain sums
-// by cyclic schedules) are no call that anybody else can make. Source: [S1] for types, operators and columns; [S4] for
-// two phases and cyclic schedules.
+// bytes as a partial has, and beside MPI_Reduce with MPI_Bcast for `reduce_broadcast`, in the same run. Source: [S1]
+// for types, operators and columns.
+#include "allreduces.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "agreement/methods.hpp"
 #include "race.hpp"
 #include "schedule/registry.hpp"
-#include "split_race.hpp"
 
 namespace steadfold::bench {
 namespace {
@@ -56,9 +55,31 @@ std::vector<std::string> all_schedules(bool with_ports) {
   return names;
 }
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and schedule
+void check_all(const AllreduceOptions& options) {
+  if (!options.interface.empty() && all_ranks_together(options.interface).bytes_sent() <= 0)
+    throw Failure("--interface cannot be counted (no " + options.interface +
+                  " below /sys/class/net, or nothing sent by it yet), name one of `ip link`");
+  for (const std::string& method : options.methods) command::method_named(method);
+  for (const std::string& type : options.types) {
+    if (type != "f64" && type != "f32" && type != "i32")
+      throw Failure("unknown type '" + type + "' (it is not measured), take f64, f32 or i32");
+    for (const std::string& op : options.operators) pairs_for(operator_named(op), type, options);
+  }
+  for (const std::size_t count : options.counts)
+    if (count < 1 || count > std::numeric_limits<int>::max())
+      throw Failure(fmt::format("--counts has {} (MPI_Allreduce takes at most {}), give numbers from 1 on", count,
+                                std::numeric_limits<int>::max()));
+}
 
-/// The pairs that can be served. Throws Failure if a schedule that was asked for by name serves none of the methods.
+/// Lets plans be bound here that calls of others are refused: [S4] races sums whose bits differ between ranks.
+void let_ranks_differ() {
+  sf_group* group = nullptr;
+  check(sf_group_of(MPI_COMM_WORLD, &group));
+  group->group.let_ranks_differ();
+}
+
+}  // namespace
+
 Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options) {
   Pairs pairs;
   for (const std::string& schedule : options.schedules.empty() ? all_schedules(options.is_choice) : options.schedules) {
@@ -79,6 +100,23 @@ Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOpti
   return pairs;
 }
 
+Measurement measure_all(const AllreduceOptions& options, const MeasureOne& measure_one) {
+  check_all(options);
+  let_ranks_differ();
+  Measurement measurement{.environment = environment(), .contests = {}};
+  for (const std::string& op : options.operators) {
+    for (const std::string& type : options.types) {
+      for (const std::size_t count : options.counts) {
+        const Task task{operator_named(op), count, options.rows};
+        measurement.contests.push_back(measure_one(type, task));
+      }
+    }
+  }
+  return measurement;
+}
+
+namespace {
+
 template <class T>
 Contest measure(const Task& task, const AllreduceOptions& options, const Job& job) {
   const std::string type = named_type<T>().name;
@@ -97,66 +135,13 @@ Contest measure(const Task& task, const AllreduceOptions& options, const Job& jo
   return race.measure(options.rounds, options.interface);
 }
 
-template <class T>
-Contest measure(const Task& task, const SplitphaseOptions& options, const Job& job) {
-  SplitRace<T> race(task, job, options.poll_seconds);
-  for (const auto& [method, schedule] : pairs_for(task.op, named_type<T>().name, options.allreduce))
-    race.add(method, schedule);
-  return race.measure(options.allreduce.rounds);
-}
-
-void check_all(const AllreduceOptions& options) {
-  if (!options.interface.empty() && all_ranks_together(options.interface).bytes_sent() <= 0)
-    throw Failure("--interface cannot be counted (no " + options.interface +
-                  " below /sys/class/net, or nothing sent by it yet), name one of `ip link`");
-  for (const std::string& method : options.methods) command::method_named(method);
-  for (const std::string& type : options.types) {
-    if (type != "f64" && type != "f32" && type != "i32")
-      throw Failure("unknown type '" + type + "' (it is not measured), take f64, f32 or i32");
-    for (const std::string& op : options.operators) pairs_for(operator_named(op), type, options);
-  }
-  for (const std::size_t count : options.counts)
-    if (count < 1 || count > std::numeric_limits<int>::max())
-      throw Failure(fmt::format("--counts has {} (MPI_Allreduce takes at most {}), give numbers from 1 on", count,
-                                std::numeric_limits<int>::max()));
-}
-
-template <class Options>
-Contest measure(const std::string& type, const Task& task, const Options& options, const Job& job) {
-  if (type == "f64") return measure<double>(task, options, job);
-  return type == "f32" ? measure<float>(task, options, job) : measure<int>(task, options, job);
-}
-
-/// Lets plans be bound here that calls of others are refused: [S4] races sums whose bits differ between ranks.
-void let_ranks_differ() {
-  sf_group* group = nullptr;
-  check(sf_group_of(MPI_COMM_WORLD, &group));
-  group->group.let_ranks_differ();
-}
-
-/// One contest for every operator, type and count of `common`; `options` are those of the benchmark.
-template <class Options>
-Measurement measure_all(const AllreduceOptions& common, const Options& options, const Job& job) {
-  check_all(common);
-  let_ranks_differ();
-  Measurement measurement{.environment = environment(), .contests = {}};
-  for (const std::string& op : common.operators) {
-    for (const std::string& type : common.types) {
-      for (const std::size_t count : common.counts) {
-        const Task task{operator_named(op), count, common.rows};
-        measurement.contests.push_back(measure(type, task, options, job));
-      }
-    }
-  }
-  return measurement;
-}
-
 }  // namespace
 
-Measurement allreduce(const AllreduceOptions& options, const Job& job) { return measure_all(options, options, job); }
-
-Measurement splitphase(const SplitphaseOptions& options, const Job& job) {
-  return measure_all(options.allreduce, options, job);
+Measurement allreduce(const AllreduceOptions& options, const Job& job) {
+  return measure_all(options, [&](const std::string& type, const Task& task) {
+    if (type == "f64") return measure<double>(task, options, job);
+    return type == "f32" ? measure<float>(task, options, job) : measure<int>(task, options, job);
+  });
 }
 
 }  // namespace steadfold::bench

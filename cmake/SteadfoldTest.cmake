@@ -1,4 +1,4 @@
-# How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command, python.
+# How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command, python, lab.
 include(GoogleTest)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 # Itself: a version manager has a script before it, which takes longer to start it than most tests take.
@@ -97,12 +97,12 @@ set(steadfold_kept_memory
 add_library(steadfold_naps OBJECT ${PROJECT_SOURCE_DIR}/tests/support/nap.c)
 target_link_libraries(steadfold_naps PRIVATE steadfold_options INTERFACE ${CMAKE_DL_LIBS})
 
-# steadfold_test(NAME [PUBLIC] SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of
-# ctest. PUBLIC: of the public headers, which are looked at for undefined behaviour wherever they are compiled; of other
+# steadfold_test(NAME [PUBLIC] [WHOLE] SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of
+# ctest, unless the caller adds tests of WHOLE programs. PUBLIC: of the public headers, which are looked at for undefined behaviour wherever they are compiled; of other
 # tests only the library's part is, which saves a third of the time that they take to compile. Several files are compiled
 # as one, in a third of the time: so each keeps its names in a namespace of its own, named after the file.
 function(steadfold_test test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PUBLIC" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PUBLIC;WHOLE" "" "SOURCES;LIBRARIES")
   add_executable(${test} ${arg_SOURCES})
   set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -112,6 +112,9 @@ function(steadfold_test test)
   steadfold_use_precompiled(${test} steadfold_test_headers)
   if(STEADFOLD_SANITIZE MATCHES "undefined" AND NOT arg_PUBLIC)
     target_link_libraries(${test} PRIVATE steadfold_defined) # last: the last option counts
+  endif()
+  if(arg_WHOLE)
+    return()
   endif()
   gtest_discover_tests(${test} TEST_PREFIX ${test}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS core TIMEOUT 300 ENVIRONMENT "${steadfold_test_environment};${steadfold_kept_memory}")

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+SOURCES = (HERE, HERE.parent / "lab" / "tests")
 
 
 def output_of(*words):
@@ -36,7 +37,8 @@ class Cases:
         listed = output_of("ctest", "--test-dir", str(build), "-N", "-E", r"^test_[a-z]+\.")
         self.tests = set(re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.MULTILINE))
         # Of scripts, and of programs over MPI, the sources name the cases.
-        sources = (file for pattern in ("*_test.py", "*_test.cpp", "*_test.f90", "*.hpp") for file in HERE.rglob(pattern))
+        patterns = ("*_test.py", "*_test.cpp", "*_test.f90", "*.hpp")
+        sources = (file for folder in SOURCES for pattern in patterns for file in folder.rglob(pattern))
         self.texts = "".join(file.read_text() for file in sources).lower()
 
     def fault(self, named):

@@ -1,13 +1,16 @@
 """Edits that break the library, each of which some test must notice. Usage:
-  mutants.py check BUILD         whether every edit still applies, BUILD has the cases that must notice it, and files with
-                                 edits compile; of these it tries a few of those that mutants/compiled.txt does not know
-  mutants.py compile BUILD       compiles all that mutants/compiled.txt does not know, and writes them down there
+  mutants.py check BUILD [TABLES]
+                                 whether every edit still applies, BUILD has the cases that must notice it, and files with
+                                 edits compile; of these it tries a few of those that TABLES/compiled.txt does not know
+  mutants.py compile BUILD [TABLES]
+                                 compiles all that TABLES/compiled.txt does not know, and writes them down there
   mutants.py source FOLDER       writes the project into FOLDER, with every edit behind a switch (mutants/switch.h)
   mutants.py run BUILD [N] [WORD]
                                  runs, in a build of that folder, the cases named: of all edits, or of N drawn by
                                  STEADFOLD_SEED; with a WORD, of those that have it in their file or in what they break
 
-The edits are tables of the files in mutants/, a file for each part of the project:
+The edits are tables of the files in a folder, a file for each part of the project. TABLES: mutants/, or the laboratory's
+lab/tests/mutants. `source` and `run` take both.
   [[mutant]]
   file = "src/kernels/turn.cpp"
   old = "i < count"              the text replaced: an expression, or, up to its ';' or '}', whole statements without
@@ -39,7 +42,8 @@ from cases import Cases, is_of_one_process
 
 PROJECT = Path(__file__).resolve().parents[1]
 TABLES = PROJECT / "tests" / "mutants"
-COMPILED = TABLES / "compiled.txt"  # digests of files with all edits that a compiler took
+LABORATORY = PROJECT / "lab" / "tests" / "mutants"
+COMPILED = "compiled.txt"  # beside tables: digests of files with all edits that a compiler took
 MOST_COMPILED = 8  # by a check, each in a second; C's files take milliseconds and are all compiled
 LIMIT = 20  # seconds; what takes longer hangs
 HANGS = re.compile(r" HANGS\b|nothing has moved for|\*\*\*Timeout")
@@ -84,10 +88,11 @@ class Mutant:
         return f"(STEADFOLD_MUTANT({self.number}u) ? ({self.new}) : ({old}))"
 
 
-def all_mutants():
+def all_mutants(*folders):
     return [
         Mutant(table.name, entry)
-        for table in sorted(TABLES.glob("*.toml"))
+        for folder in folders or (TABLES, LABORATORY)
+        for table in sorted(folder.glob("*.toml"))
         for entry in tomllib.loads(table.read_text()).get("mutant", [])
     ]
 
@@ -102,13 +107,13 @@ def faults_of(mutants):
     return faults + [f"{each.name}: it is there twice" for each in sound if numbers.count(each.number) > 1]
 
 
-def check(build):
-    mutants = all_mutants()
+def check(build, tables):
+    mutants = all_mutants(tables)
     cases, faults = Cases(build), faults_of(mutants)
     for mutant in mutants:
         faults += [f"{mutant.name}: {fault}" for each in mutant.noticed if (fault := cases.fault(each))]
     if not faults:
-        faults = check_compiling(build, mutants)
+        faults = check_compiling(build, tables, mutants)
     print(*faults, sep="\n")
     print(f"{len(mutants)} edits, {sum(bool(each.equivalent) for each in mutants)} of them equivalent; {len(faults)} faults")
     return 1 if faults else 0
@@ -130,8 +135,8 @@ def digest_of(text):
     return f"{zlib.crc32((TABLES / 'switch.h').read_bytes() + text.encode()):08x}"
 
 
-def known_digests():
-    lines = COMPILED.read_text().splitlines() if COMPILED.exists() else []
+def known_digests(tables):
+    lines = (tables / COMPILED).read_text().splitlines() if (tables / COMPILED).exists() else []
     return {file: digest for digest, file in (line.split() for line in lines)}
 
 
@@ -157,7 +162,7 @@ def source_of(file, commands):
     near = sorted(commands, key=lambda each: -len(os.path.commonprefix([each, file])))
     for each in (*near, *(str(header.relative_to(PROJECT)) for header in (PROJECT / root).rglob("*.h*"))):
         text, is_neighbour = (PROJECT / each).read_text(), Path(each).parent == Path(file).parent
-        if f'#include "{path}"' in text or (is_neighbour and f'#include "{Path(file).name}"' in text):
+        if f'#include "{path}"' in text or f'#include "{file}"' in text or (is_neighbour and f'#include "{Path(file).name}"' in text):
             return source_of(each, commands)
     raise LookupError(f"no source includes {file}")
 
@@ -192,22 +197,23 @@ def faults_in(texts, build):
         return {file: fault for file, fault in zip(texts, faults) if fault}
 
 
-def check_compiling(build, mutants):
-    texts, known = switched_files(mutants), known_digests()
+def check_compiling(build, tables, mutants):
+    texts, known = switched_files(mutants), known_digests(tables)
     unknown = [file for file in texts if known.get(file) != digest_of(texts[file])]
     wanted = {file: texts[file] for file in drawn(unknown, MOST_COMPILED, "files that compiled.txt does not know")}
-    wanted |= {str(file.relative_to(PROJECT)): file.read_text() for file in PROJECT.glob("interpose/*.c")}
+    if tables == TABLES:
+        wanted |= {str(file.relative_to(PROJECT)): file.read_text() for file in PROJECT.glob("interpose/*.c")}
     return list(faults_in(wanted, build).values())
 
 
-def compile_unknown(build):
-    mutants = all_mutants()
+def compile_unknown(build, tables):
+    mutants = all_mutants(tables)
     if faults := faults_of(mutants):
         sys.exit("\n".join(faults))
-    texts, known = switched_files(mutants), known_digests()
+    texts, known = switched_files(mutants), known_digests(tables)
     unknown = {file: text for file, text in texts.items() if known.get(file) != digest_of(text)}
     faults = faults_in(unknown, build)
-    COMPILED.write_text("".join(f"{digest_of(text)} {file}\n" for file, text in texts.items() if file not in faults))
+    (tables / COMPILED).write_text("".join(f"{digest_of(text)} {file}\n" for file, text in texts.items() if file not in faults))
     print(*faults.values(), sep="\n")
     print(f"{len(unknown)} files compiled, {len(faults)} faults")
     return 1 if faults else 0
@@ -333,10 +339,9 @@ def run(build, number, word):
 
 def main():
     command, folder, *more = sys.argv[1:]
-    if command == "check":
-        return check(Path(folder))
-    if command == "compile":
-        return compile_unknown(Path(folder))
+    if command in ("check", "compile"):
+        tables = Path(more[0]).resolve() if more else TABLES
+        return (check if command == "check" else compile_unknown)(Path(folder), tables)
     if command == "source":
         return write_source(Path(folder))
     number, word = (*more, *("0", "")[len(more) :])

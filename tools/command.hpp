@@ -42,8 +42,6 @@ void add_bench_worker(CLI::App& app, Action& action);
 void add_bench_launch(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_tune_worker(CLI::App& app, Action& action);
-void add_study(CLI::App& app, Action& action);
-void add_control_worker(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
 /// A JSON object as one line. Bytes that are not UTF-8 (as paths may hold) are replaced.

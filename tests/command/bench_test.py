@@ -2,54 +2,17 @@
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from support import COMMAND, LAUNCHER, CommandTest, run, run_all
-
-LOCAL = {
-    "kernel": str, "type": str, "elements": int, "threads": int, "target": str, "ns_per_element": float,
-    "ratio_to_read": float, "ratio_to_accumulate": float, "launches": int, "rounds": int,
-}  # fmt: skip
-RANKS = {
-    "method": str, "schedule": str, "operator": str, "count": int, "ranks": int, "threads": int, "seconds": float,
-    "rival": str, "rival_seconds": float, "ratio": float, "passthrough": bool, "launches": int, "rounds": int,
-    "library": str, "transport": str, "repetitions": int, "t_min": float, "t_max": float, "t_avg": float, "rivals": list,
-}  # fmt: skip
-ALLREDUCE = {**RANKS, "type": str, "bytes": int}
-
-READERS = {"read", "accumulate", "fastmath", "kahan", "neumaier"}
+from support import COMMAND, LAUNCHER, run, run_all
+from support.benches import ALLREDUCE, CYCLIC, KINDS_OF_CYCLIC, LOCAL, RANKS, READERS, BenchTest
 
 
-class Bench(CommandTest):
-    def assert_environment(self, environment):
-        for field in ("date", "cpu", "caches", "cores", "pinned", "system", "compiler", "flags", "mpi", "widest_target"):
-            self.assertIn(field, environment)
-
-    def assert_between(self, value, interval):
-        self.assertEqual(len(interval), 2)
-        self.assertLessEqual(interval[0], value)
-        self.assertLessEqual(value, interval[1])
-
-    def samples_in(self, path):
-        """The lines of a raw file but the first, which is the environment's."""
-        head, *lines = [json.loads(line) for line in path.read_text().splitlines()]
-        self.assert_environment(head["environment"])
-        return lines
-
-    def rows_from(self, ran, fields):
-        found = self.object_from(ran)
-        self.assert_environment(found["environment"])
-        self.assertTrue(found["rows"])
-        for row in found["rows"]:
-            for field, kind in fields.items():
-                self.assertIsInstance(row[field], kind, (field, row))
-        return found["rows"]
-
+class Bench(BenchTest):
     def test_local(self):
         rows = self.rows_from(run("bench", "local", "--sizes", "100,1000", "--rounds", "3", "--json"), LOCAL)
         self.assertGreaterEqual({row["kernel"] for row in rows}, READERS | {"tree", "exact"})
@@ -133,20 +96,6 @@ class Bench(CommandTest):
             self.assertGreater(sample["calls"], 0)
             self.assertEqual((sample["launch"], sample["type"], sample["elements"]), (0, "f32", 500))
 
-    def assert_against(self, row, rivals):
-        """A row's figures, beside so many rivals."""
-        self.assertEqual(len(row["rivals"]), rivals)
-        self.assertEqual(row["rival"], row["rivals"][0]["rival"])
-        self.assertEqual(row["ratio"], row["rivals"][0]["ratio"])
-        for each in [row, *row["rivals"]]:
-            self.assertIn("MPI_", each["rival"])
-            self.assertGreater(each["t_min"], 0)
-            self.assert_between(each["t_avg"], (each["t_min"], each["t_max"]))
-            self.assert_between(each["seconds"], (each["t_min"], each["t_max"]))
-            self.assertGreaterEqual(each["repetitions"], row["rounds"])
-        for rival in row["rivals"]:
-            self.assertAlmostEqual(rival["ratio"] * rival["seconds"] / row["seconds"], 1)
-
     def test_over_ranks(self):
         for name, methods, rivals in (("reduce", {"exact", "tree", "plain", "mpi"}, 1),
                                       ("bundle", {"exact", "tree", "plain"}, 1), ("fields", {"exact", "binned"}, 2)):
@@ -163,14 +112,6 @@ class Bench(CommandTest):
                   "--schedules", "owner:buffer=4", "--rounds", "3", "--json", ranks=3)  # fmt: skip
         self.assertEqual({row["distribution"] for row in self.rows_from(ran, RANKS)}, {"optimized:deviation=0.5"})
 
-    def reproblas(self, name, *defines):
-        """An installation of a library that stands in for ReproBLAS, which is not here. Its partial sums are pairs."""
-        prefix = self.folder / name
-        (prefix / "lib").mkdir(parents=True)
-        subprocess.run(["cc", "-shared", "-fPIC", *defines, "-o", prefix / "lib/libreproblas.so",
-                        Path(__file__).with_name("support") / "reproblas.c"], check=True)  # fmt: skip
-        return prefix
-
     def test_reproblas(self):
         words = ("bench", "reduce", "--counts", "1,100", "--methods", "tree", "--rounds", "3", "--json", "--reproblas")
         for ranks in (1, 3):
@@ -183,16 +124,6 @@ class Bench(CommandTest):
             (self.reproblas("broken", "-DADDS_NOTHING"), "wrong sum"),
         ):
             self.expect_fault(run(*words, prefix, ranks=3), *expected)
-        time = ("study", "thesis", "--part", "time", "--largest", "500", "--ranks", "3", "--rounds", "3", "--json")
-        without, with_it = (
-            self.object_from(run(*time, *more)) for more in ((), ("--reproblas", self.folder / "of 3"))
-        )
-        self.assertIn("ReproBLAS: not measured", "".join(without["left_out"]))
-        self.assertEqual({row["ratio_to_reproblas"] for row in without["rows"]}, {None})
-        theirs = next(row["seconds"] for row in with_it["rows"] if row["method"] == "reproblas")
-        for row in with_it["rows"]:
-            self.assertAlmostEqual(row["ratio_to_reproblas"], row["seconds"] / theirs)
-        self.assertNotIn("ReproBLAS", "".join(with_it["left_out"]))
 
     def test_confidence(self):
         words = ("bench", "local", "--sizes", "100", "--rounds", "5")
@@ -214,59 +145,6 @@ class Bench(CommandTest):
         self.expect_fault(run("bench", "interpose", "--methods", "tree,exact"), "one method")
         self.expect_fault(run("bench", "interpose", "--methods", "best"), "best")
         self.expect_fault(run("bench", "interpose", "--counts", "1", ranks=2), "with the interposer")
-
-    def test_solver_loop(self):
-        if not (Path(COMMAND).resolve().parent / "example_sea_ice").exists():
-            self.assertIsNone(shutil.which("gfortran"))
-            return self.expect_fault(run("bench", "solver-loop"), "example_sea_ice is not there")
-        ran = run("bench", "solver-loop", "--counts", "16", "--rounds", "3", "--ranks", "1,2", "--json")
-        rows = self.rows_from(ran, RANKS)
-        ways = [("exact", "one call"), ("exact", "a call each"), ("exact", "plan"), ("binned", "one call"), ("binned", "plan")]
-        self.assertEqual([(row["ranks"], row["operator"], row["method"], row["call"]) for row in rows],
-                         [(ranks, what, *way) for ranks in (1, 2)
-                          for what in ("solve", "products of a solve") for way in ways])  # fmt: skip
-        for row in rows:
-            self.assertEqual((row["launches"], row["rounds"], sum(row["calls"]) > 100), (1, 3, True))
-            self.assert_against(row, 4)
-        for solve, products in zip(rows[:5], rows[5:10]):
-            self.assertLess(products["seconds"], solve["seconds"])
-        predicted = self.object_from(ran)["predicted"]
-        self.assertEqual([(row["ranks"], row["way"]) for row in predicted],
-                         [(ranks, way) for ranks in (36, 144, 576, 2304)
-                          for way in ("plain", "side_by_side", "integers", "double_double", "exact_plan", "binned_plan")])  # fmt: skip
-        messages = {(row["ranks"], row["way"]): row["seconds_of_messages"] for row in predicted}
-        for ranks in (36, 144, 576, 2304):  # two reductions, and one of little more than a double
-            self.assertGreater(messages[ranks, "integers"], 1.8 * messages[ranks, "plain"])
-            self.assertLess(messages[ranks, "binned_plan"], 1.1 * messages[ranks, "plain"])
-        for words, told in ((("--counts", "15"), "multiples of 8"), (("--ranks", "1,none"), "none")):
-            self.expect_fault(run("bench", "solver-loop", *words), told)
-        self.expect_fault(run("bench", "solver-loop", ranks=2), "start it alone")
-
-    def test_splitphase(self):
-        ran = run("bench", "splitphase", "--counts", "1,255", "--operators", "sum,user_max", "--methods", "tree,plain",
-                  "--schedules", "auto,bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
-        rows = self.rows_from(ran, ALLREDUCE)
-        ways = {(row["method"], row["schedule"], row["call"]) for row in rows}
-        calls = ("start, wait", "start, tests", "start, computation, wait")
-        pairs = (("tree", "auto"), ("tree", "bruck"), ("plain", "auto"), ("plain", "bruck"))
-        self.assertLessEqual({(*pair, call) for pair in pairs for call in calls}, ways)
-        for row in rows:
-            self.assert_against(row, 1)
-            self.assertIn("MPI_Iallreduce", row["rival"])
-            self.assertEqual("tests" in row, row["call"] == "start, tests")
-            self.assertEqual("hidden" in row, row["call"] == "start, computation, wait")
-            self.assertEqual("hidden" in row["rivals"][0], "hidden" in row)
-            self.assertEqual("chosen" in row, row["schedule"] == "auto")
-            self.assertGreaterEqual(row.get("tests", 1), 1)
-        ran = run("bench", "splitphase", "--counts", "1,255", "--types", "i32", "--operators", "sum,min,max", "--methods",
-                  "tree", "--schedules", "bruck", "--rounds", "3", "--json", ranks=2)  # fmt: skip
-        rows = self.rows_from(ran, ALLREDUCE)
-        self.assertEqual({(row["operator"], row["type"], row["count"]) for row in rows},
-                         {(operator, "i32", count) for operator in ("sum", "min", "max") for count in (1, 255)})
-        self.assertTrue(all("MPI_INT, MPI_" + row["operator"].upper() in row["rival"] for row in rows))
-        self.expect_fault(run("bench", "splitphase", "--types", "i32", "--methods", "exact", ranks=2), "exact", "i32", "tree")
-        table = run("bench", "splitphase", "--counts", "1", "--methods", "tree", "--rounds", "3", ranks=2).stdout
-        self.assertIn("hidden", table)
 
     def test_allreduce_by_all_schedules(self):
         rows = self.rows_from(run("bench", "allreduce", "--counts", "5", "--rounds", "3", "--json", ranks=2), ALLREDUCE)
@@ -299,15 +177,8 @@ class Bench(CommandTest):
 
     def test_plain_over_cyclic_schedules(self):
         """Plain sums of floating-point numbers differ between ranks there: they are measured, and no call gets them."""
-        asked = ("--methods", "plain", "--schedules", "bruck,dissemination,ring", "--counts", "1,255", "--rounds", "3")
-        for ranks, name in ((5, "allreduce"), (3, "splitphase")):
-            ran = run("bench", name, *asked, "--types", "f64,i32", "--operators", "sum,max", "--json", ranks=ranks)
-            rows = self.rows_from(ran, ALLREDUCE)
-            kinds = {(row["operator"], row["type"], row["count"], row["schedule"]) for row in rows}
-            self.assertEqual(len(kinds), 2 * 2 * 2 * 3)
-            for row in rows:
-                differs = row["schedule"] != "ring" and (row["operator"], row["type"]) == ("sum", "f64")
-                self.assertIs(row["same_on_all_ranks"], not differs, row)
+        asked = CYCLIC
+        self.assert_that_sums_differ(run("bench", "allreduce", *asked, *KINDS_OF_CYCLIC, "--json", ranks=5))
         table = run("bench", "allreduce", *asked, ranks=3).stdout
         self.assertRegex(table, r"(?m)^plain +plan +bruck \* ")
         self.assertRegex(table, r"(?m)^plain +plan +ring +\d")
@@ -359,37 +230,6 @@ class Bench(CommandTest):
                   "--schedules", "auto,circulant", "--rounds", "3", "--json", ranks=3)  # fmt: skip
         rows = self.rows_from(ran, ALLREDUCE)
         self.assertEqual({(row["method"], row["ranks"]) for row in rows}, {("tree", 3), ("plain", 3)})
-
-    def test_threads_and_ranks_of_a_node(self):
-        words = ("bench", "shared", "--counts", "1,300", "--methods", "tree,exact", "--rounds", "3")
-        rows = self.rows_from(run(*words, "--json"), {k: v for k, v in ALLREDUCE.items() if k != "rivals"})
-        of_threads = [row for row in rows if row["ranks"] == 1]
-        self.assertEqual({(row["threads"], row["transport"]) for row in of_threads}, {(2, "shared")})
-        for count in (1, 300):
-            for method in ("tree", "exact"):
-                for call in ("allreduce", "plan"):
-                    found = [r for r in of_threads if (r["count"], r["method"], r["call"]) == (count, method, call)]
-                    self.assertEqual([r["rival"] for r in found], ["bare exchange", "openmp", "atomics"])
-                    for row in found:
-                        self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
-        of_ranks = [row for row in rows if row["ranks"] == 2]
-        of_teams = [row for row in of_ranks if "barriers" in row["rival"]]
-        self.assertEqual({row["threads"] for row in of_ranks}, {1, 2})
-        self.assertEqual({row["threads"] for row in of_teams}, {1, 2})
-        self.assertTrue(all("MPI_Allreduce" in row["rival"] for row in of_ranks))
-        self.assertEqual({row["count"] for row in of_ranks}, {1, 300})
-        said = run(*words).stdout
-        self.assertRegex(said, r"(?m)^sum of 300 f64 per thread \(2400 bytes\) on 2 threads, transport shared$")
-        self.assertRegex(said, r"(?m)^sum of 300 f64 per thread \(2400 bytes\) on 2 ranks of 2 threads, .*, transport shared, 1 launches$")
-
-    def test_teams(self):
-        ran = run("bench", "teams", "--counts", "3", "--threads", "1,2", "--methods", "binned", "--rounds", "3", "--json", ranks=2)
-        rows = self.rows_from(ran, ALLREDUCE)
-        ways = {(row["ranks"], row["threads"], row["call"]) for row in rows}
-        self.assertEqual(ways, {(2, threads, call) for threads in (1, 2) for call in ("allreduce", "plan")})
-        for row in rows:
-            self.assert_against(row, 1)
-        self.expect_fault(run("bench", "teams", "--counts", "0", ranks=2), "--counts", "0")
 
     def test_bytes_on_the_wire(self):
         ran = run("bench", "allreduce", "--counts", "3", "--methods", "tree", "--schedules", "auto", "--rounds", "3",

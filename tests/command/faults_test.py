@@ -177,12 +177,12 @@ class Options(FaultTest):
         asked = {
             "simulate": ["--ranks", "4", "--elements", "9"], "draw": ["tree", "--ranks", "2", "--elements", "4"],
             "run": ["--", "true"], "bench": ["local", "--sizes", "8"], "report": [self.path], "sum": [self.path],
-            "verify": [self.path, "--ranks", "1"], "study": ["thesis", "--part", "lookup"], "completion": ["bash"],
+            "verify": [self.path, "--ranks", "1"], "completion": ["bash"],
             "tune": ["--times", self.path],
         }  # fmt: skip
         helps = run("--help-all").stdout
         known = 0
-        for name in re.findall(r"(?m)^([a-z][a-z-]*)$", helps):
+        for name in re.findall(r"(?m)^(?!study$)([a-z][a-z-]*)$", helps):  # which the laboratory has
             for option, kind in re.findall(r"(?m)^ +(?:-\w,)?(--[\w-]+)(?:,--\w+)? (TEXT|U?INT|FLOAT)", run(name, "--help").stdout):
                 known += 1
                 values = [""] if kind == "TEXT" else ["", "nan", "inf", "1e400", "x", "18446744073709551615" if kind != "FLOAT" else "-inf"]
@@ -197,8 +197,7 @@ class Options(FaultTest):
             (["bench", "local", "--methods", "tree", "--sizes", "8", "--rounds", "3"], "--methods"),
             (["bench", "bundle", "--sizes", "9", *brief], "--sizes"), (["bench", "bundle", "--poll", "9", *brief], "splitphase"),
             (["bench", "fields", "--schedules", "ring", *brief], "--schedules"),
-            (["study", "butterfly", "--ranks", "2"], "--ranks"), (["study", "--list", "--rounds", "5"], "--rounds"),
-            (["study", "thesis", "--list"], "--list"), (["run", "--diagnose", "--method", "plain", "--", "true"], "--diagnose"),
+            (["run", "--diagnose", "--method", "plain", "--", "true"], "--diagnose"),
             (["tune", "--times", self.path, "--launches", "2"], "--launches"), (["run", "--force", "--", "true"], "--record"),
             (["sum", self.path, "--force"], "--force"),
         ):  # fmt: skip
@@ -235,11 +234,10 @@ class Options(FaultTest):
 
     def test_the_nearest_name_is_told(self):
         for arguments, nearest in (
-            (["smu", self.path], "sum"), (["sum", self.path, "--method", "exat"], "exact"), (["study", "theses"], "thesis"),
+            (["smu", self.path], "sum"), (["sum", self.path, "--method", "exat"], "exact"),
             (["sum", self.path, "--method", "bined:bins=3"], "binned"), (["bench", "locl"], "local"),
             (["sum", self.path, "--schedule", "rign"], "ring"),
             (["simulate", "--ranks", "4", "--elements", "9", "--schedule", "ring", "--collective", "reduc"], "reduce"),
-            (["study", "thesis", "--part", "node"], "nodes"),
         ):  # fmt: skip
             self.note(arguments, f"the nearest name is '{nearest}'")
         self.note(["fly"], "none has a name like that")

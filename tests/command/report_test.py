@@ -357,12 +357,10 @@ class Reports(ReportTest):
         data = self.write("x.binpsllh", binpsllh([0.5, 1.25, -3.0]))
         printed = [
             run("verify", data, "--ranks=1,2", "--schedules=binomial", "--json").stdout,
-            run("study", "topology", "--part=bound", "--json").stdout,
-            run("study", "--list", "--json").stdout,
             run("bench", "local", "--sizes=100,1000", "--types=f64", "--rounds=3", "--json").stdout,
         ]
         page = self.report(*printed)
-        for text, heads in zip(printed, ({"ranks", "bits"}, {"summands"}, {"sentence"}, {"kernel", "ns_per_element"})):
+        for text, heads in zip(printed, ({"ranks", "bits"}, {"kernel", "ns_per_element"})):
             rows = json.loads(text)["rows"]
             self.assertEqual(len(self.table_with(page, heads - {"bits"})), len(rows))
         self.assertTrue(any("limit: read" in plot["texts"] for plot in page.plots))

@@ -158,6 +158,13 @@ class Structure(unittest.TestCase):
                 faults += [f"{path.relative_to(ROOT)} includes {i}" for i in includes(path) if i.startswith((*above, ".."))]
         self.expect_none(faults)
 
+    def test_nothing_outside_the_laboratory_includes_it(self):
+        faults = []
+        for folder in ("src", "include", "program", "bench", "tools", "interpose", "python", "fortran", "examples", "tests"):
+            for path in sources(folder):
+                faults += [f"{path.relative_to(ROOT)} includes {i} (of lab/)" for i in includes(path) if "lab" in i.split("/")]
+        self.expect_none(faults)
+
     def test_no_name_is_the_compilers(self):
         """In place of bugprone-reserved-identifier, a fifth of clang-tidy's time."""
         faults = []

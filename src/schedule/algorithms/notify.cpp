@@ -4,7 +4,7 @@
 // single_notify keeps it for root 0 (and allreduce), cyclic from the root otherwise; multi_notify does not. Cost: for a
 // tree of depth d with c children per node d c (alpha + n beta + n gamma) at most; allreduce adds as many alpha + n
 // beta. Segments go together. Source: [S2], "Reduce implementations: SingleNotify & MultiNotify", between threads; as
-// protocols over cache lines they are tools/studies/protocols/tree_reduce.hpp.
+// protocols over cache lines they are lab/protocols/tree_reduce.hpp.
 #include <array>
 
 #include "schedule/algorithms/algorithms.hpp"

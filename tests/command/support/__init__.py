@@ -57,10 +57,10 @@ def made_up(machine):
 ON_CORES_IN_TURN = ("sh", "-c", 'exec taskset -c $((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} % 2)) "$0" "$@"')
 
 
-def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT, through=()):
+def run(*arguments, ranks=None, environment=None, timeout=TIMEOUT, through=(), instead=COMMAND):
     """The command with these arguments, under the launcher when `ranks` is given, whose ranks start it `through` other
-    words. Settings that are None are not there."""
-    words = [*through, COMMAND, *map(str, arguments)]
+    words. Settings that are None are not there. `instead`: another program."""
+    words = [*through, str(instead), *map(str, arguments)]
     if ranks is not None:
         words = [*LAUNCHER, "-n", str(ranks), *words]
     # Launchers of Open MPI that share a session directory sometimes take it from under each other.
@@ -203,17 +203,3 @@ class CommandTest(unittest.TestCase):
         for word in words:
             self.assertIn(word, told[0])
         return told[0]
-
-
-class StudyTest(CommandTest):
-    """Cases that look at the rows of studies."""
-
-    def study(self, *arguments, **keywords):
-        return self.object_from(run("study", *arguments, "--json", **keywords))
-
-    def rows(self, part, *arguments, study=("thesis", "S0")):
-        found = self.study(study[0], "--part", part, *arguments)
-        self.assertEqual((found["study"], found["source"]), study)
-        self.assertEqual({row["part"] for row in found["rows"]}, {part})
-        self.assertEqual({tuple(row) for row in found["rows"]}, {tuple(found["rows"][0])}, "all rows have the same fields")
-        return found["rows"], found["left_out"]

@@ -1,0 +1,134 @@
+#include "benchmarks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "interposer.hpp"
+#include "kernels/target.hpp"
+#include "program/methods.hpp"
+#include "spread.hpp"
+
+namespace steadfold::command {
+namespace {
+
+bench::Measurement local(const BenchOptions& options, bench::LocalOptions local, LongWork& work) {
+  local.rounds = options.rounds;
+  if (!options.sizes.empty()) local.sizes = options.sizes;
+  if (!options.types.empty()) local.types = options.types;
+  if (!options.threads.empty()) local.threads = options.threads;
+  for (const auto& type : local.types)
+    if (type != "f64" && type != "f32")
+      throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");
+  return bench::local(local, tell(work, local_table, options.confidence));
+}
+
+bench::Measurement local(const AskedBench& asked, LongWork& work) { return local(asked.options, {}, work); }
+
+bench::Measurement prefetch(const AskedBench& asked, LongWork& work) {
+  return local(asked.options, {.sizes = {10000, 100000, 1000000, 10000000}, .by_prefetch = true}, work);
+}
+
+std::string prefetch_taken(const bench::Measurement& /*measurement*/) {
+  return fmt::format("{} is taken here; STEADFOLD_PREFETCH=off, near or far takes another\n",
+                     kernels::name_of(kernels::prefetch));
+}
+
+bench::Measurement arrays(const AskedBench& asked, LongWork& work) {
+  bench::ArraysOptions arrays{.rounds = asked.options.rounds};
+  if (!asked.options.sizes.empty()) arrays.points = asked.options.sizes;
+  return bench::arrays(arrays, tell(work, local_table, asked.options.confidence));
+}
+
+bench::Measurement allreduce(const BenchOptions& options, const Job& job) {
+  bench::AllreduceOptions allreduce = asked_in_place_of(bench::AllreduceOptions{}, options);
+  allreduce.rows = options.rows;
+  return bench::allreduce(allreduce, job);
+}
+
+bench::Measurement choices(const BenchOptions& options, const Job& job) {
+  bench::AllreduceOptions choice = asked_in_place_of(
+      {.counts = {1, 255, 1000, 10000, 100000, 1000000}, .methods = {"tree", "exact", "binned"}, .is_choice = true},
+      options);
+  const auto named = std::ranges::find(choice.schedules, "auto");
+  if (!choice.schedules.empty() && named == choice.schedules.end()) choice.schedules.emplace_back("auto");
+  return bench::allreduce(choice, job);
+}
+
+bench::Measurement bundle(const BenchOptions& options, const Job& /*job*/) {
+  bench::BundleOptions bundle{.rounds = options.rounds};
+  if (!options.counts.empty()) bundle.counts = options.counts;
+  return bench::bundle(bundle);
+}
+
+bench::Measurement fields(const BenchOptions& options, const Job& job) {
+  bench::FieldsOptions fields{.rounds = options.rounds};
+  if (!options.counts.empty()) fields.points = options.counts;
+  if (!options.methods.empty()) fields.methods = options.methods;
+  return bench::fields(fields, job);
+}
+
+bench::Measurement reduce(const BenchOptions& options, const Job& job) {
+  bench::ReduceOptions reduce{
+      .distribution = options.distribution, .reproblas = options.reproblas, .rounds = options.rounds};
+  reduce.spread = [&](std::uint64_t count, int ranks) { return spread(options.distribution, count, ranks); };
+  if (!options.counts.empty()) reduce.counts = options.counts;
+  if (!options.methods.empty()) reduce.methods = options.methods;
+  if (!options.schedules.empty()) reduce.schedules = options.schedules;
+  return bench::reduce(reduce, job);
+}
+
+/// Of `bench interpose`, which measures by one method.
+std::string interposed_method(const BenchOptions& options) {
+  if (options.methods.size() > 1 || (options.methods.size() == 1 && options.methods.front() == "plain"))
+    throw Failure(
+        "bench interpose measures one method (an environment variable says which), give --methods tree, exact "
+        "or binned");
+  if (options.methods.empty()) return "tree";
+  method_named(options.methods.front());
+  return options.methods.front();
+}
+
+bench::Measurement interpose(const BenchOptions& options, const Job& /*job*/) {
+  bench::InterposeOptions interpose{.method = interposed_method(options), .rounds = options.rounds};
+  if (!options.counts.empty()) interpose.counts = options.counts;
+  return bench::interpose(interpose);
+}
+
+void check_interpose(const AskedBench& asked) {
+  interposed_method(asked.options);
+  if (!asked.starts_ranks() && !is_interposed())
+    throw Failure("bench interpose runs in a job with the interposer (this one was started without), start it alone");
+}
+
+const Benchmark all_benchmarks[] = {
+    {.name = "local", .alone = local, .is_of_one_process = true, .rows = bench::rows_of_local, .table = local_table},
+    {.name = "prefetch",
+     .alone = prefetch,
+     .is_of_one_process = true,
+     .rows = bench::rows_of_local,
+     .table = local_table,
+     .note = prefetch_taken},
+    {.name = "arrays", .alone = arrays, .is_of_one_process = true, .rows = bench::rows_of_local, .table = local_table},
+    {.name = "allreduce", .over_ranks = allreduce},
+    {.name = "auto",
+     .over_ranks = choices,
+     .varies_transport = true,
+     .usual_rank_counts = "2,4,8",
+     .rows = bench::rows_of_choices,
+     .table = choices_table},
+    {.name = "bundle", .over_ranks = bundle},
+    {.name = "fields", .over_ranks = fields},
+    {.name = "reduce", .over_ranks = reduce},
+    {.name = "interpose",
+     .over_ranks = interpose,
+     .check = check_interpose,
+     .prepare = [](const BenchOptions& options) { preload_interposer(interposed_method(options)); }},
+};
+
+}  // namespace
+
+std::span<const Benchmark> benchmarks() { return all_benchmarks; }
+
+}  // namespace steadfold::command

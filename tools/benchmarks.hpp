@@ -1,0 +1,108 @@
+// The table of benchmarks that `steadfold bench` runs, and what their functions share.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/bench.hpp"
+#include "bench/contest.hpp"
+#include "bench_table.hpp"
+#include "command.hpp"
+#include "long_work.hpp"
+
+namespace steadfold::command {
+
+struct BenchOptions {
+  std::string name;
+  std::vector<std::size_t> sizes;
+  std::vector<std::string> types;
+  std::vector<std::size_t> counts;
+  std::vector<std::string> operators;
+  std::vector<std::string> methods;
+  std::vector<std::string> schedules;
+  std::vector<unsigned> threads;
+  std::string distribution = "upper";
+  std::string reproblas;
+  std::string interface;
+  double poll_microseconds = 50;
+  std::size_t rows = 1;
+  int rounds = 15;
+  double confidence = bench::usual_confidence;  // ranks do not need it
+
+  void add_to(CLI::App& app);
+  /// The options that the ranks need, as arguments for another run of the command.
+  std::vector<std::string> arguments() const;
+};
+
+/// What only the process that prints needs to know.
+struct AskedBench {
+  BenchOptions options;
+  std::string ranks;      // empty: those of the job
+  int launches = 0;       // 0: run in the job
+  std::string libraries;  // empty: the one that this command is built for
+  std::string raw;
+  bool json = false;
+  bool yes = false;
+
+  /// Whether to start ranks: if asked for, or if there is no job to measure in.
+  bool starts_ranks() const;
+};
+
+/// The table for people, with intervals of this confidence.
+using TableOf = std::string (*)(const bench::Measurement& measurement, double confidence);
+std::string local_table(const bench::Measurement& measurement, double confidence);
+std::string ranks_table(const bench::Measurement& measurement, double confidence);
+std::string choices_table(const bench::Measurement& measurement, double confidence);
+
+/// A benchmark. A function that is null is not needed: what every benchmark does is enough.
+struct Benchmark {
+  std::string_view name;
+  /// Measures over the ranks of this job. Collective.
+  bench::Measurement (*over_ranks)(const BenchOptions& options, const Job& job) = nullptr;
+  /// Measures in this process, and starts whatever else it needs.
+  bench::Measurement (*alone)(const AskedBench& asked, LongWork& work) = nullptr;
+  /// Measures in one launch of another program, in place of ranks of this command.
+  bench::Measurement (*launched)(const BenchOptions& options, int rank_count) = nullptr;
+  /// Throws Failure if it cannot measure what is asked for.
+  void (*check)(const AskedBench& asked) = nullptr;
+  /// Prepares this process for ranks that it starts.
+  void (*prepare)(const BenchOptions& options) = nullptr;
+  bool is_of_one_process = false;  // it has no ranks
+  bool takes_minutes = false;      // whatever is asked for
+  bool varies_transport = false;   // ranks are started with each, in turn
+  const char* usual_rank_counts = "2";
+  Json (*rows)(const bench::Measurement& measurement, double confidence) = bench::rows_over_ranks;
+  TableOf table = ranks_table;
+  /// Adds to the JSON object what is no row.
+  void (*add_to_json)(const bench::Measurement& measurement, Json& object) = nullptr;
+  /// What stands below the table.
+  std::string (*note)(const bench::Measurement& measurement) = nullptr;
+};
+
+/// The benchmarks of `steadfold`, in the order in which help names them.
+std::span<const Benchmark> benchmarks();
+
+/// The subcommands for these benchmarks, which must live as long as the program: what users start, its ranks, and one
+/// launch of them for the command of another MPI library.
+void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known);
+void add_bench_worker(CLI::App& app, Action& action, std::span<const Benchmark> known);
+void add_bench_launch(CLI::App& app, Action& action, std::span<const Benchmark> known);
+
+/// The benchmark that the arguments name; empty if they cannot be understood.
+std::string benchmark_in(std::span<char* const> arguments);
+
+/// Shows how far measurements of this process are, and keeps the tables of what is measured.
+bench::Told tell(LongWork& work, TableOf table_of, double confidence);
+
+/// What was asked for in place of the benchmark's defaults.
+bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, const BenchOptions& options);
+
+/// Measures over ranks that are started for it. Launches of one job are far apart in time: all rank counts and
+/// libraries are measured once, then all again. `before`: what is measured already, which the result begins with.
+bench::Measurement by_launches(const AskedBench& asked, const Benchmark& benchmark, LongWork& work,
+                               const bench::Measurement& before = {});
+
+}  // namespace steadfold::command

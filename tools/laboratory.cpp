@@ -1,0 +1,56 @@
+#include "laboratory.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <vector>
+
+#include "benchmarks.hpp"
+#include "program/launcher.hpp"
+
+namespace steadfold::command {
+namespace {
+
+/// Where it is if it is here: beside this command, for the same MPI library.
+std::filesystem::path laboratory() {
+  const std::filesystem::path own = this_program();
+  return own.parent_path() / ("steadfold-lab" + own.extension().string());
+}
+
+}  // namespace
+
+bool is_for_laboratory(std::span<char* const> arguments) {
+  const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
+  if (subcommand == "study") return true;
+  return subcommand == "bench" && std::ranges::count(laboratory_benchmarks, benchmark_in(arguments)) > 0;
+}
+
+void continue_in_laboratory(std::span<char* const> arguments) noexcept {
+  try {
+    if (!is_for_laboratory(arguments)) return;
+    std::vector<char*> words(arguments.begin(), arguments.end());
+    words.push_back(nullptr);
+    ::execv(laboratory().c_str(), words.data());  // which returns if there is none: see missing_laboratory
+  } catch (const std::exception&) {               // the command line is read again, and says what is wrong
+  }
+}
+
+Failure missing_laboratory(const std::string& what) {
+  return Failure(what + " is not part of this installation (it belongs to the laboratory, and there is no " +
+                 laboratory().string() + "), build Steadfold from source with ./dev build");
+}
+
+void add_missing_study(CLI::App& app, Action& /*action*/) {
+  CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
+  study.add_option("NAME", "Which one, see --list");
+  study.add_flag("--list")->description("List the studies: name, source, sentence");
+  study.add_option("--part,--parts", "Parts of the study, between commas, or all");
+  study.add_flag("--json")->description("Print one JSON object");
+  study.allow_extras();
+  study.callback([] { throw missing_laboratory("study"); });
+}
+
+}  // namespace steadfold::command
