@@ -21,6 +21,8 @@ PROGRAM_OF_ROOM = {
 }  # fmt: skip
 ON_THREE_RANKS = r"mpi\.openmpi\.(ranks|inside)\.p3"
 EVERYTHING = r".*"
+TARGETS = ["all", "lab"] if Path("lab/CMakeLists.txt").exists() else ["all"]
+OF_THE_LAB = r"lab\..*"
 
 
 def output_of(*words):
@@ -54,6 +56,8 @@ def tests_of_target(target):
         return r"mpi\.(openmpi|mpich)\.(ranks|inside|transport_test|team_test)\.p3"
     if target.startswith("mpi_"):
         return rf"mpi\.openmpi\.{target.removeprefix('mpi_').rsplit('_', 1)[0]}(\..*)?\.p3"
+    if target.startswith("steadfold_lab") or target == "test_lab":
+        return OF_THE_LAB
     if target.startswith("steadfold_command"):
         return r"command\.openmpi\.(sum|verify|catalogue)_test"
     if example := re.fullmatch(r"example_([a-z]+)_.*", target):
@@ -73,6 +77,8 @@ def tests_of(file):
     subject = re.sub(r"_test$|^mpi_", "", stem)
     if file.endswith(".md"):
         return {"documents", "man_pages"}
+    if folder == "lab":
+        return {OF_THE_LAB}
     if folder == "tests":
         room = file.split("/")[1]
         if room == "mpi":
@@ -106,7 +112,7 @@ def seconds_to_build():
     for line in (BUILD / ".ninja_log").read_text().splitlines()[1:]:
         begin, end, _, output, _ = line.split("\t")
         taken[output] = (int(end) - int(begin)) / 1000
-    steps = re.findall(r"^\[\d+/\d+\] .* (\S+)$", output_of("ninja", "-C", str(BUILD), "-n"), re.MULTILINE)
+    steps = re.findall(r"^\[\d+/\d+\] .* (\S+)$", output_of("ninja", "-C", str(BUILD), "-n", *TARGETS), re.MULTILINE)
     return sum(taken.get(step, 0.0) for step in steps) / CORES, len(steps)
 
 
@@ -119,7 +125,7 @@ def main():
     if expected > LONG:
         print(f"{steps} steps to build, some {expected:.0f} seconds: the change has many users", flush=True)
     began = time.monotonic()
-    built = subprocess.run(["ninja", "-C", str(BUILD)], capture_output=True, text=True)
+    built = subprocess.run(["ninja", "-C", str(BUILD), *TARGETS], capture_output=True, text=True)
     if built.returncode != 0:
         print(*(line for line in built.stdout.splitlines() if not line.startswith("[")), sep="\n")
         return 1
