@@ -4,9 +4,7 @@
   python3 docs/figures.py show NAME...    runs it and prints the block
   python3 docs/figures.py write NAME...   the same into the documents; all of them without a name
   python3 docs/figures.py check NAME...   whether they stand as they are made; without a name those that no machine
-                                          changes, which takes 20 s, and with STEADFOLD_FULL=1 five minutes
-
-STEADFOLD_REPROBLAS names an installation of ReproBLAS (docs/studies.md says how), which thesis-time needs.
+                                          changes, with STEADFOLD_FULL=1
 
 A figure stands between the lines `<!-- figure NAME -->` and `<!-- end -->`. Build first (`./dev run`). Times differ
 from run to run and from machine to machine: take them with nothing else running. Every block says when it was made and
@@ -17,7 +15,6 @@ import json
 import os
 import sys
 
-import study_figures
 from figure_tools import BIN, HOUSE, answer, place, ratio_text, rows, run, spaced, time_text
 
 
@@ -215,13 +212,12 @@ FIGURES = {
     "prefetch": (prefetch, "docs/performance.md"),
     "calls": (calls, "docs/performance.md"),
     "allreduce": (allreduce, "docs/performance.md"),
-    **{name: (make, "docs/studies.md") for name, make in study_figures.FIGURES.items()},
 }
 
 
-def parted(name):
+def parted(name, document):
     """What stands before a figure in its document, the figure, and what stands behind it."""
-    document = HOUSE / FIGURES[name][1]
+    document = HOUSE / document
     opening, closing = f"<!-- figure {name} -->\n", "<!-- end -->"
     text = document.read_text()
     if text.count(opening) != 1:
@@ -233,36 +229,36 @@ def parted(name):
     return before + opening, rest[:end], rest[end:]
 
 
-def write(name, block):
-    before, _, behind = parted(name)
-    (HOUSE / FIGURES[name][1]).write_text(before + block + "\n" + behind)
+def write(name, document, block):
+    before, _, behind = parted(name, document)
+    (HOUSE / document).write_text(before + block + "\n" + behind)
 
 
-def check(names):
-    other = [name for name in names if parted(name)[1] != FIGURES[name][0]() + "\n"]
+def check(figures):
+    other = [name for name, (make, document) in figures.items() if parted(name, document)[1] != make() + "\n"]
     if other:
-        raise SystemExit(f"{', '.join(other)}: not what is made today, see python3 docs/figures.py show {other[0]}")
+        raise SystemExit(f"{', '.join(other)}: not what is made today, see python3 {sys.argv[0]} show {other[0]}")
 
 
-def main():
+def main(figures, steady):
+    """`figures`: by name, what makes each, and its document. `steady`: the names of those that no machine changes."""
     what = (sys.argv[1:2] or ["list"])[0]
-    steady = study_figures.QUICK + (("schedules", *study_figures.SLOW) if "STEADFOLD_FULL" in os.environ else ())
-    names = sys.argv[2:] or (steady if what == "check" else FIGURES)
-    unknown = [name for name in names if name not in FIGURES]
+    names = sys.argv[2:] or (steady if what == "check" else figures)
+    unknown = [name for name in names if name not in figures]
     if what not in ("list", "show", "write", "check") or unknown:
-        raise SystemExit(f"unknown {' '.join(unknown) or what} (figures: {', '.join(FIGURES)}), see the file's head")
+        raise SystemExit(f"unknown {' '.join(unknown) or what} (figures: {', '.join(figures)}), see the file's head")
     if what == "check":
-        return check(names)
+        return check({name: figures[name] for name in names})
     for name in names:
-        make, document = FIGURES[name]
+        make, document = figures[name]
         if what == "list":
             print(f"{name:12} {document}")
             continue
         block = make()
         print(block)
         if what == "write":
-            write(name, block)
+            write(name, document, block)
 
 
 if __name__ == "__main__":
-    main()
+    main(FIGURES, ("schedules",) if "STEADFOLD_FULL" in os.environ else ())

@@ -6,7 +6,7 @@
 //
 // If no two boundaries fit, (p, n) is not adaptable. Then the part is put together digit by digit, to the base b: in a
 // round a second partial, the part so far, travels beside the sum of the same rank. Without `n=`, the smallest n up to
-// 5 is taken that takes the fewest rounds, which is the fastest n nearly everywhere (docs/studies.md, "The best n");
+// 5 is taken that takes the fewest rounds, which is the fastest n nearly everywhere (lab/studies.md, "The best n");
 // with `strict=1`, the smallest adaptable one, as in [S4].
 // Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
 // Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about one gamma more per round if there is a cut.

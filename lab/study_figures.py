@@ -1,12 +1,18 @@
-"""The tables of docs/studies.md; see figures.py."""
+"""Makes the tables of lab/studies.md again, and writes them where they stand: list, show, write or check, and names, as
+docs/figures.py takes them. Build first (`./dev lab`). A check without names takes 20 s, with STEADFOLD_FULL=1 five minutes.
+STEADFOLD_REPROBLAS names an installation of ReproBLAS (lab/studies.md says how), which thesis-time needs."""
 
 import collections
 import functools
 import os
 import statistics
+import sys
 import tempfile
+from pathlib import Path
 
-from figure_tools import answer, place, rows, spaced
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+import figures  # noqa: E402
+from figure_tools import answer, place, rows, spaced  # noqa: E402
 
 
 @functools.cache
@@ -402,7 +408,7 @@ def butterfly_special():
     return rows(["n", *kinds.values()], lines)
 
 
-FIGURES = {
+TABLES = {
     "thesis-nodes": thesis_nodes,
     "thesis-buffer": thesis_buffer,
     "thesis-lookup": thesis_lookup,
@@ -432,3 +438,8 @@ QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-storage", "node-ar
          "butterfly-adaptable", "butterfly-messages", "butterfly-pairs", "butterfly-times", "butterfly-best",
          "butterfly-special")
 SLOW = ("topology-bits", "topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention")
+
+
+if __name__ == "__main__":
+    figures.main({name: (make, "lab/studies.md") for name, make in TABLES.items()},
+                 QUICK + (SLOW if "STEADFOLD_FULL" in os.environ else ()))
