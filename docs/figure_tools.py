@@ -11,11 +11,12 @@ COMMAND = str(BIN / "steadfold")
 ROOT_MAY_RUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def run(*words, core=None):
-    """Standard output of a program, and what it took: processor seconds and the most memory in bytes."""
+def run(*words, core=None, environment=None):
+    """Standard output of a program, and what it took: processor seconds and the most memory in bytes. `environment` has
+    variables besides those of this process."""
     pinned = ["taskset", "-c", str(core)] if core is not None else []
     process = subprocess.Popen([*pinned, *map(str, words)], stdout=subprocess.PIPE, text=True, cwd=HOUSE,
-                               env={**os.environ, **ROOT_MAY_RUN})
+                               env={**os.environ, **ROOT_MAY_RUN, **(environment or {})})
     text = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -24,8 +25,8 @@ def run(*words, core=None):
     return text, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
-def answer(*words, core=None):
-    return json.loads(run(COMMAND, *words, "--json", core=core)[0])
+def answer(*words, core=None, environment=None):
+    return json.loads(run(COMMAND, *words, "--json", core=core, environment=environment)[0])
 
 
 def place():

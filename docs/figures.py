@@ -3,8 +3,7 @@
   python3 docs/figures.py                 what there is, and where it stands
   python3 docs/figures.py show NAME...    runs it and prints the block
   python3 docs/figures.py write NAME...   the same into the documents; all of them without a name
-  python3 docs/figures.py check NAME...   whether they stand as they are made; without a name those that no machine
-                                          changes, with STEADFOLD_FULL=1
+  python3 docs/figures.py check NAME...   whether they stand as they are made
 
 A figure stands between the lines `<!-- figure NAME -->` and `<!-- end -->`. Build first (`./dev run`). Times differ
 from run to run and from machine to machine: take them with nothing else running. Every block says when it was made and
@@ -12,9 +11,9 @@ where.
 """
 
 import json
-import os
 import sys
 
+import cost_figures
 from figure_tools import BIN, HOUSE, answer, place, ratio_text, rows, run, spaced, time_text
 
 
@@ -104,99 +103,6 @@ def solver_loop():
                       rows(["products by", *(f"{p} ranks" for p in ranks)], far)])
 
 
-def proofs():
-    text, seconds, _ = run(COMMAND, "check-schedules", "--max-ranks", "64", "--json")
-    found = json.loads(text)
-    return (f"`check-schedules --max-ranks 64` proves {spaced(found['passed'])} cases, {found['failed']} fail, in "
-            f"{seconds:.0f} s of processor time ({place()}).")
-
-
-def schedules():
-    """As `time_text` has it, of vectors; made by simulation, so every machine has the same."""
-    names = ("flat", "linear", "binomial", "recursive_doubling", "binary", "knomial", "pipelined_linear",
-             "pipelined_tree", "doubly_pipelined_linear", "doubly_pipelined_tree", "transpose", "ring",
-             "halving_doubling", "circulant", "two_level:size=32", "two_level:outer=[circulant]:size=32", "mpich")
-    lines = []
-    for name in names:
-        times = [answer("simulate", "--ranks", ranks, "--elements", ranks, "--width", width, "--method", "plain",
-                        "--collective", "allreduce", "--latency", 0, "--gap", 1e-6, "--per-byte", 8e-11,
-                        "--rendezvous", 0, "--per-op", 8e-10, "--schedule", name)["seconds"]
-                 for ranks in (36, 1152) for width in (1, 1000, 1_000_000)]  # fmt: skip
-        lines.append([name, *map(time_text, times)])
-    return rows(["schedule", "36 ranks, 1", "1e3", "1e6", "1152 ranks, 1", "1e3", "1e6"], lines)
-
-
-def predictions():
-    most = 2**20
-    cases = [("recursive_doubling", "flat"), ("recursive_doubling", "two_level:size=8"),
-             ("recursive_doubling", "fat_tree:arity=16:oversubscription=2"), ("binomial", "flat"), ("linear", "flat"),
-             ("flat", "flat")]
-    lines = []
-    for schedule, topology in cases:
-        text, seconds, memory = run(COMMAND, "simulate", "--ranks", most, "--elements", 10**9, "--method", "tree",
-                                    "--schedule", schedule, "--topology", topology, "--json")
-        found = json.loads(text)
-        lines.append([f"{schedule}, {topology}", f"{found['messages']:.3g}", f"{seconds:.1f} s",
-                      f"{memory / 2**30:.1f} GiB"])
-    return rows(["schedule, topology", "messages", "processor", "memory"], lines) + f"\n\n({place()}.)"
-
-
-def local():
-    sizes = {1000: "1e3 (L1)", 100_000: "1e5 (L2)", 1_000_000: "1e6 (8 MB)", 10_000_000: "1e7 (80 MB)",
-             30_000_000: "3e7 (240 MB)"}
-    found = answer("bench", "local", "--sizes", ",".join(map(str, sizes)), "--rounds", "21", core=1)
-    by = {(row["kernel"], row["elements"]): row for row in found["rows"]}
-    names = [("accumulate", "`std::accumulate`"), ("fastmath", "fast-math loop"), ("kahan", "Kahan"),
-             ("neumaier", "Neumaier"), ("tree", "`tree`"), ("exact", "`exact`"), ("binned", "`binned`, K = 3"),
-             ("exact dot", "`exact` dot, against a read of one vector")]
-    lines = [["read, ns per element", *(f"{by['read', n]['ns_per_element']:.3f}" for n in sizes)]]
-    for name, said in names:
-        lines.append([f"{said} / read", *(ratio_text(by[name, n], "ratio_to_read") for n in sizes)])
-    return rows(["medians of 21 rounds", *sizes.values()], lines) + f"\n\n({place()}.)"
-
-
-def prefetch():
-    sizes = (10_000, 100_000, 1_000_000, 10_000_000, 30_000_000)
-    found = answer("bench", "prefetch", "--sizes", ",".join(map(str, sizes)), "--rounds", "41", core=1)
-    by = {(row["kernel"], row.get("prefetch"), row["elements"]): row for row in found["rows"]}
-    lines = [[f"`{kernel}`, `{where}`", *(ratio_text(by[kernel, where, n], "ratio_to_read") for n in sizes)]
-             for kernel in ("tree", "exact", "binned") for where in ("off", "near", "far")]
-    header = ["x read, medians of 41 rounds", *(f"{n:.0e}".replace("e+0", "e") for n in sizes)]
-    return rows(header, lines) + f"\n\n({place()}.)"
-
-
-def calls():
-    sizes = (1, 2, 3, 7, 16, 64)
-    found = answer("bench", "local", "--sizes", ",".join(map(str, sizes)), "--types", "f64", "--rounds", "21", core=1)
-    by = {(row["kernel"], row["elements"]): row["ns_per_element"] * row["elements"] for row in found["rows"]}
-    lines = [[f"`{name}`", *(f"{by[name, n]:.0f}" for n in sizes)] for name in ("tree", "exact", "binned", "plain")]
-    return rows(["ns per call", *sizes], lines) + f"\n\n(Medians of 21 rounds; {place()}.)"
-
-
-def allreduce():
-    counts = (1, 255, 1000, 10_000, 100_000, 1_000_000)
-    found = answer("bench", "allreduce", "--libraries", "openmpi,mpich", "--ranks", "2", "--launches", "3", "--rounds",
-                   "11", "--counts", ",".join(map(str, counts)), "--methods", "tree", "--types", "f64", "--operators",
-                   "sum,user_sum")["rows"]
-    libraries = sorted({row["library"] for row in found}, reverse=True)
-    lines = []
-    for count in counts:
-        for operator in ("sum", "user_sum"):
-            line = [spaced(count), operator]
-            for library in libraries:
-                ours = [row for row in found
-                        if (row["count"], row["operator"], row["library"]) == (count, operator, library)]
-                best = min((row for row in ours if row["call"] == "plan"), key=lambda row: row["ratio"])
-                chosen = next(row for row in ours if row["schedule"] == "auto" and row["call"] == "plan")
-                line += [time_text(best["rival_seconds"]), f"{best['schedule']}: {ratio_text(best, 'ratio')}",
-                         f"{chosen['ratio']:.2f}"]
-            lines.append(line)
-    header = ["doubles", "operator"]
-    for library in libraries:
-        header += [f"{library}: MPI_Allreduce", "our best schedule, ratio", "`auto`"]
-    return rows(header, lines) + f"\n\n(Medians of 11 samples in each of 3 launches; {place()}.)"
-
-
 FIGURES = {
     "sums": (sums, "README.md"),
     "solver": (solver, "docs/solvers.md"),
@@ -205,13 +111,7 @@ FIGURES = {
     "search": (search, "docs/phylogenetics.md"),
     "climate": (climate, "docs/climate.md"),
     "solver-loop": (solver_loop, "docs/climate.md"),
-    "proofs": (proofs, "docs/performance.md"),
-    "schedules": (schedules, "docs/performance.md"),
-    "predictions": (predictions, "docs/performance.md"),
-    "local": (local, "docs/performance.md"),
-    "prefetch": (prefetch, "docs/performance.md"),
-    "calls": (calls, "docs/performance.md"),
-    "allreduce": (allreduce, "docs/performance.md"),
+    **{name: (make, "docs/performance.md") for name, make in cost_figures.FIGURES.items()},
 }
 
 
@@ -261,4 +161,4 @@ def main(figures, steady):
 
 
 if __name__ == "__main__":
-    main(FIGURES, ("schedules",) if "STEADFOLD_FULL" in os.environ else ())
+    main(FIGURES, ())

@@ -1,4 +1,4 @@
-"""Makes the tables of lab/studies.md again, and writes them where they stand: list, show, write or check, and names, as
+"""Makes the tables of lab/studies.md and lab/notes/prediction.md again, and writes them where they stand: list, show, write or check, and names, as
 docs/figures.py takes them. Build first (`./dev lab`). A check without names takes 20 s, with STEADFOLD_FULL=1 five minutes.
 STEADFOLD_REPROBLAS names an installation of ReproBLAS (lab/studies.md says how), which thesis-time needs."""
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
 import figures  # noqa: E402
-from figure_tools import answer, place, rows, spaced  # noqa: E402
+from figure_tools import COMMAND, answer, place, rows, run, spaced, time_text  # noqa: E402
 
 
 @functools.cache
@@ -408,6 +408,44 @@ def butterfly_special():
     return rows(["n", *kinds.values()], lines)
 
 
+def proofs():
+    text, seconds, _ = run(COMMAND, "check-schedules", "--max-ranks", "64", "--json")
+    found = json.loads(text)
+    return (f"`check-schedules --max-ranks 64` proves {spaced(found['passed'])} cases, {found['failed']} fail, in "
+            f"{seconds:.0f} s of processor time ({place()}).")
+
+
+def schedules():
+    """As `time_text` has it, of vectors; made by simulation, so every machine has the same."""
+    names = ("flat", "linear", "binomial", "recursive_doubling", "binary", "knomial", "pipelined_linear",
+             "pipelined_tree", "doubly_pipelined_linear", "doubly_pipelined_tree", "transpose", "ring",
+             "halving_doubling", "circulant", "two_level:size=32", "two_level:outer=[circulant]:size=32", "mpich")
+    lines = []
+    for name in names:
+        times = [answer("simulate", "--ranks", ranks, "--elements", ranks, "--width", width, "--method", "plain",
+                        "--collective", "allreduce", "--latency", 0, "--gap", 1e-6, "--per-byte", 8e-11,
+                        "--rendezvous", 0, "--per-op", 8e-10, "--schedule", name)["seconds"]
+                 for ranks in (36, 1152) for width in (1, 1000, 1_000_000)]  # fmt: skip
+        lines.append([name, *map(time_text, times)])
+    return rows(["schedule", "36 ranks, 1", "1e3", "1e6", "1152 ranks, 1", "1e3", "1e6"], lines)
+
+
+def predictions():
+    most = 2**20
+    cases = [("recursive_doubling", "flat"), ("recursive_doubling", "two_level:size=8"),
+             ("recursive_doubling", "fat_tree:arity=16:oversubscription=2"), ("binomial", "flat"), ("linear", "flat"),
+             ("flat", "flat")]
+    lines = []
+    for schedule, topology in cases:
+        text, seconds, memory = run(COMMAND, "simulate", "--ranks", most, "--elements", 10**9, "--method", "tree",
+                                    "--schedule", schedule, "--topology", topology, "--json")
+        found = json.loads(text)
+        lines.append([f"{schedule}, {topology}", f"{found['messages']:.3g}", f"{seconds:.1f} s",
+                      f"{memory / 2**30:.1f} GiB"])
+    return rows(["schedule, topology", "messages", "processor", "memory"], lines) + f"\n\n({place()}.)"
+
+
+PREDICTIONS = {"proofs": proofs, "schedules": schedules, "predictions": predictions}
 TABLES = {
     "thesis-nodes": thesis_nodes,
     "thesis-buffer": thesis_buffer,
@@ -437,9 +475,11 @@ TABLES = {
 QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-storage", "node-arrival", "topology-placement",
          "butterfly-adaptable", "butterfly-messages", "butterfly-pairs", "butterfly-times", "butterfly-best",
          "butterfly-special")
-SLOW = ("topology-bits", "topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention")
+SLOW = ("topology-bits", "topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention",
+        "schedules")
 
 
 if __name__ == "__main__":
-    figures.main({name: (make, "lab/studies.md") for name, make in TABLES.items()},
-                 QUICK + (SLOW if "STEADFOLD_FULL" in os.environ else ()))
+    tables = {name: (make, "lab/studies.md") for name, make in TABLES.items()}
+    tables |= {name: (make, "lab/notes/prediction.md") for name, make in PREDICTIONS.items()}
+    figures.main(tables, QUICK + (SLOW if "STEADFOLD_FULL" in os.environ else ()))

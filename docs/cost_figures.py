@@ -1,0 +1,132 @@
+"""The figures of docs/performance.md: what each kind of call costs, beside a rival in the same run."""
+
+from figure_tools import HOUSE, answer, place, ratio_text, rows, spaced, time_text
+from plots import local as plot_of_local
+from plots import ranks as plot_of_ranks
+
+COUNTS = (1, 255, 1000, 10_000, 100_000, 1_000_000)
+METHODS = ("tree", "exact", "binned")
+
+
+def joined(numbers):
+    return ",".join(map(str, numbers))
+
+
+def noted(text, table):
+    return f"{table}\n\n({text}; {place()}.)"
+
+
+def local():
+    sizes = {1000: "1e3 (L1)", 100_000: "1e5 (L2)", 1_000_000: "1e6 (8 MB)", 10_000_000: "1e7 (80 MB)",
+             30_000_000: "3e7 (240 MB)"}
+    found = answer("bench", "local", "--sizes", joined(sizes), "--rounds", "21", core=1)
+    by = {(row["kernel"], row["elements"]): row for row in found["rows"]}
+    names = [("accumulate", "`std::accumulate`"), ("fastmath", "fast-math loop"), ("kahan", "Kahan"), ("tree", "`tree`"),
+             ("exact", "`exact`"), ("binned", "`binned`, K = 3"), ("exact dot", "`exact` dot (a read of one vector is 1)")]
+    lines = [["read, ns per element", *(f"{by['read', n]['ns_per_element']:.3f}" for n in sizes)]]
+    lines += [[said, *(ratio_text(by[name, n], "ratio_to_read") for n in sizes)] for name, said in names]
+    curve = answer("bench", "local", "--sizes", joined(10**k * n for k in (3, 4, 5, 6) for n in (1, 3, 10)), "--rounds",
+                   "9", "--types", "f64", core=1)
+    plot_of_local.plot(plot_of_local.series(curve["rows"]), curve["environment"], HOUSE / "docs/plots/local.svg")
+    return noted("Times the read, medians of 21 rounds", rows(["doubles", *sizes.values()], lines))
+
+
+def calls():
+    sizes = (1, 2, 3, 7, 16, 64)
+    found = answer("bench", "local", "--sizes", joined(sizes), "--types", "f64", "--rounds", "21", core=1)
+    by = {(row["kernel"], row["elements"]): row["ns_per_element"] * row["elements"] for row in found["rows"]}
+    lines = [[f"`{name}`", *(f"{by[name, n]:.0f}" for n in sizes)] for name in (*METHODS, "plain")]
+    return noted("ns per call, medians of 21 rounds", rows(["doubles", *sizes], lines))
+
+
+def fields():
+    found = answer("bench", "arrays", "--sizes", "1000,100000", "--rounds", "15", core=1)["rows"]
+    by = {(row["type"], row["kernel"], row["elements"]): row["ratio_to_accumulate"] for row in found}
+    cases = [("thirty fields", "fields", "", 30), ("thirty fields, masked and weighted", "fields", " masked", 30),
+             ("rows of thirty columns", "rows", "", 30), ("30 groups by labels", "30 groups", "", 1),
+             ("10 000 groups by labels", "10000 groups", "", 1)]
+    lines = [[said, *(f"{by[kind, method + end, times * points]:.2f}" for points in (1000, 100_000)
+                      for method in ("exact", "binned"))] for said, kind, end, times in cases]
+    lines.append(["mean, variance, least and greatest", *(cell for points in (1000, 100_000) for cell in
+                                                          (f"{by['statistics', 'statistics', points]:.2f}", ""))])
+    header = ["", "1000 points: `exact`", "`binned`", "100 000 points: `exact`", "`binned`"]
+    return noted("Times the program's own loop, one core, medians of 15 rounds", rows(header, lines))
+
+
+def over_ranks(transport, libraries):
+    """Rows of `bench allreduce` between two ranks, by (library, method, call, count)."""
+    found = answer("bench", "allreduce", "--libraries", libraries, "--ranks", "2", "--launches", "3", "--rounds", "11",
+                   "--schedules", "auto", "--counts", joined(COUNTS), "--methods", joined(METHODS), "--types", "f64",
+                   "--operators", "sum", environment={"STEADFOLD_TRANSPORT": transport})  # fmt: skip
+    return {(row["library"], row["method"], row["call"], row["count"]): row for row in found["rows"]}
+
+
+RANKS = [("tree", "plan", "`tree`, plan"), ("exact", "plan", "`exact`, plan"), ("binned", "plan", "`binned`, plan"),
+         ("tree", "plan, sf_allocate", "`tree`, plan, `sf_allocate`"), ("tree", "allreduce", "`tree`, one call"),
+         ("exact", "allreduce", "`exact`, one call")]
+
+
+def ranks():
+    by = over_ranks("auto", "openmpi,mpich")
+    lines = []
+    for library in ("Open MPI", "MPICH"):
+        lines.append([f"{library}: MPI_Allreduce", *(time_text(by[library, "tree", "plan", n]["rival_seconds"]) for n in COUNTS)])
+        lines += [[said, *(f"{by[library, method, call, n]['ratio']:.2f}" for n in COUNTS)] for method, call, said in RANKS]
+    plot_of_ranks.plot(by, RANKS, COUNTS, place(), HOUSE / "docs/plots/ranks.svg")
+    return noted("Times the library's MPI_Allreduce, medians of 11 samples in each of 3 launches",
+                 rows(["doubles", *map(spaced, COUNTS)], lines))
+
+
+def messages():
+    by = over_ranks("mpi", "openmpi")
+    calls = [row for row in RANKS if "sf_allocate" not in row[1]]
+    lines = [["MPI_Allreduce", *(time_text(by["Open MPI", "tree", "plan", n]["rival_seconds"]) for n in COUNTS)]]
+    lines += [[said, *(f"{by['Open MPI', method, call, n]['ratio']:.2f}" for n in COUNTS)] for method, call, said in calls]
+    return noted("Times MPI_Allreduce of Open MPI, medians of 11 samples in each of 3 launches",
+                 rows(["doubles", *map(spaced, COUNTS)], lines))
+
+
+def choices():
+    found = answer("bench", "auto", "--ranks", "2", "--rounds", "8", environment={"STEADFOLD_TRANSPORT": "mpi"})["rows"]
+    worst = max(found, key=lambda row: row["ratio"])
+    near = sum(row["ratio"] <= 1.15 for row in found)
+    return (f"Between two ranks, by messages, {near} of {len(found)} choices take at most 1.15 times as long as the best "
+            f"schedule. The worst one takes {worst['ratio']:.2f} times as long ({spaced(worst['count'])} doubles by "
+            f"`{worst['method']}`; {place()}).")
+
+
+def bundles():
+    found = answer("bench", "bundle", "--libraries", "openmpi,mpich", "--ranks", "2", "--rounds", "21", "--counts",
+                   "1,3,30")["rows"]
+    by = {(row["library"], row["method"], row["call"], row["count"]): row["ratio"] for row in found}
+    cases = [("exact", "bundle", "bundle, `exact`"), ("tree", "bundle", "bundle, `tree`"), ("exact", "sums", "single calls, `exact`")]
+    places = [(library, count) for library in ("Open MPI", "MPICH") for count in (1, 3, 30)]
+    lines = [[said, *(f"{by[library, method, call, count]:.2f}" for library, count in places)] for method, call, said in cases]
+    header = ["sums", *(f"{library}: {count}" if count == 1 else count for library, count in places)]
+    return noted("Times one MPI_Allreduce for each sum, two ranks, medians of 21 rounds", rows(header, lines))
+
+
+def started():
+    counts = (1, 255, 10_000)
+    found = answer("bench", "splitphase", "--ranks", "2", "--counts", joined(counts), "--rounds", "15", "--launches",
+                   "3")["rows"]
+    by = {(row["method"], row["count"]): row for row in found if row["call"] == "start, wait"}
+    lines = [["MPI_Iallreduce, MPI_Wait", *(time_text(by["tree", n]["rival_seconds"]) for n in counts)]]
+    lines += [[f"`{method}`: start, wait", *(f"{by[method, n]['ratio']:.2f}" for n in counts)] for method in ("tree", "exact")]
+    return noted("Times MPI_Iallreduce and MPI_Wait of Open MPI, two ranks of one node, medians of 45 samples",
+                 rows(["doubles", *map(spaced, counts)], lines))
+
+
+def threads():
+    counts = (1, 255, 10_000)
+    found = answer("bench", "shared", "--threads", "2", "--counts", joined(counts), "--methods", "tree,exact", "--rounds",
+                   "31")["rows"]
+    by = {(row["method"], row["rival"], row["count"]): row for row in found if row["call"] == "plan" and row["ranks"] == 1}
+    lines = [["OpenMP's `reduction`", *(time_text(by["tree", "openmp", n]["rival_seconds"]) for n in counts)]]
+    for rival, said in (("openmp", "OpenMP"), ("bare exchange", "a bare exchange of cache lines")):
+        lines += [[f"`{method}`, times {said}", *(f"{by[method, rival, n]['ratio']:.2f}" for n in counts)]
+                  for method in ("tree", "exact")]  # fmt: skip
+    return noted("Plans of a team of two threads, medians of 31 rounds", rows(["doubles", *map(spaced, counts)], lines))
+
+
+FIGURES = {each.__name__: each for each in (local, calls, fields, ranks, messages, choices, bundles, started, threads)}
