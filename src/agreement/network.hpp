@@ -14,7 +14,7 @@ namespace steadfold::agreement {
 
 /// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
 /// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
-/// they took 2.3 times as long (docs/performance.md, "Sixteen cores"). Without an eager limit, long vectors go in
+/// they took 2.3 times as long (lab/notes/sixteen_cores.md). Without an eager limit, long vectors go in
 /// halves where whole ones take less time, and middle ones whole (the same page, "What auto takes").
 inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 4032, .rendezvous = 3e-6};
 
@@ -27,7 +27,7 @@ struct Rates {
 /// The names of arithmetic::Content, by its numbers.
 inline constexpr std::array<std::string_view, arithmetic::content_count> content_names = {"values", "accumulators",
                                                                                           "bins"};
-/// As `steadfold tune` measures them on a Zen 4, in its caches: docs/performance.md, "What auto takes".
+/// As `steadfold tune` measures them on a Zen 4, in its caches: lab/notes/choice.md.
 inline constexpr std::array<Rates, arithmetic::content_count> assumed_rates = {
     {{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
 

@@ -80,7 +80,7 @@ void ThreadTeam::dismiss() noexcept {
 // Threads are made one after the other: n of them take n times as long to make, and leave an n-th of the bytes to each.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
   if (asked <= 1) return 1;
-  constexpr double bytes_of_making = 512 << 10;  // what a core reads meanwhile: docs/performance.md, "Sixteen cores"
+  constexpr double bytes_of_making = 512 << 10;  // what a core reads meanwhile: lab/notes/sixteen_cores.md
   const double least = std::sqrt(static_cast<double>(bytes) / bytes_of_making);
   return least < asked ? static_cast<unsigned>(std::max(least, 1.0)) : asked;
 }

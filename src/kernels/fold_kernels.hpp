@@ -306,7 +306,7 @@ struct Folded {
 
   /// `cuts`: whether loads across lines are avoided; then a vector more of the caller's elements follows the chunk.
   /// Memory is asked for ahead where that was found to help, and then with fewer loads in a row
-  /// (docs/performance.md).
+  /// (lab/notes/kernels.md).
   static T whole_chunk(const T* x, bool cuts) {
 #if HWY_TARGET == HWY_AVX3
     if (prefetch == Prefetch::near) return chunk_from<true>(x, cuts);

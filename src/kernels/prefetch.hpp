@@ -1,5 +1,5 @@
 // Lines of memory that are asked for before they are needed, since one core's loads alone do not keep memory busy.
-// docs/performance.md has the measurements.
+// lab/notes/kernels.md has the measurements.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ std::string_view forced() noexcept;
 bool forced_is_available() noexcept;
 
 /// Where kernels ask for memory to be brought before they need it: nowhere, into the first-level cache, or into the
-/// second-level one. docs/performance.md says what was measured on which processor.
+/// second-level one. lab/notes/kernels.md says what was measured on which processor.
 enum class Prefetch : std::uint32_t { off, near, far };
 
 std::string_view name_of(Prefetch where) noexcept;

@@ -186,7 +186,7 @@ TEST(Choice, OfThreeNetworksIsWhatTheSourcesTake) {
   EXPECT_EQ(chosen(in_order, 1000, "auto", quick_card), "pipelined_tree") << "[S1]: many ranks, in rank order";
 }
 
-/// As measured on 16 cores: docs/performance.md, "Sixteen cores".
+/// As measured on 16 cores: lab/notes/sixteen_cores.md.
 TEST(Choice, CountsMessages) {
   EXPECT_EQ(chosen(vector_call(10000, all_ranks, Method::tree), 16, "auto", agreement::assumed_link),
             "halving_doubling");
