@@ -134,10 +134,6 @@ class Pages(unittest.TestCase):
             if "..." in shown or not shown:
                 self.assertEqual(status, 0, f"{page.name}: $ {command}\nended with {status}:\n{chr(10).join(printed[-60:])}")
 
-    def test_tables_that_no_machine_changes(self):
-        done = subprocess.run([sys.executable, "-B", ROOT / "docs/figures.py", "check"], stderr=subprocess.PIPE, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-
     def test_programs_are_quoted_as_they_are(self):
         """Code that begins with the name of an example has its very lines, in their order, between lines of dots."""
         count = 0
