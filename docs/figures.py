@@ -11,6 +11,9 @@ where.
 """
 
 import json
+import os
+import re
+import struct
 import sys
 
 import cost_figures
@@ -18,9 +21,19 @@ from figure_tools import BIN, HOUSE, answer, place, ratio_text, rows, run, space
 
 
 def sums():
+    """Decimals beside the bits; the times of ./dev run are left to docs/performance.md."""
     table, _, _ = run(BIN / "example_likelihood", "--compare")
-    kept = [line for line in table.splitlines() if "|" in line]
-    return "```\n$ ./dev run\n" + "\n".join(kept) + f"\n```\n\n(`*`: differs from the first row. {place()}.)"
+    jobs = [line.split("|") for line in table.splitlines() if re.match(r" *\d+ \|", line)]
+    cells = [[ranks.strip(), *shown(plain), *shown(exact)] for ranks, plain, _, exact in jobs]
+    header = ["ranks", "a loop and `MPI_Allreduce`", "bits", "`sf::sum`", "bits"]
+    return rows(header, cells) + f"\n\n(\\*: differs from the first row. `./dev run`; {place()}.)"
+
+
+def shown(cell):
+    """The number of a cell in decimals, and its bits."""
+    bits, *_ = cell.split()
+    number = struct.unpack(">d", bytes.fromhex(bits.rstrip("*")))[0]
+    return repr(number), f"`{bits.rstrip('*')}`" + "\\*" * bits.endswith("*")
 
 
 def runs_of_solver(*more):

@@ -84,7 +84,7 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(count, 8)
 
     def test_the_readme_is_short(self):
-        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 150)
+        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 130)
 
     def test_links_lead_somewhere(self):
         for page in [*PAGES, ROOT / "README.md", ROOT / "docs/calls.md"]:
