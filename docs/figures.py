@@ -11,7 +11,6 @@ where.
 """
 
 import json
-import os
 import re
 import struct
 import sys
