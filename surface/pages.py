@@ -66,15 +66,10 @@ def quoted(path, is_call):
     return f"```{FENCES[Path(path).suffix]}\n{text}\n```"
 
 
-def quotations():
-    whole = {f"{FIRST}/sum.cpp": partial(quoted, f"{FIRST}/sum.cpp", False)}
-    return whole | {f"{FIRST}/{name}, call": partial(quoted, f"{FIRST}/{name}", True)
-                    for name in ("sum.c", "sum.f90", "sum_mpi4py.py")}
-
-
 FIRST = "examples/first"
 PAGES = {
-    "README.md": quotations(),
+    "README.md": {f"{FIRST}/sum.cpp": partial(quoted, f"{FIRST}/sum.cpp", False)},
+    "docs/start.md": {f"{FIRST}/{name}, call": partial(quoted, f"{FIRST}/{name}", True) for name in ("sum.f90", "sum.c")},
     "docs/calls.md": {"operations": calls_of_operations},
     "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
 }
