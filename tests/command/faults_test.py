@@ -90,7 +90,8 @@ class Files(FaultTest):
     def test_a_line_1_of_numbers_or_names(self):
         for content, words in (
             (",0,1\n0,1.5,10\n1,2.5,20\n", ("line 1 may be names or numbers", "--header yes or --header no")),
-            ("a,1e400\nb,2\n", ("line 1", "too large", "--header yes")), ("a,2.5d2\nb,2\n", ("line 1", "exponent with e")),
+            ("2018,2019\n1.5,2.5\n", ("line 1 may be names or numbers", "no points")),
+            ("a,1e400\nb,2\n", ("line 1", "too large", "--header yes")), ("a,<5\nb,2\n", ("line 1", "'<5'", "--header yes")), ("a,2.5d2\nb,2\n", ("line 1", "exponent with e")),
         ):  # fmt: skip
             self.expect(content, "x.csv", *words, arguments=["--column", "1"])
         self.expect("n,2019\n1,2\n", "x.csv", "--column-name 2019", arguments=["--column", "2019"])
@@ -105,6 +106,8 @@ class Files(FaultTest):
         self.expect(gzip.compress(b"v\n1\n2\n"), "x.csv", "gzip", "gunzip")
         self.expect("v\n1\n2\n".encode("utf-16"), "x.csv", "UTF-16", "UTF-8")
         self.expect("a;b\n1,5;2,5\n", "x.csv", "semicolons", "decimal points", arguments=["--column", "a"])
+        self.expect(struct.pack("<i2di", 16, 1.0, 2.0, 16), "x.raw", "a record of Fortran", "access='stream'")
+        self.expect("1.5\n2.5\n3.5\n4.5\n", "x.txt", "text", "--format csv", arguments=["--format", "raw"])
         self.note(["sum", "/proc/self/status", "--format", "csv"], "does not tell its size", "copy")
 
     def test_columns(self):

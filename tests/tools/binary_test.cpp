@@ -78,6 +78,26 @@ TEST(Raw, SizesThatDoNotFit) {
   expect_fault_in(".raw", "abcdef", {"truncated", "6 bytes", "f32"}, {.type = Type::f32});
 }
 
+/// Fortran's lengths before and behind records, of 4 bytes or 8, would be read as numbers; so would be text.
+TEST(Raw, WhatIsNoNumbers) {
+  const std::string numbers = bytes_of(many(5));
+  for (const std::size_t width : {4U, 8U}) {
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+      const std::string length = bytes_of(numbers.size(), width, order);
+      expect_fault_in(".raw", length + numbers + length, {"a record of Fortran", "stream", "--force"});
+      const std::string three = length + numbers + length + length + numbers + length;
+      expect_fault_in(".raw", three, {"a record of Fortran"}, {.format = Format::raw, .type = Type::f32});
+      const Scratch forced(".raw", length + numbers + length);
+      EXPECT_EQ(read_in_parts(forced.path(), 2, {.forced = true}).size(), 5 + width / 4);
+      const Scratch other(".raw", length + numbers + bytes_of(numbers.size() + 1, width, order));
+      EXPECT_EQ(read_in_parts(other.path(), 2).size(), 5 + width / 4);
+    }
+  }
+  expect_fault_in(".raw", "1.5\n2.5\n3.5\n4.5\n", {"it is text", "--format csv", "--force"});
+  expect_bits(Scratch(".raw", bytes_of(std::vector<double>{0.0, 0.0, 5e-324, 8.5})).path(),
+              std::vector<double>{0.0, 0.0, 5e-324, 8.5});
+}
+
 TEST(Open, WhatIsNoFile) {
   expect_fault(fault_of(::testing::TempDir() + "there_is_no_such_file.npy"),
                {"there_is_no_such_file.npy", "No such file"});

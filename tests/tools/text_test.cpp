@@ -156,6 +156,15 @@ TEST(Csv, NumbersThatMayBeNamesAreRefused) {
     const Scratch file(".csv", named);  // pandas with names, R, pandas with a name for the index
     expect_bits(file.path(), std::vector<double>{1.5, 2.5}, {.column = "1"});
   }
+  for (const char* content : {"0\n1.5\n-2.5\n", "2019\n1.5\nnan\n"})
+    expect_fault_in(".csv", content, {"line 1 may be names or numbers", "no points", hint});
+  for (const char* content : {"2019,2020\n1.5,2.5\n"})
+    expect_fault_in(".csv", content, {"line 1 may be names or numbers", hint}, {.column = "0"});
+  expect_fault_in(".csv", "x,5.5\n12,6.5\n", {"words and the number 5.5", hint}, {.column = "1"});
+  for (const char* content : {"0\n1.5\n2\n", "0\ninf\n"})
+    EXPECT_EQ(open(Scratch(".csv", content).path())->has_header(), false);
+  const Scratch points(".csv", "2,0.5\n1.5,2.5\n");  // no names have points
+  expect_bits(points.path(), std::vector<double>{2, 1.5}, {.column = "0"});
   const Scratch ends(".csv", "1,2,\n3,4,\n");  // empty in all lines
   expect_bits(ends.path(), std::vector<double>{2, 4}, {.column = "1"});
   expect_fault_in(".csv", "n,2019\n0,1.5\n", {"no column 2019", "--column-name 2019"}, {.column = "2019"});
@@ -186,6 +195,23 @@ TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
                            "1'000",
                            "\"(1.0,2.0)\"",
                            "9007199254740993",
+                           "<0.5",
+                           "~5",
+                           "[5]",
+                           "5 kg",
+                           "2nd",
+                           "n.d.",
+                           "--",
+                           "2^3",
+                           "# 7",
+                           "5;",
+                           "5\xC2\xB1"
+                           "1",
+                           "\xE2\x89\xA4"
+                           "5",
+                           "\xE2\x80\x8B"
+                           "5",
+                           "\xE2\x88\x9E",
                            "\xC2\xA0"
                            "5"}) {
     const std::string text(cell);
@@ -196,7 +222,10 @@ TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
     const Scratch beside(".csv", text + ",x\n1,2\n");  // the other column says that these are names
     EXPECT_EQ(read_in_parts(beside.path(), 2, {.column = "0"}), std::vector<double>{1});
   }
-  for (const char* name : {"x1", "2nd", "q1", "mean", "T", "1st value", "# time", "e", "f64"}) {
+  for (const char* name :
+       {"x1", "nd_1", "q1", "mean", "T", "value 1", "# time", "e", "f64", "_x", "%a", "\xC2\xB5g", "\xC2\xB0 C",
+        "\xE6\xB8\xA9"
+        "2"}) {
     const Scratch named(".csv", std::string(name) + "\n1\n2\n");
     EXPECT_EQ(read_in_parts(named.path(), 2), (std::vector<double>{1, 2}));
   }
@@ -208,6 +237,10 @@ TEST(Csv, CellsThatAreNoNumbersSayWhatToWrite) {
                                                                   {"\xE2\x88\x92"
                                                                    "1",
                                                                    "signs as -"},
+                                                                  {"\xC2\xA0"
+                                                                   "12",
+                                                                   "special blanks"},
+                                                                  {"0.1-299", "exponent with e"},
                                                                   {"NA", "nan"},
                                                                   {"***", "wider field"},
                                                                   {"1 2", "between fields"},

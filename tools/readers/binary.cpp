@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats.hpp"
+#include "number.hpp"
 
 namespace steadfold::readers {
 namespace {
@@ -149,11 +150,33 @@ class BlockSource final : public Source {
   Block block_;
 };
 
-std::uint64_t little_endian_count(const File& file) {
-  const std::string bytes = file.read(0, 8);
-  std::uint64_t count = 0;
-  for (std::size_t i = 8; i-- > 0;) count = count << 8 | static_cast<unsigned char>(bytes[i]);
-  return count;
+/// The number without a sign that stands somewhere in the file.
+std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width, std::endian order) {
+  const std::string bytes = file.read(offset, width);
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < width; ++i)
+    word = word << 8 | static_cast<unsigned char>(bytes[order == std::endian::big ? i : width - 1 - i]);
+  return word;
+}
+
+std::uint64_t little_endian_count(const File& file) { return word_at(file, 0, 8, std::endian::little); }
+
+/// Whether the file begins with a record as Fortran writes it, whose length stands before and behind it.
+bool has_records(const File& file, std::size_t width, std::endian order) {
+  if (file.size() < 2 * width) return false;
+  std::uint64_t length = word_at(file, 0, width, order);
+  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 9;  // gfortran's, where the record goes on: a negative one
+  const bool goes_on = width == 4 && length == (std::uint64_t{1} << 32) - most;
+  if (goes_on) length = most;
+  return length > 0 && length <= file.size() - 2 * width && word_at(file, width + length, width, order) == length;
+}
+
+/// Whether the file begins as text does, and doubles hardly do.
+bool looks_like_text(const File& file) {
+  constexpr std::uint64_t least = 16, most = 512;
+  const std::string beginning = file.read(0, std::min(file.size(), most));
+  return beginning.size() >= least &&
+         std::ranges::all_of(beginning, [](char c) { return is_blank(c) || (c > ' ' && c <= '~'); });
 }
 
 }  // namespace
@@ -176,6 +199,18 @@ void check_size(const File& file, const Block& block) {
 
 std::unique_ptr<Source> open_block(std::unique_ptr<File> file, const Block& block) {
   return std::make_unique<BlockSource>(std::move(file), block);
+}
+
+void refuse_no_numbers(const File& file) {
+  const std::string force = ", or --force to read every byte as numbers";
+  if (looks_like_npy(file))
+    throw file.fault("its content is npy, whose header is no numbers", "take --format npy" + force);
+  if (looks_like_text(file)) throw file.fault("it is text", "take --format csv, tsv or psllh" + force);
+  for (const std::size_t width : {4U, 8U})
+    for (const std::endian order : {std::endian::little, std::endian::big})
+      if (has_records(file, width, order))
+        throw file.fault("it begins with a record of Fortran, with its length before and behind it",
+                         "write it with access='stream'" + force);
 }
 
 bool looks_like_binpsllh(const File& file) {

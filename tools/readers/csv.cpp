@@ -111,12 +111,11 @@ void check_text(const File& file, std::string_view line) {
   if (line.find('\0') != std::string_view::npos)
     throw file.fault("line 1 has bytes of zero, as text in UTF-16 has", "save it as UTF-8, or check its --format");
   if (line.find('\r') != std::string_view::npos)
-    throw file.fault("its lines end with a carriage return alone", "convert the line ends");
+    throw file.fault("carriage returns stand in line 1 without line feeds", "convert the line ends");
 }
 
 /// The fields of line 1, which may be the names of the columns; doubled quotes inside a name become one.
 std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
-  check_text(file, line);
   std::vector<std::string> names;
   for (bool more = true; more;) {
     std::string_view field;
@@ -159,10 +158,26 @@ Cell cell_of(std::string_view text) {
   return resembles_number(text) ? Cell::resembling : Cell::name;
 }
 
+bool are_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
+}
+
 /// What the first rows below line 1 show of a column.
 struct Below {
   bool has_numbers = false, has_names = false, has_any = false;
+  bool has_whole = false, has_points = false;  // of its numbers; inf and nan are neither
   bool is_of_numbers() const noexcept { return has_numbers && !has_names; }
+
+  void take(std::string_view field) {
+    const Cell cell = cell_of(field);
+    has_any |= cell != Cell::empty;
+    has_numbers |= cell == Cell::number;
+    has_names |= cell == Cell::name;
+    if (cell != Cell::number) return;
+    field = trimmed(field);
+    has_whole |= are_digits(field.substr(field.find_first_not_of("+-")));
+    has_points |= field.find('.') != std::string_view::npos;
+  }
 };
 
 /// Line 1 and some rows below it.
@@ -187,10 +202,7 @@ struct Beginning {
     for (std::size_t column = 0; more && column < below.size(); ++column) {
       std::string_view field;
       if (take_field(marks, rest, field, more) != FieldFault::none) return;
-      const Cell cell = cell_of(field);
-      below[column].has_any |= cell != Cell::empty;
-      below[column].has_numbers |= cell == Cell::number;
-      below[column].has_names |= cell == Cell::name;
+      below[column].take(field);
     }
   }
 };
@@ -200,10 +212,6 @@ std::string listed(const std::vector<std::string>& names) {
   std::string result;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) result += (i == 0 ? "" : ", ") + shown(names[i]);
   return names.size() > most ? result + ", ..." : result;
-}
-
-bool are_digits(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char each) { return each >= '0' && each <= '9'; });
 }
 
 std::string known(const std::vector<std::string>& names) {
@@ -232,6 +240,14 @@ bool are_column_numbers(const std::vector<std::string>& first) {
   return first.size() > 1;
 }
 
+/// Whether line 1 has digits alone, as years, and the numbers below have points: those of a program that writes them
+/// so.
+bool are_whole_above_points(const Beginning& beginning, std::size_t column) {
+  const Below& below = beginning.below[column];
+  return below.has_points && !below.has_whole &&
+         std::ranges::all_of(beginning.first, [](const std::string& cell) { return are_digits(trimmed(cell)); });
+}
+
 /// Why line 1, whose cell in the column is no name, may be names all the same; or nothing.
 std::string doubt_about(const Beginning& beginning, std::size_t column) {
   bool has_empty = false, has_names = false;
@@ -242,22 +258,26 @@ std::string doubt_about(const Beginning& beginning, std::size_t column) {
   }
   if (has_empty) return "it has an empty cell beside its numbers";
   if (are_column_numbers(beginning.first)) return "it counts the columns";
-  return has_names && are_digits(beginning.first[column]) ? "it has words and the digits " + beginning.first[column]
-                                                          : "";
+  if (has_names && are_digits(beginning.first[column])) return "it has words and the digits " + beginning.first[column];
+  return are_whole_above_points(beginning, column) ? "its numbers have no points, those below have" : "";
 }
 
 /// Whether line 1 is names. A word above numbers says so in any column, a number in the chosen one says no.
 bool has_header(const File& file, const Beginning& beginning, std::size_t column) {
-  for (std::size_t i = 0; i < beginning.first.size(); ++i)
-    if (cell_of(beginning.first[i]) == Cell::name && (i == column || beginning.below[i].is_of_numbers())) return true;
   const std::string& text = beginning.first[column];
+  bool is_names = false;
+  for (std::size_t i = 0; i < beginning.first.size(); ++i)
+    is_names |= cell_of(beginning.first[i]) == Cell::name && (i == column || beginning.below[i].is_of_numbers());
+  const bool is_no_name = cell_of(text) == Cell::number && !are_digits(text);  // with a sign or a point
+  if (is_names && !is_no_name) return true;
   double ignored = 0;
   const NumberFault fault = parse_number(text, ignored);
   if (fault != NumberFault::none && !trimmed(text).empty()) {
     const Complaint complaint = complaint_about(text, fault, Type::f64);
     throw file.fault("line 1: " + complaint.why, complaint.suggestion + ", or say --header yes if line 1 is names");
   }
-  const std::string doubt = doubt_about(beginning, column);
+  const std::string doubt =
+      is_names ? "it has words and the number " + std::string(trimmed(text)) : doubt_about(beginning, column);
   if (!doubt.empty())
     throw file.fault("line 1 may be names or numbers: " + doubt, "say which by --header yes or --header no");
   return false;
@@ -298,6 +318,7 @@ std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, co
   const Marks marks = marks_of(format);
   const Region all = without_trailing_blanks(*file, {behind_byte_order_mark(*file), file->size()}, marks.between);
   const Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
+  if (Walk first = walk; first.next()) check_text(*file, first.record());
   if (format == Format::csv && have_semicolons(walk))
     throw file->fault("semicolons stand between its fields, as where a comma is the decimal mark",
                       "write commas between fields and decimal points, or quote fields that have semicolons");

@@ -11,6 +11,9 @@ namespace steadfold::readers {
 bool looks_like_npy(const File& file);
 bool looks_like_binpsllh(const File& file);
 
+/// Throws Error if a file that is to be read as raw has something else than numbers in it.
+void refuse_no_numbers(const File& file);
+
 std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& options);
 std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options& options);
 std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& options);

@@ -85,18 +85,39 @@ std::string in_ascii(std::string_view text) {
 bool is_missing_value(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  constexpr std::array<std::string_view, 18> words = {"na",      "n/a",     "#n/a",  "<na>",   "nat",   "null",
-                                                      "none",    "missing", "-",     "--",     "?",     ".",
-                                                      "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"};
+  constexpr std::array<std::string_view, 25> words = {
+      "na", "n/a",  "n.a.", "#n/a", "<na>", "nat", "null",    "none",    "nil",   "missing", "unknown", "undef", "void",
+      "nd", "n.d.", "-",    "--",   "?",    ".",   "#div/0!", "#value!", "#ref!", "#name?",  "#num!",   "#null!"};
   return std::ranges::find(words, lower) != words.end();
 }
 
 /// Fortran's, where the field was too narrow for the number.
 bool are_asterisks(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string::npos; }
 
-bool has_letter_exponent(std::string_view text) {
-  const std::size_t mark = text.find_first_of("dDqQ");
-  return mark != std::string::npos && mark > 0 && (is_digit(text[mark - 1]) || text[mark - 1] == '.');
+/// Whether an exponent follows another letter than e, or none: 1.5d+02, 0.1-299.
+bool has_other_exponent(std::string_view text) {
+  const std::size_t mark = text.find_first_of("dDqQ+-", 1);
+  if (mark == std::string_view::npos || !(is_digit(text[mark - 1]) || text[mark - 1] == '.')) return false;
+  const bool has_letter = std::isalpha(static_cast<unsigned char>(text[mark])) != 0;
+  if (!has_letter && text.substr(0, mark).find('.') == std::string_view::npos) return false;
+  std::string_view exponent = text.substr(mark + 1);
+  if (has_letter && (exponent.starts_with('+') || exponent.starts_with('-'))) exponent.remove_prefix(1);
+  return are_digits(exponent);
+}
+
+/// How many bytes the character takes with which the text begins, if it is neither a letter nor a digit; else 0.
+std::size_t symbol_size(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return std::isalnum(first) == 0 ? 1 : 0;
+  const unsigned char second = text.size() > 1 ? static_cast<unsigned char>(text[1]) : 0;
+  const bool is_letter = second == 0xAA || second == 0xB5 || second == 0xBA;
+  std::size_t size = 0;
+  if (first == 0xC2 && !is_letter) size = 2;                          // U+0080 to U+00BF: degree, plus-minus
+  if (first == 0xC3 && (second == 0x97 || second == 0xB7)) size = 2;  // times, divided by
+  if (first == 0xE2 && second >= 0x80 && second <= 0x8B) size = 3;    // U+2000 to U+22FF: punctuation, mathematics
+  if (text.starts_with("\xEF\xBB\xBF")) size = 3;                     // byte order mark
+  return std::min(size, text.size());
 }
 
 }  // namespace
@@ -111,21 +132,10 @@ NumberFault parse_number(std::string_view text, double& value) noexcept { return
 NumberFault parse_number(std::string_view text, float& value) noexcept { return parse(text, value); }
 
 bool resembles_number(std::string_view text) {
-  const std::string ascii = in_ascii(trimmed(text));
-  if (is_missing_value(ascii) || are_asterisks(ascii)) return true;
-  if (std::ranges::none_of(ascii, is_digit)) return false;
-  if (ascii.find(".#") != std::string::npos) return true;  // 1.#INF
-  constexpr std::string_view marks = " \t+-.,'_()%:/*$";
-  constexpr std::string_view letters = "eEdDqQpPxXfFlLiIjJ";  // of exponents, hexadecimal, suffixes: behind a digit
-  const bool is_hexadecimal = ascii.find("0x") != std::string::npos || ascii.find("0X") != std::string::npos;
-  for (std::size_t i = 0; i < ascii.size(); ++i) {
-    const char c = ascii[i];
-    if (is_digit(c) || marks.find(c) != std::string_view::npos) continue;
-    const bool is_behind_digit = i > 0 && (is_digit(ascii[i - 1]) || ascii[i - 1] == '.');
-    if (letters.find(c) != std::string_view::npos && is_behind_digit) continue;
-    if (!(is_hexadecimal && std::isxdigit(static_cast<unsigned char>(c)) != 0)) return false;
-  }
-  return true;
+  text = trimmed(text);
+  if (is_missing_value(in_ascii(text))) return true;
+  for (std::size_t size = 0; (size = symbol_size(text)) > 0;) text.remove_prefix(size);
+  return text.empty() || is_digit(text.front());
 }
 
 Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
@@ -139,9 +149,9 @@ Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
   if (is_missing_value(ascii)) suggestion = "write nan, or take the row out";
   if (are_asterisks(ascii)) suggestion = "write it again in a wider field";
   if (resembles_number(text)) {
+    if (has_other_exponent(ascii)) suggestion = "write its exponent with e";
+    if (trimmed(text).find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
     if (ascii != trimmed(text)) suggestion = "write signs as - and leave out special blanks and currencies";
-    if (has_letter_exponent(ascii)) suggestion = "write its exponent with e";
-    if (ascii.find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
     if (ascii.find(',') != std::string::npos)
       suggestion = "write a point as the decimal mark, and no marks between thousands";
   }

@@ -109,9 +109,7 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
                       "leave out --column, --column-name and --header");
   if (options.forced && format != Format::raw)
     throw file->fault("--force is for raw, and it is " + std::string(name_of(format)), "leave out --force");
-  if (format == Format::raw && !options.forced && looks_like_npy(*file))
-    throw file->fault("its content is npy, whose header is no numbers",
-                      "take --format npy, or --force to read every byte as numbers");
+  if (format == Format::raw && !options.forced) refuse_no_numbers(*file);
   switch (format) {
     case Format::npy: return open_npy(std::move(file), options);
     case Format::binpsllh: return open_binpsllh(std::move(file), options);
