@@ -23,19 +23,6 @@ bool is_extreme(sf_operation operation) { return operation == SF_MIN || operatio
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
 bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 
-/// Valid as long as the text.
-const char* text_of(nb::handle given, const char* what) {
-  Py_ssize_t size = 0;
-  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), &size) : nullptr;
-  if (text == nullptr) {
-    PyErr_Clear();
-    refuse_type("%s is %R (it is a text), give a str", what, given.ptr());
-  }
-  if (size == 0 || std::strlen(text) != static_cast<std::size_t>(size))
-    refuse("%s is %R (a name is neither empty nor has null characters), give one, or None", what, given.ptr());
-  return text;
-}
-
 /// "exact", or an object with the attributes name, bins and sweep.
 void take_method(nb::handle method, sf_call& call) {
   if (PyUnicode_Check(method.ptr())) {
@@ -202,6 +189,18 @@ void take_result(const Arguments& from, sf_call& call) {
 }
 
 }  // namespace
+
+const char* text_of(nb::handle given, const char* what) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), &size) : nullptr;
+  if (text == nullptr) {
+    PyErr_Clear();
+    refuse_type("%s is %R (it is a text), give a str", what, given.ptr());
+  }
+  if (size == 0 || std::strlen(text) != static_cast<std::size_t>(size))
+    refuse("%s is %R (a name is neither empty nor has null characters), give one, or None", what, given.ptr());
+  return text;
+}
 
 sf_type default_result(sf_operation operation, sf_type type) {
   if (type == SF_F16 || type == SF_BF16) return SF_F32;

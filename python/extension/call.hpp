@@ -52,6 +52,9 @@ sf_type default_result(sf_operation operation, sf_type type);
 /// Fills a call. False: the library has no such operation for elements of this type, and nothing was refused.
 [[nodiscard]] bool translate(const Arguments& from, Call& to);
 
+/// A name, which is neither empty nor has null characters: valid as long as the text that is given.
+const char* text_of(nb::handle given, const char* what);
+
 /// Where a name stands in a list.
 std::size_t entry_of(sf_list list, nb::handle name);
 

@@ -151,13 +151,12 @@ void set_user(std::shared_ptr<UserOperator> user, nb::handle commutative, Call& 
 }
 
 sf_operation operation_of(nb::handle name) {
-  const std::string text = nb::cast<std::string>(name);
+  const std::string_view text = text_of(name, "op");
   if (text == "sum") return SF_SUM;
   if (text == "prod" || text == "product") return SF_PRODUCT;
   if (text == "min") return SF_MIN;
   if (text == "max") return SF_MAX;
-  refuse("operation '%s' (there are sum, prod, min and max), take one of them or a callable of two arrays",
-         text.c_str());
+  refuse("operation %R (there are sum, prod, min and max), take one of them or a callable of two arrays", name.ptr());
 }
 
 /// Whether the library has these operations for elements of the type, with results of the type.

@@ -30,8 +30,9 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
         return result
     with told(comm):
         array = as_array(buffer)
-        wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float32}.get(array.dtype.kind)
-        if wide is None or (array.dtype.kind == "f" and array.dtype.itemsize != 2):
+        is_half = array.dtype.itemsize == 2 and array.dtype.kind in "fV" and _core.dtype_of_sums(array.dtype) is not None
+        wide = np.float32 if is_half else {"b": np.int64, "i": np.int64, "u": np.uint64}.get(array.dtype.kind)
+        if wide is None:
             raise TypeError(f"{op!r} of dtype {array.dtype} is not offered (elements are numbers, and complex ones have no order), "
                             "convert them, or give a callable of two arrays")
         converted = _elements.converted(array, wide)

@@ -11,7 +11,7 @@ try:
 except ImportError:
     from numpy import AxisError as AxisError  # type: ignore[attr-defined,no-redef]
 
-from . import _elements
+from . import _core, _elements
 from ._elements import Array
 
 _DLPACK_HOST = (1, 3)  # of its own, and pinned by CUDA
@@ -110,9 +110,24 @@ def as_factors(array: Array, dtype: np.dtype[Any]) -> Array:
     return _exactly(array, dtype, "factors")
 
 
+def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The dtype that NumPy finds for all of these, bfloat16 counted as float32, to which its sums are rounded; None where there
+    is none."""
+    try:
+        return np.result_type(*(np.dtype(np.float32) if _is_bfloat16(each) else each for each in dtypes))
+    except TypeError:
+        return None
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "V" and _core.dtype_of_sums(dtype) is not None
+
+
 def are_wider(factors: Array, dtype: np.dtype[Any]) -> bool:
     """Whether elements of this dtype are converted to meet their factors, and not the other way round."""
-    return factors.dtype.kind in "fc" and np.result_type(factors.dtype, dtype) != dtype
+    is_float = factors.dtype.kind in "fc" or _is_bfloat16(factors.dtype)
+    common = common_dtype(factors.dtype, dtype) if is_float else None
+    return common is not None and common != dtype
 
 
 def as_terms(array: Array, dtype: np.dtype[Any]) -> Array:

@@ -68,7 +68,8 @@ def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
     made = array.astype(dtype)
     if dtype.kind in "fc":  # what is above all of these integers has no integer to be converted back to
         made = made.real
-        if (made >= 2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1)).any():
+        above = np.float64(2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1))  # too large for halves
+        if (made >= above).any():
             return False
     return bool((made.astype(array.dtype) == array).all())
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, _elements
-from ._convert import are_wider, as_array, as_mask
+from ._convert import are_wider, as_array, as_mask, common_dtype
 from ._elements import Array, as_float64, integer_parts, integer_quotients
 from ._mode import Mode
 from ._numbers import Collective, List, Operation
@@ -105,7 +105,7 @@ def _as_wide_as(x: Array, factors: Array | None) -> Array:
     """Elements in the wider dtype of themselves and their factors."""
     if factors is None or x.dtype.kind not in "fc" or not are_wider(factors, x.dtype):
         return x
-    return _elements.converted(x, np.result_type(factors.dtype, x.dtype))  # type: ignore[no-any-return]
+    return _elements.converted(x, common_dtype(factors.dtype, x.dtype))  # type: ignore[no-any-return]
 
 
 def _widened(x: Array) -> Array:

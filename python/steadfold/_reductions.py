@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from . import _core, _elements, _fallback
-from ._convert import as_array
+from ._convert import as_array, common_dtype
 from ._errors import EmptyError
 from ._method import Binned
 from ._mode import Mode
@@ -93,7 +93,9 @@ def _check_out(
         if shape not in (None, out.shape):
             raise ValueError(f"out of shape {out.shape} for results of shape {shape}, give it theirs")
         known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
-        results = np.result_type(*known) if dtype is None else np.dtype(dtype)
+        results = common_dtype(*known) if dtype is None else np.dtype(dtype)
+        if results is None:
+            return dtype  # the call says what is wrong with the elements
         if not np.can_cast(results, out.dtype, "same_kind"):
             raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be cut off), give one of theirs")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None

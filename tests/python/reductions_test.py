@@ -11,6 +11,7 @@ import warnings
 from fractions import Fraction
 from unittest import mock
 
+import ml_dtypes
 import numpy as np
 import steadfold as sf
 from hypothesis import given, settings
@@ -490,6 +491,35 @@ class Numpy(unittest.TestCase):
                 call()
         for advised in (sf.fsum(masked.compressed()), sf.sum(masked.data, where=~np.ma.getmaskarray(masked))):
             self.assertEqual(float(advised), 4.0)
+
+    def test_bfloat16_beside_other_dtypes(self):
+        """NumPy finds no common dtype for it and most others: sums are exact all the same."""
+        rows = {"bf": np.array([1.0, 2.0, 0.1], ml_dtypes.bfloat16)}
+        rows |= {dtype: np.array([1.0, 2.0, 3.1]).astype(dtype) for dtype in ("f2", "f4", "f8", "i8", "u1", "?")}
+        for (a, x), (b, y) in itertools.product(rows.items(), repeat=2):
+            if "bf" not in (a, b):
+                continue
+            wanted = sum(Fraction(float(p)) * Fraction(float(q)) for p, q in zip(x, y))
+            for found in (sf.dot(x, y), sf.sum(x, weights=y), sf.sum(x, weights=y, out=np.zeros(()))):
+                dtype = np.asarray(found).dtype
+                self.assertEqual(found, dtype.type(float(wanted)), (a, b, dtype))
+        halved = sf.sum(rows["bf"], out=np.zeros((), ml_dtypes.bfloat16))
+        self.assertEqual((halved.dtype, float(halved)), (rows["bf"].dtype, 3.09375))
+        with self.assertRaisesRegex(TypeError, "elements of dtype float8.*cannot be reduced"):
+            sf.sum(np.ones(3, ml_dtypes.float8_e4m3fn), weights=rows["bf"], out=np.zeros(()))
+        for op in ("sum", "prod", "min", "max"):
+            found = sf.allreduce(rows["bf"], op, sf.Team(1)[0])
+            self.assertEqual((found.dtype, found.tolist()), (rows["bf"].dtype, rows["bf"].tolist()))
+
+    def test_integers_beside_halves_raise_no_warning(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(float(sf.dot(np.ones(2, "f2"), [1, 2])), 3.0)
+
+    def test_names_that_are_no_unicode(self):
+        for call in (lambda name: sf.allreduce([1.0], name, sf.Team(1)[0]), lambda name: sf.sum([1.0], schedule=name), lambda name: sf.sum([1.0], require=name)):
+            with self.assertRaisesRegex(TypeError, "it is a text"):
+                call("\ud800")
 
     def test_one_number_has_no_partners(self):
         x = np.arange(1.0, 7.0)
