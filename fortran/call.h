@@ -195,6 +195,17 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
       what, shape_text(operand, own, sizeof own), shape_text(elements, others, sizeof others));
 }
 
+/* One label is not repeated to a vector; along other dimensions labels are. */
+static inline sf_status require_labels(Argument labels, Argument elements) {
+  char shape[400];
+  const int is_one = labels->rank == 0 || (labels->rank == 1 && labels->dim[0].extent == 1);
+  if (!is_one || elements->rank == 0 || (labels->rank == 1 && elements->dim[0].extent == 1))
+    return require_stretches(labels, "labels", elements);
+  return refuse(SF_INVALID_ARGUMENT,
+                "one label for elements of shape (%s) (each has its own), give as many, as spread(label, 1, n)",
+                shape_text(elements, shape, sizeof shape));
+}
+
 static inline sf_status take_mask(Argument where, Translated* to) {
   if (where == NULL) return SF_OK;
   if (type_of(where) != type_logical)
@@ -237,7 +248,7 @@ static inline sf_status take_arrays(const Arguments* from, Argument result, Tran
   if (status == SF_OK) status = take_array(from->array, "elements", to->call.type, &to->arrays.x);
   if (status == SF_OK && from->factors != NULL) status = require_stretches(from->factors, "factors", from->array);
   if (status == SF_OK && from->where != NULL) status = require_stretches(from->where, "a mask", from->array);
-  if (status == SF_OK && from->labels != NULL) status = require_stretches(from->labels, "labels", from->array);
+  if (status == SF_OK && from->labels != NULL) status = require_labels(from->labels, from->array);
   if (status == SF_OK && from->factors != NULL)
     status = take_array(from->factors, "factors", to->call.type, &to->arrays.factors);
   if (status == SF_OK) status = take_kept(from->keep, from->array, to);

@@ -113,9 +113,9 @@ module steadfold
       type(sf_layout), intent(in), optional :: layout
     end subroutine
 
-    ! Sums of groups: `labels`, of the array's shape or repeated as a mask is, name the group of every element, from 1 to
-    ! the last extent of `result`. Those with a label below 1 belong to none. `result` has the shape of what is kept and
-    ! then the groups.
+    ! Sums of groups: `labels`, of the array's shape or repeated as a mask is (but one number is not), name the group of
+    ! every element, from 1 to the last extent of `result`. Those with a label below 1 belong to none. `result` has the
+    ! shape of what is kept and then the groups.
     subroutine sf_sum_by(array, labels, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_sum_by")
       import :: c_char, c_int, sf_layout

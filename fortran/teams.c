@@ -46,11 +46,17 @@ static sf_status find_team(Handle handle, Team** team) {
                        : SF_OK;
 }
 
+/* The other ranks are refused, too, and do not wait. */
+static sf_status refuse_again(Argument comm) {
+  sf_team* none = NULL;
+  if (comm != NULL && is_communicator(comm)) sf_team_create_over_fortran(communicator(comm), 0, &none);
+  return wrong("a team that is made again (it has workers), call sf_free first");
+}
+
 void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int* ierr) {
   sf_team* made = NULL;
   sf_status status = SF_OK;
-  if (object_of(*team, kind_team) != NULL)
-    status = wrong("a team that is made again (it has workers), call sf_free first");
+  if (object_of(*team, kind_team) != NULL) status = refuse_again(comm);
   if (status == SF_OK && comm != NULL && !is_communicator(comm))
     status =
         wrong("a team over what is no communicator (it is an integer, or type(MPI_Comm)), pass MPI_COMM_WORLD, say");

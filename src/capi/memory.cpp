@@ -7,6 +7,7 @@
 
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
+#include "order/index.hpp"
 #include "transport/shared/arena.hpp"
 
 using steadfold::Status;
@@ -33,8 +34,8 @@ sf_status sf_allocate(uint64_t bytes, void** memory) {
     std::byte* made = Arena::own().take(bytes);
     if (made == nullptr) made = ordinary(bytes);
     if (made == nullptr)
-      throw Failure(Status::internal,
-                    "no " + std::to_string(bytes) + " bytes of memory (the machine has no more), " + "ask for less");
+      throw Failure(Status::internal, "no " + steadfold::order::text_as_given(bytes) +
+                                          " bytes of memory (the machine has no more), ask for less");
     *memory = made;
   });
 }
