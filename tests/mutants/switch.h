@@ -1,6 +1,7 @@
-/* Included before everything in the build of mutants: an edit is in force where STEADFOLD_MUTANT holds its number. Where
- * STEADFOLD_MUTANT_REACHED names a file, the number of every edit that is reached is added to it (tests/matrix.py).
- * It includes no header, since the feature macros of a source, such as _GNU_SOURCE, would then come too late. */
+/* Included before everything in the build of mutants: an edit is in force where STEADFOLD_MUTANT holds its number.
+ * Where STEADFOLD_MUTANT_REACHED names a file, the number of every edit that is reached is added to it
+ * (tests/matrix.py). It includes no header, since the feature macros of a source, such as _GNU_SOURCE, would then come
+ * too late. */
 #ifndef STEADFOLD_MUTANTS_SWITCH_H
 #define STEADFOLD_MUTANTS_SWITCH_H
 
