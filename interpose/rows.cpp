@@ -153,7 +153,11 @@ class PromisedEnvironment {
     const int which = std::fetestexcept(FE_ALL_EXCEPT);
     std::fegetexceptflag(&raised, which);
     std::fesetenv(&programs_);
+#ifdef __SSE2__  // std::fesetexceptflag raises flags of the x87, which traps where the program has unmasked them
+    _mm_setcsr(_mm_getcsr() | static_cast<unsigned>(which));
+#else
     std::fesetexceptflag(&raised, which);
+#endif
   }
   PromisedEnvironment(const PromisedEnvironment&) = delete;
   PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;

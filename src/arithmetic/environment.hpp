@@ -27,11 +27,23 @@ struct Rounding {
   /// Makes the change from `found`, which is in force; raised flags stay.
   void replace(const Rounding& found) const noexcept {
     if (found.vector != vector) _mm_setcsr(vector | (_mm_getcsr() & flags));
-    if (found.x87 != x87) asm volatile("fldcw %0" : : "m"(x87));
+    if (found.x87 == x87) return;
+    keep_from_trapping();
+    asm volatile("fldcw %0" : : "m"(x87));
   }
   friend bool operator==(const Rounding&, const Rounding&) = default;
 
  private:
+  /// Moves raised flags of the x87 that these words unmask to the vector unit, where std::fetestexcept finds them, too:
+  /// the x87 traps in its next instruction if a raised flag is unmasked, the vector unit does not.
+  void keep_from_trapping() const noexcept {
+    unsigned short status = 0;
+    asm volatile("fnstsw %0" : "=m"(status));
+    if ((status & ~x87 & flags) == 0) return;
+    asm volatile("fnclex");
+    _mm_setcsr(_mm_getcsr() | (status & flags));
+  }
+
   static constexpr unsigned flags = 0x3F;
 };
 #else

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cfenv>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -136,6 +137,25 @@ TEST_F(Environment, RoundsLongDoublesToNearestAndPutsTheX87Back) {
       EXPECT_TRUE(in_order) << std::hex << mine;
     }
   }
+}
+#endif
+
+#if defined(__SSE2__) && defined(__GNUC__) && defined(__GLIBC__)
+/// The x87 traps in its next instruction if a raised flag is unmasked; the vector unit does not.
+TEST_F(Environment, LeavesNoTrapOfLongDoublesToTheCaller) {
+  std::feclearexcept(FE_ALL_EXCEPT);
+  ASSERT_NE(feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW), -1);
+  const unsigned short mine = x87_control();
+  {
+    const PromisedEnvironment promised;
+    const long double largest = std::numeric_limits<long double>::max();
+    EXPECT_TRUE(std::isinf(long_sum(largest, largest)));
+    const arithmetic::CallersEnvironment callers;
+    EXPECT_EQ(long_sum(1, 2), 3) << "an operator of the caller";
+  }
+  EXPECT_EQ(long_sum(1, 2), 3);
+  EXPECT_EQ(x87_control(), mine);
+  EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0) << "a flag was lost";
 }
 #endif
 

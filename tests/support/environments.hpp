@@ -1,5 +1,5 @@
-// The floating-point environments that a caller may be in: rounding modes, and what a library linked with -ffast-math
-// does to subnormal numbers. In C++17, too.
+// The floating-point environments that a caller may be in: rounding modes, what a library linked with -ffast-math does
+// to subnormal numbers, and traps. In C++17, too.
 #pragma once
 
 #if defined(__SSE2__)
@@ -18,17 +18,20 @@ struct Environment {
   const char* name;
   int rounding;
   unsigned flushing;  // bits of x86's MXCSR
+  int traps = 0;      // exceptions that end the program
 };
 
 #if defined(__SSE2__)
-inline constexpr std::array<Environment, 8> environments = {{{"the usual one", FE_TONEAREST, 0},
-                                                             {"upward", FE_UPWARD, 0},
-                                                             {"downward", FE_DOWNWARD, 0},
-                                                             {"toward zero", FE_TOWARDZERO, 0},
-                                                             {"flush to zero", FE_TONEAREST, 0x8000},
-                                                             {"denormals are zero", FE_TONEAREST, 0x0040},
-                                                             {"fast-math", FE_TONEAREST, 0x8040},
-                                                             {"fast-math, upward", FE_UPWARD, 0x8040}}};
+inline constexpr std::array<Environment, 9> environments = {
+    {{"the usual one", FE_TONEAREST, 0},
+     {"upward", FE_UPWARD, 0},
+     {"downward", FE_DOWNWARD, 0},
+     {"toward zero", FE_TOWARDZERO, 0},
+     {"flush to zero", FE_TONEAREST, 0x8000},
+     {"denormals are zero", FE_TONEAREST, 0x0040},
+     {"fast-math", FE_TONEAREST, 0x8040},
+     {"fast-math, upward", FE_UPWARD, 0x8040},
+     {"traps", FE_TONEAREST, 0, FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW}}};
 #else
 inline constexpr std::array<Environment, 4> environments = {{{"the usual one", FE_TONEAREST, 0},
                                                              {"upward", FE_UPWARD, 0},
@@ -46,6 +49,9 @@ class InEnvironment {
 #if defined(__SSE2__)
     _mm_setcsr(_mm_getcsr() | wanted.flushing);
 #endif
+#if defined(__GLIBC__)
+    feenableexcept(wanted.traps);
+#endif
   }
   ~InEnvironment() { std::fesetenv(&before_); }
   InEnvironment(const InEnvironment&) = delete;
@@ -55,16 +61,19 @@ class InEnvironment {
   std::fenv_t before_ = {};
 };
 
-/// What arithmetic comes to in the environment in force, as bits: different in each of `environments`.
-inline std::array<std::uint64_t, 5> arithmetic_in_force() {
+/// What arithmetic comes to in the environment in force, as bits, and its traps: different in each of `environments`.
+inline std::array<std::uint64_t, 6> arithmetic_in_force() {
   const volatile double one = 1, three = 3, five = 5, least = 0x1p-1074, large = 0x1p100, normal = 0x1p-1022,
                         half = 0.5;
   const volatile double results[] = {one / three, one / five, -one / three, least * large, normal * half};
-  std::array<std::uint64_t, 5> bits{};
-  for (std::size_t i = 0; i < bits.size(); ++i) {
+  std::array<std::uint64_t, 6> bits{};
+  for (std::size_t i = 0; i < 5; ++i) {
     const double result = results[i];
     std::memcpy(&bits[i], &result, sizeof result);
   }
+#if defined(__GLIBC__)
+  bits[5] = static_cast<std::uint64_t>(fegetexcept());
+#endif
   return bits;
 }
 
