@@ -4,6 +4,7 @@
 #include <string>
 
 #include "agreement/description.hpp"
+#include "agreement/methods.hpp"
 
 namespace steadfold::agreement {
 namespace {
@@ -25,10 +26,17 @@ constexpr std::array<GuaranteeName, 7> names = {{
 
 /// The suggestion for a guarantee that is not kept.
 std::string advice(Guarantees missing, const Description& description) {
-  if (description.layout == LayoutKind::row_per_rank) return "reduce distributed elements instead of one vector a rank";
+  const bool is_of_ranks = missing == guarantee::ranks || missing == guarantee::layout;
+  if (is_of_ranks && description.layout == LayoutKind::row_per_rank)
+    return "reduce distributed elements instead of one vector a rank";
+  if (is_of_ranks && is_scan(description.collective)) return "reduce the elements of all ranks instead";
   if (missing == guarantee::layout && needs_indices(description))
     return "give a layout that tells the elements' indices";
-  return "take method tree or exact";
+  const bool has_tree =
+      arithmetic::row_of(description.operation).served_by.tree && !description.has_mask() && !description.deals_rows();
+  const bool has_exact = !rounding_once(description).empty();
+  if (has_tree) return has_exact ? "take method tree or exact" : "take method tree";
+  return has_exact ? "take method exact" : "leave the guarantee out";
 }
 
 }  // namespace

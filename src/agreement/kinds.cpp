@@ -116,8 +116,8 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
   if (description.deals_rows() && row_of(description.method).needs_indices)
     throw Failure(Status::unsupported, "groups by method " + std::string(name_of(description.method)) +
-                                           " are not offered (rows of other groups have no place in the tree), take "
-                                           "exact, binned or plain");
+                                           " are not offered (rows of other groups have no place in the tree), take " +
+                                           (rounding_once(description).empty() ? "" : "exact, binned or ") + "plain");
   if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
     Description of_a_column = description;
     if (has_masked_elements) of_a_column.array = ArrayForm::masked_rows;

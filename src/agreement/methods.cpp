@@ -7,6 +7,7 @@
 
 #include "agreement/description.hpp"
 #include "arithmetic/binned/binned.hpp"
+#include "arithmetic/converted.hpp"
 #include "arithmetic/exact/exact.hpp"
 #include "arithmetic/exact/statistics.hpp"
 #include "arithmetic/exact/sums_of_pairs.hpp"
@@ -34,6 +35,12 @@ using Kind = std::unique_ptr<arithmetic::PartialKind>;
                                          std::string(name_of(description.method)) + " is not offered (" + why);
 }
 
+/// A suggestion for a call that its method cannot make.
+std::string take_rounding_once(const Description& description) {
+  const std::string_view methods = rounding_once(description);
+  return methods.empty() ? "leave the method to the library" : "take " + std::string(methods);
+}
+
 /// For methods that round once: they make sums of doubles and floats.
 void require_sum(const Description& description) {
   const Operation operation = description.operation;
@@ -50,11 +57,13 @@ void require_sum(const Description& description) {
 void require_operator(const Description& description, const Operator& op) {
   if (is_rounded_once(description.operation))
     unsupported(description, "it is rounded once, at the end, and " + std::string(name_of(description.method)) +
-                                 " rounds in every step), take exact" +
-                                 (arithmetic::has_several_sums(description.operation) ? "" : " or binned"));
-  if (description.result_type != description.type)
+                                 " rounds in every step), " + take_rounding_once(description));
+  if (description.result_type != description.type) {
+    const std::string_view others = rounding_once(description);
     unsupported(description, "its result type " + std::string(arithmetic::name_of(description.result_type)) +
-                                 " does not hold every element), take exact or binned, or another result type");
+                                 " does not hold every element), take " + std::string(others) +
+                                 (others.empty() ? "" : ", or ") + "another result type");
+  }
   if (op.apply == nullptr)
     unsupported(description, "there is no such operator on numbers of that type), see the types in docs/guarantees.md");
   if (arithmetic::is_location(description.operation) && description.type > Type::u64)
@@ -63,7 +72,8 @@ void require_operator(const Description& description, const Operator& op) {
 
 Kind make_tree(const Description& description, const Operator& op, Count columns) {
   if (description.has_mask())
-    unsupported(description, "rows that the mask leaves out have no place in the tree), take exact or binned");
+    unsupported(description,
+                "rows that the mask leaves out have no place in the tree), " + take_rounding_once(description));
   require_operator(description, op);
   if (arithmetic::is_location(description.operation))
     unsupported(description, "no order changes its bits), leave the method to the library");
@@ -155,6 +165,16 @@ schedule::Merging merging_of(const MethodRow& row, Sweep sweep) noexcept {
   schedule::Merging merging = row.merging;
   if (row.has_bins && sweep == Sweep::single_sweep) merging.offers_words = false;
   return merging;
+}
+
+std::string_view rounding_once(const Description& description) noexcept {
+  const auto conversion =
+      arithmetic::conversion(description.operation, description.type, description.result_type, true);
+  Type type = description.type;
+  if (conversion) type = conversion->type;
+  const arithmetic::ServedBy& methods = arithmetic::row_of(description.operation).served_by;
+  if (!methods.exact || !is_double_or_float(type)) return "";
+  return methods.binned ? "exact or binned" : "exact";
 }
 
 std::string_view name_of(Method method) noexcept {

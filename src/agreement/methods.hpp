@@ -48,4 +48,8 @@ schedule::Merging merging_of(const MethodRow& row, arithmetic::Sweep sweep) noex
 
 std::string_view name_of(Method method) noexcept;
 
+/// The methods that round once and serve the call's operation on its elements, as suggestions name them: "exact or
+/// binned", "exact", or nothing.
+std::string_view rounding_once(const Description& description) noexcept;
+
 }  // namespace steadfold::agreement

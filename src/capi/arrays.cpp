@@ -182,7 +182,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
         "axes to keep that do not ascend (results stand in the order of the array's axes), list each once, in order");
   if ((arrays.kept >> x.axis_count) != 0)
     refuse("an axis is kept that is not there (the elements have " + std::to_string(x.axis_count) +
-           " axes), clear the bits from that one on in arrays.kept");
+           " axes), keep only axes that they have");
   call.type = type_of(x, "the elements");
   if (call.type == Type::bytes) call.user.element_bytes = x.element_bytes;
   call.rows = call.columns = 1;

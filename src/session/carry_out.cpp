@@ -128,10 +128,11 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
                     where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");
     if (agreement::asked_name(calls[i].collective) != agreement::asked_name(calls[0].collective))
       throw Failure(Status::invalid_argument,
-                    where + "another collective than that of call 0 (a bundle has one), bind it apart");
+                    where + "another collective than that of the first call (a bundle has one), bind it apart");
     if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
-      throw Failure(Status::invalid_argument,
-                    where + "another root or schedule than that of call 0 (a bundle has one of each), make them equal");
+      throw Failure(
+          Status::invalid_argument,
+          where + "another root or schedule than that of the first call (a bundle has one of each), make them equal");
   }
   return descriptions;
 }

@@ -275,6 +275,11 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
       "sum of f64 by method tree is not offered (its result type f32 does not hold every element), take exact or "
       "binned, or another result type");
+  call.method = Method::plain;
+  expect_unusable(
+      call, [](Call& c) { c.operation = Operation::max_location, c.result_type = Type::f32; }, wrong,
+      "max location of f64 by method plain is not offered (its result type f32 does not hold every element), take "
+      "another result type");
   const auto make_user = [](Call& c) {
     c.operation = Operation::user;
     c.type = c.result_type = Type::bytes;

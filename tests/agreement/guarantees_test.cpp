@@ -6,6 +6,8 @@
 
 #include "agreement/failure.hpp"
 #include "agreement/guarantees_table.hpp"
+#include "agreement/kinds.hpp"
+#include "agreement/methods.hpp"
 
 namespace steadfold::test::guarantees_test {
 namespace {
@@ -43,6 +45,43 @@ TEST(Guarantees, AreThoseOfTheDocumentedTable) {
           EXPECT_EQ(failure.status(), Status::unsupported);
           EXPECT_NE(std::string(failure.what()).find("cannot keep '" + row + "'"), std::string::npos) << failure.what();
         }
+      }
+    }
+  }
+}
+
+/// What an error names serves the call, and keeps the guarantee.
+TEST(Guarantees, AreKeptByTheMethodsThatErrorsName) {
+  for (auto operation = Operation::sum; operation <= arithmetic::last_operation;
+       operation = static_cast<Operation>(static_cast<std::uint32_t>(operation) + 1)) {
+    Call call{.operation = operation, .method = Method::plain, .layout = LayoutKind::row_per_rank};
+    call.require = guarantee::schedule;
+    if (operation == Operation::user) {
+      call.type = call.result_type = Type::bytes;
+      call.user = {.apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; }, .element_bytes = 8};
+    }
+    if (order_free(describe(call))) continue;
+    std::string text;
+    try {
+      require_kept(call);
+    } catch (const Failure& failure) {
+      text = failure.what();
+    }
+    const std::string advice = text.substr(text.rfind("), ") + 3);
+    SCOPED_TRACE(text);
+    ASSERT_TRUE(advice.starts_with("take method "));
+    for (const Method method : {Method::tree, Method::exact}) {
+      call.method = method;
+      const auto make = [&] {
+        const auto description = describe(call);
+        const auto op = operator_of(description, call.user);
+        make_kind(description, op, 1);
+      };
+      if (advice.find(agreement::name_of(method)) == std::string::npos) {
+        EXPECT_THROW(make(), Failure);
+      } else {
+        EXPECT_NO_THROW(make());
+        EXPECT_NO_THROW(require_kept(call));
       }
     }
   }
