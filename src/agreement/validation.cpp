@@ -59,6 +59,12 @@ void validate_share(const Call& call, Rank rank_count) {
 
 }  // namespace
 
+void require_threads(unsigned threads) {
+  if (threads < 1 || threads > most_threads)
+    refuse(std::to_string(threads) + " threads (no machine runs as many at once), give 1 to " +
+           std::to_string(most_threads));
+}
+
 /// A partial may take 256 times as many bytes as a row.
 void require_size(const Call& call) {
   const Bytes element_bytes =
@@ -96,6 +102,15 @@ Count rows_of(std::span<const order::Interval> intervals) {
   return rows;
 }
 
+void require_row_per_rank(const Call& call, Count ranks) {
+  if (call.rows != 1) refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  if (call.element_count == ranks || call.element_count == arithmetic::unknown_count) return;
+  throw Failure(call.element_count > ranks ? Status::gap : Status::overlap,
+                "an element count of " + std::to_string(call.element_count) + " in MPI's shape (" +
+                    std::to_string(ranks) + (ranks == 1 ? " rank brings" : " ranks bring") +
+                    " one row each), leave it unknown");
+}
+
 }  // namespace
 
 void validate(const Call& call, Rank rank_count) {
@@ -116,11 +131,8 @@ void validate(const Call& call, Rank rank_count) {
     refuse("an element count of " + std::to_string(call.element_count) + " (no job has more rows than " +
            std::to_string(order::most_elements) + "), give the number of rows of the whole job, or leave it unknown");
   validate_share(call, rank_count);
-  if (call.layout == LayoutKind::row_per_rank && call.rows != 1)
-    refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
-  if (call.threads < 1 || call.threads > most_threads)
-    refuse(std::to_string(call.threads) + " threads (no machine runs as many at once), give 1 to " +
-           std::to_string(most_threads));
+  if (call.layout == LayoutKind::row_per_rank) require_row_per_rank(call, static_cast<Count>(rank_count));
+  require_threads(call.threads);
   if (has_bins(call) && call.bin_count != 0 &&
       (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
     refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");

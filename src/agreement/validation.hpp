@@ -14,6 +14,8 @@ constexpr Count most_rows(Bytes row_bytes) noexcept { return order::most_element
 
 /// Throws Failure if no memory holds the rows of the call.
 void require_size(const Call& call);
+/// Throws Failure if no call may have so many threads.
+void require_threads(unsigned threads);
 /// Throws Failure if no rank can make this call: an argument is unusable (`rank_count` bounds the root).
 void validate(const Call& call, Rank rank_count);
 

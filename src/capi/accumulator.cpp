@@ -149,6 +149,7 @@ void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) 
 
 void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t threads, bool has_second) {
   ExactState& state = state_of(accumulator);
+  steadfold::agreement::require_threads(std::max(threads, 1u));
   if (has_second) require_products(state.shape());
   if (rows.count == 0) return;
   if (rows.first == nullptr || (has_second && rows.second == nullptr))
@@ -202,6 +203,7 @@ Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
 
 void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std::uint32_t threads, Way way) {
   ExactState& state = state_of(accumulator);
+  steadfold::agreement::require_threads(std::max(threads, 1u));
   if (arrays == nullptr) refuse("no arrays (the pointer is null), give them");
   sf_arrays room;
   Array array;
@@ -379,7 +381,7 @@ sf_status sf_accumulator_write(const sf_accumulator* accumulator, void* bytes, u
     require_place(size, "the size");
     *size = file_bytes(state);
     if (bytes == nullptr && capacity == 0) return;
-    require_place(bytes, "the bytes");
+    require_place(bytes, "the accumulator's content");
     if (capacity < *size)
       refuse("room for " + std::to_string(capacity) + " bytes (the accumulator has " + std::to_string(*size) +
              "), give more");

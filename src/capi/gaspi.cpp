@@ -6,9 +6,11 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
+#include "steadfold/steadfold_fortran.h"
 
 namespace {
 
@@ -96,7 +98,19 @@ sf_operation operation_of(sf_gaspi_operation operation) {
   }
 }
 
-/// A number that is no constant of GASPI becomes one that no call can use, so that all ranks are told.
+/// What is wrong with a number that is no constant of GASPI; empty if nothing is.
+std::string unknown_constant(const Arguments& arguments) {
+  const unsigned operation = steadfold::capi::number(arguments.operation);
+  const unsigned datatype = steadfold::capi::number(arguments.datatype);
+  if (operation > SF_GASPI_OP_SUM)
+    return "operation " + std::to_string(operation) + " is unknown (the last is " + std::to_string(SF_GASPI_OP_SUM) +
+           "), take one of GASPI's";
+  if (datatype > SF_GASPI_TYPE_DOUBLE)
+    return "type " + std::to_string(datatype) + " is unknown (the last is " + std::to_string(SF_GASPI_TYPE_DOUBLE) +
+           "), take one of GASPI's";
+  return "";
+}
+
 sf_call call_of(const Arguments& arguments, Unfinished& own) {
   sf_call call = sf_call_default();
   call.layout = SF_ROW_PER_RANK;
@@ -111,15 +125,15 @@ sf_call call_of(const Arguments& arguments, Unfinished& own) {
     call.operator_name = "sf_gaspi_allreduce_user";
     return call;
   }
-  const bool is_known = steadfold::capi::number(arguments.operation) <= SF_GASPI_OP_SUM &&
-                        steadfold::capi::number(arguments.datatype) <= SF_GASPI_TYPE_DOUBLE;
   call.operation = operation_of(arguments.operation);
-  call.type = call.result_type = is_known ? type_of(arguments.datatype) : SF_BYTES;
+  call.type = call.result_type = type_of(arguments.datatype);
   return call;
 }
 
 sf_status start(Unfinished& own, sf_group* group) {
   if (own.arguments.collective == GaspiCollective::barrier) return sf_group_start_barrier(group, &own.request);
+  const std::string unknown = unknown_constant(own.arguments);
+  if (!unknown.empty()) return sf_group_start_refuse(group, SF_INVALID_ARGUMENT, unknown.c_str(), &own.request);
   const sf_call call = call_of(own.arguments, own);
   const auto data = steadfold::capi::data_of(own.arguments.send, nullptr, own.arguments.receive);
   return steadfold::capi::start_reduce(&call, data, true, group, &own.request);

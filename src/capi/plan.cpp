@@ -161,7 +161,7 @@ sf_status sf_plan_trace(sf_plan* plan, int on) {
 sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures) {
   return guarded([&] {
     const PlanInUse bound(plan);
-    require_place(figures, "the figures");
+    require_place(figures, "the cost of the run");
     const auto traffic = bound->traffic_of_last_run();
     *figures = {traffic.messages, traffic.bytes, bound->rounds()};
   });

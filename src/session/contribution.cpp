@@ -34,7 +34,7 @@ Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_
   defaults.mine.assign(1, {0, call.rows});
   if (call.layout == LayoutKind::row_per_rank) {
     defaults.mine.front() = {static_cast<Index>(rank), static_cast<Index>(rank) + 1};
-    call.element_count = ranks;
+    if (call.element_count == arithmetic::unknown_count) call.element_count = ranks;
   }
   if (call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(rank_count)) {
     defaults.grid = call.grid->resolved(rank_count);

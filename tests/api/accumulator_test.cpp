@@ -365,6 +365,12 @@ TEST(AccumulatorsInC, RefuseWhatDoesNotFit) {
   }
   expect(sf_accumulator_add_products(a.get(), x.data(), x.data(), 1, 1), SF_INVALID_ARGUMENT, "make one of products");
   expect(sf_accumulator_add(a.get(), x.data(), UINT64_MAX, 1), SF_INVALID_ARGUMENT, "no memory holds them");
+  for (const std::uint32_t threads : {4097u, 1u << 31, UINT32_MAX}) {
+    const sf_arrays arrays = sf_arrays_default();
+    const std::string text = std::to_string(threads) + " threads (no machine runs as many";
+    expect(sf_accumulator_add(a.get(), x.data(), 1, threads), SF_INVALID_ARGUMENT, text);
+    expect(sf_accumulator_subtract_arrays(a.get(), &arrays, threads), SF_INVALID_ARGUMENT, text);
+  }
   expect(sf_accumulator_round(a.get(), SF_NORM2, SF_F64, values.data()), SF_UNSUPPORTED, "is not offered");
   expect(sf_accumulator_round(a.get(), SF_MAX, SF_F64, values.data()), SF_UNSUPPORTED, "is not offered");
   expect(sf_accumulator_round(a.get(), SF_SUM, SF_F16, values.data()), SF_UNSUPPORTED, "are not offered");

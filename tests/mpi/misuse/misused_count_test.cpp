@@ -88,6 +88,24 @@ TEST_F(MisusedCountTest, Intervals) {
   }
 }
 
+/// In MPI's shape there are as many rows as ranks.
+TEST_F(MisusedCountTest, ElementsInTheShapeOfMpi) {
+  sf_call call = call_of_rows(1);
+  call.layout = SF_ROW_PER_RANK;
+  double result = 0;
+  for (const sf_method method : {SF_TREE, SF_EXACT, SF_PLAIN}) {
+    call.method = method;
+    call.element_count = static_cast<std::uint64_t>(world.size) + 1;
+    expect_status(SF_GAP, {"element count", std::to_string(call.element_count)}, "too many elements",
+                  [&] { return sf_reduce(&call, x.data(), nullptr, &result, world.comm); });
+    call.element_count = 0;
+    expect_status(SF_OVERLAP, {"element count of 0"}, "too few elements",
+                  [&] { return sf_reduce(&call, x.data(), nullptr, &result, world.comm); });
+    call.element_count = static_cast<std::uint64_t>(world.size);
+    EXPECT_EQ(sf_reduce(&call, x.data(), nullptr, &result, world.comm), SF_OK) << sf_error_text();
+  }
+}
+
 TEST_F(MisusedCountTest, RankOrder) {
   sf_interval mine{7, 7};
   std::uint64_t count = 7;
