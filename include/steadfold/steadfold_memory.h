@@ -18,7 +18,8 @@ extern "C" {
  * sf_free. */
 sf_status sf_allocate(uint64_t bytes, void** memory);
 
-/* Gives it back. No run may be using it, on any rank; NULL is nothing. */
+/* Gives it back. No run may be using it, on any rank; NULL is nothing, and so is memory that a child of fork inherited,
+ * which its parent gives back. */
 void sf_free(void* memory);
 
 #ifdef __cplusplus

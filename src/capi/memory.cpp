@@ -41,8 +41,6 @@ sf_status sf_allocate(uint64_t bytes, void** memory) {
 }
 
 void sf_free(void* memory) {
-  if (memory == nullptr) return;
-  Arena* const arena = Arena::if_made();
-  if (arena == nullptr || !arena->give_back(static_cast<std::byte*>(memory))) std::free(memory);
+  if (memory != nullptr && !Arena::free(static_cast<std::byte*>(memory))) std::free(memory);
 }
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -51,6 +53,25 @@ TEST(Memory, HoldsElements) {
   std::vector<int, Allocator<int>> grown;
   for (int i = 0; i < 100000; ++i) grown.push_back(i);
   for (int i = 0; i < 100000; ++i) ASSERT_EQ(grown[static_cast<std::size_t>(i)], i);
+}
+
+/// A child of fork may free it, before or behind memory of its own: the parent keeps what is in it.
+TEST(Memory, ThatAChildInheritedStaysTheParents) {
+  auto memory = sf::allocate<double>(1000);
+  memory[999] = 5;
+  const pid_t child = fork();
+  if (child == 0) {
+    sf_free(memory.data());
+    void* own = nullptr;
+    const bool is_made = sf_allocate(8, &own) == SF_OK && own != memory.data();
+    sf_free(memory.data());
+    sf_free(own);
+    _exit(is_made ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(memory[999], 5);
 }
 
 /// Workers of a team take it as any other memory.

@@ -26,14 +26,23 @@ Arena& Arena::own() {
   const std::lock_guard lock(mutex);
   Arena* const found = made().load(std::memory_order_relaxed);
   if (found != nullptr && found->file().file.process == getpid()) return *found;
-  auto* const arena = new Arena(machine_bytes());
+  auto* const arena = new Arena(machine_bytes(), found);
   made().store(arena, std::memory_order_release);
   return *arena;
 }
 
 Arena* Arena::if_made() noexcept { return made().load(std::memory_order_acquire); }
 
-Arena::Arena(Bytes bytes) : free_(bytes / page) {
+bool Arena::free(std::byte* memory) noexcept {
+  for (Arena* arena = if_made(); arena != nullptr; arena = arena->before_) {
+    if (!arena->place_of(memory, 0)) continue;
+    if (arena->file().file.process == getpid()) arena->give_back(memory);
+    return true;
+  }
+  return false;
+}
+
+Arena::Arena(Bytes bytes, Arena* before) : before_(before), free_(bytes / page) {
   file_ = {.file = make_shared_file(bytes), .bytes = bytes};
   base_ = mapped(file_.file, true, bytes);
 }

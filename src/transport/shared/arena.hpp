@@ -32,7 +32,12 @@ class Arena {
   /// Null where nobody has asked for it yet.
   static Arena* if_made() noexcept;
 
-  explicit Arena(Bytes bytes);
+  /// Gives back what was taken of the arena of this process; false if the memory is of no arena. Memory of a parent
+  /// stays as it is: it is the parent that gives it back.
+  static bool free(std::byte* memory) noexcept;
+
+  /// `before`: that of the parent, where a child of fork makes its own.
+  explicit Arena(Bytes bytes, Arena* before = nullptr);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -51,8 +56,9 @@ class Arena {
  private:
   ArenaFile file_;
   std::byte* base_ = nullptr;  // null: the system shares no memory
-  std::mutex mutex_;           // guards what follows
-  FreeParts free_;             // pages
+  Arena* const before_;
+  std::mutex mutex_;  // guards what follows
+  FreeParts free_;    // pages
   std::map<Bytes, Bytes> taken_;
 };
 
