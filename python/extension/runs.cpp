@@ -3,10 +3,12 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 
 #include "operators.hpp"
+#include "steadfold/operations.hpp"
 
 namespace steadfold::python {
 namespace {
@@ -374,7 +376,12 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                        .require = require,
                        .keepdims = keepdims,
                        .threads = threads};
-  return act(mode, comm, from, [&](Call& call, sf_group*) { return translate(from, call); });
+  return act(mode, comm, from, [&](Call& call, sf_group*) {
+    constexpr int count = static_cast<int>(std::size(detail::operation_rows));
+    if (operation < 0 || operation >= count)
+      refuse("operation %d is unknown (they are 0 to %d), take a function of the package", operation, count - 1);
+    return translate(from, call);
+  });
 }
 
 /// Options of calls that are not reductions of NumPy's.

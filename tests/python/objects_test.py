@@ -518,6 +518,10 @@ class Package(unittest.TestCase):
         for wrong in (2**63, 2**64 - 1):
             with self.assertRaisesRegex(sf.InvalidArgumentError, "groups"):
                 numbers["groups"](wrong)
+        for wrong in (4097, 2**31, 2**32 - 1):
+            for name in ("threads", "threads "):
+                with self.assertRaisesRegex(sf.InvalidArgumentError, f"^{wrong} threads"):
+                    numbers[name](wrong)
         for wrong in (-1, 2, 3, 2**31, 2**64, -(2**64)):
             with self.assertRaises(IndexError):
                 team[wrong]

@@ -16,6 +16,7 @@ import numpy as np
 import steadfold as sf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from steadfold import _core
 from support import bits, hostile, in_cxx
 
 SEED = 20261123
@@ -416,6 +417,7 @@ class Numpy(unittest.TestCase):
 
     def test_what_is_refused_says_why(self):
         for call, text in (
+            (lambda: _core.reduce(-1, np.ones(2), *[None] * 14, 0), r"operation -1 is unknown \(they are 0 to 18\)"),
             (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
             (lambda: sf.sum([1.5], dtype="c16"), r"results of dtype complex128 for elements of dtype float64 \(they are real numbers\), convert the result"),
             (lambda: sf.mean([1.5], dtype="c16", method="tree"), "results of dtype complex128"),
