@@ -25,10 +25,10 @@ class Failure : public std::runtime_error {
 };
 
 /// The processes of this run, from its beginning to its end. MPI is started only if needed: `verify` starts launchers,
-/// which must not find themselves inside a job.
+/// which must not find themselves inside a job. `handed_on`: the process becomes another program, which starts MPI.
 class Job {
  public:
-  enum class Mpi { always, under_a_launcher, never };
+  enum class Mpi { always, under_a_launcher, never, handed_on };
 
   Job(Mpi mpi, int& argc, char**& argv);
   ~Job();

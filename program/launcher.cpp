@@ -174,6 +174,10 @@ bool is_launcher(const std::string& program) {
   return program == library.launcher || std::ranges::count(library.launcher_names, name) > 0;
 }
 
+bool is_found(const std::string& program) {
+  return program.find('/') == std::string::npos ? !on_path(program).empty() : is_program(program);
+}
+
 Launch launch_of_this_process() {
   for (const auto& [rank, size] : {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                    {"PMI_RANK", "PMI_SIZE"},

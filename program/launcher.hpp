@@ -43,6 +43,8 @@ extern "C" void steadfold_set_installation(const char* program, const char* libr
 
 /// Whether a program is known to be a launcher of the command's MPI library.
 bool is_launcher(const std::string& program);
+/// Whether there is a program of that path, or of that name on PATH.
+bool is_found(const std::string& program);
 
 /// The command that was built beside this one for the MPI library of that name (`openmpi`, `mpich`), which may be this
 /// one. Throws Failure if there is none.

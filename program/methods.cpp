@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -20,8 +21,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spe
      {"sweep=single", "sweep=single_sweep"},
      {"sweep=double", "sweep=double_sweep"}}};
 
-/// Sets what a `key=value` of `binned` says, or throws a Failure.
-void take_parameter(Method& method, const std::string& name, const std::string& text) {
+/// Sets what a `key=value` of `binned` says, and returns the key; or throws a Failure.
+std::string_view take_parameter(Method& method, const std::string& name, const std::string& text) {
   const auto* const other = std::ranges::find(other_spellings, text, [](const auto& each) { return each.first; });
   const std::string_view parameter = other == other_spellings.end() ? text : other->second;
   if (parameter == "bins=2" || parameter == "bins=3" || parameter == "bins=4")
@@ -34,6 +35,7 @@ void take_parameter(Method& method, const std::string& name, const std::string& 
     throw Failure(
         "method '" + name + "' cannot be used ('" + text +
         "' is none of bins=2, bins=3, bins=4, sweep=single_sweep and sweep=double_sweep), choose among these");
+  return parameter.starts_with("bins") ? "bins" : "sweep";
 }
 
 }  // namespace
@@ -57,11 +59,15 @@ Method method_named(const std::string& name) {
   const agreement::MethodRow& row = row_named(name);
   const std::string head = family_of(name);
   Method method{.id = static_cast<sf_method>(row.method)};
+  std::set<std::string_view> taken;
   for (std::size_t at = head.size(); at < name.size();) {
     if (!row.has_bins)
       throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), ask for " + head);
     const std::size_t end = std::min(name.find(':', at + 1), name.size());
-    take_parameter(method, name, name.substr(at + 1, end - at - 1));
+    const std::string_view key = take_parameter(method, name, name.substr(at + 1, end - at - 1));
+    if (!taken.insert(key).second)
+      throw Failure("method '" + name + "' cannot be used (it gives " + std::string(key) +
+                    " twice), write each parameter once");
     at = end;
   }
   return method;

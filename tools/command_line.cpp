@@ -31,7 +31,7 @@ constexpr SubcommandRow all_subcommands[] = {
     {"simulate", add_simulate},
     {"draw", add_draw},
     {"report", add_report},
-    {"run", add_run, Job::Mpi::never},
+    {"run", add_run, Job::Mpi::handed_on},
     {"info", add_info},
     {"doctor", add_doctor},
     {"bench", add_bench},

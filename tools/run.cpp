@@ -102,7 +102,7 @@ void set_file(const char* variable, const std::string& file) {
   if (!file.empty()) setenv(variable, std::filesystem::absolute(file).c_str(), 1);
 }
 
-Result start(const RunRequest& request) {
+Result start(const RunRequest& request, const Job& job) {
   check_files(request);
   preload_interposer(request.method);
   setenv("STEADFOLD_INTERPOSE_REPORT", "1", 0);
@@ -115,9 +115,10 @@ Result start(const RunRequest& request) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  if (request.method == "plain")
-    std::fprintf(stderr, "steadfold: MPI's reductions as they are\n");
-  else
+  // A launcher may have started this process, too; of a program that cannot be started there is nothing to say.
+  const bool tells = job.rank() == 0 && is_found(words.front());
+  if (tells && request.method == "plain") std::fprintf(stderr, "steadfold: MPI's reductions as they are\n");
+  if (tells && request.method != "plain")
     std::fprintf(stderr,
                  "steadfold: MPI's reductions by %s: the same bits on every run with the same number of ranks\n",
                  request.method.c_str());
@@ -146,7 +147,7 @@ void add_run(CLI::App& app, Action& action) {
   run.callback([request, &action] {
     if (request->diagnose && request->method == "plain")
       throw Failure("--diagnose cannot be used with --method plain (it compares other methods with it), leave one out");
-    action = [request](const Job&) { return start(*request); };
+    action = [request](const Job& job) { return start(*request, job); };
   });
 }
 

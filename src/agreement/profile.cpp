@@ -230,7 +230,9 @@ std::string text_of(const Network& network) {
   return text;
 }
 
-Network network_of_file(const std::string& path) {
+namespace {
+
+std::string text_of_file(const std::string& path) {
   std::error_code ignored;  // what is no file, such as a pipe, may keep its reader waiting for ever
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
@@ -240,7 +242,18 @@ Network network_of_file(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "it is no file, or not readable");
   if (text.size() > most) refuse(path + " is no profile", "it has more than 64 KiB");
-  return network_in(text);
+  return text;
+}
+
+}  // namespace
+
+Network network_of_file(const std::string& path) {
+  const std::string text = text_of_file(path);
+  try {
+    return network_in(text);
+  } catch (const std::invalid_argument& fault) {
+    throw std::invalid_argument(path + ": " + fault.what());
+  }
 }
 
 std::string own_profile(std::string_view library) {
@@ -261,7 +274,7 @@ FoundNetwork network_of(std::string_view library) {
   const std::string path = profile_of(library);
   if (path.empty()) return {};
   try {
-    return {.network = network_of_file(path)};
+    return {.network = network_in(text_of_file(path))};
   } catch (const std::invalid_argument& fault) {
     return {.unused_profile = "the profile " + path + " is not used: " + fault.what()};
   }

@@ -244,6 +244,8 @@ class Simulate(CommandTest):
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])
         self.fault("cannot serve 13 ranks", "n=2", ranks="13", arguments=["--schedule=dissemination:n=1:strict=1"])
         self.fault("bins=1", arguments=["--method=binned:bins=1"])
+        for twice in ("bins=3:bins=2", "k=3:bins=3", "sweep=single:bins=2:sweep=double"):
+            self.fault("twice", arguments=[f"--method=binned:{twice}"])
         self.fault("gather", arguments=["--collective=gather"])
         self.fault("cannot serve scan", arguments=["--schedule=ring", "--collective=scan"])
         self.fault("f16", arguments=["--type=f16"])
@@ -260,6 +262,8 @@ class Simulate(CommandTest):
         profile = str(self.write("a.profile", ""))
         for option in ("--eager-limit=1", "--rendezvous=1", "--long-from=1"):  # which a profile has, too
             self.fault("--profile", arguments=[option, "--profile", profile])
+        self.fault(f"{profile}: figures are missing", arguments=["--profile", profile])
+        self.fault(f"{profile}: line 1 is no", arguments=["--profile", str(self.write("a.profile", "1"))])
 
     def test_starts_that_are_not_monotone_are_refused(self):
         backwards = self.write("backwards", "5 -3 8 0")

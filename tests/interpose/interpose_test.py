@@ -361,7 +361,14 @@ class Interposed(unittest.TestCase):
         self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
         ran = subprocess.run([*command, "no_such_program"], capture_output=True, text=True, timeout=60, env=own)
         self.assertEqual(ran.returncode, 2)
-        self.assertIn("'no_such_program' cannot be started (No such file or directory), name a program", ran.stderr)
+        self.assertEqual(ran.stderr, "'no_such_program' cannot be started (No such file or directory), name a program\n")
+
+    def test_the_command_starts_ranks_of_a_launcher(self):
+        """`mpirun -n 3 steadfold run -- app` in place of `steadfold run -- mpirun -n 3 app`."""
+        command = [os.environ["STEADFOLD_BIN"], "run", "--", program("programs"), "kinds"]
+        ran = self.ended_well(run(3, *command, interposed=False))
+        self.assertEqual(ran.stderr.count("steadfold: MPI's reductions by tree"), 1)
+        self.assertEqual(ran.stderr.count("steadfold: the reductions of rank 0 of 3"), 1)
 
     def test_wrong_settings_end_the_program(self):
         def refused(text, *command, **settings):

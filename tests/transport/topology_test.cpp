@@ -211,6 +211,7 @@ TEST(Topology, RefusesWhatItDoesNotKnow) {
                            "torus:sides=4294967296x4294967296",
                            "torus:sides=2048x2049",
                            "torus:sides=8:half_duplex=0.5",
+                           "torus:sides=8:half_duplex=7",
                            "torus:sides=8:hop=-1",
                            "torus:sides=8:sides=8"}) {
     EXPECT_NE(why_not(text).find(" (", 0), std::string::npos) << text << ": " << why_not(text);

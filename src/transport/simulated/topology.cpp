@@ -242,6 +242,12 @@ class Parameters {
     if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts", "give a whole number");
     return static_cast<Rank>(number);
   }
+  /// Whether it is given, as 1.
+  bool take_flag(const std::string& key) {
+    if (!values_.contains(key)) return false;
+    if (values_.extract(key).mapped() != "1") refuse(text_, key + " is 1 or not given", "write " + key + "=1");
+    return true;
+  }
   /// A whole number, at least `least`, which must be given.
   Rank take_ranks(const std::string& key, Rank least) {
     if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
@@ -287,7 +293,7 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
     constexpr Count most_places = Count{1} << 22;  // some 600 MB of links in three dimensions
     std::vector<Count> sides = parameters.take_sides("sides", static_cast<Count>(rank_count), most_places);
     const double hop = parameters.take("hop", 0, 0);
-    return std::make_unique<Torus>(std::move(sides), hop, parameters.take_whole("half_duplex", 1) > 0, link);
+    return std::make_unique<Torus>(std::move(sides), hop, parameters.take_flag("half_duplex"), link);
   }
   if (name != "fat_tree") return nullptr;
   const Rank arity = parameters.take_ranks("arity", 2);
