@@ -49,7 +49,10 @@ TEST(Together, PlainSumsAreTheSameOnAllWorkers) {
 }
 
 TEST(Together, UserOperators) {
-  on_teams(team_sizes, [](const auto& here) { vectors_of_user_operators(here); });
+  on_teams(team_sizes, [](const auto& here) {
+    vectors_of_user_operators(here);
+    rows_of_an_operator_that_does_not_commute(here);
+  });
 }
 
 TEST(Together, RowsHaveTheBitsOfReferences) {

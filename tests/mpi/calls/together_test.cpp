@@ -24,7 +24,10 @@ TEST_F(TogetherTest, ExactSumsOfHostileTerms) {
   test::exact_sums_of_hostile_terms<float>(here);
 }
 
-TEST_F(TogetherTest, UserOperators) { test::vectors_of_user_operators(here); }
+TEST_F(TogetherTest, UserOperators) {
+  test::vectors_of_user_operators(here);
+  test::rows_of_an_operator_that_does_not_commute(here);
+}
 TEST_F(TogetherTest, RowsHaveTheBitsOfReferences) { test::rows_have_the_bits_of_references(here); }
 TEST_F(TogetherTest, RowsDealtOneByOne) { test::rows_dealt_one_by_one(here); }
 
