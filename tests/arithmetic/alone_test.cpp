@@ -78,10 +78,11 @@ std::vector<T> elements(Data data, std::mt19937_64& random, Count count) {
   return x;
 }
 
-/// One round of a builder, ended in either way.
-Finished ended(const Kind& kind, Builder& builder, const Table& table, Count element_count, bool alone) {
+/// One round of a builder, which gets the first `cut` rows by themselves, ended in either way.
+Finished ended(const Kind& kind, Builder& builder, const Table& table, Count cut, Count element_count, bool alone) {
   builder.clear();
-  if (table.rows > 0) builder.push(0, table.block(0, table.rows));
+  if (cut > 0) builder.push(0, table.block(0, cut));
+  if (cut < table.rows) builder.push(cut, table.block(cut, table.rows - cut));
   if (!alone) {
     const IntervalSet rows(Interval{0, table.rows});
     return finished(*kind.kind, written(*kind.kind, builder, rows), element_count);
@@ -95,8 +96,9 @@ Finished ended(const Kind& kind, Builder& builder, const Table& table, Count ele
 
 void expect_same(const Kind& kind, Builder& builder, const Table& table, std::mt19937_64& random) {
   for (const Count element_count : {unknown_count, table.rows, table.rows + 1}) {
-    const Finished wanted = ended(kind, *kind.kind->builder(), table, element_count, false);
-    const Finished found = ended(kind, builder, table, element_count, random() % 4 != 0);
+    const Finished wanted = ended(kind, *kind.kind->builder(), table, table.rows, element_count, false);
+    const Count cut = random() % 4 == 0 ? random() % (table.rows + 1) : table.rows;
+    const Finished found = ended(kind, builder, table, cut, element_count, random() % 4 != 0);
     ASSERT_EQ(found.status, wanted.status) << kind.name << ", rows: " << table.rows;
     if (wanted.status != Status::ok) continue;
     ASSERT_TRUE(same(found.values, wanted.values)) << kind.name << ", rows: " << table.rows;

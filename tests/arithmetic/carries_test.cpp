@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arithmetic/binned/binned.hpp"
+#include "arithmetic/binned/bins.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
 #include "support/targets.hpp"
 
@@ -75,6 +76,45 @@ TEST(CarriesOfBins, ComeBeforeASumOfSharesOverflows) {
     double found = 0;
     ASSERT_EQ(kind->finish(record, rows + 1, reinterpret_cast<std::byte*>(&found), nullptr), Status::ok);
     expect_bits(found, 0x1p44 + static_cast<double>(sign) * 0x1p5 * static_cast<double>(rows));
+  }
+}
+
+/// What a round put into second words does not reach the next one, whose first sweep finds the same largest terms.
+TEST(CarriesOfBins, EndWithTheirRound) {
+  constexpr Count columns = 2;
+  const float largest[columns] = {0x1p44F, 0x1p44F};
+  const float halves[columns] = {0x1p5F, -0x1p5F};
+  const auto block = [](const float* row, Count count) {
+    return Block{.first = reinterpret_cast<const std::byte*>(row), .rows = count, .row_stride = 0};
+  };
+  const auto kind = make_binned(Operation::sum, Type::f32, Type::f64, 3, Sweep::double_sweep, columns);
+  const auto builder = kind->builder();
+  for (const Count rows : {(Count{1} << 24) + 64, Count{1}}) {
+    std::vector<std::byte> surveyed(kind->survey_bytes()), record(kind->capacity({}));
+    builder->clear();
+    builder->surveyor()->survey(block(largest, 1));
+    builder->surveyor()->write_survey(surveyed);
+    builder->surveyor()->expect(surveyed);
+    builder->clear();
+    builder->push(0, block(largest, 1));
+    builder->push(1, block(halves, rows));
+    record.resize(builder->write(record));
+    double found[columns] = {};
+    ASSERT_EQ(kind->finish(record, rows + 1, reinterpret_cast<std::byte*>(found), nullptr), Status::ok);
+    for (Count i = 0; i < columns; ++i)
+      expect_bits(found[i], 0x1p44 + static_cast<double>(halves[i]) * static_cast<double>(rows));
+  }
+}
+
+/// The top bin's sum is half way between two doubles, but for the last bit of the lowest bin, 160 bits below its first.
+TEST(CarriesOfBins, LeaveTheLastBitToDecide) {
+  for (const int sign : {1, -1}) {
+    Bins bins;
+    bins.sums = {sign * ((Int128{1} << 53) + 1), 0, 0, sign};
+    const double found = rounded<double>(not_minus_zero, 2, leading(bins, 4, 0));
+    expect_bits(found, sign * (0x1p53 + 2) * 0x1p120);
+    bins.sums[3] = -sign;
+    expect_bits(rounded<double>(not_minus_zero, 2, leading(bins, 4, 0)), sign * 0x1p173);
   }
 }
 

@@ -12,7 +12,9 @@
 #include "arithmetic/binned/binned.hpp"
 #include "arithmetic/exact/exact.hpp"
 #include "arithmetic/ieee.hpp"
+#include "arithmetic/plain.hpp"
 #include "arithmetic/records.hpp"
+#include "arithmetic/rows/columns_apart.hpp"
 #include "support/sanitized.hpp"
 
 namespace steadfold::test::columns_test {
@@ -64,11 +66,11 @@ T near_to(std::mt19937_64& random, int exponent) {
 
 /// Neighbours are of like sizes, so that groups of them stay together; now and then one is not.
 template <class T>
-T alike_element(std::mt19937_64& random, Count column) {
+T alike_element(std::mt19937_64& random, Count column, int exponent) {
   constexpr T others[] = {-0.0, T(1e30), T(1e-30), std::numeric_limits<T>::infinity()};
   if (column % 8 == 6) return T{0};
   if (column % 8 == 7 && random() % 50 == 0) return others[random() % 4];
-  return near_to<T>(random, static_cast<int>(column % 3) * 10);
+  return near_to<T>(random, exponent + static_cast<int>(column % 3) * 10);
 }
 
 /// Each column has a manner of its own, so that neighbours differ in all that kernels look at.
@@ -100,7 +102,8 @@ struct Rows {
       : rows(row_count), columns(column_count), stride(column_count * sizeof(T) + gap), memory(1 + rows * stride) {
     for (Count row = 0; row < rows; ++row)
       for (Count column = 0; column < columns; ++column) {
-        const T value = are_alike ? alike_element<T>(random, column) : element<T>(random, row, column + random_column);
+        const T value = are_alike ? alike_element<T>(random, column, alike_exponent)
+                                  : element<T>(random, row, column + random_column);
         std::memcpy(memory.data() + 1 + row * stride + column * sizeof(T), &value, sizeof value);
       }
   }
@@ -112,6 +115,7 @@ struct Rows {
   Record memory;
   static inline Count random_column = 0;  // in which manner the first column is
   static inline bool are_alike = false;   // columns that are neighbours
+  static inline int alike_exponent = 0;   // of these; where formats end, too
 };
 
 template <class T>
@@ -164,6 +168,8 @@ void expect_columns(const Maker& maker, std::uint64_t seed, Count rows, Count co
                std::to_string(sizeof(T)) + " bytes, seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   Rows<T>::are_alike = random() % 2 == 0;
+  constexpr int exponents[] = {0, std::numeric_limits<T>::min_exponent - 20, std::numeric_limits<T>::max_exponent - 25};
+  Rows<T>::alike_exponent = exponents[random() % 3];
   Rows<T>::random_column = random() % 13;
   const Rows<T> first(random, rows, columns, random() % 2 * 5);
   Rows<T>::random_column = random() % 13;
@@ -202,6 +208,23 @@ void expect_every_kind() {
       expect_columns<T>(maker, seed + 5, 400, 3);
     }
   }
+}
+
+/// Partials of columns by themselves: what stood in the room does not reach the bytes between them.
+TEST(Columns, ByThemselvesAreTheSameInAnyRoom) {
+  const auto kind = arithmetic::make_columns_apart(
+      arithmetic::make_plain(arithmetic::built_in(Operation::sum, Type::f32), 1), {.columns = 3, .element_bytes = 4});
+  const Table row = table_of(std::vector<float>{1, 2, 3}, 0, 3);
+  std::vector<Record> records;
+  for (const std::byte fill : {std::byte{0}, std::byte{255}}) {
+    const auto builder = kind->builder();
+    builder->push(0, row.block(0, 1));
+    Record record(kind->working_capacity(IntervalSet(Interval{0, 1})), fill);
+    record.resize(builder->write(record));
+    ASSERT_EQ(status_of(record), Status::ok);
+    records.push_back(record);
+  }
+  EXPECT_TRUE(same(records[0], records[1]));
 }
 
 /// -0.0 again and again is -0.0, and one other term makes it +0.0 or more.

@@ -92,9 +92,12 @@ TYPED_TEST(Location, IsTheFirstRowThatASearchFinds) {
       for (Index begin = 0; begin < rows;) {
         const Index end = std::min<Index>(rows, begin + random() % 9);
         auto builder = kind->builder();
-        builder->push(begin, {.first = reinterpret_cast<const std::byte*>(elements.data() + begin * columns),
-                              .rows = end - begin,
-                              .row_stride = columns * sizeof(T)});
+        const Index cut = begin + (end - begin) / 2;
+        for (const Interval& rows_of_block : {Interval{begin, cut}, Interval{cut, end}})
+          builder->push(rows_of_block.begin,
+                        {.first = reinterpret_cast<const std::byte*>(elements.data() + rows_of_block.begin * columns),
+                         .rows = rows_of_block.size(),
+                         .row_stride = columns * sizeof(T)});
         std::vector<std::byte> out(kind->working_capacity(all));
         out.resize(builder->write(out));
         parts.push_back(std::move(out));
@@ -155,6 +158,16 @@ TYPED_TEST(Location, IsNoRowThatTheMaskLeavesOut) {
     ASSERT_EQ(kind->finish(out, std::size(elements), values.data(), spare.data()), Status::ok);
     EXPECT_EQ(value_at<T>(values), worst<T>(least));
     EXPECT_EQ(value_at<Index>(values, 1), 1u);
+
+    const std::byte none[std::size(elements)] = {};
+    builder->clear();
+    builder->push(0, {.first = reinterpret_cast<const std::byte*>(elements),
+                      .mask = none,
+                      .rows = std::size(elements),
+                      .row_stride = sizeof(T)});
+    out.resize(kind->working_capacity(IntervalSet(Interval{0, std::size(elements)})));
+    out.resize(builder->write(out));
+    EXPECT_EQ(kind->finish(out, std::size(elements), values.data(), spare.data()), Status::empty);
   }
 }
 
