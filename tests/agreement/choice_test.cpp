@@ -411,6 +411,23 @@ TEST(Model, OfNodesGoesByTheLargest) {
   EXPECT_NEAR(seconds_of_messages("recursive_doubling", all_ranks, {0, 0, 1, 1, 1, 1, 2, 2}), 8, 1e-5);
 }
 
+/// As many vectors go out as come in. Of those that come in it is known whose rows they have: those of four ranks,
+/// three each, make two nodes of the tree, and those of a typical message make more.
+TEST(Model, OfNodesCountsTheBytesThatArrive) {
+  constexpr Rank labels[] = {0, 0, 0, 0, 1, 1, 1, 1};
+  const order::Nodes nodes(labels);
+  const Description description = describe(vector_call(100, all_ranks, Method::tree));
+  const arithmetic::Operator none;
+  const auto kind = make_kind(description, operator_of(description, none), 100);
+  const order::Layout layout = order::Layout::contiguous(std::vector<Count>(8, 3));
+  const schedule::Spec spec = schedule::parse("recursive_doubling");
+  const agreement::Network network{.link = {.latency = 0, .gap = 0, .per_byte = 1},
+                                   .inside = {.latency = 0, .gap = 0, .per_byte = 0}};
+  const double found =
+      modelled_seconds_on(nodes, context_of(description, spec, 8, &layout, &nodes), *kind, 100, network).value();
+  EXPECT_NEAR(found, 4 * static_cast<double>(kind->full_size(layout.rows({0, 4}))), 0.1);
+}
+
 /// Neither does the machine change the bits of a method whose bits follow the order, nor does one node change anything.
 TEST(Choice, OnNodesChangesNoBits) {
   const auto nodes_of = [](Rank p, auto label) {

@@ -79,11 +79,21 @@ TEST(Segments, AreBlocksOfAllRanks) {
     EXPECT_EQ(segments(name, 8, 7), 1u);
   }
   EXPECT_EQ(segments("ring:block=5", 8, 100), 24u);  // 12 or 13 columns per rank
+  EXPECT_EQ(segments("ring:block=5", 8, 80), 16u);   // 10 columns per rank
   EXPECT_EQ(segments("ring:block=1", 8, 20), 16u);   // 2 or 3 columns per rank
   EXPECT_EQ(segments("ring:block=1", 8, 7), 1u);
   EXPECT_EQ(segments("two_level:outer=[ring]:size=4", 22, 100), 6u);
   EXPECT_EQ(segments("two_level:outer=[ring:block=3]:size=4", 22, 100), 36u);
   EXPECT_EQ(segments("two_level:inner=[transpose]:outer=[ring]:size=4", 22, 100), 12u);  // of 4, 2 and 6
+}
+
+/// In reduce_scatter: nothing of a block is left out, and no segment is longer than asked for.
+TEST(Segments, OfRanksBlocksHaveAllTheirColumns) {
+  const Count blocks[] = {10, 0, 7};
+  const agreement::Segmentation found(blocks, 4);
+  std::vector<Count> ends;
+  for (std::uint32_t segment = 0; segment < found.segments(); ++segment) ends.push_back(found.columns(segment).end);
+  EXPECT_EQ(ends, (std::vector<Count>{3, 6, 10, 13, 17}));
 }
 
 TEST(Segments, FollowBlocksAndTheLemma) {
