@@ -505,6 +505,8 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "-1 elements in blocks(1)")
     call sf_rank_order(-1_c_int64_t, MPI_COMM_WORLD, first, last, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "-1 rows of this rank")
+    call sf_rank_order(merge(-1_c_int64_t, 2_c_int64_t, rank == ranks - 1), MPI_COMM_WORLD, first, last, ierr=ierr)
+    call check(ierr /= SF_OK, "-1 rows of the last rank are an error on all")
     call sf_start_rank_order(-1_c_int64_t, MPI_COMM_WORLD, from, to, request)
     call sf_wait(request, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "-1 rows of this rank")

@@ -513,6 +513,32 @@ static void reduce_and_free(int size) {
   }
 }
 
+enum { words_of_large = 25000 };
+static void mix_large(void* left, void* right, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (long i = 0; i < (long)*count * words_of_large; ++i) mix((uint64_t*)left + i, (uint64_t*)right + i);
+}
+
+/* Fewer elements than ranks, so large that they are gathered one by one. */
+static void reduce_large(const int* ranks, int size) {
+  enum { count = 2 };
+  const Case words = {"words of large elements", MPI_UINT64_T, MPI_OP_NULL, 8, make_word, mix, 0};
+  uint64_t* const from = malloc(2 * count * words_of_large * sizeof(uint64_t));
+  uint64_t* const to = from + count * words_of_large;
+  MPI_Op op;
+  MPI_Datatype type;
+  now = &words;
+  for (long i = 0; i < count * words_of_large; ++i) make_word(ranks[world_rank], i, &from[i]);
+  MPI_Op_create(mix_large, 0, &op);
+  MPI_Type_contiguous(words_of_large, MPI_UINT64_T, &type);
+  MPI_Type_commit(&type);
+  MPI_Allreduce(from, to, count, type, op, MPI_COMM_WORLD);
+  check("Allreduce", ranks, size, 0, count * words_of_large, (const char*)to);
+  MPI_Type_free(&type);
+  MPI_Op_free(&op);
+  free(from);
+}
+
 /* Started reductions and messages at once, which ranks wait for in orders of their own. */
 static void reduce_mixed(const int* ranks, int size) {
   enum { most = 24, count = 5 };
@@ -616,6 +642,7 @@ int main(int argc, char** argv) {
   reduce_all_ways(MPI_COMM_WORLD, all, 40000, 0, started);
   if (size == 3) reduce_many(all);
   reduce_mixed(all, size);
+  reduce_large(all, size);
   if (size > 1) reduce_between_groups(size);
   reduce_and_free(size);
   MPI_Op_free(&ordered);

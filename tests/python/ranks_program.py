@@ -110,6 +110,8 @@ def results():
     np.testing.assert_array_equal(sf.reduce_scatter(flat, "sum", comm, blocks=blocks), (np.arange(sum(blocks)) * ranks + ranks * (ranks - 1) // 2)[2 * rank : 2 * rank + blocks[rank]])
     at_root = sf.sum(a, root=ranks - 1, **everything)
     assert (at_root is None) == (rank != ranks - 1)
+    of_integers = sf.mean(np.arange(3), comm=comm, root=ranks - 1)
+    assert of_integers == (1.0 if rank == ranks - 1 else None)
     assert sf.sum(np.ones((2, 0)), axis=0, **everything).shape == (0,)
 
 
