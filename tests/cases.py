@@ -3,6 +3,7 @@ cases, or another test of ctest's and a word that the names of its cases have ("
 "python.objects_test test_teams")."""
 
 import fnmatch
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -31,15 +32,31 @@ def cases_of_program(program):
     return names
 
 
+def cases_of_launch(command):
+    """The names of the cases that a test over MPI runs, by mpi/launch.py, or None if that does not run the test."""
+    words = dict(zip(command, command[1:]))
+    if not any(word.endswith("mpi/launch.py") for word in command) or not Path(command[-1]).exists():
+        return None
+    subjects = words.get("--subjects", "").split(",")
+    pairs = (line.split(" ", 1) for line in output_of(command[-1], "--list").splitlines())
+    return [words["--name"].replace("{}", subject) + "." + name for subject, name in pairs if subjects == [""] or subject in subjects]
+
+
 class Cases:
     def __init__(self, build):
-        self.build, self.programs = build, {}
-        listed = output_of("ctest", "--test-dir", str(build), "-N", "-E", r"^test_[a-z]+\.")
-        self.tests = set(re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.MULTILINE))
-        # Of scripts, and of programs over MPI, the sources name the cases.
+        self.build, self.programs, self.launches = build, {}, {}
+        listed = output_of("ctest", "--test-dir", str(build), "--show-only=json-v1", "-E", r"^test_[a-z]+\.")
+        self.tests = {test["name"]: test.get("command", []) for test in json.loads(listed)["tests"]}
+        # Of scripts, and of other programs over MPI, the sources name the cases.
         patterns = ("*_test.py", "*_test.cpp", "*_test.f90", "*.hpp")
         sources = (file for folder in SOURCES for pattern in patterns for file in folder.rglob(pattern))
         self.texts = "".join(file.read_text() for file in sources).lower()
+
+    def names_in(self, test):
+        """The names of a test's cases, as far as they are known: else None."""
+        if test not in self.launches:
+            self.launches[test] = cases_of_launch(self.tests[test])
+        return self.launches[test]
 
     def fault(self, named):
         """What is wrong with the name of some cases; None if they are there."""
@@ -56,6 +73,9 @@ class Cases:
                 return f"{test} has no case {word!r}"
         elif test not in self.tests:
             return f"there is no test {test}"
+        elif word and (names := self.names_in(test)) is not None:
+            if not any(word.lower() in name.lower() for name in names):
+                return f"{test} runs no case {word!r}"
         elif word and not all(part.lower() in self.texts for part in word.split(".")[:2]):
             return f"no test has {word!r} in its name"
         return None

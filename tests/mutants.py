@@ -107,11 +107,15 @@ def faults_of(mutants):
     return faults + [f"{each.name}: it is there twice" for each in sound if numbers.count(each.number) > 1]
 
 
+def faults_of_names(mutants, build):
+    """Of the cases that must notice edits: a test that runs none of that name passes whatever the edit does."""
+    cases = Cases(build)
+    return [f"{mutant.name}: {fault}" for mutant in mutants for each in mutant.noticed if (fault := cases.fault(each))]
+
+
 def check(build, tables):
     mutants = all_mutants(tables)
-    cases, faults = Cases(build), faults_of(mutants)
-    for mutant in mutants:
-        faults += [f"{mutant.name}: {fault}" for each in mutant.noticed if (fault := cases.fault(each))]
+    faults = faults_of(mutants) + faults_of_names(mutants, build)
     if not faults:
         faults = check_compiling(build, tables, mutants)
     print(*faults, sep="\n")
@@ -316,6 +320,8 @@ def run(build, number, word):
     mutants = chosen(all_mutants(), number, word)
     if not mutants:
         sys.exit(f"0 noticed, 0 survived (no edit has '{word}' in its file or effect)")
+    if faults := faults_of_names(mutants, build):
+        sys.exit("\n".join([*faults, "0 noticed, 0 survived (some edits name cases that do not run)"]))
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         controls = sorted({noticing for mutant in mutants for noticing in mutant.noticed})
         for noticing, (noticed, hung, printed) in zip(controls, pool.map(lambda each: run_case(build, each, 0), controls)):
