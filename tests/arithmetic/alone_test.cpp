@@ -160,6 +160,22 @@ TEST(Alone, FewRowsWithinSomeBinades) {
   }
 }
 
+/// Their sum as a double is half way between two floats. They stand side by side, or apart.
+TEST(Alone, FewFloatsAreRoundedOnce) {
+  const auto kind = arithmetic::make_exact(ExactOperation::sum, ExactType::f32, ExactType::f32, 1);
+  for (const Count apart : {1, 2}) {
+    constexpr float terms[] = {1, 0x1p-24F, 0x1.000002p-40F, -0x1p-40F};  // the last two leave 2^-63
+    std::vector<float> x(4 * apart, 100.0F);
+    for (Count i = 0; i < 4; ++i) x[i * apart] = terms[i];
+    const auto builder = kind->builder();
+    builder->push(
+        0, {.first = reinterpret_cast<const std::byte*>(x.data()), .rows = 4, .row_stride = apart * sizeof(float)});
+    float found = 0;
+    ASSERT_EQ(builder->finish_alone(4, reinterpret_cast<std::byte*>(&found), nullptr), Status::ok);
+    EXPECT_EQ(found, 0x1.000002p0F) << apart;
+  }
+}
+
 /// Converted elements come in several blocks.
 TEST(Alone, ValuesOfConvertedElements) {
   std::mt19937_64 random(43);
