@@ -1,4 +1,5 @@
-"""The figures of docs/performance.md: what each kind of call costs, beside a rival in the same run."""
+"""The figures of docs/performance.md: what each kind of call costs, beside a rival in the same run. `local` and `ranks` also
+draw plots, which needs matplotlib."""
 
 from figure_tools import HOUSE, answer, place, ratio_text, rows, spaced, time_text
 from plots import local as plot_of_local
