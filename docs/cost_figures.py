@@ -67,22 +67,23 @@ RANKS = [("tree", "plan", "`tree`, plan"), ("exact", "plan", "`exact`, plan"), (
          ("exact", "allreduce", "`exact`, one call")]
 
 
+def lines_of_library(by, library, calls):
+    """The time of MPI_Allreduce, and the ratios of the calls to it."""
+    rival = [time_text(by[library, "tree", "plan", n]["rival_seconds"]) for n in COUNTS]
+    ratios = [[said, *(f"{by[library, method, call, n]['ratio']:.2f}" for n in COUNTS)] for method, call, said in calls]
+    return [[f"{library}: MPI_Allreduce", *rival], *ratios]
+
+
 def ranks():
     by = over_ranks("auto", "openmpi,mpich")
-    lines = []
-    for library in ("Open MPI", "MPICH"):
-        lines.append([f"{library}: MPI_Allreduce", *(time_text(by[library, "tree", "plan", n]["rival_seconds"]) for n in COUNTS)])
-        lines += [[said, *(f"{by[library, method, call, n]['ratio']:.2f}" for n in COUNTS)] for method, call, said in RANKS]
+    lines = lines_of_library(by, "Open MPI", RANKS) + lines_of_library(by, "MPICH", RANKS)
     plot_of_ranks.plot(by, RANKS, COUNTS, place(), HOUSE / "docs/plots/ranks.svg")
     return noted("Times the library's MPI_Allreduce, medians of 11 samples in each of 3 launches",
                  rows(["doubles", *map(spaced, COUNTS)], lines))
 
 
 def messages():
-    by = over_ranks("mpi", "openmpi")
-    calls = [row for row in RANKS if "sf_allocate" not in row[1]]
-    lines = [["MPI_Allreduce", *(time_text(by["Open MPI", "tree", "plan", n]["rival_seconds"]) for n in COUNTS)]]
-    lines += [[said, *(f"{by['Open MPI', method, call, n]['ratio']:.2f}" for n in COUNTS)] for method, call, said in calls]
+    lines = lines_of_library(over_ranks("mpi", "openmpi"), "Open MPI", [row for row in RANKS if "sf_allocate" not in row[1]])
     return noted("Times MPI_Allreduce of Open MPI, medians of 11 samples in each of 3 launches",
                  rows(["doubles", *map(spaced, COUNTS)], lines))
 

@@ -3,7 +3,6 @@ to run, as sanitized ones do. Usage: batches.py BUILD JOBS INCLUDE EXCLUDE: of t
 patterns, those that are a case of such a program. BUILD/batches.xml gets the results under ctest's names. A case that
 crashes or hangs is named, and the next process goes on behind it."""
 
-import json
 import os
 import re
 import subprocess
@@ -12,6 +11,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
+
+from cases import environment_of, listed_tests
 
 MOST = 40  # cases of a process: few enough that all cores are busy until the end
 PATIENCE = 300  # seconds without a word
@@ -24,16 +25,11 @@ class Case:
         self.name = test["name"]
         self.program, filtered = test["command"][:2]
         self.filter = filtered.removeprefix("--gtest_filter=")
-        given = {each["name"]: each["value"] for each in test["properties"]}
-        self.environment = dict(word.split("=", 1) for word in given.get("ENVIRONMENT", []))
+        self.environment = environment_of(test)
 
 
 def cases(build, include, exclude):
-    listed = subprocess.run(
-        ["ctest", "--test-dir", build, "--show-only=json-v1", "-R", include, *(["-E", exclude] if exclude else [])],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    tests = json.loads(listed)["tests"]
+    tests = listed_tests(build, "-R", include, *(["-E", exclude] if exclude else []))
     return [Case(test) for test in tests if test.get("command", [""])[1:2] and test["command"][1].startswith("--gtest_filter=")]
 
 

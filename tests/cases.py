@@ -16,6 +16,19 @@ def output_of(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+def listed_tests(build, *options):
+    """The tests of a build, as ctest tells them; `options` choose some."""
+    return json.loads(output_of("ctest", "--test-dir", str(build), "--show-only=json-v1", *options))["tests"]
+
+
+def property_of(test, name, default=None):
+    return next((each["value"] for each in test["properties"] if each["name"] == name), default)
+
+
+def environment_of(test):
+    return dict(word.split("=", 1) for word in property_of(test, "ENVIRONMENT", []))
+
+
 def is_of_one_process(test):
     return re.fullmatch("test_[a-z]+", test) is not None
 
@@ -45,8 +58,7 @@ def cases_of_launch(command):
 class Cases:
     def __init__(self, build):
         self.build, self.programs, self.launches = build, {}, {}
-        listed = output_of("ctest", "--test-dir", str(build), "--show-only=json-v1", "-E", r"^test_[a-z]+\.")
-        self.tests = {test["name"]: test.get("command", []) for test in json.loads(listed)["tests"]}
+        self.tests = {test["name"]: test.get("command", []) for test in listed_tests(build, "-E", r"^test_[a-z]+\.")}
         # Of scripts, and of other programs over MPI, the sources name the cases.
         patterns = ("*_test.py", "*_test.cpp", "*_test.f90", "*.hpp")
         sources = (file for folder in SOURCES for pattern in patterns for file in folder.rglob(pattern))

@@ -12,8 +12,6 @@ import collections
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
-from cases import is_of_one_process, output_of
-from mutants import LIMIT, PROJECT, all_mutants
+from cases import environment_of, is_of_one_process, listed_tests, output_of, property_of
+from mutants import LIMIT, PROJECT, all_mutants, outcome_of
 
 EXEMPT = {
     "abi": "programs of other releases", "documents": "pages", "examples": "programs of pages", "fuzz": "random input",
@@ -44,14 +42,7 @@ class TestFile:
         """Passed, failed or hangs; and the seconds."""
         began = time.monotonic()
         environment = {**os.environ, **self.environment, "STEADFOLD_TEST_LIMIT": str(LIMIT), **variables}
-        job = subprocess.Popen(self.words, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-        try:
-            verdict = "passed" if job.wait(LIMIT) == 0 else "failed"
-        except subprocess.TimeoutExpired:
-            os.killpg(job.pid, signal.SIGKILL)
-            job.wait()
-            verdict = "hangs"
+        verdict, _ = outcome_of(self.words, environment, LIMIT, self.folder)
         return verdict, time.monotonic() - began
 
 
@@ -69,14 +60,11 @@ def files_of_program(program):
 
 
 def test_files(build):
-    tests = json.loads(output_of("ctest", "--test-dir", str(build), "--show-only=json-v1"))["tests"]
     found, programs = [], set()
-    for test in tests:
+    for test in listed_tests(build):
         name, words = test["name"], test["command"]
         first = name.split(".")[0]
-        given = {each["name"]: each["value"] for each in test["properties"]}
-        environment = dict(word.split("=", 1) for word in given.get("ENVIRONMENT", []))
-        folder = given["WORKING_DIRECTORY"]
+        environment, folder = environment_of(test), property_of(test, "WORKING_DIRECTORY")
         if first in EXEMPT or ".mpich." in name or (re.search(r"\.p\d+$", name) and not name.endswith(".p3")):
             continue
         if is_of_one_process(first):

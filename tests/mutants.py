@@ -264,6 +264,20 @@ def write_source(folder):
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
+def outcome_of(words, environment, seconds, folder=None):
+    """Of a command that is ended after these seconds: passed, failed, or hangs; and what it printed."""
+    job = subprocess.Popen(words, env=environment, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           errors="replace", stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+    try:
+        printed, _ = job.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, signal.SIGKILL)
+        return "hangs", job.communicate()[0]
+    if HANGS.search(printed):
+        return "hangs", printed
+    return "failed" if job.returncode != 0 else "passed", printed
+
+
 def run_case(build, noticing, number):
     """Whether a case noticed, and whether by a hang alone; what it printed."""
     test, _, word = noticing.partition(" ")
@@ -273,15 +287,8 @@ def run_case(build, noticing, number):
     else:
         words = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", "-R", f"^{re.escape(test)}$"]
         environment["STEADFOLD_TEST_CASES"] = word
-    job = subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           errors="replace", stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-    try:
-        printed, _ = job.communicate(timeout=3 * LIMIT)
-    except subprocess.TimeoutExpired:
-        os.killpg(job.pid, signal.SIGKILL)
-        return False, True, job.communicate()[0]
-    hung = bool(HANGS.search(printed))
-    return job.returncode != 0 and not hung, hung, printed
+    verdict, printed = outcome_of(words, environment, 3 * LIMIT)
+    return verdict == "failed", verdict == "hangs", printed
 
 
 def run_mutant(build, mutant):
