@@ -15,7 +15,7 @@ namespace steadfold::agreement {
 /// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
 /// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
 /// they took 2.3 times as long (lab/notes/sixteen_cores.md). Without an eager limit, long vectors go in
-/// halves where whole ones take less time, and middle ones whole (the same page, "What auto takes").
+/// halves where whole ones take less time, and middle ones whole (lab/notes/choice.md).
 inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 4032, .rendezvous = 3e-6};
 
 /// What handling partials takes, in seconds per byte.
