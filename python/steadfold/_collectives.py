@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _core, _elements
-from ._convert import as_array
+from ._convert import as_array, is_half
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Collective
@@ -30,8 +30,7 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
         return result
     with told(comm):
         array = as_array(buffer)
-        is_half = array.dtype.itemsize == 2 and array.dtype.kind in "fV" and _core.dtype_of_sums(array.dtype) is not None
-        wide = np.float32 if is_half else {"b": np.int64, "i": np.int64, "u": np.uint64}.get(array.dtype.kind)
+        wide = np.float32 if is_half(array.dtype) else {"b": np.int64, "i": np.int64, "u": np.uint64}.get(array.dtype.kind)
         if wide is None:
             raise TypeError(f"{op!r} of dtype {array.dtype} is not offered (elements are numbers, and complex ones have no order), "
                             "convert them, or give a callable of two arrays")

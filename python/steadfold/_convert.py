@@ -114,18 +114,23 @@ def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
     """The dtype that NumPy finds for all of these, bfloat16 counted as float32, to which its sums are rounded; None where there
     is none."""
     try:
-        return np.result_type(*(np.dtype(np.float32) if _is_bfloat16(each) else each for each in dtypes))
+        return np.result_type(*(np.dtype(np.float32) if is_bfloat16(each) else each for each in dtypes))
     except TypeError:
         return None
 
 
-def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "V" and _core.dtype_of_sums(dtype) is not None
+def is_half(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are of float16 or bfloat16."""
+    return dtype.itemsize == 2 and _core.dtype_of_sums(dtype) is not None
+
+
+def is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "V" and is_half(dtype)
 
 
 def are_wider(factors: Array, dtype: np.dtype[Any]) -> bool:
     """Whether elements of this dtype are converted to meet their factors, and not the other way round."""
-    is_float = factors.dtype.kind in "fc" or _is_bfloat16(factors.dtype)
+    is_float = factors.dtype.kind in "fc" or is_bfloat16(factors.dtype)
     common = common_dtype(factors.dtype, dtype) if is_float else None
     return common is not None and common != dtype
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, _elements
-from ._convert import are_wider, as_array, as_mask, common_dtype
+from ._convert import are_wider, as_array, as_mask, common_dtype, is_half
 from ._elements import Array, as_float64, integer_parts, integer_quotients
 from ._mode import Mode
 from ._numbers import Collective, List, Operation
@@ -46,17 +46,17 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
 def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any) -> tuple[int, Array, Any, Any, Any] | None:
     """Operation, elements, factors, dtype of the result, and what the result is converted to. None: a quotient of
     integers."""
-    is_half = x.dtype.itemsize == 2 and _core.dtype_of_sums(x.dtype) is not None
-    kind = "f" if is_half else x.dtype.kind
+    has_halves = is_half(x.dtype)
+    kind = "f" if has_halves else x.dtype.kind
     if kind not in "biufc":
         raise TypeError(_no_numbers(x))
     if kind in "fc" and dtype is not None and np.dtype(dtype).kind in "biu":
         raise TypeError(f"results of dtype {np.dtype(dtype)} for elements of dtype {x.dtype} (they are rounded to floating point), round the result yourself")
-    if is_half:
+    if has_halves:
         x = _elements.converted(x, np.float32)
     if kind in "fc" and factors is not None and are_wider(factors, x.dtype):
         return operation, _as_wide_as(x, factors), factors, dtype, None
-    if is_half:  # of which the library has no locations
+    if has_halves:  # of which the library has no locations
         return operation, x, factors, dtype, None
     if kind in "fc":
         raise TypeError(_not_offered(operation, x.dtype))
