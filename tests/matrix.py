@@ -9,6 +9,7 @@ Left out: tests whose files guard no line of the library (EXEMPT), tests that ta
 number of ranks and one MPI library, and edits of Python's files, which change the sources in place."""
 
 import collections
+import fnmatch
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,7 +38,18 @@ class TestFile:
 
     def __init__(self, file, test, words, environment, folder):
         self.file, self.test, self.words, self.environment, self.folder = file, test, words, environment, folder
-        self.seconds, self.reached = 0.0, set()
+        self.cases, self.seconds, self.reached = (), 0.0, set()  # cases: of a program of one process
+
+    def is_named_by(self, mutant):
+        """Whether the tables of edits have one of these cases notice this edit."""
+        named = [each.partition(" ") for each in mutant.noticed]
+        words = [part for test, _, words in named if test == self.test for part in words.split(":")]
+        return any(fnmatch.fnmatchcase(case, word) for word in words for case in self.cases or [word])
+
+    def runs(self, mutants):
+        """The edits to run with, the likeliest to be noticed first, then in an order by chance."""
+        reached = [each for each in mutants if each.number in self.reached]
+        return sorted(reached, key=lambda each: (not self.is_named_by(each), each.number))
 
     def run(self, **variables):
         """Passed, failed or hangs; and the seconds."""
@@ -72,7 +85,8 @@ def test_files(build):
                 programs.add(first)
                 for file, cases in files_of_program(words[0]).items():
                     some = [words[0], "--gtest_filter=" + ":".join(cases), "--gtest_fail_fast"]
-                    found.append(TestFile(f"{first}: {file}", name, some, environment, folder))
+                    found.append(TestFile(f"{first}: {file}", first, some, environment, folder))
+                    found[-1].cases = cases
         elif "--subjects" in words:
             for subject in words[words.index("--subjects") + 1].split(","):
                 only = {**environment, "STEADFOLD_TEST_CASES": f".{subject}."}
@@ -140,7 +154,8 @@ def main():
     files, results = test_files(build), Results(build / "matrix.jsonl")
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         find_reached(files, results, pool)
-        pairs = [(each, mutant.number) for mutant in mutants for each in files if mutant.number in each.reached]
+        rounds = zip_longest(*([(each, mutant.number) for mutant in each.runs(mutants)] for each in files))
+        pairs = [pair for some in rounds for pair in some if pair]  # so a run that is ended says something of every file
         left = [pair for pair in pairs if (pair[0].file, pair[1]) not in results.known]
         print(f"{len(files)} test files, {len(mutants)} edits; {len(pairs)} runs, {len(left)} of them left", flush=True)
 
