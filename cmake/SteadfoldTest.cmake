@@ -288,10 +288,11 @@ function(steadfold_python_test test)
   steadfold_script_test(${test} SCRIPT ${arg_SCRIPT} LABEL python ENVIRONMENT ${environment})
 endfunction()
 
-# steadfold_script_test(NAME SCRIPT file LABEL label [ENVIRONMENT name=value...]): a Python script made of unittest cases.
+# steadfold_script_test(NAME SCRIPT file LABEL label [CASES name...] [ENVIRONMENT name=value...]): a Python script made of
+# unittest cases, all or the ones named.
 function(steadfold_script_test test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "ENVIRONMENT")
-  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script.py ${arg_SCRIPT})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "CASES;ENVIRONMENT")
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script.py ${arg_SCRIPT} ${arg_CASES})
   set_tests_properties(${test} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 900 COST 100 # the longest, which begin first
     SKIP_REGULAR_EXPRESSION "\nOK \\(skipped="
     ENVIRONMENT "${steadfold_test_environment};${arg_ENVIRONMENT}")
