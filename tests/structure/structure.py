@@ -7,6 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from prose import Prose  # noqa: F401 (more tests)
 from reached import Reached  # noqa: F401 (more tests)
 
 ROOT = Path(__file__).resolve().parents[2]

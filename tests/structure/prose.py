@@ -1,0 +1,185 @@
+"""Counts habits of writing that make sentences hard to read (CONTRIBUTING.md, "Plain English"), in pages, comments and texts.
+Usage:
+  prose.py write            records the counts in prose.txt; the test fails if one is higher than recorded
+  prose.py list HABIT       prints the sentences that have a habit
+  prose.py draw SEED        prints 40 sentences of pages, 40 of comments and docstrings and 20 texts of the program, for readers
+"""
+
+import ast
+import collections
+import random
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD = Path(__file__).with_suffix(".txt")
+HABITS = {
+    "what in place of a noun": r"\b[Ww]hat (?:is|was|are|were|has|have|it|they|its|the|a|an|that|this|does|can|goes|comes|stands|makes"
+    r"|remains|follows|others?|no|does|did|we|must|may|is)\b(?![^.]*\?)",
+    "those": r"\b[Tt]hose\b",
+    "such": r"\b[Ss]uch\b(?! as\b)",
+    "other bits": r"\bother bits\b",
+    "by a method": r"\bby (?:`(?:tree|exact|binned|plain)`|(?:tree|exact|binned|plain)\b)",
+    "one in place of a noun": r"\b(?:that|this|the|an) one\b|\bones\b|\b[Oo]ne that\b",
+    "a for per": r"\b(?:each|one|\d+|row|message|byte|bytes|launch|call|calls) (?:a|an) (?:rank|node|row|message|call|element|group|column"
+    r"|thread|interval|launch)\b",
+    "a sentence that begins with of or there:": r"(?:^|(?<=[.;:] ))(?:Of [a-z]+|There:)",
+    "numbers and semicolons": r"\d[^;.]*;[^;.]*\d[^;.]*;[^;.]*\d",
+    "after reading": r"\bAfter (?:reading )?this (?:page )?you\b",
+    "at their place": r"\bstands? (?:there|here|beside|behind|below|in)\b",
+    "of its own": r"\bof (?:its|their|his|one's) own\b",
+    "no verb: none, nothing": r"(?:^|(?<=[.;:] ))(?:None|Nothing|Never|Not)\b[^.]{0,30}\.",
+}  # fmt: skip
+GROUPS = {  # of files: the folders whose prose is counted together
+    "pages": ("README.md", "CONTRIBUTING.md", "SUPPORT.md", "SECURITY.md", "docs"),
+    "interfaces": ("include", "fortran", "python", "program"),
+    "library": ("src", "interpose"),
+    "command": ("tools", "bench"),
+    "tests": ("tests", "examples", "surface", "packaging", "cmake"),
+    "laboratory": ("lab",),
+}
+MADE = re.compile(r"<!-- [^>]*(?:quoted by|made (?:from|by))[^>]*-->.*?<!-- end -->", re.DOTALL)
+C_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//([^\n]*)|/\*(.*?)\*/', re.DOTALL)
+C_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+def files_of(group):
+    listed = subprocess.run(["git", "ls-files", *GROUPS[group]], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+
+
+def page_of(text):
+    """The prose of a page: a paragraph, an item or a row per part."""
+    text = re.sub(r"```.*?```", "\n\n", MADE.sub("\n\n", text), flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#|]|\d+\.) )|\|", text)]
+
+
+def joined(comments):
+    """Comments that go on in the next line, as one."""
+    parts, last = [], None
+    for line, comment in comments:
+        if last is not None and line == last + 1:
+            parts[-1] += " " + comment
+        else:
+            parts.append(comment)
+        last = line + comment.count("\n")
+    return [" ".join(part.replace("*", " ").split()) for part in parts]
+
+
+def comments_of_c(text):
+    found = [(text.count("\n", 0, match.start()), match[1] or match[2] or "") for match in C_COMMENT.finditer(text)]
+    return joined((line, comment) for line, comment in found if comment)
+
+
+def comments_of_lines(text, mark):
+    return joined((line, found[1]) for line, words in enumerate(text.splitlines()) if (found := re.search(mark + r"+<?\s(.*)", words)))
+
+
+def docstrings_of(text):
+    nodes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    texts = [ast.get_docstring(node) for node in ast.walk(ast.parse(text)) if isinstance(node, nodes)]
+    return [" ".join(part.split()) for each in texts if each for part in each.split("\n\n")]
+
+
+def prose_of(path):
+    text, suffix = path.read_text(errors="replace"), path.suffix
+    if suffix == ".md":
+        return page_of(text)
+    if suffix in (".cpp", ".hpp", ".h", ".c"):
+        return comments_of_c(text)
+    if suffix == ".py":
+        return docstrings_of(text) + comments_of_lines(text, "#")
+    if suffix == ".f90":
+        return comments_of_lines(text, "!")
+    if suffix == ".cmake" or path.name == "CMakeLists.txt":
+        return comments_of_lines(text, "#")
+    return []
+
+
+def texts_of(path):
+    """What the program prints: literals of several words."""
+    if path.suffix not in (".cpp", ".hpp", ".c"):
+        return []
+    code = C_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else "", path.read_text())
+    code = re.sub(r'"\s*\n\s*"', "", code)
+    return [text for text in C_TEXT.findall(code) if len(re.findall("[a-z]{2,} ", text)) >= 3]
+
+
+def sentences_of(parts):
+    return [each for part in parts for each in re.split(r"(?<=[.!?:]) (?=[A-Z`])", part) if len(each.split()) >= 4]
+
+
+def counts():
+    """{(group, habit): count} of all habits that there are."""
+    found = collections.Counter()
+    for group in GROUPS:
+        parts = [part for path in files_of(group) for part in prose_of(path) + texts_of(path)]
+        for habit, pattern in HABITS.items():
+            found[group, habit] = sum(len(re.findall(pattern, part)) for part in parts)
+    return found
+
+
+def recorded():
+    rows = (line.split(None, 2) for line in RECORD.read_text().splitlines() if not line.startswith("#"))
+    return {(group, habit): int(count) for count, group, habit in rows}
+
+
+class Prose(unittest.TestCase):
+    def test_habits_become_fewer(self):
+        most = recorded()
+        for (group, habit), count in counts().items():
+            with self.subTest(group=group, habit=habit):
+                self.assertLessEqual(count, most.get((group, habit), 0),
+                                     f"more than before: see prose.py list {habit!r}, and CONTRIBUTING.md, Plain English")  # fmt: skip
+
+    def test_the_words_of_every_kind_of_file_are_seen(self):
+        self.assertEqual(page_of("# What is it\n\nOf those `a`.\n```\ncode\n```\n- one\n- two"), ["# What is it", "Of those `a`.", "- one", "- two"])
+        self.assertEqual(comments_of_c('int a; // one\n// two\nauto b = "// no"; /* three */'), ["one two three"])
+        self.assertEqual(comments_of_lines("x = 1  # one\n# two\ny = 2\n# three", "#"), ["one two", "three"])
+        for habit, example in {"those": "of those", "by a method": "sums by `tree`", "such": "such a thing", "a for per": "one a rank",
+                               "what in place of a noun": "says what it takes"}.items():  # fmt: skip
+            self.assertRegex(example, HABITS[habit])
+        self.assertNotRegex("operations such as sums", HABITS["such"])
+
+
+def write():
+    lines = [f"{count:5} {group} {habit}" for (group, habit), count in sorted(counts().items())]
+    RECORD.write_text("# How often each habit of prose.py is met; made by prose.py write. May only fall.\n" + "\n".join(lines) + "\n")
+
+
+def draw(seed):
+    chance = random.Random(seed)
+    pages = sentences_of(part for path in files_of("pages") for part in prose_of(path))
+    code = [path for group in ("interfaces", "library", "command") for path in files_of(group)]
+    comments = sentences_of(part for path in code if path.suffix != ".md" for part in prose_of(path))
+    texts = [text for path in code for text in texts_of(path)]
+    for title, some, count in (("pages", pages, 40), ("comments and docstrings", comments, 40), ("texts", texts, 20)):
+        print(f"# {title}: {count} of {len(some)}")
+        for number, sentence in enumerate(chance.sample(some, count), 1):
+            print(f"{number}. {sentence}")
+
+
+def main():
+    what, *words = sys.argv[1:]
+    if what == "write":
+        write()
+    elif what == "list":
+        for group in GROUPS:
+            for path in files_of(group):
+                for part in prose_of(path) + texts_of(path):
+                    for sentence in sentences_of([part]):
+                        if re.search(HABITS[words[0]], sentence):
+                            print(f"{path.relative_to(ROOT)}: {sentence}")
+    elif what == "draw":
+        draw(words[0])
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
