@@ -31,7 +31,7 @@ HABITS = {
     "after reading": r"\bAfter (?:reading )?this (?:page )?you\b",
     "at their place": r"\bstands? (?:there|here|beside|behind|below|in)\b",
     "of its own": r"\bof (?:its|their|his|one's) own\b",
-    "no verb: none, nothing": r"(?:^|(?<=[.;:] ))(?:None|Nothing|Never|Not)\b[^.]{0,30}\.",
+    "no verb: none, never, not": r"(?:^|(?<=[.;:] ))(?:None|Never|Not)\b[^.]{0,30}\.",
 }  # fmt: skip
 GROUPS = {  # of files: the folders whose prose is counted together
     "pages": ("README.md", "CONTRIBUTING.md", "SUPPORT.md", "SECURITY.md", "docs"),
