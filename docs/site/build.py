@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 import reference
 import schedules
 from links import Links
-from markdown import first_sentence, title_of
+from markdown import first_sentence, title_of, with_tabs
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGES = HOUSE / "build/site.pages"
@@ -138,7 +138,10 @@ def write_pages():
     sections = navigate(pages)
     for page, text in pages.items():
         (PAGES / page).parent.mkdir(parents=True, exist_ok=True)
-        (PAGES / page).write_text(text)
+        try:
+            (PAGES / page).write_text(with_tabs(page, text))
+        except ValueError as error:
+            links.faults.append(str(error))
     if links.faults:
         raise SystemExit("\n".join(links.faults))
     return plain, sections

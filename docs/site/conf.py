@@ -6,7 +6,10 @@ project = "Steadfold"
 author = copyright = "The Steadfold developers"
 release = version = os.environ["STEADFOLD_VERSION"]
 
-extensions = ["myst_nb"]  # MyST Markdown, and notebooks that run while the site is built
+extensions = [
+    "myst_nb",  # MyST Markdown, and notebooks that run while the site is built
+    "sphinx_design",  # tabs, one per language; markdown.py writes them
+]
 myst_heading_anchors = 4  # the anchors that GitHub makes of headings
 nb_execution_mode = "force"
 nb_execution_timeout = 120

@@ -28,6 +28,55 @@ def replace_links(text, replacement):
     return LINK.sub(replaced, text)
 
 
+LANGUAGES = ("C++", "Fortran", "Python", "C", "Shell")
+BEGIN_OF_TABS, END_OF_TABS = "<!-- tabs -->", "<!-- end of tabs -->"
+TAB = re.compile(rf"^\*\*({'|'.join(map(re.escape, LANGUAGES))})\*\*[ \t]*$", re.MULTILINE)
+
+
+def without_code(text):
+    """The text with spaces in place of fenced code, line by line, so that offsets stay."""
+    return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def with_tabs(name, text):
+    """The page with sets of tabs, as sphinx-design has them, in place of what stands between BEGIN_OF_TABS and END_OF_TABS.
+
+    There every line that is a language in bold begins a tab. Sets are in step: who chooses a language in one, sees it in all.
+    Raises ValueError, which names the page, if a set is not ended or has text without a language."""
+    parts, at, seen = [], 0, without_code(text)
+    for found in re.finditer(rf"^(?:{BEGIN_OF_TABS}|{END_OF_TABS})[ \t]*$", seen, re.MULTILINE):
+        is_open, ends, place = len(parts) % 2 == 1, found[0].startswith(END_OF_TABS), f"{name}:{line_of(text, found.start())}"
+        if is_open != ends:
+            fault = "tabs within tabs (the set before is not ended)" if is_open else "an end without tabs (none begins before)"
+            raise ValueError(f"{place}: {fault}, write pairs of {BEGIN_OF_TABS} and {END_OF_TABS}")
+        part = text[at : found.start()]
+        parts.append(tab_set(f"{name}:{line_of(text, at)}", part, seen[at : found.start()]) if ends else part)
+        at = found.end()
+    if len(parts) % 2:
+        raise ValueError(f"{name}:{line_of(text, at)}: tabs that are not ended, write {END_OF_TABS} after the last one")
+    return "".join([*parts, text[at:]])
+
+
+def tab_set(place, text, seen):
+    """`seen` is the text without code; `place` is for messages."""
+    heads = [*TAB.finditer(seen)]
+    if not heads or seen[: heads[0].start()].strip():
+        raise ValueError(f"{place}: tabs without a language, begin each with a line such as **{LANGUAGES[0]}**")
+    if re.search(r"^#+ ", seen, re.MULTILINE):
+        raise ValueError(f"{place}: a heading within tabs (the page's contents cannot show it), put it before them")
+    lines = ["```````{tab-set}", ":sync-group: language", ""]
+    for head, end in zip(heads, [*(each.start() for each in heads[1:]), len(text)], strict=True):
+        content = text[head.end() : end].strip("\n")
+        if not content.strip() or [each[1] for each in heads].count(head[1]) > 1:
+            raise ValueError(f"{place}: the tab {head[1]} is empty or there twice, keep one with text")
+        lines += [f"``````{{tab-item}} {head[1]}", f":sync: {head[1]}", "", content, "", "``````", ""]
+    return "\n".join([*lines, "```````"])
+
+
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
 def title_of(text):
     return re.search(r"^# (.*)$", FENCE.sub("", text), re.MULTILINE)[1].replace("`", "")
 

@@ -12,8 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"
-sys.path.insert(0, str(ROOT / "tests/structure"))
+sys.path[:0] = [str(ROOT / "tests/structure"), str(ROOT / "docs/site")]
 
+from markdown import BEGIN_OF_TABS, with_tabs, without_code  # noqa: E402
 from reached import code, functions, public_names  # noqa: E402
 
 QUESTIONS = (
@@ -197,6 +198,38 @@ class Site(unittest.TestCase):
         self.assertTrue(index.startswith("Search.setIndex("))
         for word in ("allreduc", "sf_reduc", "recursive_doubl"):
             self.assertIn(word, index)
+
+
+class Tabs(unittest.TestCase):
+    def test_tabs_hold_what_follows_their_language(self):
+        text = (
+            "before\n\n<!-- tabs -->\n**C++**\n\n```cpp\n**C**\n```\n**Fortran**\n\nwords, **not a tab**\n"
+            "<!-- end of tabs -->\n\nafter\n\n```\n<!-- tabs -->\n```\n"
+        )
+        made = with_tabs("page.md", text)
+        self.assertEqual(re.findall(r"^`+\{tab-item\} (.*)\n:sync: \1$", made, re.MULTILINE), ["C++", "Fortran"])
+        self.assertLess(made.index("```cpp\n**C**\n```"), made.index("{tab-item} Fortran"))
+        self.assertTrue(made.startswith("before\n\n") and made.endswith("\n\nafter\n\n```\n<!-- tabs -->\n```\n"))
+
+    def test_malformed_tabs_are_refused(self):
+        for text, why in (
+            ("{}**C**\n\na\n", "page.md:1: tabs that are not ended"),
+            ("{}**C**\n\na\n{}", "page.md:5: tabs within tabs"),
+            ("**C**\n\na\n<!-- end of tabs -->\n", "page.md:4: an end without tabs"),
+            ("{}a\n<!-- end of tabs -->\n", "without a language"),
+            ("{}a\n**C**\n\nb\n<!-- end of tabs -->\n", "without a language"),
+            ("{}**C**\n\n**Python**\n\na\n<!-- end of tabs -->\n", "tab C is empty"),
+            ("{}**C**\n\na\n**C**\n\nb\n<!-- end of tabs -->\n", "tab C is .* there twice"),
+            ("{}**C**\n\n## a\n<!-- end of tabs -->\n", "a heading within tabs"),
+        ):
+            with self.subTest(text=text), self.assertRaisesRegex(ValueError, why):
+                with_tabs("page.md", text.replace("{}", BEGIN_OF_TABS + "\n"))
+
+    def test_every_set_of_tabs_is_one_on_the_site(self):
+        for path in SITE.rglob("*.md"):
+            sets = len(re.findall(f"^{BEGIN_OF_TABS}$", without_code(path.read_text()), re.MULTILINE))
+            html = path.with_suffix(".html").read_text()
+            self.assertEqual(html.count('class="sd-tab-set'), sets, path.relative_to(SITE))
 
 
 def setUpModule():
