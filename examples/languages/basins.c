@@ -1,0 +1,79 @@
+/* mpicc basins.c -o basins $(pkg-config --cflags --libs steadfold-openmpi-static) -lm && mpirun -n 4 ./basins */
+#include <math.h>
+#include <stdio.h>
+#include <steadfold/steadfold_mpi.h>
+
+enum { LEVELS = 3, ROWS = 8, COLUMNS = 12, BASINS = 3 };
+
+/* An array of rows and columns, or of levels, rows and columns, without gaps. */
+static sf_array array_of(const void* data, sf_type type, int64_t bytes, int levels, int rows, int columns) {
+  const sf_array plane = {
+      data, type, (size_t)bytes, 2, 0, {(uint64_t)rows, (uint64_t)columns}, {columns * bytes, bytes}};
+  const sf_array volume = {data,
+                           type,
+                           (size_t)bytes,
+                           3,
+                           0,
+                           {(uint64_t)levels, (uint64_t)rows, (uint64_t)columns},
+                           {rows * columns * bytes, columns * bytes, bytes}};
+  return levels == 0 ? plane : volume;
+}
+
+static void check(sf_status status) {
+  if (status == SF_OK) return;
+  fprintf(stderr, "%s\n", sf_error_text());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+int main(int argc, char** argv) {
+  /* An ocean of 3 levels, 8 rows and 12 columns. This rank has all rows and levels of some columns. */
+  double t[LEVELS * ROWS * COLUMNS], area[ROWS * COLUMNS], heat[BASINS][LEVELS], of_level[LEVELS], mean = 0;
+  int basin[ROWS * COLUMNS], ocean[ROWS * COLUMNS], rank = 0, ranks = 1;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int first = COLUMNS * rank / ranks, width = COLUMNS * (rank + 1) / ranks - first;
+  for (int k = 0; k < LEVELS; ++k)
+    for (int j = 0; j < ROWS; ++j)
+      for (int i = first; i < first + width; ++i) {
+        const int cell = width * j + i - first;
+        area[cell] = 1.0 / (j + 2);
+        basin[cell] = (i + j) % 4 - 1; /* 0, 1, 2; or -1, which is land and belongs to no basin */
+        ocean[cell] = basin[cell] >= 0;
+        t[width * ROWS * k + cell] = ocean[cell] ? 1.0 / (1 + i + COLUMNS * (j + ROWS * k)) : NAN;
+      }
+
+  /* basins: temperature times area, added up for every basin and level, in one message */
+  sf_arrays arrays = sf_arrays_default();
+  arrays.x = array_of(t, SF_F64, sizeof *t, LEVELS, ROWS, width);
+  arrays.factors = array_of(area, SF_F64, sizeof *area, 0, ROWS, width);
+  arrays.labels = array_of(basin, SF_I32, sizeof *basin, 0, ROWS, width);
+  arrays.groups = BASINS;
+  arrays.kept = 1; /* bit 0: the axis of levels */
+  sf_call call = sf_call_default();
+  call.method = SF_EXACT;
+  call.operation = SF_DOT; /* a sum of products with the factors */
+  call.arrays = &arrays;
+  check(sf_reduce(&call, NULL, NULL, heat, MPI_COMM_WORLD));
+
+  /* levels: the same for every level, over the cells that the mask selects; NaN on land is not read */
+  arrays.labels = (sf_array){0};
+  arrays.groups = 0;
+  arrays.mask = array_of(ocean, SF_I32, sizeof *ocean, 0, ROWS, width);
+  check(sf_reduce(&call, NULL, NULL, of_level, MPI_COMM_WORLD));
+
+  /* mean: the global mean of the top level, weighted by area, rounded once */
+  arrays.x = array_of(t, SF_F64, sizeof *t, 0, ROWS, width);
+  arrays.kept = 0;
+  call.operation = SF_WEIGHTED_MEAN;
+  check(sf_reduce(&call, NULL, NULL, &mean, MPI_COMM_WORLD));
+
+  if (rank == 0) {
+    for (int b = 0; b < BASINS; ++b)
+      for (int k = 0; k < LEVELS; ++k) printf("basin %d level %d %a\n", b + 1, k + 1, heat[b][k]);
+    for (int k = 0; k < LEVELS; ++k) printf("level %d %a\n", k + 1, of_level[k]);
+    printf("mean %a\n", mean);
+  }
+  MPI_Finalize();
+  return 0;
+}
