@@ -1,6 +1,6 @@
 """Tables within pages, and programs that they quote: what stands between two comments that name one."""
 
-from functools import partial
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -58,30 +58,47 @@ def calls_of_operations():
     return table(["you want", "call", "what the bits are"], rows)
 
 
-def quoted(path, is_call):
-    """A first program, or of its paragraphs the call alone: the last one but one."""
+def quoted(path, part):
+    """A program, or of its paragraphs one: with `part` "call" the last one but one, else that which a comment `part: ...`
+    begins."""
     text = (ROOT / path).read_text().rstrip()
-    if is_call:
-        text = dedent(text.split("\n\n")[-2])
-    return f"```{FENCES[Path(path).suffix]}\n{text}\n```"
+    paragraphs = [dedent(each) for each in text.split("\n\n")]
+    if part:
+        named = re.compile(rf"(//|/\*|!|#) {part}: ")
+        found = paragraphs[-2:-1] if part == "call" else [each for each in paragraphs if named.match(each)]
+        if len(found) != 1:
+            raise ValueError(f"{path} has {len(found)} paragraphs that begin with a comment `{part}: ...`, write one")
+        text = found[0]
+    return f"```{FENCES[Path(path).suffix]}\n{text}\n```\n"
 
 
-FIRST = "examples/first"
-PAGES = {
-    "README.md": {f"{FIRST}/sum.cpp": partial(quoted, f"{FIRST}/sum.cpp", False)},
-    "docs/start.md": {f"{FIRST}/{name}, call": partial(quoted, f"{FIRST}/{name}", True) for name in ("sum.f90", "sum.c")},
+TABLES = {
     "docs/calls.md": {"operations": calls_of_operations},
     "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
 }
 BEGIN, END = "<!-- {}: made by ./dev surface from surface/ -->\n", "<!-- end -->\n"
-QUOTED = "<!-- {}: quoted by ./dev surface -->\n"
+QUOTED = re.compile(r"^(<!-- (examples/[^\s,]+)(?:, (\w+))?: quoted by \./dev surface -->\n)(.*?)(^<!-- end -->$)",
+                    re.MULTILINE | re.DOTALL)
 
 
 def page(text, tables):
+    """The text of a page with its tables and quotations as they should be."""
     for name, make in tables.items():
-        begin = (QUOTED if name.startswith(FIRST) else BEGIN).format(name)
+        begin = BEGIN.format(name)
         before, found, rest = text.partition(begin)
         if not found or END not in rest:
             raise ValueError(f"no place for '{name}': {begin}")
         text = before + begin + make() + "\n" + rest[rest.index(END):]
+    text, count = QUOTED.subn(lambda found: found[1] + quoted(found[2], found[3]) + found[5], text)
+    if count != text.count("quoted by ./dev surface -->"):
+        raise ValueError("a quotation that is malformed or not ended, write <!-- examples/FILE, PART: quoted by ./dev surface -->, "
+                         "the code, and <!-- end -->")
     return text
+
+
+def pages():
+    """Every page that has a table or a quotation, with what it should contain."""
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    return {path: page(text, TABLES.get(path, {})) for path, text in texts.items()
+            if path in TABLES or "quoted by ./dev surface" in text}

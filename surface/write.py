@@ -17,9 +17,7 @@ MADE = "Made by ./dev surface from the tables in surface/: change those."
 def contents():
     """Every file that is made, or has parts that are, with what it should contain."""
     files = {path: make(MADE) for language in (c, cxx, fortran, python) for path, make in language.FILES.items()}
-    for path, tables in pages.PAGES.items():
-        files[path] = pages.page((ROOT / path).read_text(), tables)
-    return files
+    return files | pages.pages()
 
 
 def main():
