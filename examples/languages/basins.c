@@ -1,6 +1,7 @@
 /* mpicc basins.c -o basins $(pkg-config --cflags --libs steadfold-openmpi-static) -lm && mpirun -n 4 ./basins */
 #include <math.h>
 #include <stdio.h>
+#include <steadfold/steadfold_accumulator.h>
 #include <steadfold/steadfold_mpi.h>
 
 enum { LEVELS = 3, ROWS = 8, COLUMNS = 12, BASINS = 3 };
@@ -27,7 +28,7 @@ static void check(sf_status status) {
 
 int main(int argc, char** argv) {
   /* An ocean of 3 levels, 8 rows and 12 columns. This rank has all rows and levels of some columns. */
-  double t[LEVELS * ROWS * COLUMNS], area[ROWS * COLUMNS], heat[BASINS][LEVELS], of_level[LEVELS], mean = 0;
+  double t[LEVELS * ROWS * COLUMNS], area[ROWS * COLUMNS], heat[BASINS][LEVELS], of_level[LEVELS], mean = 0, budget = 0;
   int basin[ROWS * COLUMNS], ocean[ROWS * COLUMNS], rank = 0, ranks = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -68,12 +69,25 @@ int main(int argc, char** argv) {
   call.operation = SF_WEIGHTED_MEAN;
   check(sf_reduce(&call, NULL, NULL, &mean, MPI_COMM_WORLD));
 
+  /* budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end */
+  sf_group* group = NULL;
+  sf_accumulator* sum_of_steps = NULL;
+  check(sf_group_of(MPI_COMM_WORLD, &group));
+  check(sf_accumulator_create(SF_F64, SF_PRODUCTS, 1, &sum_of_steps));
+  for (int step = 0; step < LEVELS; ++step) {
+    arrays.x.data = t + step * ROWS * width;
+    check(sf_accumulator_add_arrays(sum_of_steps, &arrays, 1));
+  }
+  check(sf_accumulator_merge_ranks(sum_of_steps, group));
+  check(sf_accumulator_round(sum_of_steps, SF_SUM, SF_F64, &budget));
+
   if (rank == 0) {
     for (int b = 0; b < BASINS; ++b)
       for (int k = 0; k < LEVELS; ++k) printf("basin %d level %d %a\n", b + 1, k + 1, heat[b][k]);
     for (int k = 0; k < LEVELS; ++k) printf("level %d %a\n", k + 1, of_level[k]);
-    printf("mean %a\n", mean);
+    printf("mean %a\nbudget %a\n", mean, budget);
   }
+  sf_accumulator_free(sum_of_steps);
   MPI_Finalize();
   return 0;
 }

@@ -1,6 +1,7 @@
 // mpicxx basins.cpp -o basins $(pkg-config --cflags --libs steadfold-openmpi-static) && mpirun -n 4 ./basins
 #include <cmath>
 #include <cstdio>
+#include <steadfold/accumulator.hpp>
 #include <steadfold/mpi.hpp>
 #include <vector>
 
@@ -41,12 +42,19 @@ int main(int argc, char** argv) {
   // mean: the global mean of the top level, weighted by area, rounded once
   const double mean = sf::mean(temperature.section(0, 0, 1), {.where = ocean, .weights = area}, MPI_COMM_WORLD)[0];
 
+  // budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
+  sf::ProductAccumulator<double> sum_of_steps;
+  for (std::uint64_t step = 0; step < levels; ++step)
+    sum_of_steps.add(temperature.section(0, step, step + 1), {.where = ocean, .weights = area});
+  sf::merge_ranks(sum_of_steps, MPI_COMM_WORLD);
+  const double budget = sum_of_steps.sum();
+
   if (rank == 0) {
     for (int b = 0; b < basins; ++b)
       for (int k = 0; k < levels; ++k)
         std::printf("basin %d level %d %a\n", b + 1, k + 1, heat[static_cast<std::size_t>(levels * b + k)]);
     for (int k = 0; k < levels; ++k) std::printf("level %d %a\n", k + 1, of_level[static_cast<std::size_t>(k)]);
-    std::printf("mean %a\n", mean);
+    std::printf("mean %a\nbudget %a\n", mean, budget);
   }
   MPI_Finalize();
 }

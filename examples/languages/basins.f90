@@ -10,7 +10,8 @@ program basins
   real(8), allocatable :: temperature(:, :, :), area(:, :)
   integer, allocatable :: basin(:, :)
   logical, allocatable :: ocean(:, :)
-  real(8) :: heat(levels, basin_count), of_level(levels), mean
+  real(8) :: heat(levels, basin_count), of_level(levels), mean, budget
+  type(sf_accumulator) :: sum_of_steps
   integer :: rank, ranks, first, last, i, j, k
 
   call MPI_Init
@@ -39,10 +40,17 @@ program basins
   ! mean: the global mean of the top level, weighted by area, rounded once
   mean = sf_mean(temperature(first:last, 1:rows, 1), MPI_COMM_WORLD, weight=area, where=ocean)
 
+  ! budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
+  do k = 1, levels
+    call sf_add(sum_of_steps, temperature(first:last, 1:rows, k), weight=area, where=ocean)
+  end do
+  call sf_merge_ranks(sum_of_steps, MPI_COMM_WORLD)
+  call sf_total(sum_of_steps, budget)
+
   if (rank == 0) then
     print '(2(a, i0), a, z16.16)', (('basin ', j, ' level ', k, ' ', heat(k, j), k=1, levels), j=1, basin_count)
     print '(a, i0, a, z16.16)', ('level ', k, ' ', of_level(k), k=1, levels)
-    print '(a, z16.16)', 'mean ', mean
+    print '(a, z16.16)', 'mean ', mean, 'budget ', budget
   end if
   call MPI_Finalize
 end program

@@ -22,10 +22,17 @@ of_level = sf.sum(temperature, axis=(1, 2), where=ocean, weights=area, comm=comm
 # mean: the global mean of the top level, weighted by area, rounded once
 mean = sf.mean(temperature[0], where=ocean, weights=area, comm=comm)
 
+# budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
+sum_of_steps = sf.Accumulator(products=True)
+for step in range(levels):
+    sum_of_steps.add(temperature[step], weights=area, where=ocean)
+sum_of_steps.merge_ranks(comm)
+budget = sum_of_steps.sum()
+
 if comm.rank == 0:
     for basin in range(basins):
         for level in range(levels):
             print(f"basin {basin + 1} level {level + 1} {heat[basin, level].hex()}")
     for level in range(levels):
         print(f"level {level + 1} {of_level[level].hex()}")
-    print(f"mean {mean.hex()}")
+    print(f"mean {mean.hex()}\nbudget {budget.hex()}")

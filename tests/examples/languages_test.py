@@ -94,7 +94,7 @@ class Languages(unittest.TestCase):
         return found
 
     def test_languages_print_the_same_bits(self):
-        for stem, count in (("basins", 13), ("products", 7), ("sums", 7), ("team", 1)):
+        for stem, count in (("basins", 14), ("products", 7), ("sums", 7), ("team", 1)):
             found = self.of(stem)
             for name, (values, _) in found.items():
                 with self.subTest(program=name):
@@ -114,6 +114,7 @@ class Languages(unittest.TestCase):
     def test_basins_are_right(self):
         values = next(iter(self.of("basins").values()))[0]
         cells = [(i, j, Fraction(1 / (j + 2))) for j in range(8) for i in range(12)]
+        whole = Fraction(0)
         for k in range(3):
             of_basin = [Fraction(0)] * 4  # land first
             for i, j, area in cells:
@@ -121,9 +122,11 @@ class Languages(unittest.TestCase):
             for basin in (1, 2, 3):
                 self.assertEqual(values[f"basin {basin} level {k + 1}"], of_double(float(of_basin[basin])))
             self.assertEqual(values[f"level {k + 1}"], of_double(float(sum(of_basin[1:]))))
+            whole += sum(of_basin[1:])
             if k == 0:
                 wet = sum(area for i, j, area in cells if (i + j) % 4)
                 self.assertEqual(values["mean"], of_double(float(sum(of_basin[1:]) / wet)))
+        self.assertEqual(values["budget"], of_double(float(whole)))
 
     def test_every_rank_gets_the_error(self):
         for name, (_, errors) in self.of("sums").items():

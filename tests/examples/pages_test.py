@@ -21,7 +21,7 @@ from support import ENVIRONMENT, MPIRUN
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = os.environ.get("STEADFOLD_BUILD")
 PYTHON = os.environ.get("STEADFOLD_PYTHON")  # with NumPy and mpi4py; unset: the Python package is not built
-MPICXX = os.environ.get("STEADFOLD_MPICXX")
+WRAPPERS = {"mpicc": os.environ.get("STEADFOLD_MPICC"), "mpicxx": os.environ.get("STEADFOLD_MPICXX")}
 PAGES = [
     ROOT / "README.md",
     *(ROOT / f"docs/{name}.md" for name in ("index", "start", "questions", "comparison")),
@@ -74,8 +74,9 @@ def room_like_the_project(room):
     tools = room / "build/tools"
     tools.mkdir()
     script(tools / "mpirun", f'exec {MPIRUN} "$@"')
-    if MPICXX:
-        script(tools / "mpicxx", f'exec {MPICXX} "$@"')
+    for name, wrapper in WRAPPERS.items():
+        if wrapper:
+            script(tools / name, f'exec {wrapper} "$@"')
     if PYTHON:
         script(tools / "python3", f'exec {PYTHON} "$@"')
     path = f"{room / 'build/bin'}:{tools}:{os.environ['PATH']}"
