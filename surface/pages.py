@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from textwrap import dedent
 
 from tables import METHODS, ROOT, classes, enumerations, listing, operations
 
@@ -58,11 +57,17 @@ def calls_of_operations():
     return table(["you want", "call", "what the bits are"], rows)
 
 
+def shifted(paragraph):
+    """To the left, so that its first line is not indented; lines of the preprocessor are not, anyway."""
+    indent = re.match(" *", paragraph)[0]
+    return re.sub(rf"^{indent}", "", paragraph, flags=re.MULTILINE)
+
+
 def quoted(path, part):
     """A program, or of its paragraphs one: with `part` "call" the last one but one, else that which a comment `part: ...`
     begins."""
     text = (ROOT / path).read_text().rstrip()
-    paragraphs = [dedent(each) for each in text.split("\n\n")]
+    paragraphs = [shifted(each) for each in text.split("\n\n")]
     if part:
         named = re.compile(rf"(//|/\*|!|#) {part}: ")
         found = paragraphs[-2:-1] if part == "call" else [each for each in paragraphs if named.match(each)]

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <steadfold/accumulator.hpp>
 #include <steadfold/mpi.hpp>
@@ -46,13 +47,14 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < x.size() / 2; ++i) half += x[i];
   sf::merge_ranks(half, comm);
   const std::vector<std::byte> bytes = half.bytes();
-  if (rank == 0) std::ofstream("half").write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (rank == 0)
+    std::ofstream("half", std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 
   // load: one rank reads the file, the others begin with nothing; the sum is rounded here, once
   sf::Accumulator<double> whole;
   if (rank == 0) {
-    std::vector<char> read(bytes.size());
-    std::ifstream("half").read(read.data(), read.size());
+    std::ifstream file("half", std::ios::binary);
+    const std::vector<char> read(std::istreambuf_iterator<char>(file), {});
     whole = sf::Accumulator<double>::load(std::as_bytes(std::span(read)));
   }
   for (std::size_t i = x.size() / 2; i < x.size(); ++i) whole += x[i];

@@ -60,6 +60,7 @@ program sums
 
   ! load: one rank reads the file, the others begin with nothing; the sum is rounded here, once
   if (rank == 0) then
+    inquire (file='half', size=length)
     open (newunit=unit, file='half', access='stream', status='old')
     read (unit) bytes(:length)
     close (unit)

@@ -33,7 +33,10 @@ def prose(page):
 
 
 def blocks(page):
-    return re.findall(r"^```cpp\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    """Those in C++ but what ./dev surface quotes, which tests/structure compares with its examples."""
+    text = re.sub(r"^<!-- examples/[^\n]*: quoted by ./dev surface -->\n.*?^<!-- end -->$", "", page.read_text(),
+                  flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```cpp\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def programs(page):
