@@ -145,7 +145,7 @@ static inline sf_status take_options(Argument options, int are_vectors, Translat
 }
 
 static inline int kept_dimension(Argument keep, uint64_t i) {
-  const CFI_index_t stride = keep->rank == 0 ? 0 : keep->dim[0].sm;
+  const CFI_index_t stride = keep->rank == 0 ? 0 : distance_along(keep, 0);
   return *(const int*)((const char*)keep->base_addr + (CFI_index_t)i * stride);
 }
 

@@ -70,11 +70,37 @@ static inline uint64_t count_of(Argument a) {
   return count;
 }
 
+/* Whether the array can have the distances that its descriptor says: elements do not overlap, are aligned as those of a
+ * sequence, and fit into memory. gfortran 12 leaves distances undefined where an assignment allocates an array for the
+ * result of pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
+static inline int has_distances(Argument a) {
+  const CFI_index_t bytes = (CFI_index_t)a->elem_len, unit = bytes % 4 == 0 ? 4 : 1;
+  const double most = 1e14; /* bytes of memory, which doubles say without overflow */
+  int i;
+  for (i = 0; i < a->rank; ++i) {
+    const CFI_index_t extent = a->dim[i].extent, distance = a->dim[i].sm;
+    if (extent <= 1) continue;
+    if (distance < bytes && distance > -bytes) return 0;
+    if (distance % unit != 0 || (double)distance * (double)extent > most || (double)distance * (double)extent < -most)
+      return 0;
+  }
+  return 1;
+}
+
+/* Bytes from an element to the next one along a dimension. What an assignment allocated has no gaps. */
+static inline CFI_index_t distance_along(Argument a, int dimension) {
+  CFI_index_t next = (CFI_index_t)a->elem_len;
+  int i;
+  if (has_distances(a)) return a->dim[dimension].sm;
+  for (i = 0; i < dimension; ++i) next *= a->dim[i].extent;
+  return next;
+}
+
 static inline int is_contiguous(Argument a) {
   CFI_index_t next = (CFI_index_t)a->elem_len;
   int i;
   for (i = 0; i < a->rank; ++i) {
-    if (a->dim[i].extent != 1 && a->dim[i].sm != next) return 0;
+    if (a->dim[i].extent != 1 && distance_along(a, i) != next) return 0;
     next *= a->dim[i].extent;
   }
   return 1;
@@ -109,7 +135,7 @@ static inline sf_status take_array(Argument a, const char* what, sf_type type, s
   array->axis_count = a->rank;
   for (i = 0; i < a->rank; ++i) {
     array->shape[a->rank - 1 - i] = (uint64_t)a->dim[i].extent;
-    array->strides[a->rank - 1 - i] = a->dim[i].sm;
+    array->strides[a->rank - 1 - i] = distance_along(a, i);
   }
   return SF_OK;
 }
@@ -118,6 +144,7 @@ static inline sf_status take_array(Argument a, const char* what, sf_type type, s
 static char* element_of(Argument a, uint64_t i) {
   char* place = a->base_addr;
   int d;
+  if (!has_distances(a)) return place + i * a->elem_len;
   for (d = 0; d < a->rank; ++d) {
     const uint64_t extent = (uint64_t)a->dim[d].extent;
     place += (CFI_index_t)(i % extent) * a->dim[d].sm;

@@ -477,6 +477,53 @@ contains
   end subroutine
 end module
 
+! Arrays that an assignment allocates for the result of a function that moves elements. gfortran 12 leaves the distances
+! in their descriptors undefined: of variables that are saved they are 0.
+module assigned
+  use checks
+  implicit none
+  real(c_double), allocatable, save :: packed(:), table(:, :), copies(:, :), turned(:), product(:), results(:)
+  integer, allocatable, save :: labels(:), kept(:)
+contains
+  subroutine test_assigned_arrays
+    real(c_double) :: x(12), total, sums(3), least
+    integer(c_int64_t) :: place
+    integer :: i
+    x = [(2.0_c_double**i, i=1, 12)]
+    packed = pack(x, mod([(i, i=1, 12)], 2) == 1)
+    table = reshape(x, [3, 4])
+    copies = spread(x(:4), 1, 3)
+    turned = cshift(x, 1)
+    product = matmul(table, x(:4))
+    labels = pack([(1 + mod(i, 3), i=1, 12)], x > 0)
+    kept = pack([1, 2], [.true., .false.])
+    call sf_sum(packed, total)
+    call agree(total, sum(packed), "packed")
+    call sf_sum(table, total)
+    call agree(total, sum(table), "reshaped")
+    call sf_sum(table, sums, keep=kept)
+    call agree(sums(2), sum(table(2, :)), "reshaped, by rows")
+    call sf_sum(copies, total)
+    call agree(total, sum(copies), "spread")
+    call sf_sum(product, total)
+    call agree(total, sum(product), "product")
+    call agree(sf_dot(turned, packed(1)*x), packed(1)*sum(turned*x), "shifted")
+    call sf_sum_by(x, labels, sums)
+    call agree(sums(1), sum(x(3::3)), "groups by packed labels")
+    call sf_minloc(turned, least, place)
+    call check(least == 2 .and. place == 12, "the least of shifted elements")
+    results = pack([(0*x(i), i=1, 3)], [.true., .true., .true.])
+    call sf_sum(table, results, keep=1)
+    call agree(results(3), sum(table(3, :)), "results in a packed array")
+  end subroutine
+
+  subroutine agree(value, due, what)
+    real(c_double), intent(in) :: value, due
+    character(len=*), intent(in) :: what
+    call check(value == due, "an array that an assignment allocated: "//what)
+  end subroutine
+end module
+
 ! What is wrong on one rank is an error on all of them, with the text that names the rank.
 module misuse
   use checks
@@ -854,6 +901,7 @@ program fortran_test
   use vectors
   use kept
   use teams
+  use assigned, only: test_assigned_arrays
   use misuse
   use environments, only: test_environments
   implicit none
@@ -873,6 +921,7 @@ program fortran_test
   call test_bundles
   call test_accumulators
   call test_teams
+  call test_assigned_arrays
   call test_misuse
   call test_environments
   if (rank == 0) write (*, '("Steadfold ", a, " in Fortran, ", i0, " ranks: ", i0, " checks passed, ", i0, " failed")') &
