@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 
 import reference
 import schedules
+import search
 from links import Links
 from markdown import first_sentence, title_of, with_tabs
 
@@ -213,6 +214,7 @@ def main():
     plain, sections = write_pages()
     build()
     write_markdown(plain, sections)
+    search.write(SITE)
     files = [path for path in SITE.rglob("*") if path.is_file()]
     print(
         f"{len(plain)} pages, {len(files)} files, {sum(path.stat().st_size for path in files) / 2**20:.1f} MiB, "

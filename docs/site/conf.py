@@ -19,11 +19,23 @@ nb_ipywidgets_js = {}  # nothing is loaded from elsewhere
 html_theme = "furo"
 html_title = "Steadfold"
 html_static_path = ["static"]
+templates_path = ["templates"]
+html_additional_pages = {"search": "search.html"}
 html_css_files = ["site.css"]
 html_use_index = False
 html_copy_source = False  # the Markdown stands beside the pages, see llms.txt
 html_show_sphinx = False
 html_show_copyright = False
 highlight_language = "text"
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+# Of Furo's own family; tests/site computes their contrast.
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+
+def setup(app):
+    """Sphinx makes no search of its own: see search.py."""
+
+    def leave_out_search(app):
+        app.builder.search = False
+
+    app.connect("builder-inited", leave_out_search)
