@@ -31,6 +31,7 @@ struct DrawOptions {
   std::optional<std::uint32_t> segments;
   std::optional<Count> elements;
   std::optional<std::string> distribution;
+  std::optional<unsigned> width;
   std::string output;
 
   std::string rule() const { return distribution.value_or("upper"); }
@@ -122,6 +123,8 @@ void cut_columns(const DrawOptions& options, schedule::Context& context, Ground&
   context.blocks = ground.blocks;
 }
 
+constexpr unsigned usual_width = 1600;  // of a screen
+
 std::string drawn_schedule(const DrawOptions& options) {
   const schedule::Spec spec = schedule::parse(options.schedule);
   schedule::Context context{.rank_count = options.ranks, .root = options.root.value_or(0), .spec = &spec};
@@ -136,7 +139,7 @@ std::string drawn_schedule(const DrawOptions& options) {
   check_size(*spec.row, context);
   if (const auto fault = schedule::check(*spec.row, context))
     throw Failure("the schedule cannot be drawn (" + *fault + "), report this fault");
-  return pictures::schedule_picture(spec, context);
+  return pictures::schedule_picture(spec, context, options.width.value_or(usual_width));
 }
 
 std::string drawn_elements(const DrawOptions& options) {
@@ -176,6 +179,7 @@ void check(const DrawOptions& options) {
   refuse_option(options.root.has_value(), "--root", options.picture, why);
   refuse_option(!options.collective.empty(), "--collective", options.picture, why);
   refuse_option(options.segments.has_value(), "--segments", options.picture, why);
+  refuse_option(options.width.has_value(), "--width", options.picture, why);
 }
 
 }  // namespace
@@ -199,6 +203,8 @@ void add_draw(CLI::App& app, Action& action) {
   draw.add_option("--distribution", o->distribution,
                   "Who holds what, as for simulate: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
                   "with one count per rank; default: upper");
+  draw.add_option("--width", o->width, "Pixels; a schedule's rounds that find no room go on below; default: 1600")
+      ->check(from_to(500, 100000));
   draw.add_option("--output", o->output, "The file to write; default: standard output");
   draw.callback([o, &action] {
     check(*o);

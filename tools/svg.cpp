@@ -102,8 +102,11 @@ std::string svg(const Frame& frame, const Drawing& drawing) {
       std::ceil(frame.width), std::ceil(frame.height), frame.attributes.empty() ? "" : " ", frame.attributes,
       escaped_markup(frame.title), escaped_markup(frame.sentence));
   if (!frame.style.empty()) {
-    // A ground of its own: a picture on a dark page would otherwise be dark lines on a dark ground.
-    text += "<style>" + frame.style + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+    // A ground of its own: a picture on a dark page would otherwise be dark lines on a dark ground. Where the system is
+    // dark, so is the picture: colours keep their hue.
+    text += "<style>" + frame.style +
+            "@media (prefers-color-scheme:dark){svg{filter:invert(1) hue-rotate(180deg)}}</style>\n<rect "
+            "width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   }
   return text + drawing.elements() + "</svg>\n";
 }

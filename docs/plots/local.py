@@ -10,13 +10,14 @@ import json
 import math
 import re
 import sys
+from pathlib import Path
 
 BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "u64": 8, "u32": 4, "bf16": 2, "f16": 2}
 LIMIT = "read"
 OWN = ("tree", "exact", "binned")  # ours, by the beginnings of their names: drawn strong
 COLOURS = {
-    "tree": "#1b7837", "exact": "#2166ac", "exact dot": "#67a9cf", "binned": "#762a83", "plain": "#a6611a",
-    "accumulate": "#555555", "fastmath": "#999999", "kahan": "#d6604d", "neumaier": "#f4a582",
+    "tree": "#1b7837", "exact": "#2166ac", "exact dot": "#0e7490", "binned": "#762a83", "plain": "#8c510a",
+    "accumulate": "#555555", "fastmath": "#6b6b6b", "kahan": "#b2182b", "neumaier": "#c2410c",
 }  # fmt: skip
 
 
@@ -54,6 +55,15 @@ def spread(heights, gap):
                 moved[low] -= short / 2
                 moved[high] += short / 2
     return moved
+
+
+def save(figure, target, **options):
+    """As SVG the plot follows a dark system, as all pictures of the pages do."""
+    is_svg = str(target).endswith(".svg")
+    figure.savefig(target, metadata={"Date": None} if is_svg else None, **options)
+    if is_svg:
+        dark = "@media (prefers-color-scheme: dark) {svg {filter: invert(1) hue-rotate(180deg)}}"
+        Path(target).write_text(Path(target).read_text().replace("</style>", f" {dark}</style>", 1))
 
 
 def table(kind, kernels):
@@ -130,9 +140,9 @@ def plot(found, environment, target):
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_locator(LogLocator(base=10, subs=()))
     where = f"{environment['cpu']}, {environment['widest_target']}, {environment['compiler']}, {environment['date'][:10]}"
-    figure.text(0.01, 0.01, where, color="#888888", fontsize=8)
+    figure.text(0.01, 0.01, where, color="#666666", fontsize=8)
     figure.subplots_adjust(left=0.075 / len(found) ** 0.5, right=1 - 0.17 / len(found), wspace=0.45, bottom=0.13, top=0.93)
-    figure.savefig(target, dpi=150)
+    save(figure, target, dpi=150)
 
 
 def main(source, target=None):

@@ -9,14 +9,14 @@ import json
 import math
 import sys
 
-from local import spread
+from local import save, spread
 
 COLOURS = {
-    "steadfold.sum, exact": "#2166ac", "steadfold.sum, exact, float32": "#67a9cf", "steadfold.sum, tree": "#1b7837",
-    "steadfold.sum, binned": "#762a83", "steadfold.sum, exact, with comm, 2 ranks": "#053061", "steadfold.dask.sum, 8 chunks": "#8073ac",
-    "numpy.sum": "black", "numpy.sum, float32": "#777777", "numpy.sum and allreduce of mpi4py, 2 ranks": "#4d4d4d",
-    "math.fsum of a list": "#b2182b", "accupy.kahan_sum": "#d6604d", "accupy.ksum, K = 2": "#f4a582", "xsum.xsum_small": "#a6611a",
-    "xsum.xsum_large": "#dfa04a", "dask.array sum, 8 chunks": "#999999",
+    "steadfold.sum, exact": "#2166ac", "steadfold.sum, exact, float32": "#0e7490", "steadfold.sum, tree": "#1b7837",
+    "steadfold.sum, binned": "#762a83", "steadfold.sum, exact, with comm, 2 ranks": "#053061", "steadfold.dask.sum, 8 chunks": "#6a51a3",
+    "numpy.sum": "black", "numpy.sum, float32": "#6b6b6b", "numpy.sum and allreduce of mpi4py, 2 ranks": "#4d4d4d",
+    "math.fsum of a list": "#b2182b", "accupy.kahan_sum": "#c2410c", "accupy.ksum, K = 2": "#b45309", "xsum.xsum_small": "#8c510a",
+    "xsum.xsum_large": "#8a6500", "dask.array sum, 8 chunks": "#5f6b7a",
 }  # fmt: skip
 TOP = 100  # ns: calls of dask for few elements take more
 
@@ -66,10 +66,10 @@ def main(source, target):
     axes.grid(True, which="major", color="#eeeeee", zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
     place = found["environment"]
-    figure.text(0.01, 0.01, f"{place['cpu']}, {place['cores']} cores, {', '.join(place['versions'])}, {place['date']}", color="#888888",
+    figure.text(0.01, 0.01, f"{place['cpu']}, {place['cores']} cores, {', '.join(place['versions'])}, {place['date']}", color="#666666",
                 fontsize=8)  # fmt: skip
     figure.subplots_adjust(left=0.08, right=0.66, bottom=0.13, top=0.93)
-    figure.savefig(target, dpi=110, metadata={"Date": None} if str(target).endswith(".svg") else None)
+    save(figure, target, dpi=110)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Draws what allreduces between two ranks take, relative to MPI_Allreduce, over the length of the vector."""
 
+from .local import save
+
 STYLES = {"tree": "#1b7837", "exact": "#2166ac", "binned": "#762a83"}
 LINES = {"plan": "-", "plan, sf_allocate": ":", "allreduce": "--"}
 
@@ -30,6 +32,6 @@ def plot(rows, calls, counts, where, target):
         axes.spines[["top", "right"]].set_visible(False)
     panels[0][0].set_ylabel("time / time of MPI_Allreduce")
     panels[0][-1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
-    figure.text(0.01, 0.01, where, color="#888888", fontsize=8)
+    figure.text(0.01, 0.01, where, color="#666666", fontsize=8)
     figure.tight_layout(rect=(0, 0.03, 1, 1))
-    figure.savefig(target, metadata={"Date": None})
+    save(figure, target)

@@ -69,7 +69,10 @@ class Links:
         if source.suffix in PICTURES:
             place = found.removeprefix("docs/")
             (self.directory / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, self.directory / place)
+            if source.suffix == ".svg":
+                (self.directory / place).write_text(on_page(source.read_text()))
+            else:
+                shutil.copy(source, self.directory / place)
             return place
         header = re.fullmatch(r"include/steadfold/(\w+)\.(h|hpp)", found)
         if header and (page := f"reference/{'c' if header[2] == 'h' else 'cxx'}/{header[1]}.md") in self.made:
@@ -79,6 +82,11 @@ class Links:
     def sources(self):
         """Pages of the sources that others lead to."""
         return {page: shown(self.house, found) for found, page in self.shown.items()}
+
+
+def on_page(picture):
+    """An SVG that leaves the dark to the page: readers of the site may choose other than their system."""
+    return re.sub(r"\s*@media \(prefers-color-scheme: ?dark\) ?\{[^{}]*\{[^{}]*\}\s*\}", "", picture)
 
 
 def shown(house, found):

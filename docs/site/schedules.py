@@ -4,9 +4,11 @@ import json
 import re
 import subprocess
 
+from links import on_page
 from markdown import table
 
 RANKS_OF_PICTURE = 5
+WIDTH_OF_PICTURE = 740  # of a page's text
 RANKS = (2, 5, 8, 64, 256)
 WIDTHS = (1, 100_000)
 SOURCE = re.compile(r"S\d")
@@ -139,7 +141,7 @@ def source_of(row, depth):
 
 def page(command, row, path, directory):
     name = row["name"]
-    picture, why = answer(command, "draw", "schedule", name, "--ranks", RANKS_OF_PICTURE)
+    picture, why = answer(command, "draw", "schedule", name, "--ranks", RANKS_OF_PICTURE, "--width", WIDTH_OF_PICTURE)
     text = PAGE.format(
         name=name,
         sentence=row["sentence"][0].upper() + row["sentence"][1:],
@@ -158,7 +160,7 @@ def page(command, row, path, directory):
     )
     if picture is None:
         return text.replace(f"![{name} on {RANKS_OF_PICTURE} ranks]({name}.svg)", f"There is no picture: {why}.")
-    (directory / f"{name}.svg").write_text(picture)
+    (directory / f"{name}.svg").write_text(on_page(picture))
     return text
 
 

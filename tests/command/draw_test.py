@@ -99,7 +99,19 @@ class Schedules(DrawTest):
     def expect_ranks(self, case, picture):
         ranks = next(int(word.split("=")[1]) for word in case if word.startswith("--ranks"))
         lines = [each.text for each in picture.iter(SVG + "text") if re.fullmatch(r"rank \d+", each.text)]
-        self.assertEqual(lines, [f"rank {rank}" for rank in range(ranks)])
+        once = [f"rank {rank}" for rank in range(ranks)]
+        self.assertEqual(lines, once * max(1, len(lines) // ranks))  # once in each band of rounds
+
+    def test_rounds_without_room_go_on_below(self):
+        for options, most in (("--ranks=16",), 1600), (("--ranks=5", "--width=740"), 740), (("--ranks=5", "--width=5000"), 5000):
+            picture = self.draw("schedule", "ring", *options)
+            ranks = int(options[0].split("=")[1])
+            self.assertLessEqual(float(picture.get("width")), most)
+            self.assertEqual(len(self.arrows(picture)), 2 * ranks * (ranks - 1))
+            bands = {each.get("y") for each in picture.iter(SVG + "text") if each.text == "rank 0"}
+            self.assertEqual(len(bands) > 1, most < 5000)
+            self.assertEqual("go on below them" in " ".join(text for *_, text in texts(picture)), len(bands) > 1)
+            self.expect_apart(picture)
 
     def test_every_schedule_has_an_arrow_for_each_message(self):
         # Not predicted: what is no sum, what the MPI library sends by itself, and what follows the elements.
@@ -227,6 +239,8 @@ class Schedules(DrawTest):
             (["tree", "ring", "--ranks=4", "--elements=9"], "schedule"),
             (["layout", "--ranks=65", "--elements=9"], "65"),
             (["layout", "--ranks=4", "--elements=9", "--collective=reduce"], "--collective"),
+            (["layout", "--ranks=4", "--elements=9", "--width=800"], "--width"),
+            (["schedule", "ring", "--ranks=4", "--width=499"], "--width"),
             (["layout", "--ranks=4", f"--elements={2**62 + 1}"], "--elements"),
             ([], "PICTURE"),
         ):  # fmt: skip

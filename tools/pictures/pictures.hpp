@@ -15,9 +15,9 @@ inline constexpr order::Rank most_ranks = 64;
 inline constexpr order::Count most_messages = 2048;
 inline constexpr order::Count most_elements_of_a_tree = 128;
 
-/// A schedule's messages, ranks below each other and rounds side by side. The case must be one that the checker has
-/// proved.
-std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context);
+/// A schedule's messages, ranks below each other and rounds side by side, in as many bands as that width asks for. A
+/// round that is wider has a band of its own. The case must be one that the checker has proved.
+std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context, double most_width);
 
 /// The binary tree over the elements, of which there is at least one; rank i holds counts[i] of them, in rank order.
 /// `distribution` is what the caller calls the counts.

@@ -1,5 +1,6 @@
 // Ranks are horizontal lines, and a round is a column with two zones: arrows run in the left one, and what arrives is
-// named in the right one, below the line of the rank that gets it. So no arrow crosses a text.
+// named in the right one, below the line of the rank that gets it. So no arrow crosses a text. Rounds for which there
+// is no room go on below, in another band.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -126,6 +127,7 @@ struct Arrow {
 };
 
 struct Column {
+  double down = 0;  // from the first band to its own
   double begin = 0;
   double arrows_end = 0;
   double labels_width = 0;
@@ -139,8 +141,12 @@ double widest(const std::vector<std::string>& lines) {
 
 class SchedulePicture {
  public:
-  SchedulePicture(const schedule::Spec& spec, const schedule::Context& context)
-      : spec_(spec), context_(context), words_(context), timeline_(timeline_of(*spec.row, context)) {
+  SchedulePicture(const schedule::Spec& spec, const schedule::Context& context, double most_width)
+      : spec_(spec),
+        context_(context),
+        words_(context),
+        timeline_(timeline_of(*spec.row, context)),
+        most_width_(most_width) {
     for (const Message& message : timeline_.messages) arrows_.push_back({&message, use_of(message), lines_of(message)});
     std::ranges::stable_sort(arrows_, {}, [](const Arrow& arrow) {
       return std::tuple(arrow.message->received, arrow.message->target, size_after_merging(*arrow.message));
@@ -154,7 +160,8 @@ class SchedulePicture {
     add_heading();
     add_grid();
     for (const Arrow& arrow : arrows_) add_arrow(arrow);
-    for (std::size_t rank = 0; rank < results_.size(); ++rank) add_lines(results_[rank], {end_ + 6, y_[rank] + 4});
+    for (std::size_t rank = 0; rank < results_.size(); ++rank)
+      add_lines(results_[rank], {end_ + 6, y_[rank] + down_ + 4});
     const double height = add_legend();
     const std::string attributes = fmt::format("data-messages=\"{}\" data-rounds=\"{}\" data-segments=\"{}\"",
                                                arrows_.size(), timeline_.rounds, context_.segments);
@@ -220,17 +227,25 @@ class SchedulePicture {
       column.arrows_end = std::clamp(0.25 * distance, column.arrows_end, 160.0);
       column.labels_width = std::max({column.labels_width, widest(arrow.lines), 20.0});
     }
-    double x = margin + text_width(fmt::format("rank {}", context_.rank_count - 1), 12) + 8;
-    begin_ = x;
-    for (Column& column : columns_) {
-      column.begin = x;
-      column.arrows_end += x;
-      x = column.arrows_end + column.labels_width + 12;
-    }
-    end_ = x;
     double results_width = 0;
     for (const auto& lines : results_) results_width = std::max(results_width, widest(lines));
-    width_ = std::max({end_ + 6 + results_width + margin, 2 * margin + text_width(title(), 15), 520.0});
+    begin_ = margin + text_width(fmt::format("rank {}", context_.rank_count - 1), 12) + 8;
+    end_ = begin_;
+    width_ = std::max(2 * margin + text_width(title(), 15), 520.0);
+    for (Column& column : columns_) {
+      const double width = column.arrows_end + column.labels_width + 12;
+      const double behind = &column == &columns_.back() ? 6 + results_width + margin : margin;
+      if (end_ > begin_ && end_ + width + behind > most_width_) {
+        down_ += below_ + 30;
+        end_ = begin_;
+      }
+      column.down = down_;
+      column.begin = end_;
+      column.arrows_end += end_;
+      end_ += width;
+      width_ = std::max(width_, end_ + behind);
+    }
+    if (columns_.empty()) width_ = std::max(width_, end_ + 6 + results_width + margin);
   }
 
   void add_heading() {
@@ -244,13 +259,22 @@ class SchedulePicture {
   void add_grid() {
     for (std::size_t round = 0; round < columns_.size(); ++round) {
       const Column& column = columns_[round];
-      drawing_.line({column.begin, top_ - 8}, {column.begin, below_}, "round");
-      drawing_.text({column.begin + 4, top_},
+      drawing_.line({column.begin, top_ + column.down - 8}, {column.begin, below_ + column.down}, "round");
+      drawing_.text({column.begin + 4, top_ + column.down},
                     columns_.size() > 40 ? fmt::format("{}", round + 1) : fmt::format("round {}", round + 1), "strong");
+      const bool is_last = round + 1 == columns_.size();
+      if (is_last || columns_[round + 1].down > column.down)
+        add_ranks(column.down, is_last ? end_ : column.arrows_end + column.labels_width + 12);
     }
+    if (columns_.empty()) add_ranks(0, end_);
+  }
+
+  /// The ranks of a band, with their lines.
+  void add_ranks(double down, double end) {
     for (std::size_t rank = 0; rank < y_.size(); ++rank) {
-      drawing_.text({margin, y_[rank] + 4}, fmt::format("rank {}", rank), "strong");
-      drawing_.line({begin_, y_[rank]}, {end_, y_[rank]}, "rank");
+      const double y = y_[rank] + down;
+      drawing_.text({margin, y + 4}, fmt::format("rank {}", rank), "strong");
+      drawing_.line({begin_, y}, {end, y}, "rank");
     }
   }
 
@@ -262,11 +286,11 @@ class SchedulePicture {
     drawing_.open("message", fmt::format("round {}, rank {} to rank {}: {}", message.received, message.source,
                                          message.target, content));
     const Look& look = look_of(arrow.use);
-    drawing_.arrow({column.begin + 3, y_[at(message.source)]}, {column.arrows_end, y_[at(message.target)]}, look.head,
-                   look.name);
+    drawing_.arrow({column.begin + 3, y_[at(message.source)] + column.down},
+                   {column.arrows_end, y_[at(message.target)] + column.down}, look.head, look.name);
     // Where a rank has several ports, what came in the same round before stands above.
     std::size_t& taken = taken_[{message.target, message.received}];
-    const double y = y_[at(message.target)] + line_height * static_cast<double>(taken + 1);
+    const double y = y_[at(message.target)] + column.down + line_height * static_cast<double>(taken + 1);
     taken += arrow.lines.size();
     add_lines(arrow.lines, {column.arrows_end + 4, y});
     drawing_.close();
@@ -281,7 +305,7 @@ class SchedulePicture {
 
   /// Only what the picture has. Returns where it ends.
   double add_legend() {
-    double y = below_ + 14;
+    double y = below_ + down_ + 14;
     for (const Use use : {Use::merged, Use::kept, Use::value}) {
       if (std::ranges::none_of(arrows_, [&](const Arrow& arrow) { return arrow.use == use; })) continue;
       drawing_.arrow({margin, y - 4}, {margin + 40, y - 4}, look_of(use).head, look_of(use).name);
@@ -293,6 +317,7 @@ class SchedulePicture {
       notes += fmt::format(" In brackets: blocks of columns, of which there are {}.", context_.segments);
     if (std::ranges::any_of(timeline_.messages, [](const Message& each) { return each.sent < each.received; }))
       notes += " A message stands in the round in which it is received; (sent in 1): it left in round 1.";
+    if (down_ > 0) notes += " Rounds that find no room beside the others go on below them.";
     return add_paragraph(drawing_, {margin, y + 4}, notes, width_ - 2 * margin, "");
   }
 
@@ -309,14 +334,16 @@ class SchedulePicture {
   double begin_ = 0;
   double end_ = 0;
   double top_ = 0;
-  double below_ = 0;
+  double below_ = 0;  // of the first band
+  double down_ = 0;   // from the first band to the last
   double width_ = 0;
+  const double most_width_;
 };
 
 }  // namespace
 
-std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context) {
-  return SchedulePicture(spec, context).document();
+std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context, double most_width) {
+  return SchedulePicture(spec, context, most_width).document();
 }
 
 }  // namespace steadfold::command::pictures
