@@ -117,6 +117,7 @@ def solver_loop():
 
 FIGURES = {
     "sums": (sums, "README.md"),
+    "first-page": (sums, "docs/index.md"),
     "solver": (solver, "docs/solvers.md"),
     "ocean": (ocean, "docs/fortran.md"),
     "pipelined": (pipelined, "docs/solvers.md"),

@@ -38,25 +38,49 @@ def faults(pairs):
     ]
 
 
+def rules_of(sheet):
+    """(selector, declarations) of a style sheet."""
+    for selector, declarations in re.findall(r"([^{}]*)\{([^{}]*)\}", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)):
+        yield selector.strip(), declarations
+
+
 def of_code(sheet, grounds):
-    """Pairs of a style sheet of Pygments, dark rules (behind `body[data-theme]` or a media query) apart. `grounds`: of light
-    and of dark code."""
-    for selector, rules in re.findall(r"([^{}]*)\{([^{}]*)\}", sheet):
-        colour = re.search(rf"(?<![-\w])color: ({COLOUR})", rules)
-        ground = re.search(rf"background(?:-color)?: ({COLOUR})", rules)
+    """Pairs of a style sheet of Pygments. `grounds`: of light code and of dark code, where a rule has none of its own."""
+    for selector, declarations in rules_of(sheet):
+        colour = re.search(rf"(?<![-\w])color: ({COLOUR})", declarations)
+        ground = re.search(rf"background-color: ({COLOUR})", declarations)
         if colour:
-            is_dark = "data-theme" in selector
-            yield selector.strip(), colour[1], ground[1] if ground and ".highlight " in selector else grounds[is_dark]
+            yield f"code, {selector}", colour[1], ground[1] if ground else grounds["data-theme" in selector]
 
 
-def variables(sheet, is_dark):
-    """The variables that a style sheet gives the body, as the page has them."""
+def variables(sheets, is_dark):
+    """The colours that style sheets, the later over the earlier, give to a page by variables."""
     found = {}
-    for selector, rules in re.findall(r"([^{}]*)\{([^{}]*)\}", sheet):
-        own = selector.strip().rpartition("\n")[2].strip().rpartition("}")[2]
-        if own == "body" or (is_dark and own == 'body[data-theme="dark"]') or (is_dark and own == "body[data-theme=dark]"):
-            found |= dict(re.findall(r"(--[\w-]+):\s*([^;]+)", rules))
+    for theme in ["body", "body[data-theme=dark]"][: 1 + is_dark]:
+        for sheet in sheets:
+            for selector, declarations in rules_of(sheet):
+                if selector.replace('"', "") == theme:
+                    found |= dict(re.findall(r"(--[\w-]+):\s*([^;]+)", declarations))
+    for name, value in found.items():
+        while inner := re.fullmatch(r"var\((--[\w-]+)\)", value):
+            value = found.get(inner[1], "")
+        found[name] = value.strip()
     return found
+
+
+TEXTS = {
+    "--color-background-primary": ("foreground-primary", "foreground-secondary", "foreground-muted", "brand-content", "brand-visited"),
+    "--color-background-secondary": ("foreground-primary", "foreground-secondary", "foreground-muted", "brand-primary", "brand-content"),
+    "--ground-of-code": ("foreground-primary", "foreground-secondary"),
+}
+
+
+def of_page(sheets, is_dark):
+    """Pairs of a page's texts and grounds."""
+    found = variables(sheets, is_dark)
+    for ground, texts in TEXTS.items():
+        for text in texts:
+            yield f"{text} on {ground}{' in the dark' * is_dark}", found[f"--color-{text}"], found[ground]
 
 
 def of_picture(text):

@@ -1,6 +1,8 @@
 """The site that was built is whole: links and anchors lead somewhere, the ten questions are answered within two clicks, every
-public name has a place in the reference, every schedule a page, and nothing comes from elsewhere."""
+public name has a place in the reference, every schedule a page, search finds what is asked, texts can be read in light and
+dark, and nothing comes from elsewhere."""
 
+import fnmatch
 import json
 import re
 import subprocess
@@ -10,11 +12,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from py_mini_racer import MiniRacer
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"
 sys.path[:0] = [str(ROOT / "tests/structure"), str(ROOT / "docs/site")]
 
 from markdown import BEGIN_OF_TABS, with_tabs, without_code  # noqa: E402
+import contrast  # noqa: E402
 from reached import code, functions, public_names  # noqa: E402
 
 QUESTIONS = (
@@ -29,6 +34,31 @@ QUESTIONS = (
     "How do I keep a sum over a restart?",
     "What about GPUs?",
 )
+
+# What readers type, and a page that should be among the first five that they find; for a function the first.
+SEARCHES = {
+    "exact dot product cost": "how_to/cost",
+    "rank dies": "how_to/failures",
+    "cite": "how_to/cite",
+    "windows": "how_to/platforms",
+    "macos": "how_to/platforms",
+    "tested": "how_to/tested",
+    "restart": "how_to/restart",
+    "gpu": "how_to/gpus",
+    "replace MPI_Allreduce": "how_to/replace_allreduce",
+    "why do my results still differ": "how_to/still_different",
+    "compiler flags": "how_to/compiler_flags",
+    "install python": "install",
+    "ring": "schedules/ring",
+    "group by label": "*#*sum-by",
+}
+FUNCTIONS = {
+    "sum": "reference/cxx/*#sum",
+    "mean": "reference/*#mean",
+    "fortran sum": "reference/fortran/*#sf-sum",
+    "sf_reduce": "reference/c/*#sf-reduce*",
+    "steadfold doctor": "reference/command#steadfold-doctor",
+}
 
 
 class Page(HTMLParser):
@@ -192,12 +222,60 @@ class Site(unittest.TestCase):
         pages = {str(path.relative_to(SITE)) for path in SITE.rglob("*.md") if "source" not in path.relative_to(SITE).parts}
         self.assertEqual(pages - {file for _, file, _ in entries}, {"index.md"})
 
-    def test_search_needs_no_server(self):
-        """The index is a script, which pages read from a disk load too; it knows words of pages and of the reference."""
-        index = (SITE / "searchindex.js").read_text()
-        self.assertTrue(index.startswith("Search.setIndex("))
-        for word in ("allreduc", "sf_reduc", "recursive_doubl"):
-            self.assertIn(word, index)
+    def search(self):
+        """A function: what the page finds, as "page#anchor". It runs the page's own script."""
+        engine = MiniRacer()
+        for name in ("search_index.js", "_static/search.js"):
+            engine.eval((SITE / name).read_text())
+        engine.eval("var entries = prepared(SEARCH_INDEX)")
+        places = "find(entries, {}, 5).map(entry => `${{entry.page}}#${{entry.anchor}}`).join(' ')"
+        return engine, lambda query: engine.eval(places.format(json.dumps(query))).split()
+
+    def test_search_finds_what_is_asked(self):
+        _, found = self.search()
+        for query, page in SEARCHES.items():
+            self.assertTrue(fnmatch.filter(found(query), page if "#" in page else f"{page}#*"), (query, found(query)))
+        for query, function in FUNCTIONS.items():
+            self.assertTrue(fnmatch.fnmatchcase(found(query)[0], function), (query, found(query)))
+        self.assertEqual(found("xyzzy"), [])
+
+    def test_search_needs_no_server_and_shows_excerpts(self):
+        """The index is a script, which pages read from a disk load too. What it leads to is there."""
+        page = (SITE / "search.html").read_text()
+        self.assertIn('src="search_index.js"', page)
+        self.assertNotRegex((SITE / "_static/search.js").read_text(), r"\bfetch\(|XMLHttpRequest|import\(")
+        engine, _ = self.search()
+        excerpt = engine.eval("excerptOf(find(entries, 'rank dies')[0], 'rank dies')")
+        self.assertRegex(excerpt, r"\brank\b")
+        self.assertLess(len(excerpt), 230)
+        places = json.loads(engine.eval("JSON.stringify(entries.map(entry => [entry.page, entry.anchor]))"))
+        self.assertGreater(len(places), 800)
+        for name, anchor in places:
+            file = SITE / f"{name}.html"
+            self.assertTrue(file in self.pages and (not anchor or anchor in self.pages[file].anchors), (name, anchor))
+
+    def test_texts_stand_off_from_their_ground(self):
+        """Also in the dark."""
+        self.assertEqual(len(contrast.faults([("grey", "#888888", "#ffffff"), ("black", "#000", "#fff")])), 1)
+        sheets = [(SITE / "_static" / name).read_text() for name in ("styles/furo.css", "site.css")]
+        grounds = [contrast.variables(sheets, is_dark)["--ground-of-code"] for is_dark in (False, True)]
+        of_code = [*contrast.of_code((SITE / "_static/pygments.css").read_text(), grounds)]
+        self.assertGreater(len(of_code), 50)
+        pairs = of_code + [*contrast.of_page(sheets, False), *contrast.of_page(sheets, True)]
+        for picture in sorted((SITE / "_images").glob("*.svg")):
+            pairs += [(f"{picture.name}: {what}", *rest) for what, *rest in contrast.of_picture(picture.read_text())]
+        self.assertGreater(len(pairs), 1000)
+        self.assertEqual(sorted(set(contrast.faults(pairs))), [])
+
+    def test_pictures_fit_and_follow_the_page(self):
+        """A picture that is wide is drawn in bands; none turns dark by itself, because the page's switch does that."""
+        for picture in sorted((SITE / "_images").glob("*.svg")):
+            text = picture.read_text()
+            width = float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1])
+            self.assertLessEqual(width, 1000, picture.name)
+            self.assertNotIn("prefers-color-scheme", text, picture.name)
+        for picture in (*ROOT.glob("docs/*.svg"), *ROOT.glob("docs/plots/*.svg")):
+            self.assertIn("prefers-color-scheme", picture.read_text(), picture.name)
 
 
 class Tabs(unittest.TestCase):

@@ -2,13 +2,14 @@
 "use strict";
 
 const KINDS = {
-  "function": { weight: 1.5, name: "function" },
+  "function": { weight: 1.5, name: "interface" },
   "how-to": { weight: 1.7, name: "how-to" },
   "start": { weight: 1.35, name: "guide" },
   "page": { weight: 1.1, name: "page" },
   "reference": { weight: 1, name: "reference" },
   "internals": { weight: 0.5, name: "inside" },
 };
+const LANGUAGES = { "fortran": "fortran", "python": "python", "c++": "cxx", "cpp": "cxx", "c": "c" };
 const IGNORED = new Set(("a an and are as at be by can do does for from has have how i in is it many my of on or the to use " +
   "what when where which why will with").split(" "));
 
@@ -44,25 +45,33 @@ function fit(text, matcher) {
   return count(text, matcher.near) ? 0.7 : 0;
 }
 
-/** Sections in lower case, and what a function's title names. */
+/** Sections in lower case, and what a function's title names. The first section of a page stands for all of its text. */
 function prepared(index) {
+  const pages = new Map();
+  for (const [page, , , , , prose, code] of index) pages.set(page, `${pages.get(page) || ""} ${prose} ${code}`);
   return index.map(([page, anchor, title, pageTitle, kind, prose, code]) => ({
     page, anchor, title, pageTitle, kind, prose, code,
-    lower: { title: title.toLowerCase(), pageTitle: pageTitle.toLowerCase(), text: `${prose} ${code}`.toLowerCase() },
+    lower: {
+      title: `${title} ${anchor === "" ? page.replace(/.*\//, "") : ""}`.toLowerCase(),
+      pageTitle: `${pageTitle} ${page}`.toLowerCase(),
+      text: (anchor === "" ? pages.get(page) : `${prose} ${code}`).toLowerCase(),
+    },
     names: title.toLowerCase().split(", ").flatMap((name) => [name, name.replace(/^(sf_|steadfold )/, "")]),
+    share: kind === "function" ? Math.min(1, 3 / title.split(", ").length) : 1, // a title of many names says less of each
   }));
 }
 
 /** What a word adds to a section: most in a title, less in the page's title, least in the text. */
 function worth(entry, matcher) {
-  const inTitle = 8 * fit(entry.lower.title, matcher);
+  const inTitle = 8 * fit(entry.lower.title, matcher) * entry.share;
   const inPageTitle = 4 * fit(entry.lower.pageTitle, matcher);
   const times = count(entry.lower.text, matcher.itself) + 0.5 * count(entry.lower.text, matcher.near);
-  const named = entry.kind === "function" && entry.names.includes(matcher.word) ? 8 : 0;
-  return inTitle + inPageTitle + named + Math.min(4, Math.log2(1 + times));
+  const named = entry.kind === "function" && entry.names.includes(matcher.word) ? 8 * entry.share : 0;
+  const density = times / (0.4 + entry.lower.text.length / 800); // a long text has every word somewhere
+  return inTitle + inPageTitle + named + (5 * density) / (1 + density);
 }
 
-/** Sections that fit a query, best first, at most two of each page. */
+/** Sections that fit a query, best first: at most two of each page, and each text once. */
 function find(entries, query, most = 40) {
   const matchers = wordsOf(query).map(matcherOf);
   if (!matchers.length) return [];
@@ -70,7 +79,9 @@ function find(entries, query, most = 40) {
   // A word that few sections have says more than one that all have.
   const rarity = worths.map((each) => Math.log(1 + entries.length / (1 + each.filter((value) => value > 0).length)));
   const all = rarity.reduce((sum, each) => sum + each, 0);
-  const asked = matchers.map((matcher) => matcher.word).join(" ");
+  const asked = matchers.map((matcher) => matcher.word);
+  const language = asked.map((word) => LANGUAGES[word]).find(Boolean);
+  const name = asked.filter((word) => !LANGUAGES[word]).join(" ");
   const scored = entries.map((entry, at) => {
     let sum = 0;
     let covered = 0;
@@ -78,15 +89,20 @@ function find(entries, query, most = 40) {
       sum += rarity[word] * worths[word][at];
       covered += worths[word][at] > 0 ? rarity[word] : 0;
     });
-    const isNamed = entry.kind === "function" && entry.names.includes(asked);
+    const isNamed = entry.kind === "function" && entry.share === 1 && entry.names.includes(name) &&
+      (!language || entry.page.startsWith(`reference/${language}/`));
     const first = entry.anchor === "" ? 1.2 : 1; // a page says more than one section of it
     const score = sum * (covered / all) ** 2 * KINDS[entry.kind].weight * first;
     return { entry, score: score + (isNamed ? 1000 : 0) };
   });
   const taken = new Map();
+  const texts = new Set();
   return scored.filter((each) => each.score > 0).sort((a, b) => b.score - a.score).filter(({ entry }) => {
+    const text = `${entry.title} ${entry.prose}`;
+    if (texts.has(text) || taken.get(entry.page) === 2) return false;
+    texts.add(text);
     taken.set(entry.page, (taken.get(entry.page) || 0) + 1);
-    return taken.get(entry.page) <= 2;
+    return true;
   }).slice(0, most).map(({ entry }) => entry);
 }
 
