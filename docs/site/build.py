@@ -115,7 +115,9 @@ def navigate(pages):
         }
     empty = [each for patterns in (*SECTIONS.values(), *BELOW.values()) for each in patterns if not matching([each], names)]
     if empty:
-        raise SystemExit(f"the navigation names pages that are not there ({', '.join(empty)}), take them out of docs/site/build.py")
+        raise SystemExit(
+            f"the navigation names pages that are not there ({', '.join(empty)}), take them out of docs/site/build.py"
+        )
     lost = [name for name in names if name not in placed and not name.startswith("source/")]
     if lost:
         raise SystemExit(f"pages that no section has ({', '.join(lost)}), name them in SECTIONS or BELOW of docs/site/build.py")

@@ -8,7 +8,10 @@ from html.parser import HTMLParser
 # Kinds of pages, by the beginning of their names; the first that fits. static/search.js has the weight of each.
 KINDS = (
     ("how-to", r"how_to/"),
-    ("start", r"(index|start|install|questions|calls|unmodified|python|fortran|climate|solvers|phylogenetics)$|tutorials/|notebooks/"),
+    (
+        "start",
+        r"(index|start|install|questions|calls|unmodified|python|fortran|climate|solvers|phylogenetics)$|tutorials/|notebooks/",
+    ),
     ("reference", r"reference/|schedules"),
     ("page", r"(guarantees|methods|comparison|performance|networks|studies|from_shr_reprosum|support|examples)$"),
     ("internals", r""),

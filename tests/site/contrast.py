@@ -69,8 +69,20 @@ def variables(sheets, is_dark):
 
 
 TEXTS = {
-    "--color-background-primary": ("foreground-primary", "foreground-secondary", "foreground-muted", "brand-content", "brand-visited"),
-    "--color-background-secondary": ("foreground-primary", "foreground-secondary", "foreground-muted", "brand-primary", "brand-content"),
+    "--color-background-primary": (
+        "foreground-primary",
+        "foreground-secondary",
+        "foreground-muted",
+        "brand-content",
+        "brand-visited",
+    ),
+    "--color-background-secondary": (
+        "foreground-primary",
+        "foreground-secondary",
+        "foreground-muted",
+        "brand-primary",
+        "brand-content",
+    ),
     "--ground-of-code": ("foreground-primary", "foreground-secondary"),
 }
 
@@ -89,6 +101,10 @@ def of_picture(text):
     for tag in re.findall(r"<text\b[^>]*>", text):
         own = re.search(rf"fill[:=][\s\"]*({COLOUR})", tag)
         classes = (re.search(r'class="([^"]*)"', tag) or ["", ""])[1].split()
-        colour = own[1] if own else next((rules[f".{each}"] for each in classes if f".{each}" in rules), rules.get("text", "#000000"))
+        colour = (
+            own[1]
+            if own
+            else next((rules[f".{each}"] for each in classes if f".{each}" in rules), rules.get("text", "#000000"))
+        )
         yield "text", colour, "#ffffff"
         yield "text in the dark", inverted(colour), "#131416"
