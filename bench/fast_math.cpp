@@ -17,4 +17,16 @@ STEADFOLD_WIDEST float fast_sum(const float* x, std::size_t count) {
   return sum;
 }
 
+STEADFOLD_WIDEST double fast_dot(const double* x, const double* y, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+STEADFOLD_WIDEST float fast_dot(const float* x, const float* y, std::size_t count) {
+  float sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
 }  // namespace steadfold::bench

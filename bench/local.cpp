@@ -1,5 +1,6 @@
 // One core's loop over its own data: Steadfold's builders beside the fastest plain read, std::accumulate, the same loop
-// under fast-math, and compensated sums; or beside themselves, by where they ask for memory ahead.
+// under fast-math, and compensated sums; dot products beside std::inner_product and the same loop under fast-math; or
+// the builders beside themselves, by where they ask for memory ahead.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -43,20 +44,22 @@ T neumaier(std::span<const T> x) {
   return sum + rest;
 }
 
-/// Kernels over one array, 16 bytes behind the beginning of a cache line: there malloc places large arrays.
+/// Kernels over one array, dot products over two, 16 bytes behind the beginning of a cache line: there malloc places
+/// large arrays.
 template <class T>
 class Kernels {
  public:
   Kernels(std::size_t size, unsigned threads, std::span<const kernels::Prefetch> prefetches)
-      : memory_(size + 128 / sizeof(T)), threads_(threads), parts_(threads) {
-    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 64;
-    x_ = std::span(memory_).subspan((80 - beyond) % 64 / sizeof(T), size);
+      : threads_(threads), parts_(threads) {
     std::mt19937_64 random(size);
-    std::normal_distribution<double> normal;
-    for (T& element : x_) element = static_cast<T>(normal(random));
+    x_ = filled(memory_[0], size, random);
     crew_.resize(threads);
     add_rivals();
-    if (prefetches.empty()) add_own();
+    if (prefetches.empty()) {
+      y_ = filled(memory_[1], size, random);
+      add_own();
+      add_dots();
+    }
     for (const kernels::Prefetch where : prefetches) add_prefetching(where);
   }
   Kernels(const Kernels&) = delete;
@@ -75,6 +78,15 @@ class Kernels {
     T sum = 0;
     std::uint64_t bits = 0;
   };
+
+  static std::span<T> filled(std::vector<T>& memory, std::size_t size, std::mt19937_64& random) {
+    memory.resize(size + 128 / sizeof(T));
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+    const std::span<T> elements = std::span(memory).subspan((80 - beyond) % 64 / sizeof(T), size);
+    std::normal_distribution<double> normal;
+    for (T& element : elements) element = static_cast<T>(normal(random));
+    return elements;
+  }
 
   template <class Call>
   void add(const std::string& name, const std::string& kernel, const std::string& target, Call call) {
@@ -121,7 +133,18 @@ class Kernels {
     add("tree", "tree", target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
     add("binned", "binned", target, [this, options = by(steadfold::binned())] { return sum(x_, options); });
     add("exact", "exact", target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
-    add("exact dot", "exact dot", target, [this, options = by({})] { return dot(x_, x_, options); });
+  }
+
+  void add_dots() {
+    using Elements = std::span<const T>;
+    const auto of_y = [this](Elements x) { return y_.data() + (x.data() - x_.data()); };
+    add_rival("loop dot", "loop dot", "scalar",
+              [of_y](Elements x, Part& part) { part.sum = std::inner_product(x.begin(), x.end(), of_y(x), T{0}); });
+    add_rival("fastmath dot", "fastmath dot", widest_target(),
+              [of_y](Elements x, Part& part) { part.sum = fast_dot(x.data(), of_y(x), x.size()); });
+    const std::string target(kernels::name_of(kernels::chosen()));
+    add("binned dot", "binned dot", target, [this, options = by(steadfold::binned())] { return dot(x_, y_, options); });
+    add("exact dot", "exact dot", target, [this, options = by(steadfold::exact())] { return dot(x_, y_, options); });
   }
 
   void add_prefetching(kernels::Prefetch where) {
@@ -137,8 +160,8 @@ class Kernels {
     }
   }
 
-  std::vector<T> memory_;
-  std::span<T> x_;
+  std::vector<T> memory_[2];
+  std::span<T> x_, y_;
   unsigned threads_;
   std::vector<Part> parts_;
   execution::ThreadTeam crew_;

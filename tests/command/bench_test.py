@@ -9,13 +9,13 @@ import unittest
 from pathlib import Path
 
 from support import COMMAND, LAUNCHER, run, run_all
-from support.benches import ALLREDUCE, CYCLIC, KINDS_OF_CYCLIC, LOCAL, RANKS, READERS, BenchTest
+from support.benches import ALLREDUCE, CYCLIC, DOTS, KINDS_OF_CYCLIC, LOCAL, RANKS, READERS, BenchTest
 
 
 class Bench(BenchTest):
     def test_local(self):
         rows = self.rows_from(run("bench", "local", "--sizes", "100,1000", "--rounds", "3", "--json"), LOCAL)
-        self.assertGreaterEqual({row["kernel"] for row in rows}, READERS | {"tree", "exact"})
+        self.assertGreaterEqual({row["kernel"] for row in rows}, READERS | {"tree", "exact"} | DOTS)
         self.assertEqual({row["elements"] for row in rows}, {100, 1000})
         for row in rows:
             self.assertGreater(row["ns_per_element"], 0)

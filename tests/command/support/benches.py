@@ -18,6 +18,7 @@ RANKS = {
 ALLREDUCE = {**RANKS, "type": str, "bytes": int}
 
 READERS = {"read", "accumulate", "fastmath", "kahan", "neumaier"}
+DOTS = {f"{way} dot" for way in ("loop", "fastmath", "binned", "exact")}
 
 # Plain sums over schedules that give ranks different bits, beside one that doesn't; and their types and operators.
 CYCLIC = ("--methods", "plain", "--schedules", "bruck,dissemination,ring", "--counts", "1,255", "--rounds", "3")
