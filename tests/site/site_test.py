@@ -104,6 +104,12 @@ def words(text):
     return " ".join(re.findall(r"\w+", text.lower().replace("'", "").replace("\u2019", "")))
 
 
+def text_of(cell):
+    """What a cell of a notebook printed."""
+    pieces = [output.get("text") or output.get("data", {}).get("text/plain", []) for output in cell["outputs"]]
+    return "".join("".join(piece) for piece in pieces)
+
+
 def target_of(path, link):
     """The file and anchor that a link of a page leads to; None if it leaves the site."""
     parts = urlsplit(link)
@@ -221,6 +227,20 @@ class Site(unittest.TestCase):
             self.assertTrue(title and sentence, file)
         pages = {str(path.relative_to(SITE)) for path in SITE.rglob("*.md") if "source" not in path.relative_to(SITE).parts}
         self.assertEqual(pages - {file for _, file, _ in entries}, {"index.md"})
+
+    def test_notebooks_keep_what_they_print(self):
+        """Pictures apart, and cells whose tag says that the processor decides."""
+        count = 0
+        for path in sorted((ROOT / "docs/notebooks").glob("*.ipynb")):
+            books = [json.loads(each.read_text()) for each in (path, ROOT / "build/jupyter_execute/notebooks" / path.name)]
+            for kept, executed in zip(*(book["cells"] for book in books), strict=True):
+                if kept["cell_type"] != "code" or "varies" in kept["metadata"].get("tags", []):
+                    continue
+                advice = f"{path.name}, {kept['id']}: after a change run python3 docs/notebooks/keep.py"
+                self.assertEqual(text_of(kept), text_of(executed), advice)
+                count += bool(text_of(kept))
+            self.assertIn("image/png", json.dumps(books[0]), path.name)
+        self.assertGreater(count, 8)
 
     def search(self):
         """A function: what the page finds, as "page#anchor". It runs the page's own script."""
