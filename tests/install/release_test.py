@@ -1,5 +1,6 @@
 """What packaging/release.py makes. With STEADFOLD_FULL=1 it makes all of it, downloading what it needs, and each wheel is
-installed where no compiler is to be found, tried, and removed again; those for AArch64 are unpacked and run by qemu, under
+installed where no compiler is to be found, tried, and removed again; the first equal bits by the commands of
+docs/python.md must come within a minute. Those for AArch64 are unpacked and run by qemu, under
 the Python of Debian for that processor."""
 
 import hashlib
@@ -7,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import unittest
 import zipfile
 from pathlib import Path
@@ -14,9 +16,10 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 DIST = SOURCE / "build" / "dist"
 SCRIPT = SOURCE / "packaging" / "release.py"
-sys.path += [str(SCRIPT.parent), str(SOURCE / "tests" / "support")]
+sys.path += [str(SCRIPT.parent), str(SOURCE / "tests" / "support"), str(SOURCE / "tests" / "examples")]
 import release  # noqa: E402
 from commands import DIGEST, extended, output, run  # noqa: E402
+from support.pages import blocks, fits, script  # noqa: E402
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
 
@@ -38,6 +41,28 @@ class Release(unittest.TestCase):
     def expect_right(self, *doctor, **settings):
         """`doctor`: the command that runs the package's doctor, or the command's own."""
         self.assertRegex(output(*doctor, env=extended(**settings)), rf"\b(0 wrong|wrong +0)\ndigest:? +{DIGEST}\n")
+
+    def try_in_a_minute(self, file, base):
+        """From an empty environment to equal bits, as docs/python.md says, where no program is but Python and `tail`."""
+        room = self.room()
+        (room / "build" / "dist").mkdir(parents=True)
+        (room / "tools").mkdir()
+        shutil.copy(file, room / "build" / "dist")
+        python = output(base, "-c", "import sys; print(sys.executable)").strip()  # what pyenv's script of that name starts
+        script(room / "tools" / "python3", f'exec {python} "$@"')
+        (room / "tools" / "tail").symlink_to(shutil.which("tail"))
+        [commands] = [commands for reason, commands in blocks((SOURCE / "docs" / "python.md").read_text()) if reason and "wheel" in reason]
+        settings = extended(PATH=str(room / "tools"), HOME=str(room), PYTHONPATH="")
+        self.assertNotEqual(run(shutil.which("bash"), "-c", "cc --version", env=settings).returncode, 0)
+        before, seconds = time.monotonic(), None
+        for command, shown in commands:
+            done = run(shutil.which("bash"), "-c", command, env=settings, cwd=room)
+            self.assertTrue(fits(done.stdout.splitlines(), shown), f"$ {command}\n{done.stdout}{done.stderr}")
+            self.assertEqual(done.returncode, 0, f"$ {command}\n{done.stderr}")
+            if shown and seconds is None:
+                seconds = time.monotonic() - before
+        print(f"{file.name}: the first equal bits after {seconds:.0f} s")
+        self.assertLess(seconds, 60)
 
     def try_wheel(self, file, base):
         room = self.room()
@@ -118,6 +143,7 @@ class Release(unittest.TestCase):
                         for module in modules:
                             self.expect_no_names_of_others(file, module)
                         if arch == "x86_64":
+                            self.try_in_a_minute(file, base)
                             self.try_wheel(file, base)
                         elif tag == "cp311-cp311":
                             self.try_emulated(file)
