@@ -1,12 +1,16 @@
 """The figures of docs/performance.md: what each kind of call costs, beside a rival in the same run. `local` and `ranks` also
 draw plots, which needs matplotlib."""
 
+from os import getloadavg
+from statistics import median
+
 from figure_tools import HOUSE, answer, place, ratio_text, rows, spaced, time_text
 from plots import local as plot_of_local
 from plots import ranks as plot_of_ranks
 
 COUNTS = (1, 255, 1000, 10_000, 100_000, 1_000_000)
 METHODS = ("tree", "exact", "binned")
+DOTS = {"fastmath dot": "a loop compiled with `-ffast-math`", "binned dot": "`binned`", "exact dot": "`exact`, the default"}
 
 
 def joined(numbers):
@@ -23,13 +27,31 @@ def local():
     found = answer("bench", "local", "--sizes", joined(sizes), "--rounds", "21", core=1)
     by = {(row["kernel"], row["elements"]): row for row in found["rows"]}
     names = [("accumulate", "`std::accumulate`"), ("fastmath", "fast-math loop"), ("kahan", "Kahan"), ("tree", "`tree`"),
-             ("exact", "`exact`"), ("binned", "`binned`, K = 3"), ("exact dot", "`exact` dot (a read of one vector is 1)")]
+             ("exact", "`exact`"), ("binned", "`binned`, K = 3")]
     lines = [["read, ns per element", *(f"{by['read', n]['ns_per_element']:.3f}" for n in sizes)]]
     lines += [[said, *(ratio_text(by[name, n], "ratio_to_read") for n in sizes)] for name, said in names]
     curve = answer("bench", "local", "--sizes", joined(n * 10**k for k in range(3, 8) for n in (1, 3)), "--rounds",
                    "9", "--types", "f64", core=1)
-    plot_of_local.plot(plot_of_local.series(curve["rows"]), curve["environment"], HOUSE / "docs/plots/local.svg")
+    sums = [row for row in curve["rows"] if not row["kernel"].endswith(" dot")]
+    plot_of_local.plot(plot_of_local.series(sums), curve["environment"], HOUSE / "docs/plots/local.svg")
     return noted("Times the read, medians of 21 rounds", rows(["doubles", *sizes.values()], lines))
+
+
+def dots():
+    """Made for machines where other programs run: they interrupt most samples, so the lower quartile counts."""
+    sizes = {1000: "1000, from L1", 100_000: "100 000, from L2", 10_000_000: "10 000 000, from memory"}
+    launches, rounds = 7, 25
+    found = [answer("bench", "local", "--sizes", joined(sizes), "--types", "f64", "--rounds", rounds, core=1)["rows"]
+             for _ in range(launches)]  # fmt: skip
+    by = [{(row["kernel"], row["elements"]): row["ns_quartiles"][0] for row in each} for each in found]
+    loop = [f"{median(times['loop dot', n] for times in by):.2f}" for n in sizes]
+    lines = [["the usual loop, ns per product", *loop]]
+    for kernel, said in DOTS.items():
+        ratios = [[times[kernel, n] / times["loop dot", n] for times in by] for n in sizes]
+        lines.append([said, *(f"{median(each):.2f} [{min(each):.2f}, {max(each):.2f}]" for each in ratios)])
+    text = (f"Times the usual loop: lower quartiles of {rounds} rounds, of {launches} launches the median and in brackets "
+            f"the least and the greatest; other programs ran, load {getloadavg()[1]:.0f}")  # fmt: skip
+    return noted(text, rows(["doubles in each array", *sizes.values()], lines))
 
 
 def calls():

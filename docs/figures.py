@@ -125,6 +125,7 @@ FIGURES = {
     "climate": (climate, "docs/climate.md"),
     "solver-loop": (solver_loop, "docs/climate.md"),
     **{name: (make, "docs/performance.md") for name, make in cost_figures.FIGURES.items()},
+    "dots": (cost_figures.dots, "docs/how_to/dot_product.md"),
 }
 
 

@@ -1,6 +1,6 @@
 """The pages for users keep their word: their C++ is a whole program, which compiles without warnings, or a quotation of
 an example, which has those very lines; what the page about methods says of compiler flags is what they do here; links
-lead somewhere."""
+lead somewhere, and to the answers of ten questions in two clicks."""
 
 import os
 import re
@@ -19,6 +19,20 @@ INCLUDES = [word for directory in os.environ["STEADFOLD_MPI_INCLUDES"].split(":"
             for word in ("-isystem", directory)]
 FLAGS = ["-std=c++20", "-I", str(ROOT / "include"), *INCLUDES, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+# What users ask: the page with the answer, and words of the answer.
+ANSWERS = {
+    "What does an exact dot product cost beside a plain one?": ("dot_product", r"\| `exact`, the default \| [0-9.]+"),
+    "How is it tested?": ("tested", r"deliberate edits"),
+    "How do I cite it?": ("cite", r"CITATION\.cff"),
+    "Does it run on Windows and macOS?": ("platforms", r"\| Windows \|.*\n\| macOS \|"),
+    "What happens when a rank dies?": ("failures", r"killed rank ends the job"),
+    "Does it take memory of GPUs?": ("gpus", r"host's memory only"),
+    "Does it work with threads?": ("threads", r"do not depend on the number of threads"),
+    "How do I keep a sum over a restart?": ("restart", r"\*accumulator\*"),
+    "What replaces MPI_Allreduce?": ("replace_allreduce", r"sf::sum\(\w+, comm\)"),
+    "Why do my results still differ?": ("still_different", r"The elements differ"),
+}
 
 
 def output(*words, **more):
@@ -90,11 +104,31 @@ class Documents(unittest.TestCase):
         self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 130)
 
     def test_links_lead_somewhere(self):
-        for page in [*PAGES, ROOT / "README.md", ROOT / "docs/calls.md"]:
-            links = re.findall(r"\]\(([^)#:]+)\)", prose(page))
-            self.assertGreater(len(links), 3)
-            for link in links:
+        count = 0
+        for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+            for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", prose(page)):
                 self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
+                count += 1
+        self.assertGreater(count, 300)
+
+    def reached(self, first, clicks):
+        """The pages that so many clicks lead to, at most."""
+        pages = {first}
+        for _ in range(clicks):
+            for page in list(pages):
+                links = re.findall(r"\]\(([^)#:]+\.md)[^)]*\)", prose(page))
+                pages |= {found for link in links if (found := (page.parent / link).resolve()).is_file()}
+        return pages
+
+    def test_questions_are_answered_within_two_clicks(self):
+        self.assertEqual(len(ANSWERS), 10)
+        for first in (ROOT / "README.md", ROOT / "docs/index.md"):
+            two_clicks = self.reached(first, 2)
+            for question, (name, words) in ANSWERS.items():
+                page = ROOT / f"docs/how_to/{name}.md"
+                with self.subTest(question=question, first=first.name):
+                    self.assertIn(page, two_clicks)
+                    self.assertRegex(page.read_text(), words)
 
     def test_sections_that_are_named_are_there(self):
         """Named as `page.md, "Title"`, or in a table's last column whose head says of which page; maybe cut short."""

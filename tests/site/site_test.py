@@ -37,7 +37,7 @@ QUESTIONS = (
 
 # What readers type, and a page that should be among the first five that they find; for a function the first.
 SEARCHES = {
-    "exact dot product cost": "how_to/cost",
+    "exact dot product cost": "how_to/dot_product",
     "rank dies": "how_to/failures",
     "cite": "how_to/cite",
     "windows": "how_to/platforms",
