@@ -39,15 +39,22 @@ Json json_of(const Job& job, const SumOptions& options, const Share& share, cons
   return json;
 }
 
-std::string table_of_sum(const Json& json, double value) {
+/// The shortest decimal that reads back as the same number of the file's type.
+std::string decimal_of(const Share& share, double value) {
+  const bool is_wide = std::holds_alternative<std::vector<double>>(share.elements);
+  return is_wide ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+}
+
+/// The value and its bits, then a table with the other fields.
+std::string text_for_people(const Json& json, const std::string& value) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, field] : json.items()) {
+    if (name == "value" || name == "bits") continue;
     std::string text = field.is_string() ? field.get<std::string>() : field.dump();
-    if (name == "value") text = fmt::format("{:.17g}", value);
     if (name == "seconds") text = fmt::format("{:.3g}", field.get<double>());
-    rows.push_back({name, field.is_null() && name != "value" ? "left to the MPI library" : text});
+    rows.push_back({name, field.is_null() ? "left to the MPI library" : text});
   }
-  return table(rows);
+  return fmt::format("{}  (bits {})\n\n", value, json["bits"].get<std::string>()) + table(rows);
 }
 
 Result run(const Job& job, const SumOptions& options) {
@@ -66,7 +73,7 @@ Result run(const Job& job, const SumOptions& options) {
                       "), report it with this command line",
                   check_failed);
   const Json json = json_of(job, options, share, summed);
-  return {options.request.json ? line_of(json) : table_of_sum(json, summed.value)};
+  return {options.request.json ? line_of(json) : text_for_people(json, decimal_of(share, summed.value))};
 }
 
 }  // namespace

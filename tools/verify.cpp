@@ -1,6 +1,6 @@
 // `steadfold verify FILE`: starts ranks itself, one launch per rank count asked for, and compares the bits of all
 // methods and schedules.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -95,37 +95,75 @@ Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
   return rows;
 }
 
-/// The different results of every method. A row whose ranks differ counts twice.
-std::map<std::string, std::set<std::string>> results_of(const Json& rows) {
-  std::map<std::string, std::set<std::string>> results;
+/// What one method gave in all rows.
+struct Outcome {
+  std::string method;
+  bool promises = false;
+  std::size_t sums = 0;
+  std::set<std::string> results = {};  // a row whose ranks differ adds one more
+
+  bool is_same() const { return results.size() == 1; }
+  bool keeps_promise() const { return is_same() || !promises; }
+};
+
+/// By the methods' names.
+std::vector<Outcome> outcomes_of(const Json& rows) {
+  std::map<std::string, Outcome> outcomes;
   for (const Json& row : rows) {
-    std::set<std::string>& found = results[row["method"]];
-    found.insert(row["bits"].get<std::string>());
-    if (!row["same_on_all_ranks"].get<bool>()) found.insert("ranks differ");
+    const std::string method = row["method"];
+    Outcome& outcome =
+        outcomes.try_emplace(method, Outcome{.method = method, .promises = promises_the_same_bits(method)})
+            .first->second;
+    ++outcome.sums;
+    outcome.results.insert(row["bits"].get<std::string>());
+    if (!row["same_on_all_ranks"].get<bool>()) outcome.results.insert("ranks differ");
   }
-  return results;
+  std::vector<Outcome> all;
+  for (auto& [method, outcome] : outcomes) all.push_back(std::move(outcome));
+  return all;
 }
 
-std::string text_for_people(const Json& rows, bool identical) {
-  std::string text = table_of_verified(rows);
-  for (const auto& [method, found] : results_of(rows)) {
-    const bool promised = promises_the_same_bits(method);
-    const std::string what = found.size() == 1 ? "the same bits everywhere, " + *found.begin()
-                                               : fmt::format("{} different results", found.size());
-    text += fmt::format("{}: {}{}\n", method, what, promised ? "" : " (it promises nothing)");
+std::string sentence_of(const Outcome& outcome) {
+  if (!outcome.is_same())
+    return fmt::format("{}: {} different results{}\n", outcome.method, outcome.results.size(),
+                       outcome.promises ? "" : " (it promises nothing)");
+  const std::string bits = *outcome.results.begin();
+  if (outcome.sums == 1) return fmt::format("{}: one sum, {}\n", outcome.method, bits);
+  if (outcome.promises) return fmt::format("{}: the same bits everywhere, {}\n", outcome.method, bits);
+  return fmt::format("{}: the same bits here, too, {} (but it promises nothing)\n", outcome.method, bits);
+}
+
+/// Whether the promises were kept, as sentences.
+std::string conclusion_of(const std::vector<Outcome>& outcomes) {
+  std::string broken;
+  std::vector<std::string> kept;
+  std::size_t most_sums = 0;
+  for (const Outcome& each : outcomes) {
+    if (!each.promises) continue;
+    most_sums = std::max(most_sums, each.sums);
+    kept.push_back(each.method);
+    if (!each.is_same())
+      broken += fmt::format("{} gave {} different results, and it promises one.\n", each.method, each.results.size());
   }
-  return text + (identical ? "identical\n" : "NOT identical\n");
+  if (!broken.empty()) return broken;
+  if (kept.empty()) return "No method here promises the same bits: plain never does.\n";
+  if (most_sums == 1) return "Nothing was compared: there is one sum of each method.\n";
+  return fmt::format("Every method that promises the same bits gave them: {}.\n", fmt::join(kept, ", "));
+}
+
+std::string text_for_people(const Json& rows, const std::vector<Outcome>& outcomes) {
+  std::string text = table_of_verified(rows);
+  for (const Outcome& each : outcomes) text += sentence_of(each);
+  return text + "\n" + conclusion_of(outcomes);
 }
 
 Result run(const VerifyOptions& options, const std::vector<Case>& cases) {
   const Json rows = rows_of(options, cases);
-  const auto results = results_of(rows);
-  const bool identical = std::all_of(results.begin(), results.end(), [](const auto& each) {
-    return each.second.size() == 1 || !promises_the_same_bits(each.first);
-  });
+  const std::vector<Outcome> outcomes = outcomes_of(rows);
+  const bool identical = std::ranges::all_of(outcomes, &Outcome::keeps_promise);
   const ExitStatus status = identical ? all_well : check_failed;
   if (options.request.json) return {line_of({{"identical", identical}, {"rows", rows}}), status};
-  return {text_for_people(rows, identical), status};
+  return {text_for_people(rows, outcomes), status};
 }
 
 }  // namespace

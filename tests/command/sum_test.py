@@ -59,12 +59,22 @@ class Fields(CommandTest):
             self.assertEqual(found["bits"], bits(expected), (values[:3], method))
             self.assertEqual(found["elements"], len(values))
 
-    def test_a_table_without_json(self):
-        path = self.write("x.binpsllh", binpsllh([0.1, 0.2]))
-        ran = run("sum", path)
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertRegex(ran.stdout, r"(?m)^bits +3FD3333333333333$|^bits +3FD3333333333334$")
-        self.assertRegex(ran.stdout, r"(?m)^elements +2$")
+    def test_people_read_the_value_first(self):
+        for values, first in (
+            ([0.1, 0.2], "0.30000000000000004  (bits 3FD3333333333334)"), ([1e16, 1.0, -1e16], "1  (bits 3FF0000000000000)"),
+            ([1e300, 0.0], "1e+300  (bits 7E37E43C8800759C)"), ([math.inf], "inf  (bits 7FF0000000000000)"),
+        ):  # fmt: skip
+            ran = run("sum", self.write("x.binpsllh", binpsllh(values)))
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertTrue(ran.stdout.startswith(first + "\n\n"), ran.stdout)
+            self.assertRegex(ran.stdout, rf"(?m)^elements +{len(values)}$")
+            self.assertNotRegex(ran.stdout, r"(?m)^(value|bits)\b")
+        ran = run("sum", self.write("x.npy", npy([0.1, 0.2], "<f4")))
+        self.assertTrue(ran.stdout.startswith("0.3  (bits 3E99999A)\n"), ran.stdout)
+        value = exact(hostile(1003))
+        ran = run("sum", self.write("x.binpsllh", binpsllh(hostile(1003))), ranks=2)
+        self.assertRegex(ran.stdout, rf"(?m)^\S+  \(bits {bits(value)}\)$")
+        self.assertEqual(float(ran.stdout.split()[0]), value)
 
     def test_help_and_version_go_to_standard_output(self):
         for arguments in (["--help"], ["sum", "--help"], ["verify", "--help"], ["--version"]):
