@@ -163,7 +163,8 @@ void check(const CLI::App& app, const StudyOptions& options) {
 void laboratory::add_study(CLI::App& app, Action& action) {
   CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
   const auto o = std::make_shared<StudyOptions>();
-  study.add_option("NAME", o->name, "Which one, see --list");
+  check_words(*study.add_option("NAME", o->name, "Which one, see --list"),
+              [](const std::string& name) { named(studies::all(), name, "study"); });
   study.add_flag("--list", o->list, "List the studies: name, source, sentence");
   study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();
   study.add_option("--data", o->asked.data, "A directory with the source's data sets; default: generated ones");

@@ -338,6 +338,7 @@ void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known) 
                           "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
                           "auto, splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
   declare(bench, *asked);
+  check_words(*bench.get_option("name"), [known](const std::string& name) { named(known, name); });
   bench.callback([asked, &bench, &action, known] {
     const Benchmark& benchmark = named(known, asked->options.name);
     refuse_unused(bench, asked->options.name, uses_of_benchmarks);

@@ -76,6 +76,33 @@ constexpr const char* what_most_people_want = R"(Reductions with the same bits, 
 steadfold --help lists all subcommands, steadfold SUBCOMMAND --help the options of one.
 )";
 
+/// Whether somebody asks for help, in words that another program does not get.
+bool asks_for_help(std::span<char* const> arguments) {
+  const auto end = std::ranges::find(arguments, std::string_view("--"));
+  return std::any_of(arguments.begin(), end, [](std::string_view word) { return word == "--help" || word == "-h"; });
+}
+
+/// What is wrong with a line that CLI11 refuses: unknown words before values and what is missing.
+Failure fault_of(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> arguments) {
+  const auto chosen = app.get_subcommands();
+  const std::string first = arguments.size() > 1 ? arguments[1] : "";
+  if (chosen.empty() && !first.starts_with('-')) return Failure(unknown_subcommand(app, first));
+  if (auto unknown = unknown_word(chosen.empty() ? app : *chosen.front(), arguments)) return *unknown;
+  return Failure(std::string("the command line cannot be understood (") + error.what() + "), see steadfold " +
+                 (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help");
+}
+
+/// Faults are told in the order of the line: an unknown option that stands before all words comes before them. CLI11
+/// would take the value that was meant for it as a word.
+void refuse_unknown_before_words(const CLI::App& app, std::span<char* const> arguments) {
+  if (arguments.size() < 3 || *arguments[2] != '-' || asks_for_help(arguments)) return;
+  const std::string_view name = arguments[1];
+  const auto found = app.get_subcommands([name](const CLI::App* each) { return each->get_name() == name; });
+  if (found.empty() || found.front()->get_positionals_at_end())
+    return;  // then unknown options may be another program's
+  if (auto unknown = unknown_word(*found.front(), arguments)) throw Failure(*unknown);
+}
+
 /// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
 std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, char** argv, Action& action) {
   if (argc == 1) return what_most_people_want;
@@ -85,8 +112,10 @@ std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, 
   app.require_subcommand(1);
   for (const SubcommandRow& row : rows) row.add(app, action);
   refuse_odd_values(app);
-  refuse_empty_options({argv, static_cast<std::size_t>(argc)});
+  const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
+  refuse_empty_options(arguments);
   try {
+    refuse_unknown_before_words(app, arguments);
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     std::ostringstream text;
@@ -94,10 +123,11 @@ std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, 
     app.exit(help, text, unused);
     return text.str();
   } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    if (chosen.empty() && argc > 1 && *argv[1] != '-') throw Failure(unknown_subcommand(app, argv[1]));
-    throw Failure(std::string("the command line cannot be understood (") + error.what() + "), see steadfold " +
-                  (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help");
+    if (asks_for_help(arguments)) return app.help();
+    throw fault_of(app, error, arguments);
+  } catch (const std::exception&) {  // of a word or a value
+    if (asks_for_help(arguments)) return app.help();
+    throw;
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "program/methods.hpp"
+#include "values.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -206,11 +207,14 @@ std::string for_fish(const std::vector<Subcommand>& all) {
          "for other in steadfold.openmpi steadfold.mpich steadfold.mpi\n  complete -c $other -w steadfold\nend\n";
 }
 
+void check_shell(const std::string& shell) {
+  if (shell == "bash" || shell == "zsh" || shell == "fish") return;
+  throw Failure("there is no completion for '" + shell + "' (known are bash, zsh and fish), choose one of these");
+}
+
 std::string completion(const CLI::App& app, const std::string& shell) {
   if (shell == "bash") return for_bash(described(app));
-  if (shell == "zsh") return for_zsh(described(app));
-  if (shell == "fish") return for_fish(described(app));
-  throw Failure("there is no completion for '" + shell + "' (known are bash, zsh and fish), choose one of these");
+  return shell == "zsh" ? for_zsh(described(app)) : for_fish(described(app));
 }
 
 }  // namespace
@@ -218,7 +222,7 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 void add_completion(CLI::App& app, Action& action) {
   CLI::App& added = *app.add_subcommand("completion", "Print what bash, zsh or fish needs to complete this command");
   const auto shell = std::make_shared<std::string>();
-  added.add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  check_words(*added.add_option("SHELL", *shell, "bash, zsh or fish")->required(), check_shell);
   added.callback([&app, shell, &action] {
     action = [text = completion(app, *shell)](const Job&) { return Result{text}; };  // the app ends before the action
   });

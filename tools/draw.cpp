@@ -163,15 +163,28 @@ void check_numbers(const DrawOptions& options) {
 
 void check_name(const std::string& schedule) {
   if (schedule.empty()) throw Failure("no schedule is named (draw schedule takes a name), see steadfold schedules");
+  schedule::parse(schedule);
   if (!is_policy(schedule)) return;
   throw Failure("'" + schedule + "' cannot be drawn (it stands for one schedule or another, by the call), " +
                 "name one of steadfold schedules");
 }
 
-void check(const DrawOptions& options) {
+/// Throws Failure if there is no such picture. People write the name of a schedule there, too.
+void check_picture(const std::string& picture) {
   constexpr std::array<std::string_view, 3> known = {"schedule", "tree", "layout"};
-  if (std::ranges::find(known, options.picture) == known.end())
-    throw Failure(schedule::unknown_name("picture", options.picture, known));
+  if (std::ranges::find(known, picture) != known.end()) return;
+  const std::string family = picture.substr(0, picture.find(':'));
+  if (schedule::find(family) != nullptr)
+    throw Failure(fmt::format("unknown picture '{}' (it is a schedule), write draw schedule {}", picture, picture));
+  std::vector<std::string> names = schedule_names();
+  names.insert(names.begin(), known.begin(), known.end());
+  const std::string told =
+      schedule::unknown_name("picture or schedule", family, std::vector<std::string_view>(names.begin(), names.end()));
+  throw Failure(told.substr(0, told.find("), take one of")) +
+                "), take one of schedule NAME, tree, layout; steadfold schedules lists the names");
+}
+
+void check(const DrawOptions& options) {
   check_numbers(options);
   if (options.picture == "schedule") return check_name(options.schedule);
   const char* const why = "it shows elements, not a schedule";
@@ -187,8 +200,12 @@ void check(const DrawOptions& options) {
 void add_draw(CLI::App& app, Action& action) {
   CLI::App& draw = *app.add_subcommand("draw", "Draw a schedule, the tree over elements, or a layout, as SVG");
   const auto o = std::make_shared<DrawOptions>();
-  draw.add_option("PICTURE", o->picture, "schedule, tree or layout")->required();
-  draw.add_option("NAME", o->schedule, "Of the schedule, as `steadfold schedules` has it, with its parameters");
+  check_words(*draw.add_option("PICTURE", o->picture, "schedule, tree or layout")->required(), check_picture);
+  auto* const name =
+      draw.add_option("NAME", o->schedule, "Of the schedule, as `steadfold schedules` has it, with its parameters");
+  check_words(*name, [o](const std::string& schedule) {
+    if (o->picture == "schedule") check_name(schedule);
+  });
   draw.add_option("--ranks", o->ranks, "How many ranks")->required()->check(from_to(1, pictures::most_ranks));
   draw.add_option("--root", o->root, "The rank that gets the result of a reduce; default: 0")
       ->check(from_to(0, pictures::most_ranks - 1));

@@ -60,6 +60,12 @@ bool is_special(const fs::path& path) {
          (fs::exists(status) && !fs::is_regular_file(status));
 }
 
+/// Opening such a pipe waits for its reader, for ever if none comes. Those below /dev and /proc have one.
+bool is_pipe_of_a_name(const fs::path& path) {
+  std::error_code ignored;
+  return !belongs_to_the_system(path) && fs::is_fifo(path, ignored);
+}
+
 /// Those of the file, if it is there, else those of a new one.
 fs::perms permissions_for(const fs::path& target) {
   std::error_code ignored;
@@ -89,6 +95,10 @@ void replace(const fs::path& target, const std::string& text, const Named& named
   }
 }
 
+Failure unreadable(const std::string& path, const std::string& why, const std::string& suggestion) {
+  return Failure("cannot read " + path + " (" + why + "), " + suggestion);
+}
+
 }  // namespace
 
 void require_writable(const std::string& option, const std::string& path, const std::vector<std::string>& inputs) {
@@ -99,6 +109,7 @@ void require_writable(const std::string& option, const std::string& path, const 
     if (fs::equivalent(target, input, failed))
       throw Failure("cannot write " + path + " (it is the input " + input + "), name another file by " + option);
   if (fs::is_directory(target, failed)) throw named.unwritable(std::strerror(EISDIR));
+  if (is_pipe_of_a_name(target)) throw named.unwritable("it is a pipe, which waits until somebody reads it");
   if (is_special(target)) return;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (access(folder.c_str(), W_OK | X_OK) != 0) throw named.unwritable(std::strerror(errno));
@@ -121,22 +132,24 @@ Result delivered(const std::string& document, const std::string& path, const std
   return {};
 }
 
+void require_readable(const std::string& path, const std::string& suggestion) {
+  if (access(path.c_str(), R_OK) != 0) throw unreadable(path, std::strerror(errno), suggestion);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) throw unreadable(path, "it is a directory", suggestion);
+}
+
 std::string contents_of(const std::string& path, const std::string& suggestion) {
   constexpr std::size_t most = std::size_t{64} << 20;
-  const auto unreadable = [&](const std::string& why) {
-    return Failure("cannot read " + path + " (" + why + "), " + suggestion);
-  };
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) throw unreadable("it is a directory");
+  require_readable(path, suggestion);
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw unreadable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
+  if (!file) throw unreadable(path, errno == 0 ? "it cannot be opened" : std::strerror(errno), suggestion);
   std::string text;
   std::array<char, 1 << 16> block;
   while (text.size() <= most && (file.read(block.data(), block.size()), file.gcount() > 0))
     text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) throw unreadable("reading fails");
-  if (text.size() > most) throw unreadable("it has more than 64 MiB");
+  if (file.bad()) throw unreadable(path, "reading fails", suggestion);
+  if (text.size() > most) throw unreadable(path, "it has more than 64 MiB", suggestion);
   return text;
 }
 

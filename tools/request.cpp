@@ -8,11 +8,15 @@
 
 #include "catalogue.hpp"
 #include "program/job.hpp"
+#include "readers/file.hpp"
+#include "values.hpp"
 
 namespace steadfold::command {
 
 void Request::add_to(CLI::App& app) {
-  app.add_option("FILE", file, "The numbers")->required();
+  check_words(*app.add_option("FILE", file, "The numbers")->required(), [](const std::string& path) {
+    readers::File opened(path);  // throws if there is none
+  });
   app.add_option("--collective", collective, collective_help);
   app.add_option(
          "--distribution", distribution,

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "program/job.hpp"
+#include "schedule/registry.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -49,6 +49,22 @@ std::string finite(std::string& text) {
 
 std::string not_empty(std::string& text) { return text.empty() ? "its value is empty, give one or leave it out" : ""; }
 
+/// The names that stand for options on a command line, as --ranks.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+/// The words that a subcommand takes beside its options, as "FILE".
+std::string words_of(const CLI::App& app) {
+  std::string words;
+  for (const CLI::Option* const option : app.get_options())
+    if (option->get_positional()) words += (words.empty() ? "" : " and ") + option->get_name();
+  return words;
+}
+
 /// The words of another program may be empty.
 bool is_of_another_program(const CLI::Option& option) { return option.get_name() == "command"; }
 
@@ -66,6 +82,30 @@ void refuse_odd_values(CLI::App& app) {
       option->transform(CLI::Validator(rule, ""));
     }
   }
+}
+
+void check_words(CLI::Option& option, std::function<void(const std::string& word)> check) {
+  option.check([check = std::move(check)](const std::string& word) {
+    check(word);
+    return std::string();
+  });
+}
+
+std::optional<Failure> unknown_word(const CLI::App& subcommand, std::span<char* const> arguments) {
+  if (subcommand.get_allow_extras()) return std::nullopt;
+  const std::vector<std::string> known = option_names(subcommand);
+  for (const std::string_view word : arguments) {
+    if (word == "--") break;
+    const std::string name(word.substr(0, word.find('=')));
+    if (name.starts_with("--") && std::ranges::find(known, name) == known.end())
+      return Failure(schedule::unknown_name("option", name, std::vector<std::string_view>(known.begin(), known.end())));
+  }
+  std::vector<std::string> left = subcommand.remaining();
+  std::erase(left, "--");
+  if (left.empty()) return std::nullopt;
+  const std::string words = words_of(subcommand);
+  return Failure(fmt::format("the word '{}' cannot be used (steadfold {} takes {}), leave it out", left.front(),
+                             subcommand.get_name(), words.empty() ? "options alone" : words + " beside options"));
 }
 
 void refuse_empty_options(std::span<char* const> arguments) {

@@ -4,10 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "program/job.hpp"
 
 namespace steadfold::command {
 
@@ -25,6 +29,14 @@ void refuse_odd_values(CLI::App& app);
 /// Throws Failure if a word of the command line is an option with nothing behind its sign, as --column=; the parser
 /// would take the next word.
 void refuse_empty_options(std::span<char* const> arguments);
+
+/// Checks every word of an option as soon as the line is read; `check` throws Failure. Faults are told in the order in
+/// which options are declared, and before options that are missing: words without an option's name are declared first.
+void check_words(CLI::Option& option, std::function<void(const std::string& word)> check);
+
+/// What is wrong with the words that the subcommand has no use for: the first unknown option, with the nearest name,
+/// else the first word that is one too many. `arguments` are those of the command. Nothing if all are known.
+std::optional<Failure> unknown_word(const CLI::App& subcommand, std::span<char* const> arguments);
 
 /// Which benchmarks, say, use an option.
 struct OptionUse {

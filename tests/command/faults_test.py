@@ -130,6 +130,57 @@ class Options(FaultTest):
     def test_an_unknown_subcommand(self):
         self.note(["summ", self.path], "'summ'", "sum, verify")
 
+    def test_words_come_before_options_and_those_before_what_is_missing(self):
+        for arguments, first in (
+            (["draw", "foo"], "unknown picture or schedule 'foo' (none has a name like that), take one of schedule NAME, tree"),
+            (["draw", "rign", "--rnaks", "4"], "unknown picture or schedule 'rign' (the nearest name is 'ring')"),
+            (["draw", "ring"], "unknown picture 'ring' (it is a schedule), write draw schedule ring"),
+            (["draw", "schedule", "rign", "--rnaks", "4"], "unknown schedule 'rign' (the nearest name is 'ring')"),
+            (["draw", "schedule", "ring", "--rnaks", "4"], "unknown option '--rnaks' (the nearest name is '--ranks')"),
+            (["draw", "--rnaks", "4", "schedule", "ring"], "unknown option '--rnaks'"),
+            (["draw", "schedule", "ring", "--root", "x"], "the command line cannot be understood (--root"),
+            (["draw", "schedule", "ring"], "the command line cannot be understood (--ranks is required)"),
+            (["simulate", "ring", "--schedul", "ring"], "unknown option '--schedul' (the nearest name is '--schedule')"),
+            (["simulate", "ring"], "the word 'ring' cannot be used (steadfold simulate takes options alone)"),
+            (["simulate", "--ranks", "x", "--elemnts", "3"], "unknown option '--elemnts' (the nearest name is '--elements')"),
+            (["bench", "locl", "--frob", "--rounds", "x"], "unknown benchmark 'locl' (the nearest name is 'local')"),
+            (["bench", "local", "--frob", "--rounds", "x"], "unknown option '--frob'"),
+            (["sum", "missing", "--frob", "--method", "fast"], "cannot read missing"),
+            (["sum", self.path, "--methd", "fast"], "unknown option '--methd' (the nearest name is '--method')"),
+            (["sum", "--methd", "fast", self.path], "unknown option '--methd'"),
+            (["sum", self.path, "more"], "the word 'more' cannot be used (steadfold sum takes FILE beside options)"),
+            (["verify", "missing", "--frob", "--ranks", "x"], "cannot read missing"),
+            (["verify", self.path, "--frob", "--ranks", "x"], "unknown option '--frob'"),
+            (["report", "missing", "--frob"], "cannot read missing"),
+            (["report", self.path, "--frob"], "unknown option '--frob'"),
+            (["completion", "csh", "--frob"], "there is no completion for 'csh'"),
+            (["tune", "--ouput", "x", "--rounds", "x"], "unknown option '--ouput' (the nearest name is '--output')"),
+            (["check-schedules", "7", "--max-ranks", "x"], "the word '7' cannot be used"),
+            (["schedules", "extra"], "the word 'extra' cannot be used"), (["info", "--jsn"], "(the nearest name is '--json')"),
+            (["run", "--methd", "exact", "--", "true"], "unknown option '--methd' (the nearest name is '--method')"),
+            (["--frob"], "unknown option '--frob'"),
+        ):  # fmt: skip
+            self.note(arguments, first)
+
+    def test_help_comes_before_faults(self):
+        for arguments in (["draw", "foo"], ["simulate", "--elemnts", "3"], ["bench", "locl"], ["sum", "missing"]):
+            ran = run(*arguments, "--help")
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+            self.assertIn(f"Usage: steadfold {arguments[0]} ", ran.stdout)
+        ran = run("run", "--diagnose", "true", "--help")  # which is the other program's
+        self.assertEqual((ran.returncode, "Usage: steadfold" in ran.stdout), (0, False))
+
+    def test_pipes_that_wait_for_a_reader(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        good = self.write("good.json", '{"identical": true, "rows": []}')
+        for arguments in (
+            ["draw", "layout", "--ranks", "2", "--elements", "4", "--output", pipe], ["report", good, "--output", pipe],
+            ["tune", "--times", good, "--output", pipe], ["run", "--report", pipe, "--", "true"],
+            ["bench", "local", "--sizes", "8", "--rounds", "3", "--raw", pipe],
+        ):  # fmt: skip
+            self.note(arguments, f"cannot write {pipe} (it is a pipe")
+
     def test_unknown_names(self):
         self.note(["sum", self.path, "--schedule", "zigzag"], "zigzag")
         self.expect(["--schedule", "zigzag"], "zigzag")
