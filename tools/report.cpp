@@ -14,6 +14,7 @@
 #include "results/results.hpp"
 #include "steadfold/steadfold.h"
 #include "svg.hpp"
+#include "values.hpp"
 
 namespace steadfold::command {
 namespace {
@@ -22,27 +23,25 @@ using results::Results;
 
 struct ReportOptions {
   std::vector<std::string> files;
-  std::string title = "Results of steadfold";
+  std::string title = "Results of Steadfold";
   std::string output;
 };
 
 constexpr const char* page_style = R"(
-:root{color-scheme:light dark;--ink:#1a1a1a;--ground:#fff;--line:#999;--faint:#ddd;--rival:#555;
---own0:#0b3d75;--own1:#8a3800;--own2:#1b6b3a;--own3:#6a2480;--own4:#7a5c00;--own5:#96203c}
-@media (prefers-color-scheme:dark){:root{--ink:#eaeaea;--ground:#161616;--line:#888;--faint:#3a3a3a;--rival:#b0b0b0;
---own0:#8fc1ff;--own1:#ffb27a;--own2:#8fdca8;--own3:#dda6f0;--own4:#e6cf7a;--own5:#ff9fb2}}
+:root{color-scheme:light dark;--ink:#1a1a1a;--ground:#fff;--line:#999;--faint:#ddd;--quiet:#595959}
+@media (prefers-color-scheme:dark){:root{--ink:#eaeaea;--ground:#161616;--line:#888;--faint:#3a3a3a;--quiet:#a8a8a8}}
 body{margin:2em auto;padding:0 1em;max-width:72em;font:15px/1.45 sans-serif;color:var(--ink);background:var(--ground)}
+h1,h2{line-height:1.2;overflow-wrap:anywhere}.quiet{color:var(--quiet);overflow-wrap:anywhere}
+.findings{font-size:17px;padding-left:1.2em;overflow-wrap:anywhere}summary{cursor:pointer;margin:.6em 0}
 .wide{overflow-x:auto;margin:1em 0}table{border-collapse:collapse;font-size:13px}
 th,td{border:1px solid var(--faint);padding:.2em .6em;text-align:left;vertical-align:top}
 td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+figure svg{width:100%;min-width:560px;max-width:1000px;height:auto}
 svg text{font:11px sans-serif;fill:var(--ink)}svg .heading{font-size:13px;font-weight:bold}
-.axis{stroke:var(--line)}.grid{stroke:var(--faint)}.lead{stroke:var(--faint)}
-.own0{stroke:var(--own0);fill:var(--own0)}.own1{stroke:var(--own1);fill:var(--own1)}
-.own2{stroke:var(--own2);fill:var(--own2)}.own3{stroke:var(--own3);fill:var(--own3)}
-.own4{stroke:var(--own4);fill:var(--own4)}.own5{stroke:var(--own5);fill:var(--own5)}
-.own{stroke-width:1.6}.rival{stroke:var(--rival);stroke-width:1.4;stroke-dasharray:6 3}
-.limit{stroke:var(--ink);stroke-width:1.4;stroke-dasharray:1.5 3}
-.interval,.mark{stroke-dasharray:none;stroke-width:1.2}.open{fill:var(--ground)}
+figure{margin:1em 0}.axis{stroke:var(--line)}.grid{stroke:var(--faint)}.lead{stroke-width:.6}
+.own{stroke-width:1.8}.dashes1{stroke-dasharray:10 3}.dashes2{stroke-dasharray:8 3 2 3}
+.rival{stroke-width:1.4;stroke-dasharray:5 3}.limit{stroke-width:1.4;stroke-dasharray:1.5 3}
+.interval,.mark{stroke-dasharray:none;stroke-width:1.2}svg .open{fill:var(--ground)}
 )";
 
 // Fields that `bench` adds to some rows of a contest only; those rows still stand beside the others.
@@ -75,10 +74,40 @@ std::vector<Group> groups_of(const Json& rows) {
   return groups;
 }
 
-std::string heading_of(const Results& each) {
-  const auto name = each.object.find("study");
-  const bool has_name = name != each.object.end() && name->is_string();
-  return each.kind + (has_name ? " " + name->get<std::string>() : "") + ": " + each.place;
+bool has_field(const Json& rows, const char* field) {
+  return std::ranges::any_of(rows, [field](const Json& row) { return row.contains(field); });
+}
+
+/// The text under that name, or nothing.
+std::string text_of(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// What was measured or compared, for people; files do not say which benchmark it was.
+std::string subject_of(const Results& each) {
+  const Json& rows = each.object["rows"];
+  if (each.kind == "verify") return "The bits of a sum";
+  if (each.kind == "study")
+    return "Study " + text_of(each.object, "study") +
+           (text_of(each.object, "source").empty() ? "" : " of [" + text_of(each.object, "source") + "]");
+  if (has_field(rows, "kernel")) return "What sums cost in one process";
+  if (has_field(rows, "rival")) return "What reductions cost, beside rivals";
+  return "Measurements";
+}
+
+/// The machine, in a few words; empty if it is not known. Names of MPI libraries go on for long after a comma.
+std::string machine_of(const Results& each) {
+  const auto environment = each.object.find("environment");
+  if (environment == each.object.end() || !environment->is_object()) return "";
+  std::string text = text_of(*environment, "cpu");
+  if (const auto cores = environment->find("cores"); cores != environment->end() && cores->is_number_integer())
+    text += fmt::format("{}{} core{}", text.empty() ? "" : ", ", cores->dump(), *cores == 1 ? "" : "s");
+  for (const char* const field : {"mpi", "date"}) {
+    const std::string more = text_of(*environment, field);
+    if (!more.empty()) text += (text.empty() ? "" : ", ") + more.substr(0, more.find_first_of(",T"));
+  }
+  return text;
 }
 
 /// What an object has beside its rows and the environment.
@@ -91,39 +120,61 @@ Json facts_of(const Json& object) {
   return facts;
 }
 
+std::string folded(const std::string& summary, const std::string& content) {
+  return "<details>\n<summary>" + summary + "</summary>\n" + content + "</details>\n";
+}
+
+std::string findings(const Results& each, const std::vector<Group>& groups) {
+  std::vector<std::vector<const Json*>> rows;
+  for (const Group& group : groups) rows.push_back(group.rows);
+  std::string items;
+  for (std::string sentence : results::findings_of(each, rows)) {
+    if (!sentence.ends_with('.')) sentence += '.';
+    items += "<li>" + escaped_markup(sentence) + "</li>\n";
+  }
+  return items.empty() ? "" : "<ul class=\"findings\">\n" + items + "</ul>\n";
+}
+
 std::string section(const Results& each, std::size_t number) {
-  std::string text = fmt::format("<section id=\"results{}\">\n<h2>{}</h2>\n", number, escaped_markup(heading_of(each)));
-  const Json facts = facts_of(each.object);
-  if (!facts.empty()) text += results::table_of_fields(facts);
+  std::string text = fmt::format("<section id=\"results{}\">\n<h2>{}</h2>\n", number, escaped_markup(subject_of(each)));
+  if (const std::string machine = machine_of(each); !machine.empty())
+    text += "<p class=\"quiet\">" + escaped_markup(machine) + "</p>\n";
   const std::vector<Group> groups = groups_of(each.object["rows"]);
+  text += findings(each, groups);
   if (groups.empty()) text += "<p>There are no rows.</p>\n";
   for (const Group& group : groups) {
     if (!group.part.empty()) text += "<h3>" + escaped_markup(group.part) + "</h3>\n";
-    text += results::plots_of(group.rows) + results::table_of_rows(group.rows);
+    text += results::plots_of(group.rows) +
+            folded(fmt::format("Table of {} row{}", group.rows.size(), group.rows.size() == 1 ? "" : "s"),
+                   results::table_of_rows(group.rows));
   }
+  const Json facts = facts_of(each.object);
+  if (!facts.empty()) text += folded("What holds for all rows", results::table_of_fields(facts));
   const auto environment = each.object.find("environment");
-  if (environment != each.object.end()) text += "<h3>Environment</h3>\n" + results::table_of_fields(*environment);
-  return text + "</section>\n";
+  if (environment != each.object.end()) text += folded("Environment", results::table_of_fields(*environment));
+  return text + "<p class=\"quiet\">From " + escaped_markup(each.place) + "</p>\n</section>\n";
 }
 
 std::string page(const std::string& title, const std::vector<Results>& all) {
   std::string contents;
   std::string sections;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    contents += fmt::format("<li><a href=\"#results{}\">{}</a></li>\n", i, escaped_markup(heading_of(all[i])));
+    contents += fmt::format("<li><a href=\"#results{}\">{}</a> <span class=\"quiet\">({})</span></li>\n", i,
+                            escaped_markup(subject_of(all[i])), escaped_markup(all[i].place));
     sections += section(all[i], i);
   }
   contents = all.size() > 1 ? "<nav><ul>\n" + contents + "</ul></nav>\n" : "";
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
-      "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}"
-      "<p>Numbers with a fraction are shown with four digits; the pointer shows all of them. In brackets: intervals "
-      "that hold the median of 95 in 100 other runs, or of as many as --confidence said. In plots, lines with dashes "
-      "are rivals, dotted ones limits. Made "
-      "by "
-      "steadfold {4}.</p>\n</body>\n</html>\n",
-      escaped_markup(title), page_style, contents, sections, escaped_markup(sf_version()));
+      "<style>{1}{5}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}"
+      "<p class=\"quiet\">× compares times: 0.5 × means half the time. Numbers with a fraction have four digits; the "
+      "pointer shows all of them. In brackets: intervals that hold the median of 95 in 100 other runs, or of as many "
+      "as "
+      "--confidence said. In plots, names of rivals begin with beside, and limits are dotted. Made by steadfold "
+      "{4}.</p>\n"
+      "</body>\n</html>\n",
+      escaped_markup(title), page_style, contents, sections, escaped_markup(sf_version()), results::style_of_plots());
 }
 
 Result made(const ReportOptions& options) {
@@ -140,8 +191,9 @@ Result made(const ReportOptions& options) {
 void add_report(CLI::App& app, Action& action) {
   CLI::App& report = *app.add_subcommand("report", "Make one HTML page of what bench, study and verify print as JSON");
   const auto o = std::make_shared<ReportOptions>();
-  report.add_option("FILE", o->files, "What they print with --json: one object, or one per line; at most 64 MiB")
-      ->required();
+  auto* const files =
+      report.add_option("FILE", o->files, "What they print with --json: one object, or one per line; at most 64 MiB");
+  check_words(*files->required(), [](const std::string& path) { require_readable(path, "name a file with results"); });
   report.add_option("--title", o->title, "What stands above the page")->capture_default_str();
   report.add_option("--output", o->output, "The file to write; default: standard output");
   report.callback([o, &action] { action = [o](const Job& job) { return job.rank() == 0 ? made(*o) : Result{}; }; });

@@ -80,6 +80,13 @@ void Drawing::circle(Point centre, double radius, std::string_view classes) {
                            rounded(centre.y), rounded(radius));
 }
 
+void Drawing::polygon(std::span<const Point> corners, std::string_view classes) {
+  std::string points;
+  for (const Point& each : corners)
+    points += fmt::format("{}{},{}", points.empty() ? "" : " ", rounded(each.x), rounded(each.y));
+  elements_ += fmt::format("<polygon{} points=\"{}\"/>\n", class_of(classes), points);
+}
+
 void Drawing::text(Point place, std::string_view text, std::string_view classes, Anchor anchor) {
   constexpr std::string_view names[] = {"start", "middle", "end"};
   elements_ +=

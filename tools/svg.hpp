@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,7 @@ class Drawing {
   void arrow(Point from, Point to, Head head, std::string_view classes);
   void box(Point corner, double width, double height, std::string_view classes);
   void circle(Point centre, double radius, std::string_view classes);
+  void polygon(std::span<const Point> corners, std::string_view classes);
   void text(Point place, std::string_view text, std::string_view classes, Anchor anchor = Anchor::start);
 
   /// Elements up to the matching `close` belong together, and are named by a sentence. `attributes` stand in the tag.

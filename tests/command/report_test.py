@@ -1,5 +1,6 @@
-"""`steadfold report`: every number of every row in a table, plots with rivals and limits, hostile text, faults."""
+"""`steadfold report`: findings in sentences, every number of every row in a table, plots with rivals and limits, hostile text, faults."""
 
+import html
 import json
 import math
 import re
@@ -46,19 +47,22 @@ class Page(HTMLParser):
     def handle_picture(self, tag, attributes):
         plot = self.plots[-1]
         if tag == "g":
-            plot["series"].append({"name": "", "segments": 0, "marks": 0})
+            plot["series"].append({"name": "", "segments": 0, "marks": 0, "classes": set()})
         series = plot["series"][-1] if "g" in self.open else {}
         if tag == "line":
-            plot["lines"].append(attributes["class"])
+            plot["lines"].append(attributes["class"].split())
             if series and "interval" not in attributes["class"]:
                 series["segments"] += 1
-        elif tag in ("circle", "rect"):
+        elif tag in ("circle", "rect", "polygon"):
             plot["marks"] += 1
             if series:
                 series["marks"] += 1
         for name in ("cx", "cy", "r", "x", "y", "x1", "y1", "x2", "y2", "width", "height"):
             assert math.isfinite(float(attributes.get(name, 0))), attributes
-        assert not re.search("nan|inf", attributes.get("d", "")), attributes
+        for name in ("d", "points"):
+            assert not re.search("nan|inf", attributes.get(name, "")), attributes
+        if tag in ("line", "circle", "rect", "polygon") and series:
+            series["classes"] |= set(attributes["class"].split())
 
     def handle_startendtag(self, tag, attributes):
         self.handle_starttag(tag, attributes)
@@ -174,13 +178,73 @@ class Reports(ReportTest):
         page = self.report(BENCH)
         self.expect_rows(page, BENCH["rows"], {"kernel", "elements", "ns_per_element"})
         [plot] = page.plots
-        self.assertIn("ns_per_element by elements", plot["texts"])
+        self.assertEqual(plot["texts"][0], "time per element by elements")
+        self.assertIn("time per element (ns)", plot["texts"])
+        self.assertIn("10 k", plot["texts"])
         self.assertEqual(plot["data-series"], "3")  # two kernels, and the limit that reading sets
         for name in ("tree", "exact", "limit: read"):
             self.assertIn(name, plot["texts"])
         self.assertEqual(plot["marks"], 2 * 3)
-        self.assertEqual(sum(each == "limit" for each in plot["lines"]), 2)
+        self.assertEqual(sum("limit" in each and "sample" not in each for each in plot["lines"]), 2)
         self.assertEqual(sum("interval" in each for each in plot["lines"]), 2 * 3 * 3)
+
+    def findings(self, object):
+        text = run("report", self.write("x.json", json.dumps(object))).stdout
+        self.page(run("report", self.folder / "x.json"))
+        before, rest = text.split('<ul class="findings">')
+        self.assertNotRegex(before, "<svg|<table")
+        return [html.unescape(each) for each in re.findall("<li>(.*)</li>", rest.split("</ul>")[0])]
+
+    def test_findings_come_first(self):
+        kernels = [local("exact", n, 0.5) for n in (100, 100000)] + [local("accumulate", 100000, 1.0)]
+        for each, ratio in zip(kernels, (0.5, 0.2345, 1.0)):
+            each["ratio_to_accumulate"] = ratio
+        self.assertEqual(self.findings({**BENCH, "rows": kernels}), ["exact: 0.234 × std::accumulate at 100 000 doubles."])
+        self.assertEqual(self.findings(RANKS), ["exact, 2 ranks: 0.00267 to 0.333 × MPI_Allreduce at 1 to 1000 elements."])
+        several = [over_ranks(8, 1e-6 * k, schedule=schedule) for k, schedule in ((3, "ring"), (6, "flat"), (12, "auto"))]
+        self.assertEqual(self.findings({**RANKS, "rows": several[:2]}),
+                         ["exact, 2 ranks: 0.125 to 0.25 × MPI_Allreduce at 8 elements, over 2 schedules."])  # fmt: skip
+        self.assertEqual(self.findings({**RANKS, "rows": several}), ["exact, 2 ranks: 0.5 × MPI_Allreduce at 8 elements."])
+        self.assertEqual(self.findings(STUDY), ["time: 1 ms at 1 rank, 250 µs at 4 ranks.", "nodes of the tree: 6 at 2 ranks, 24 at 8 ranks."])
+        lines = [{"schedule": name, "ranks": p, "us": k * p} for k, name in enumerate(("ring", "flat", "bruck"), 1) for p in (2, 4)]
+        self.assertEqual(self.findings({"study": "s", "rows": lines}),
+                         ["time at 4 ranks: ring (4 µs) is the lowest, bruck (12 µs) the highest of 3."])  # fmt: skip
+        equal = [{**each, "us": 8.0} for each in lines]
+        self.assertEqual(self.findings({"study": "s", "rows": equal}), ["time at 4 ranks: 8 µs for each of 3 lines."])
+        self.assertEqual(self.findings(VERIFY), ["Every method that promises the same bits gave them.",
+                                                 "exact: the same bits in 2 sums, 3FF0000000000000."])  # fmt: skip
+        rows = [{**row, "bits": str(i)} for i, row in enumerate(VERIFY["rows"])]
+        self.assertEqual(self.findings({"identical": False, "rows": rows}),
+                         ["A method that promises the same bits gave different ones.", "exact: 2 different results in 2 sums."])  # fmt: skip
+
+    def test_people_read_no_path_first(self):
+        page = self.report(BENCH)
+        self.assertLess(page.texts.index("What sums cost in one process"), page.texts.index("Some processor, 2 cores"))
+        place = next(i for i, each in enumerate(page.texts) if str(self.folder) in each)
+        self.assertGreater(place, page.texts.index("Environment"))
+
+    def test_tables_are_folded(self):
+        text = run("report", self.write("x.json", json.dumps(RANKS))).stdout
+        for at in (found.start() for found in re.finditer("<table", text)):
+            self.assertGreater(text[:at].count("<details>"), text[:at].count("</details>"))
+        self.assertIn("<summary>Table of 4 rows</summary>", text)
+
+    def test_no_plot_has_a_colour_twice(self):
+        style = run("report", self.write("x.json", json.dumps(BENCH))).stdout.split("</style>")[0]
+        for rules in style.split("@media (prefers-color-scheme:dark){.line0")[:2]:
+            colours = re.findall(r"line\d+\{stroke:(#[0-9a-f]{6})|^\{stroke:(#[0-9a-f]{6})", rules)
+            self.assertEqual((len(colours), len(set(colours))), (24, 24))
+        for count in (3, 9, 60):
+            rows = [{"schedule": f"s{k}", "count": n, "seconds": 1.0 * k + n, "rival": f"r{k % 3}", "rival_seconds": 0.5 + k % 3}
+                    for k in range(count) for n in (1, 100)]  # fmt: skip
+            plots = self.report({"environment": {}, "rows": rows}).plots
+            self.assertEqual(len({each["name"] for plot in plots for each in plot["series"]}), count + 3)
+            for plot in plots:
+                self.assertLessEqual(len(plot["series"]), 24)
+                colours = [name for each in plot["series"] for name in each["classes"] if re.fullmatch(r"line\d+", name)]
+                self.assertEqual((len(colours), len(set(colours))), (len(plot["series"]), len(plot["series"])))
+                if len(plot["series"]) > 8:
+                    self.assertTrue(any("dashes1" in each["classes"] for each in plot["series"]))
 
     def test_the_environment(self):
         page = self.report(BENCH)
@@ -192,10 +256,11 @@ class Reports(ReportTest):
         page = self.report(RANKS)
         self.expect_rows(page, RANKS["rows"], {"count", "seconds", "ratio", "rivals"})
         [plot] = page.plots
-        self.assertIn("seconds by count", plot["texts"])
+        self.assertEqual(plot["texts"][0], "time by elements")
+        self.assertIn("time (ms)", plot["texts"])
         self.assertIn("beside: MPI_Allreduce", plot["texts"])
         self.assertEqual((plot["data-series"], plot["marks"]), ("2", 8))
-        self.assertEqual(sum(each == "rival" for each in plot["lines"]), 3)
+        self.assertEqual(sum("rival" in each and "sample" not in each for each in plot["lines"]), 3)
 
     def test_one_rival_in_fields_of_its_own(self):
         rows = [{name: value for name, value in each.items() if name != "rivals"} for each in RANKS["rows"]]
@@ -233,12 +298,12 @@ class Reports(ReportTest):
         rows = [{"part": "time", "schedule": "bruck", "ranks": p, "ports": ports, "rounds": 7, "us": 1.5 * p / ports}
                 for p in (2, 4, 8) for ports in (1, 2)]  # fmt: skip
         [plot] = self.report({"study": "butterfly", "rows": rows}).plots
-        self.assertIn("us by ranks", plot["texts"])
+        self.assertEqual((plot["texts"][0], "time (µs)" in plot["texts"]), ("time by ranks", True))
         self.assertEqual(lines_of(plot), {"ports 1": 2, "ports 2": 2})
         rows = [{"ranks": p, "bruck_us": 1.0 * p, "tree_us": 2.0 * p, "rounds": 7} for p in (2, 4)]
         [plot] = self.report({"study": "butterfly", "rows": rows}).plots
-        self.assertIn("us by ranks", plot["texts"])
-        self.assertEqual(lines_of(plot), {"bruck_us": 1, "tree_us": 1})
+        self.assertEqual((plot["texts"][0], "time (µs)" in plot["texts"]), ("time by ranks", True))
+        self.assertEqual(lines_of(plot), {"bruck": 1, "tree": 1})
 
     def test_points_that_something_unknown_tells_apart_are_not_joined(self):
         rows = [{"elements": n, "depth": depth, "seconds": 1.0 * n * depth} for n in (1, 2) for depth in (1, 2)]
@@ -278,20 +343,20 @@ class Reports(ReportTest):
     def test_ratios_have_a_line_for_the_rival(self):
         rows = [{"method": "tree", "count": 10**k, "ratio": 0.5 * 2**k, "ratio_interval": [0.5, 9.0]} for k in range(3)]
         [plot] = self.report({"environment": {}, "rows": rows}).plots
-        self.assertIn("ratio by count", plot["texts"])
+        self.assertIn("ratio to the rival by elements", plot["texts"])
         self.assertIn("rival", plot["texts"])
 
     def test_what_cannot_be_compared_has_a_plot_of_its_own(self):
         rows = [{**each, "type": name} for each in BENCH["rows"] for name in ("f64", "f32")]
         self.assertEqual([plot["texts"][0] for plot in self.report({**BENCH, "rows": rows}).plots],
-                         [f"ns_per_element by elements: type {name}" for name in ("f64", "f32")])  # fmt: skip
+                         [f"time per element by elements: type {name}" for name in ("f64", "f32")])  # fmt: skip
 
     def test_studies(self):
         page = self.report(STUDY)
         self.expect_rows(page, STUDY["rows"][:3], {"ranks", "seconds"})
         self.expect_rows(page, STUDY["rows"][3:], {"ranks", "nodes"})
-        self.assertEqual([plot["texts"][0] for plot in page.plots], ["seconds by ranks", "nodes by ranks"])
-        for text in ("study thesis: ", "a part that takes long", "S0", "time", "nodes"):
+        self.assertEqual([plot["texts"][0] for plot in page.plots], ["time by ranks", "nodes of the tree by ranks"])
+        for text in ("Study thesis of [S0]", "a part that takes long", "S0", "time", "nodes"):
             self.assertTrue(any(text in each for each in page.texts), text)
 
     def test_verify(self):
@@ -303,11 +368,10 @@ class Reports(ReportTest):
     def test_several_files_and_lines(self):
         lines = json.dumps(BENCH) + "\n\n" + json.dumps(VERIFY) + "\r\n"
         page = self.report(lines, json.dumps(STUDY, indent=2))
-        headings = [each for each in page.texts if re.match(r"(bench|verify|study)\b.*: /", each)]
-        self.assertEqual(len(headings), 2 * 3)  # in the contents and above each
-        self.assertTrue(headings[0].endswith("results0.json, line 1"))
-        self.assertTrue(headings[1].endswith("results0.json, line 3"))
-        self.assertTrue(headings[2].endswith("results1.json"))
+        for place in ("results0.json, line 1", "results0.json, line 3", "results1.json"):
+            self.assertEqual([each[:6] for each in page.texts if each.rstrip(")").endswith(place)], [f"({self.folder}"[:6], "From /"])
+        for heading in ("What sums cost in one process", "The bits of a sum", "Study thesis of [S0]"):
+            self.assertEqual(page.texts.count(heading), 2)  # in the contents and above each
 
     def test_rows_with_other_fields_have_a_table_of_their_own(self):
         rows = [{"ranks": 1, "messages": 2}, {"ranks": 2, "messages": 4}, {"ranks": 3, "rounds": 1}]
@@ -351,7 +415,7 @@ class Reports(ReportTest):
         self.assertNotIn("script", page.names)
         path = self.folder / "<b>&'\".json"
         path.write_text(json.dumps(VERIFY))
-        self.assertIn(f"verify: {path}", self.page(run("report", path)).texts)
+        self.assertIn(f"From {path}", self.page(run("report", path)).texts)
 
     def test_what_the_command_prints(self):
         data = self.write("x.binpsllh", binpsllh([0.5, 1.25, -3.0]))

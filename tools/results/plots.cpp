@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "results/names.hpp"
 #include "results/results.hpp"
 #include "results/series.hpp"
 #include "svg.hpp"
@@ -14,11 +16,27 @@ namespace {
 
 constexpr double left = 64;
 constexpr double plot_width = 520;
-constexpr double top = 34;
+constexpr double top = 52;
+constexpr double before_names = 40;  // leads, and samples of the lines
 constexpr double label_height = 14;
 constexpr std::size_t most_plots = 24;  // of rows with the same fields
 constexpr std::size_t most_letters = 48;
 constexpr int most_ticks = 16;
+
+// Colours of the lines of a plot, on a light and on a dark page: every one has a contrast of 3 or more to the page, and
+// is as far as can be from those before it, also for eyes that lack one kind of cone (in Oklab, after Machado et al.).
+struct Colour {
+  std::string_view on_light;
+  std::string_view on_dark;
+};
+constexpr std::array<Colour, 24> colours = {
+    {{"#0060b0", "#78b8ff"}, {"#d05000", "#ffa050"}, {"#000000", "#d80060"}, {"#780030", "#7848ff"},
+     {"#9090a8", "#c0ffd8"}, {"#0090ff", "#fff000"}, {"#a80078", "#0090c0"}, {"#0000c0", "#a8c0a8"},
+     {"#009060", "#c07800"}, {"#784800", "#c0d8ff"}, {"#7800f0", "#ff18c0"}, {"#ff00ff", "#a878ff"},
+     {"#7878c0", "#307878"}, {"#600078", "#78f090"}, {"#f04878", "#c09090"}, {"#d87800", "#d8d830"},
+     {"#306048", "#f07860"}, {"#a818a8", "#c04890"}, {"#c04890", "#a86018"}, {"#484860", "#a8a8c0"},
+     {"#9048d8", "#a830d8"}, {"#7890d8", "#ffc0d8"}, {"#487848", "#d8ff90"}, {"#483060", "#30d878"}}};
+static_assert(colours.size() == most_lines);
 
 /// Where values stand on an axis, and which of them are written beside it.
 class Axis {
@@ -96,16 +114,23 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
-/// Lines are told apart by their marks and by the names at their ends; colours come on top.
+/// Lines are told apart by their colours, which no plot has twice, by their marks, by dashes beyond the eighth, and by
+/// the names at their ends.
+enum class Mark : std::uint8_t { circle, square, diamond };
 struct Style {
   std::string classes;
-  bool is_square = false;
+  Mark mark = Mark::circle;
   bool is_open = false;
 };
+/// `number`: of the line in its plot.
 Style style_of(Role role, std::size_t number) {
-  if (role == Role::rival) return {"rival", number % 2 == 1, true};
-  if (role == Role::limit) return {"limit", false, true};
-  return {fmt::format("own own{}", number % 6), number % 2 == 1, number / 2 % 2 == 1};
+  constexpr std::size_t without_dashes = 8;
+  const auto mark = static_cast<Mark>(number % 3);
+  const std::string colour = fmt::format(" line{}", number);
+  if (role == Role::rival) return {"rival" + colour, mark, true};
+  if (role == Role::limit) return {"limit" + colour, mark, true};
+  const std::size_t dashes = number / without_dashes;
+  return {"own" + (dashes > 0 ? fmt::format(" dashes{}", dashes) : "") + colour, mark, dashes % 2 == 1};
 }
 
 class PlotPicture {
@@ -117,19 +142,18 @@ class PlotPicture {
         y_(axis_over(
             plot, [](const Sample& s) { return std::min(s.y, s.low); },
             [](const Sample& s) { return std::max(s.y, s.high); })),
+        unit_(unit_of(plot.y_name, greatest(plot))),
         height_(std::max(240.0, label_height * static_cast<double>(plot.series.size()))) {
     double names = 0;
     for (const Series& series : plot.series) names = std::max(names, text_width(name_of(series), 11));
-    width_ = left + plot_width + 24 + names + 8;
+    width_ = left + plot_width + before_names + names + 8;
   }
 
   std::string document() {
     drawing_.text({left, 16}, heading(), "heading");
     add_axes();
-    std::size_t own = 0;
-    std::size_t rivals = 0;
-    for (const Series& series : plot_.series)
-      add_series(series, style_of(series.role, series.role == Role::own ? own++ : rivals++));
+    for (std::size_t i = 0; i < plot_.series.size(); ++i)
+      add_series(plot_.series[i], style_of(plot_.series[i].role, i));
     add_names();
     return svg({.title = heading(),
                 .sentence = fmt::format("{} lines; the table below has the numbers.", plot_.series.size()),
@@ -148,7 +172,7 @@ class PlotPicture {
   Point at(const Sample& sample) const { return {at_x(sample.x), at_y(sample.y)}; }
 
   std::string heading() const {
-    const std::string what = fmt::format("{} by {}", plot_.y_name, plot_.x_name);
+    const std::string what = fmt::format("{} by {}", spoken(plot_.y_name), spoken(plot_.x_name));
     return plot_.title.empty() ? what : what + ": " + plot_.title;
   }
   static std::string name_of(const Series& series) {
@@ -158,16 +182,34 @@ class PlotPicture {
   void add_axes() {
     for (const double tick : x_.ticks()) {
       drawing_.line({at_x(tick), top}, {at_x(tick), bottom()}, "grid");
-      drawing_.text({at_x(tick), bottom() + 15}, fmt::format("{:g}", tick), "", Anchor::middle);
+      drawing_.text({at_x(tick), bottom() + 15}, tick_text(tick), "", Anchor::middle);
     }
     for (const double tick : y_.ticks()) {
       drawing_.line({left, at_y(tick)}, {left + plot_width, at_y(tick)}, "grid");
-      drawing_.text({left - 6, at_y(tick) + 4}, fmt::format("{:g}", tick), "", Anchor::end);
+      drawing_.text({left - 6, at_y(tick) + 4}, tick_text(tick * unit_.factor), "", Anchor::end);
     }
     drawing_.line({left, bottom()}, {left + plot_width, bottom()}, "axis");
     drawing_.line({left, top}, {left, bottom()}, "axis");
-    drawing_.text({left + plot_width / 2, bottom() + 32}, plot_.x_name, "", Anchor::middle);
-    drawing_.text({left - 6, 28}, plot_.y_name.size() > 9 ? "" : plot_.y_name, "", Anchor::end);
+    drawing_.text({left + plot_width / 2, bottom() + 32}, axis_label(plot_.x_name, unit_of(plot_.x_name, 0)), "",
+                  Anchor::middle);
+    drawing_.text({8, top - 14}, axis_label(plot_.y_name, unit_), "");
+  }
+
+  /// Powers of ten that would be long have a letter of the SI.
+  static std::string tick_text(double tick) {
+    constexpr std::array<std::pair<double, std::string_view>, 4> letters = {
+        {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}}};
+    const double size = std::abs(tick);
+    for (const auto& [unit, letter] : letters)
+      if (size >= std::max(unit, 1e4) && size < 1e15) return fmt::format("{:g}{}", tick / unit, letter);
+    return fmt::format("{:g}", tick);
+  }
+
+  static double greatest(const Plot& plot) {
+    double most = 0;
+    for (const Series& series : plot.series)
+      for (const Sample& sample : series.samples) most = std::max(most, std::abs(sample.y));
+    return most;
   }
 
   void add_series(const Series& series, const Style& style) {
@@ -190,11 +232,14 @@ class PlotPicture {
 
   void add_mark(Point place, const Style& style) {
     const std::string classes = style.classes + (style.is_open ? " mark open" : " mark");
-    if (style.is_square) return drawing_.box({place.x - 3, place.y - 3}, 6, 6, classes);
-    drawing_.circle(place, 3.2, classes);
+    if (style.mark == Mark::circle) return drawing_.circle(place, 3.2, classes);
+    if (style.mark == Mark::square) return drawing_.box({place.x - 3, place.y - 3}, 6, 6, classes);
+    const std::array<Point, 4> corners = {
+        {{place.x, place.y - 4.4}, {place.x + 4.4, place.y}, {place.x, place.y + 4.4}, {place.x - 4.4, place.y}}};
+    drawing_.polygon(corners, classes);
   }
 
-  /// At the ends of the lines, moved apart, with a thin line to where each ends.
+  /// At the ends of the lines, moved apart, with a thin line to where each ends and a sample of it.
   void add_names() {
     std::vector<std::pair<double, const Series*>> names;
     names.reserve(plot_.series.size());
@@ -206,20 +251,34 @@ class PlotPicture {
       const double y = std::min(std::max(wanted, free), std::max(lowest, free));
       free = y + label_height;
       lowest += label_height;
-      drawing_.line({at_x(series->samples.back().x) + 5, wanted}, {left + plot_width + 20, y}, "lead");
-      drawing_.text({left + plot_width + 24, y + 4}, name_of(*series), "");
+      const auto number = static_cast<std::size_t>(series - plot_.series.data());
+      const double end = left + plot_width + before_names;
+      drawing_.line({at_x(series->samples.back().x) + 5, wanted}, {end - 24, y}, fmt::format("lead line{}", number));
+      drawing_.line({end - 24, y}, {end - 5, y}, style_of(series->role, number).classes + " sample");
+      drawing_.text({end, y + 4}, name_of(*series), "");
     }
   }
 
   const Plot& plot_;
   Axis x_;
   Axis y_;
+  Unit unit_;
   double height_;
   double width_ = 0;
   Drawing drawing_;
 };
 
 }  // namespace
+
+std::string style_of_plots() {
+  std::string light;
+  std::string dark;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    light += fmt::format(".line{0}{{stroke:{1};fill:{1}}}", i, colours[i].on_light);
+    dark += fmt::format(".line{0}{{stroke:{1};fill:{1}}}", i, colours[i].on_dark);
+  }
+  return light + "\n@media (prefers-color-scheme:dark){" + dark + "}\n";
+}
 
 std::string plots_of(const std::vector<const Json*>& rows) {
   const std::vector<Plot> plots = plots_in(rows);

@@ -19,6 +19,10 @@ struct Results {
 /// that none of the three commands prints.
 std::vector<Results> read(const std::string& path);
 
+/// What the results say, a sentence each without its full stop: at most a dozen. `groups`: the rows that have the same
+/// fields.
+std::vector<std::string> findings_of(const Results& results, const std::vector<std::vector<const Json*>>& groups);
+
 /// An object's fields as an HTML table of two columns.
 std::string table_of_fields(const Json& object);
 /// Rows as an HTML table. What is the same in all of several rows stands above it, once; intervals stand behind what
@@ -28,5 +32,7 @@ std::string table_of_rows(const std::vector<const Json*>& rows);
 /// Plots of the rows' times or ratios over their sizes, as SVG inside a page: one per combination of what else differs,
 /// with rivals and limits. Empty if the rows have no two sizes.
 std::string plots_of(const std::vector<const Json*>& rows);
+/// The part of the page's style sheet that plots need: a colour for each line.
+std::string style_of_plots();
 
 }  // namespace steadfold::command::results

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "results/names.hpp"
+
 namespace steadfold::command::results {
 namespace {
 
@@ -34,7 +36,7 @@ constexpr std::array<std::string_view, 6> results_but_times = {"ratio",  "relati
                                                                "rounds", "messages",       "nodes"};
 constexpr std::array<std::string_view, 3> compared_apart = {"method", "call", "tree"};
 constexpr std::size_t most_series = 10;
-constexpr std::size_t far_too_many = 24;
+constexpr std::size_t far_too_many = most_lines;
 constexpr std::size_t most_labels = 32;  // nobody could read what rows with more mean
 
 template <std::size_t N>
@@ -353,13 +355,31 @@ class PlotMaker {
     }
     std::vector<Plot> plots;
     for (const Rows& part : parts) {
-      Plot plot = plot_of(part);
-      if (finished(plot)) plots.push_back(std::move(plot));
+      for (Plot& plot : cut(plot_of(part)))
+        if (finished(plot)) plots.push_back(std::move(plot));
     }
     return plots;
   }
 
  private:
+  /// A plot with at most `most_lines`, or several.
+  static std::vector<Plot> cut(Plot plot) {
+    const std::size_t count = (plot.series.size() + most_lines - 1) / most_lines;
+    if (count == 1) return {std::move(plot)};
+    std::vector<Plot> plots;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto first = plot.series.begin() + static_cast<std::ptrdiff_t>(i * most_lines);
+      const auto last =
+          plot.series.begin() + static_cast<std::ptrdiff_t>(std::min((i + 1) * most_lines, plot.series.size()));
+      plots.push_back({.title = (plot.title.empty() ? "" : plot.title + ", ") + "part " + std::to_string(i + 1) +
+                                " of " + std::to_string(count),
+                       .x_name = plot.x_name,
+                       .y_name = plot.y_name,
+                       .series = {std::move_iterator(first), std::move_iterator(last)}});
+    }
+    return plots;
+  }
+
   Plot plot_of(const Rows& rows) const {
     Plot plot{.title = joined(*rows.front(), shared_, true), .x_name = x_, .y_name = y_name()};
     PlotInWork in_work(plot);
@@ -388,9 +408,9 @@ class PlotMaker {
       const std::optional<double> y = number_in(row, field);
       // A reading loop is its own limit.
       if (!y || (field == "ns_per_element" && number_in(row, "ratio_to_read") == 1)) continue;
-      const std::string of_field = ys_.size() == 1 ? "" : (name.empty() ? "" : ", ") + field;
+      const std::string of_field = ys_.size() == 1 ? "" : (name.empty() ? "" : ", ") + spoken(field);
       const std::string known_as = name + of_field;
-      plot.add_own(known_as.empty() ? field : known_as, sample_of(row, x, field, *y));
+      plot.add_own(known_as.empty() ? spoken(field) : known_as, sample_of(row, x, field, *y));
     }
   }
 

@@ -27,6 +27,9 @@ struct Series {
   bool is_line = true;               // false if an x comes twice: something untold tells the points apart
 };
 
+/// More do not share a plot: no two lines of one have the same colour.
+inline constexpr std::size_t most_lines = 24;
+
 struct Plot {
   std::string title;  // what is the same in all of its rows, of what differs elsewhere
   std::string x_name;

@@ -1,0 +1,233 @@
+// What results say in sentences. Rows are known by the names of their fields, as in series.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "results/names.hpp"
+#include "results/results.hpp"
+#include "results/series.hpp"
+
+namespace steadfold::command::results {
+namespace {
+
+using Rows = std::vector<const Json*>;
+using Sentences = std::vector<std::string>;
+
+constexpr std::size_t most_sentences = 12;
+constexpr double most_shown = 1e290;  // results that are no times, nor ratios of them
+
+std::optional<double> number_of(const Json& row, const std::string& field) {
+  const auto found = row.find(field);
+  if (found == row.end() || !found->is_number()) return std::nullopt;
+  const auto number = found->get<double>();
+  return std::abs(number) < most_shown ? std::optional(number) : std::nullopt;
+}
+
+std::string string_of(const Json& row, const std::string& field) {
+  const auto found = row.find(field);
+  return found != row.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+Rows pointers_to(const Json& rows) {
+  Rows all;
+  for (const Json& row : rows) all.push_back(&row);
+  return all;
+}
+
+/// "0.23", or "0.23 to 1.7".
+std::string range(double low, double high) {
+  const std::string first = fmt::format("{:.3g}", low);
+  const std::string last = fmt::format("{:.3g}", high);
+  return first == last ? first : first + " to " + last;
+}
+
+Sentences of_verify(const Json& object) {
+  std::map<std::string, std::pair<std::size_t, std::set<std::string>>> methods;
+  for (const Json& row : object["rows"]) {
+    auto& [sums, results] = methods[string_of(row, "method")];
+    ++sums;
+    results.insert(string_of(row, "bits"));
+  }
+  Sentences told = {object["identical"].get<bool>() ? "Every method that promises the same bits gave them."
+                                                    : "A method that promises the same bits gave different ones."};
+  for (const auto& [method, found] : methods) {
+    const auto& [sums, results] = found;
+    told.push_back(results.size() == 1
+                       ? fmt::format("{}: the same bits in {}, {}", method,
+                                     size_text("sums", static_cast<double>(sums)), *results.begin())
+                       : fmt::format("{}: {} different results in {} sums", method, results.size(), sums));
+  }
+  return told;
+}
+
+/// Elements of a type, in plain words.
+std::string elements_text(double count, const std::string& type) {
+  const std::string name = type == "f64" ? "double" : type == "f32" ? "float" : "element";
+  return grouped(count) + " " + name + (count == 1 ? "" : "s");
+}
+
+/// Kernels at the largest size of each type and number of threads, beside the loop that most programs have.
+Sentences of_kernels(const Rows& rows) {
+  struct Best {
+    double elements = 0;
+    std::map<std::string, double> ratios = {};
+  };
+  std::map<std::pair<std::string, double>, Best> parts;
+  for (const Json* const row : rows) {
+    const std::string kernel = string_of(*row, "kernel");
+    const auto ratio = number_of(*row, "ratio_to_accumulate");
+    const auto elements = number_of(*row, "elements");
+    if (!ratio || !elements || kernel == "accumulate" || kernel == "read") continue;
+    Best& best = parts[{string_of(*row, "type"), number_of(*row, "threads").value_or(1)}];
+    if (*elements > best.elements) best = {.elements = *elements};
+    if (*elements < best.elements) continue;
+    const auto [place, is_new] = best.ratios.try_emplace(kernel, *ratio);
+    if (!is_new) place->second = std::min(place->second, *ratio);
+  }
+  Sentences told;
+  for (const auto& [key, best] : parts) {
+    const std::string on = key.second > 1 ? " on " + size_text("threads", key.second) : "";
+    for (const auto& [kernel, ratio] : best.ratios)
+      told.push_back(fmt::format("{}: {:.3g} × std::accumulate at {}{}", kernel, ratio,
+                                 elements_text(best.elements, key.first), on));
+  }
+  return told;
+}
+
+/// What rows of one sentence have in common.
+struct Beside {
+  Rows rows;
+  std::string rival;
+  std::set<std::string> schedules = {};
+};
+
+/// The name of the rival without that of its library, which may be long.
+std::string rival_of(const Json& row) {
+  const std::string name = string_of(row, "rival");
+  const std::size_t library = name.rfind(": ");
+  return library == std::string::npos ? name : name.substr(library + 2);
+}
+
+std::string subject_of(const Json& row) {
+  for (const char* const field : {"method", "kernel", "call", "variant"})
+    if (const std::string name = string_of(row, field); !name.empty()) return name;
+  return "Steadfold";
+}
+
+/// The fields that tell these rows apart beside what is compared.
+std::vector<std::string> mixed_fields(const Rows& rows) {
+  std::vector<std::string> mixed;
+  for (const char* const field : {"operator", "type", "library", "transport"}) {
+    const auto differs = [&](const Json* row) { return string_of(*row, field) != string_of(*rows.front(), field); };
+    if (std::ranges::any_of(rows, differs)) mixed.emplace_back(field);
+  }
+  return mixed;
+}
+
+std::string circumstances_of(const Json& row, const std::vector<std::string>& mixed) {
+  std::string text;
+  for (const std::string& field : mixed)
+    if (const std::string name = string_of(row, field); !name.empty()) text += ", " + field + " " + name;
+  for (const char* const field : {"ranks", "threads"})
+    if (const auto count = number_of(row, field); count && *count > 1) text += ", " + size_text(field, *count);
+  return text;
+}
+
+std::string sentence_of(const std::string& subject, const Beside& each) {
+  const auto ends = [&](const std::string& field) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (const Json* const row : each.rows) {
+      const auto number = number_of(*row, field);
+      if (number) low = std::min(low, *number), high = std::max(high, *number);
+    }
+    return std::pair(low, high);
+  };
+  const auto [low, high] = ends("ratio");
+  std::string text = fmt::format("{}: {} × {}", subject, range(low, high), each.rival);
+  for (const char* const field : {"count", "elements", "points"}) {
+    const auto [least, most] = ends(field);
+    if (least > most) continue;
+    return text + " at " + (least < most ? grouped(least) + " to " : "") + size_text(field, most);
+  }
+  return text;
+}
+
+/// How long calls take beside a rival, over all sizes. Of several schedules the one that the library takes counts.
+Sentences of_rivals(const Rows& rows) {
+  const auto is_auto = [](const Json* row) { return string_of(*row, "schedule") == "auto"; };
+  const bool has_auto = std::ranges::any_of(rows, is_auto);
+  const std::vector<std::string> mixed = mixed_fields(rows);
+  std::vector<std::pair<std::string, Beside>> parts;
+  std::map<std::string, std::size_t> places;
+  for (const Json* const row : rows) {
+    const std::string rival = rival_of(*row);
+    if (!number_of(*row, "ratio") || rival.empty() || (has_auto && !is_auto(row))) continue;
+    const std::string subject = subject_of(*row) + circumstances_of(*row, mixed);
+    const auto [place, is_new] = places.try_emplace(subject + "\n" + rival, parts.size());
+    if (is_new) parts.push_back({subject, {.rows = {}, .rival = rival}});
+    parts[place->second].second.rows.push_back(row);
+    parts[place->second].second.schedules.insert(string_of(*row, "schedule"));
+  }
+  Sentences told;
+  for (const auto& [subject, each] : parts)
+    told.push_back(sentence_of(subject, each) +
+                   (each.schedules.size() > 1 ? fmt::format(", over {} schedules", each.schedules.size()) : ""));
+  return told;
+}
+
+/// The least and the greatest of a plot's own lines where x is greatest, or how its only line changes.
+std::string sentence_of(const Plot& plot) {
+  std::vector<const Series*> own;
+  for (const Series& series : plot.series)
+    if (series.role == Role::own && series.is_line) own.push_back(&series);
+  if (own.empty()) return "";
+  double last = -INFINITY;
+  for (const Series* const series : own) last = std::max(last, series->samples.back().x);
+  std::erase_if(own, [&](const Series* series) { return series->samples.back().x < last; });
+  const std::string of_plot = (plot.title.empty() ? "" : plot.title + ": ") + spoken(plot.y_name);
+  const auto y_of = [](const Series* series) { return series->samples.back().y; };
+  if (own.size() > 1) {
+    const auto [least, most] = std::ranges::minmax(own, {}, y_of);
+    if (y_of(least) == y_of(most))
+      return fmt::format("{} at {}: {} for each of {} lines", of_plot, size_text(plot.x_name, last),
+                         quantity(plot.y_name, y_of(least)), own.size());
+    return fmt::format("{} at {}: {} ({}) is the lowest, {} ({}) the highest of {}", of_plot,
+                       size_text(plot.x_name, last), least->name, quantity(plot.y_name, y_of(least)), most->name,
+                       quantity(plot.y_name, y_of(most)), own.size());
+  }
+  const Sample first = own.front()->samples.front();
+  return fmt::format("{}: {} at {}, {} at {}", of_plot, quantity(plot.y_name, first.y), size_text(plot.x_name, first.x),
+                     quantity(plot.y_name, y_of(own.front())), size_text(plot.x_name, last));
+}
+
+Sentences of_plots(const std::vector<Rows>& groups) {
+  Sentences told;
+  for (const Rows& rows : groups)
+    for (const Plot& plot : plots_in(rows))
+      if (std::string sentence = sentence_of(plot); !sentence.empty()) told.push_back(std::move(sentence));
+  return told;
+}
+
+}  // namespace
+
+Sentences findings_of(const Results& results, const std::vector<Rows>& groups) {
+  if (results.kind == "verify") return of_verify(results.object);
+  const Rows rows = pointers_to(results.object["rows"]);
+  Sentences told = of_kernels(rows);
+  if (told.empty()) told = of_rivals(rows);
+  if (told.empty()) told = of_plots(groups);
+  if (told.size() <= most_sentences) return told;
+  const std::size_t left_out = told.size() - most_sentences;
+  told.resize(most_sentences);
+  told.push_back(fmt::format("{} more are in the plots and tables", left_out));
+  return told;
+}
+
+}  // namespace steadfold::command::results
