@@ -158,12 +158,18 @@ namespace {
 
 constexpr const char* worker_name = "bench-worker";
 
+/// Throws Failure if there is no benchmark of that name, here or in the laboratory.
+void check_benchmark(const std::string& name) {
+  const std::vector<std::string_view> known = all_names();
+  if (std::ranges::count(known, name) == 0) throw Failure(schedule::unknown_name("benchmark", name, known));
+}
+
 /// Throws Failure if there is none of that name here.
 const Benchmark& named(std::span<const Benchmark> known, const std::string& name) {
   const auto found = std::ranges::find(known, name, &Benchmark::name);
   if (found != known.end()) return *found;
-  if (std::ranges::count(laboratory_benchmarks, name) > 0) throw missing_laboratory("bench " + name);
-  throw Failure(schedule::unknown_name("benchmark", name, all_names()));
+  check_benchmark(name);
+  throw missing_laboratory("bench " + name);
 }
 
 /// Measures in one launch, by this command or by that of another MPI library.
@@ -338,7 +344,7 @@ void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known) 
                           "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
                           "auto, splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
   declare(bench, *asked);
-  check_words(*bench.get_option("name"), [known](const std::string& name) { named(known, name); });
+  check_words(*bench.get_option("name"), check_benchmark);
   bench.callback([asked, &bench, &action, known] {
     const Benchmark& benchmark = named(known, asked->options.name);
     refuse_unused(bench, asked->options.name, uses_of_benchmarks);

@@ -145,6 +145,7 @@ class Options(FaultTest):
             (["simulate", "--ranks", "x", "--elemnts", "3"], "unknown option '--elemnts' (the nearest name is '--elements')"),
             (["bench", "locl", "--frob", "--rounds", "x"], "unknown benchmark 'locl' (the nearest name is 'local')"),
             (["bench", "local", "--frob", "--rounds", "x"], "unknown option '--frob'"),
+            (["bench", "shared", "--frob"], "unknown option '--frob'"),  # which the laboratory has
             (["sum", "missing", "--frob", "--method", "fast"], "cannot read missing"),
             (["sum", self.path, "--methd", "fast"], "unknown option '--methd' (the nearest name is '--method')"),
             (["sum", "--methd", "fast", self.path], "unknown option '--methd'"),
