@@ -41,8 +41,8 @@ Json json_of(const Job& job, const SumOptions& options, const Share& share, cons
 
 /// The shortest decimal that reads back as the same number of the file's type.
 std::string decimal_of(const Share& share, double value) {
-  const bool is_wide = std::holds_alternative<std::vector<double>>(share.elements);
-  return is_wide ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  const bool is_float = std::holds_alternative<std::vector<float>>(share.elements);
+  return is_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
 /// The value and its bits, then a table with the other fields.

@@ -200,7 +200,10 @@ class Reports(ReportTest):
         for each, ratio in zip(kernels, (0.5, 0.2345, 1.0)):
             each["ratio_to_accumulate"] = ratio
         self.assertEqual(self.findings({**BENCH, "rows": kernels}), ["exact: 0.234 × std::accumulate at 100 000 doubles."])
-        self.assertEqual(self.findings(RANKS), ["exact, 2 ranks: 0.00267 to 0.333 × MPI_Allreduce at 1 to 1000 elements."])
+        self.assertEqual(self.findings(RANKS), ["exact, 2 ranks: 0.333 × MPI_Allreduce at 1 element, 0.00267 × at 1000 elements."])
+        middle = [over_ranks(n, 3e-6 * n * k, call=call) for call in ("allreduce", "plan") for n, k in ((1, 0.5), (10, 4.0), (100, 2.0))]
+        self.assertEqual(self.findings({**RANKS, "rows": middle}),
+                         [f"exact, {call}, 2 ranks: 0.5 × MPI_Allreduce at 1 element, 2 × at 100 elements, up to 4 × between." for call in ("allreduce", "plan")])  # fmt: skip
         several = [over_ranks(8, 1e-6 * k, schedule=schedule) for k, schedule in ((3, "ring"), (6, "flat"), (12, "auto"))]
         self.assertEqual(self.findings({**RANKS, "rows": several[:2]}),
                          ["exact, 2 ranks: 0.125 to 0.25 × MPI_Allreduce at 8 elements, over 2 schedules."])  # fmt: skip

@@ -123,7 +123,7 @@ std::string subject_of(const Json& row) {
 /// The fields that tell these rows apart beside what is compared.
 std::vector<std::string> mixed_fields(const Rows& rows) {
   std::vector<std::string> mixed;
-  for (const char* const field : {"operator", "type", "library", "transport"}) {
+  for (const char* const field : {"call", "operator", "type", "library", "transport"}) {
     const auto differs = [&](const Json* row) { return string_of(*row, field) != string_of(*rows.front(), field); };
     if (std::ranges::any_of(rows, differs)) mixed.emplace_back(field);
   }
@@ -133,30 +133,42 @@ std::vector<std::string> mixed_fields(const Rows& rows) {
 std::string circumstances_of(const Json& row, const std::vector<std::string>& mixed) {
   std::string text;
   for (const std::string& field : mixed)
-    if (const std::string name = string_of(row, field); !name.empty()) text += ", " + field + " " + name;
+    if (const std::string name = string_of(row, field); !name.empty())
+      text += ", " + (field == "call" ? "" : field + " ") + name;
   for (const char* const field : {"ranks", "threads"})
     if (const auto count = number_of(row, field); count && *count > 1) text += ", " + size_text(field, *count);
   return text;
 }
 
+/// The least and the greatest of some ratios.
+struct Ratios {
+  double low = INFINITY;
+  double high = -INFINITY;
+
+  void add(double ratio) { low = std::min(low, ratio), high = std::max(high, ratio); }
+};
+
+/// The field that says how large calls are; empty if there is none.
+std::string size_field(const Rows& rows) {
+  for (const char* const field : {"count", "elements", "points"})
+    if (std::ranges::all_of(rows, [&](const Json* row) { return number_of(*row, field).has_value(); })) return field;
+  return "";
+}
+
+/// Ratios at the least and the greatest size, and the greatest between them if it is greater than both.
 std::string sentence_of(const std::string& subject, const Beside& each) {
-  const auto ends = [&](const std::string& field) {
-    double low = INFINITY;
-    double high = -INFINITY;
-    for (const Json* const row : each.rows) {
-      const auto number = number_of(*row, field);
-      if (number) low = std::min(low, *number), high = std::max(high, *number);
-    }
-    return std::pair(low, high);
-  };
-  const auto [low, high] = ends("ratio");
-  std::string text = fmt::format("{}: {} × {}", subject, range(low, high), each.rival);
-  for (const char* const field : {"count", "elements", "points"}) {
-    const auto [least, most] = ends(field);
-    if (least > most) continue;
-    return text + " at " + (least < most ? grouped(least) + " to " : "") + size_text(field, most);
-  }
-  return text;
+  const std::string field = size_field(each.rows);
+  std::map<double, Ratios> by_size;
+  for (const Json* const row : each.rows)
+    by_size[field.empty() ? 0 : *number_of(*row, field)].add(*number_of(*row, "ratio"));
+  const auto at = [&](double size) { return field.empty() ? "" : " at " + size_text(field, size); };
+  const auto& [least, first] = *by_size.begin();
+  const auto& [most, last] = *by_size.rbegin();
+  std::string text = fmt::format("{}: {} × {}{}", subject, range(first.low, first.high), each.rival, at(least));
+  if (by_size.size() > 1) text += fmt::format(", {} ×{}", range(last.low, last.high), at(most));
+  double between = 0;
+  for (const auto& [size, ratios] : by_size) between = std::max(between, ratios.high);
+  return between > std::max(first.high, last.high) ? text + fmt::format(", up to {:.3g} × between", between) : text;
 }
 
 /// How long calls take beside a rival, over all sizes. Of several schedules the one that the library takes counts.
