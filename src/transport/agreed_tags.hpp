@@ -1,5 +1,5 @@
-// Tags that the ranks of a transport hand out together.
-// Cost: that of Tags; once they have come to their end, one exchange of those that ranks still hold.
+// Message tags that all ranks of a transport hand out in the same order.
+// Cost: as Tags. When the tags run out, the ranks exchange once which tags they still hold.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace steadfold::transport {
 
-/// For one thread at a time, but tags may be given back by any.
+/// One thread at a time may take tags; any thread may give them back.
 class AgreedTags {
  public:
   explicit AgreedTags(std::uint32_t last) : tags_(last) {}
 
-  /// As Transport::new_tags says; it may gather over `ranks`.
+  /// See Transport::new_tags. May gather over `ranks`.
   std::optional<std::uint32_t> take(Transport& ranks, std::uint32_t count) {
     if (!is_renewing_) {
       if (const auto first = tags_.take(count)) return first;
@@ -43,7 +43,7 @@ class AgreedTags {
     return first;
   }
 
-  /// For an endpoint. Throws std::runtime_error if there is no such tag.
+  /// Holds a tag for an endpoint. Throws std::runtime_error if there is no such tag.
   HeldTag hold(std::uint32_t tag) {
     if (tag > tags_.last())
       throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
@@ -53,7 +53,7 @@ class AgreedTags {
 
  private:
   Tags tags_;
-  std::vector<std::uint32_t> held_;  // while ranks tell each other
+  std::vector<std::uint32_t> held_;  // this rank's tags, while the ranks exchange them
   bool is_renewing_ = false;
 };
 

@@ -1,5 +1,5 @@
-// When a waiting rank yields its core, and when it sleeps.
-// Cost: one comparison per test. Source: [S2] for spinning first.
+// Decides when a waiting rank yields its core, and when it sleeps.
+// Cost: one comparison per test. Source for spinning first: Lapillonne & Peltekov 2013.
 #pragma once
 
 #include <sched.h>
@@ -10,15 +10,18 @@
 
 namespace steadfold::transport {
 
-/// Yields the core after many tests in a row that found nothing: if ranks share cores, the rank waited for may not be
-/// running. How many is learned: fewer after a wait that ended after a yield, more after one that ended before. Three
-/// ranks on two cores exchange in some 4 us with MPICH, against 2.6 ms without yielding and 44 us with a fixed 4096. If
-/// every rank has a core, it yields much later, since other programs would keep the core for milliseconds: by then they
-/// probably have that of the rank waited for. Beside three busy programs a test with two threads on two cores takes 3 s
-/// of processors so, and 29 without.
+/// Yields the core after many tests in a row that found nothing: if ranks share cores, the awaited rank may not be
+/// running. The number of tests before a yield is learned. It falls after a wait that ended after a yield, and grows
+/// after a wait that ended before one. With MPICH, three ranks on two cores exchange in about 4 us, compared with 2.6
+/// ms without yielding and 44 us with a fixed number of 4096.
 ///
-/// Who waits for memory alone may sleep after a long time, and wakes up by itself, so nobody has to wake it: at most a
-/// tenth of a wait is slept too long. Who drives MPI never sleeps: others may need its progress.
+/// If every rank has a core, a rank yields much later: another program may keep the core for milliseconds. After a long
+/// wait, another program probably occupies the core of the awaited rank. Beside three busy programs, a test with two
+/// threads on two cores takes 3 s of processor time, compared with 29 s without this rule.
+///
+/// A rank that waits only for memory may sleep after a long wait. It wakes up by itself, so no rank has to wake it, and
+/// it oversleeps by at most a tenth of its wait. A rank that drives MPI never sleeps, because other ranks may need its
+/// progress.
 class Backoff {
  public:
   enum class Sleeps : bool { never, after_long };
@@ -36,20 +39,20 @@ class Backoff {
     else if ((shares_cores_ || idle_tests_ > tests_alone) && idle_tests_ % tests_per_yield == 0)
       sched_yield();
   }
-  /// Tests in a row that found nothing.
+  /// The number of tests in a row that found nothing.
   std::uint32_t idle_tests() const noexcept { return idle_tests_; }
 
  private:
   static constexpr std::uint32_t least = 64;
-  static constexpr std::uint32_t most = 4096;  // some 0.2 ms
+  static constexpr std::uint32_t most = 4096;  // about 0.2 ms
   static constexpr std::uint32_t tests_per_yield = 16;
-  static constexpr std::uint32_t tests_alone = 1 << 14;         // of memory some 0.1 ms
-  static constexpr std::uint32_t tests_before_sleep = 1 << 18;  // of some nanoseconds each: a millisecond and more
+  static constexpr std::uint32_t tests_alone = 1 << 14;         // about 0.1 ms if each test reads memory
+  static constexpr std::uint32_t tests_before_sleep = 1 << 18;  // at least 1 ms, at some nanoseconds per test
 
   void sleep() noexcept {
     constexpr timespec nap{.tv_sec = 0, .tv_nsec = 50000};
     nanosleep(&nap, nullptr);
-    idle_tests_ -= 1;  // does not wrap around, however long it takes
+    idle_tests_ -= 1;  // so that it never wraps around
   }
 
   bool shares_cores_;

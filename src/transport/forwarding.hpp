@@ -1,5 +1,5 @@
-// Endpoints and transports that pass every call on to another one: the base of those that change a little on the way.
-// Rank order: the other one's. Cost: a virtual call.
+// Base classes for endpoints and transports that pass every call on to an inner object and change little.
+// Cost: a virtual call.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class ForwardingEndpoint : public Endpoint {
 
  protected:
   Endpoint& inner() noexcept { return *inner_; }
-  /// Ends the other one, before this one ends.
+  /// Destroys the inner endpoint, before this endpoint is destroyed.
   void end_inner() noexcept { inner_.reset(); }
 
  private:

@@ -1,5 +1,5 @@
-// Which parts of a window are free.
-// Cost: O(parts). First fit.
+// Tracks which parts of a range are free.
+// Cost: O(parts). Takes the first part that fits.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace steadfold::transport {
 
-/// Numbers of units, of whatever size. One thread at a time. Without memory for the list what is given back is lost.
+/// Counts in units of any size. One thread at a time. If memory for the list runs out, a part that is given back is
+/// lost.
 class FreeParts {
  public:
   explicit FreeParts(std::uint64_t count) {
     if (count > 0) parts_[0] = count;
   }
 
-  /// The first of `count` units in a row, which are free no more.
+  /// Takes `count` contiguous units and returns the first.
   std::optional<std::uint64_t> take(std::uint64_t count) noexcept {
     for (auto part = parts_.begin(); part != parts_.end(); ++part) {
       const auto [first, all] = *part;
@@ -52,7 +53,7 @@ class FreeParts {
   }
 
  private:
-  using Parts = std::map<std::uint64_t, std::uint64_t>;  // first and count
+  using Parts = std::map<std::uint64_t, std::uint64_t>;  // the first unit of each part, and its length
 
   void put(Parts::node_type node, std::uint64_t first, std::uint64_t count) noexcept {
     node.key() = first;

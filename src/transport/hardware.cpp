@@ -1,4 +1,4 @@
-// What hwloc says of the machine, kept as plain numbers.
+// Reads the machine's topology from hwloc and keeps it as plain numbers.
 #include "transport/hardware.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// Cores of which nothing is known but that they are there.
+/// Cores without any known property except their number.
 std::vector<Core> bare_cores(const cpu_set_t& processors) {
   std::vector<Core> cores;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
@@ -28,7 +28,7 @@ std::vector<Core> bare_cores(const cpu_set_t& processors) {
   return cores;
 }
 
-/// What stands behind the colon of a line "key : value"; empty if that is another key.
+/// The text after the colon of a line "key : value"; empty if the line has another key.
 std::string value_in(const std::string& line, std::string_view key) {
   const std::size_t colon = line.find(": ");
   return line.starts_with(key) && colon != std::string::npos ? line.substr(colon + 2) : "";
@@ -60,7 +60,7 @@ Loaded started() {
   hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
   for (const auto type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE})
     hwloc_topology_set_type_filter(made, type, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // Which cores some NUMA domains have, only a group says.
+  // Only groups tell which cores belong to some NUMA domains.
   hwloc_topology_set_type_filter(made, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   return topology;
 }
@@ -99,7 +99,7 @@ std::vector<Core> own_cores() { return bare_cores(usable_processors()); }
 }  // namespace
 
 const Hardware& Hardware::own() {
-  static const Hardware& machine = *new Hardware(own_cores());  // never destroyed: calls may come when statics are
+  static const Hardware& machine = *new Hardware(own_cores());  // never destroyed: statics may call it
   return machine;
 }
 
@@ -125,7 +125,7 @@ Hardware Hardware::among(const cpu_set_t& processors) const {
     CPU_AND(&core.processors, &core.processors, &processors);
     if (CPU_COUNT(&core.processors) > 0) found.push_back(core);
   }
-  // What the system shows may be another machine than the one it schedules on.
+  // hwloc may show other processors than the system schedules on, as in some virtual machines.
   return Hardware(found.empty() ? bare_cores(processors) : std::move(found));
 }
 

@@ -1,6 +1,6 @@
-// The memory of an endpoint's landing slots: one block, every slot on a cache line of its own.
-// Cost: one allocation; every capacity is rounded up to a multiple of 64 bytes, by at least one byte; pages are touched
-// when first used.
+// The memory of an endpoint's landing slots: one block, in which every slot begins a cache line.
+// Cost: one allocation. Every capacity is increased to the next multiple of 64 bytes, by at least one byte. A page is
+// touched when it is first used.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class LandingSlots {
   std::span<std::byte> operator[](SlotNumber slot) const noexcept {
     return {block_.get() + slots_[slot].first, slots_[slot].capacity};
   }
-  /// The slot and the margin behind it, at least one byte: a message that reaches into the margin did not fit.
+  /// The slot and its margin of at least one byte. A message that reaches into the margin did not fit into the slot.
   std::span<std::byte> with_margin(SlotNumber slot) noexcept {
     return {block_.get() + slots_[slot].first, room_for(slots_[slot].capacity)};
   }
@@ -45,7 +45,7 @@ class LandingSlots {
   static constexpr Bytes room_for(Bytes capacity) noexcept {
     return capacity == 0 ? 0 : (capacity / alignment + 1) * alignment;
   }
-  static constexpr Bytes most = Bytes{1} << 62;  // no sum of capacities wraps around below it
+  static constexpr Bytes most = Bytes{1} << 62;  // below this limit, no sum of capacities wraps around
   struct Release {
     void operator()(std::byte* block) const noexcept { ::operator delete(block, std::align_val_t{alignment}); }
   };

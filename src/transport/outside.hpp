@@ -1,5 +1,6 @@
-// Workers of several processes: which of them are where, and what brings them messages of those of other processes.
-// Rank order: by process, then by worker. Cost: not concerned.
+// Workers (threads that are ranks) of several processes: which process each worker belongs to, and how messages reach
+// the workers of other processes.
+// Rank order: by process, then by worker.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,10 @@ class Workers {
  public:
   struct WorkerAddress {
     Rank process = 0;
-    Rank worker = 0;  // of its process
+    Rank worker = 0;  // its number within the process
   };
 
-  /// `counts`: how many each process has.
+  /// `counts`: the number of workers of each process.
   explicit Workers(std::span<const Rank> counts) {
     for (const Rank count : counts) {
       const auto process = static_cast<Rank>(first_.size());
@@ -36,10 +37,10 @@ class Workers {
 
   Rank rank_count() const noexcept { return static_cast<Rank>(places_.size()); }
   Rank process_count() const noexcept { return static_cast<Rank>(first_.size()) - 1; }
-  /// The rank of a process's first worker; of process_count(): the number of all workers.
+  /// The rank of a process's first worker; for process_count(), the number of all workers.
   Rank first(Rank process) const noexcept { return first_[static_cast<std::size_t>(process)]; }
   Rank count(Rank process) const noexcept { return first(process + 1) - first(process); }
-  /// The workers of the process that has most of them.
+  /// The number of workers of the process that has most workers.
   Rank most() const noexcept { return most_; }
   WorkerAddress place(Rank rank) const noexcept { return places_[static_cast<std::size_t>(rank)]; }
 
@@ -49,7 +50,7 @@ class Workers {
   Rank most_ = 0;
 };
 
-/// What connects this process with others. Its endpoints keep it.
+/// Connects this process with other processes. Its endpoints keep it alive.
 class Outside {
  public:
   Outside() = default;
@@ -57,20 +58,22 @@ class Outside {
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
 
-  /// The processes as ranks, for worker 0 of each.
+  /// A transport whose ranks are the processes. Only worker 0 of each process uses it.
   virtual Transport& processes() noexcept = 0;
-  /// Whether several threads of this process may send messages at once; else worker 0's does so for all.
+  /// Whether several threads of this process may send messages at once. If not, worker 0 sends the messages of all
+  /// workers.
   virtual bool serves_threads() const noexcept = 0;
-  /// Whether the processes share cores with each other, or may with others.
+  /// Whether the processes share cores, or may share them.
   virtual bool shares_cores() const noexcept = 0;
-  /// The workers that are on this process's node, if processes there share memory: `own` is its first one, and the
-  /// memory has room for mailboxes and posts of all of its workers. Null memory: they do not. Collective, blocks.
-  /// Throws std::runtime_error, the same on every process, where it was asked for in vain.
+  /// The workers on this process's node, if its processes share memory. `own` is the first worker of this process. The
+  /// memory has room for the mailboxes and posts of all its workers. The memory is null if the processes do not share
+  /// it. Collective, blocks. If the caller demanded shared memory and there is none, throws the same std::runtime_error
+  /// on every process.
   virtual Neighbourhood share_node(const Workers& /*workers*/, bool /*shares_cores*/) { return {}; }
-  /// The last tag of endpoints between such workers. Throws std::runtime_error if there are few.
+  /// The last tag for endpoints between these workers. Throws std::runtime_error if there are too few tags.
   virtual std::uint32_t last_tag(const Workers& workers) const = 0;
-  /// The end of the worker with this rank, for messages to and from every other; words cannot be added. For any thread.
-  /// Throws std::runtime_error as Transport::prepare does.
+  /// Prepares the endpoint of the worker with this rank, for messages to and from all other workers. The endpoint
+  /// cannot add words. Any thread may call it. Throws std::runtime_error as Transport::prepare does.
   virtual std::unique_ptr<Endpoint> prepare(std::shared_ptr<const Workers> workers, Rank rank, HeldTag tag,
                                             std::span<const Bytes> capacities, Ticket tickets, bool shares_cores) = 0;
 };

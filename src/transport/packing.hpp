@@ -1,6 +1,6 @@
-// Messages that carry several slots: their bytes one after the other, each on a 16-byte boundary, then the size of each
-// (64 bits). A message of one slot is that slot's bytes and nothing more.
-// Cost: 8 bytes per slot and up to 15 of padding.
+// Messages that carry several slots: the bytes of each slot, aligned to 16 bytes, then the size of each slot (64 bits
+// per size). A message of one slot contains only the bytes of that slot.
+// Cost: 8 bytes per slot, and up to 15 bytes of padding.
 #pragma once
 
 #include <cstring>
@@ -15,16 +15,16 @@ using order::Bytes;
 
 constexpr Bytes on_boundary(Bytes bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
-/// What a slot of `bytes` takes in a message of `slots`.
+/// The number of bytes that a slot of `bytes` bytes takes in a message of `slots` slots.
 constexpr Bytes bytes_in_message(Bytes bytes, std::size_t slots) noexcept {
   return slots == 1 ? bytes : on_boundary(bytes) + sizeof(std::uint64_t);
 }
 
-/// Writes `out` anew. Allocates nothing where its capacity suffices.
+/// Overwrites `out`. Allocates nothing if the capacity of `out` suffices.
 class Packer {
  public:
   explicit Packer(std::vector<std::byte>& out) : out_(out) { out_.clear(); }
-  /// A slot's bytes, and those that stand apart.
+  /// Adds a slot; `apart` are its last bytes, if they are stored elsewhere.
   void add(std::span<const std::byte> slot, std::span<const std::byte> apart = {}) {
     out_.insert(out_.end(), slot.begin(), slot.end());
     out_.insert(out_.end(), apart.begin(), apart.end());
@@ -39,7 +39,7 @@ class Packer {
   std::vector<std::byte>& out_;
 };
 
-/// The slots of a message in turn; nothing, for all of them, where its sizes do not add up.
+/// Returns the slots of a message in turn; returns nothing for any slot if the sizes in the message do not add up.
 class Unpacker {
  public:
   Unpacker(std::span<std::byte> message, std::size_t slots) : message_(message), slots_(slots) {

@@ -1,5 +1,6 @@
-// The tags of a group: handed out in turn; once all were, those that no rank holds are handed out again.
-// Cost: O(log held) per tag; one exchange each time the tags come to their end.
+// The message tags of a group. Tags are handed out in turn. After the last tag, the tags that no rank holds are handed
+// out again.
+// Cost: O(log held) per tag, and one exchange each time the tags run out.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +13,13 @@
 
 namespace steadfold::transport {
 
-/// Equal on every rank, except for the tags held. One thread at a time may take tags; any thread may give them back.
+/// Equal on every rank, except for the held tags. One thread at a time may take tags; any thread may give them back.
 class Tags {
  public:
   explicit Tags(std::uint32_t last) : last_(last) {}
   std::uint32_t last() const noexcept { return last_; }
 
-  /// Takes `count` tags in a row that no rank held when the tags last came to their end; returns the first, if any.
+  /// Takes `count` contiguous tags that no rank held when the tags last ran out; returns the first, or nothing.
   std::optional<std::uint32_t> take(std::uint32_t count) {
     std::uint64_t first = next_;
     for (auto i = std::ranges::lower_bound(taken_, next_); i != taken_.end() && *i < first + count; ++i)
@@ -28,7 +29,7 @@ class Tags {
     return static_cast<std::uint32_t>(first);
   }
 
-  /// Starts again from the first tag; `taken` are those that any rank holds.
+  /// Starts again from the first tag; `taken` are the tags that any rank holds.
   void start_over(std::vector<std::uint32_t> taken) {
     taken_ = std::move(taken);
     std::ranges::sort(taken_);
@@ -58,7 +59,7 @@ class Tags {
   std::multiset<std::uint32_t> held_;
 };
 
-/// A tag that an endpoint holds for as long as it lives, or for ever.
+/// A tag that an endpoint holds until it is destroyed, or forever.
 class HeldTag {
  public:
   HeldTag(Tags& tags, std::uint32_t tag) : tags_(&tags), tag_(tag) { tags.hold(tag); }

@@ -1,4 +1,4 @@
-// Requests that are open stand one after the other, so that one call asks for all of them.
+// Open requests are contiguous, so one MPI call can test all of them.
 #include "transport/mpi/endpoint.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// `size` bytes, too many for an int to count, as one element; MPI_DATATYPE_NULL if the library refuses.
+/// A data type of `size` bytes, more than an int can count; MPI_DATATYPE_NULL if the MPI library refuses.
 MPI_Datatype large_type(Bytes size) noexcept {
   constexpr int chunk_bytes = 1 << 30;
   MPI_Datatype chunk = MPI_DATATYPE_NULL;
@@ -43,14 +43,14 @@ class MpiEndpoint final : public Endpoint {
       const Bytes room = slots_.with_margin(slot).size();
       if (room > int_max) large_slots_.push_back({slot, large_type(room)});
     }
-    requests_.reserve(2 * std::size_t{tickets});  // messages in two parts
+    requests_.reserve(2 * std::size_t{tickets});  // two requests per message in two parts
     open_.reserve(2 * std::size_t{tickets});
     failed_.reserve(tickets);
   }
 
   ~MpiEndpoint() override {
     if (finalized()) return;
-    if (!requests_.empty()) held_tag_.never_give_back();  // a late message must not meet a new endpoint
+    if (!requests_.empty()) held_tag_.never_give_back();  // so that a late message never reaches a new endpoint
     for (std::size_t i = 0; i < requests_.size(); ++i) withdraw(requests_[i], open_[i].kind);
     for (LargeSlot& large : large_slots_) {
       if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);
@@ -88,7 +88,7 @@ class MpiEndpoint final : public Endpoint {
     started(ticket, RequestKind::sum, request, error);
   }
 
-  /// Asks for a batch of what is open, in turn if there is more.
+  /// Tests a batch of the open requests; if there are more, the next poll tests the next batch.
   std::size_t poll(std::span<Completion> completions) noexcept override {
     if (!failed_.empty()) return take_failed(completions);
     if (next_ >= requests_.size()) next_ = 0;
@@ -102,15 +102,15 @@ class MpiEndpoint final : public Endpoint {
   Traffic traffic() const noexcept override { return traffic_; }
 
  private:
-  static constexpr std::size_t batch = 16;  // bounds what a poll costs: some 30 ns for each with MPICH
+  static constexpr std::size_t batch = 16;  // bounds the cost of a poll: about 30 ns per request with MPICH
   enum class RequestKind : std::uint8_t { send, receive, sum };
-  /// What a request is part of.
+  /// The ticket that a request belongs to.
   struct Open {
     Ticket ticket;
     RequestKind kind;
   };
   struct TicketProgress {
-    std::uint8_t open = 0;  // requests
+    std::uint8_t open = 0;  // number of open requests
     bool failed = false;
     bool has_two_parts = false;
     SlotNumber slot = 0;
@@ -121,8 +121,8 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type;
   };
 
-  /// Whether it did start. The request is a reference, since the call that makes it may be this one's other argument,
-  /// and compilers differ in which of two arguments they evaluate first.
+  /// Whether the request has started. `request` is a reference because the call that makes the request may be the next
+  /// argument, and the evaluation order of arguments is unspecified.
   bool started(Ticket ticket, RequestKind kind, const MPI_Request& request, int error) noexcept {
     TicketProgress& progress = progress_[ticket];
     if (error == MPI_SUCCESS) {
@@ -143,7 +143,7 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Finds which of the next requests are done; returns how many. One alone costs less by PMPI_Test.
+  /// Finds the completed requests of the next `asked` ones; returns their number. PMPI_Test is cheaper for one request.
   int ask(int asked) noexcept {
     int done = 0;
     if (asked > 1) {
@@ -168,7 +168,7 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Takes in the requests that are done, and closes the gaps that they leave.
+  /// Handles the completed requests, and closes the gaps that they leave.
   std::size_t take(int done, std::span<Completion> completions) noexcept {
     const std::span indices(indices_.data(), static_cast<std::size_t>(done));
     std::size_t count = 0;
@@ -193,8 +193,8 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Whether the ticket of a request that is done has come to its end: all its parts have, even if one failed, since
-  /// the others may still write into the caller's memory.
+  /// Whether all requests of the ticket have ended. If one part failed, the ticket still waits for the other, which may
+  /// write into the caller's memory.
   bool has_ended(const Open& open, const MPI_Status& status) noexcept {
     TicketProgress& progress = progress_[open.ticket];
     progress.open -= 1;
@@ -203,8 +203,8 @@ class MpiEndpoint final : public Endpoint {
     return progress.open == 0;
   }
 
-  /// Some MPI libraries truncate a message without an error, so a message that reaches into the margin did not fit. If
-  /// a message has two parts, the first says how large it is.
+  /// Whether a message fits its slot. Some MPI libraries truncate a message without an error, so a message that reaches
+  /// into the margin did not fit. The first part of a message in two parts says how large the message is.
   bool has_landed(TicketProgress& progress, const MPI_Status& status) const noexcept {
     int count = 0;
     PMPI_Get_count(&status, MPI_BYTE, &count);
@@ -222,7 +222,7 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type = large_type(bytes.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
     const int error = PMPI_Isend(bytes.data(), 1, type, to.process, to.tag, comms_.messages, &request);
-    PMPI_Type_free(&type);  // the send under way keeps the type
+    PMPI_Type_free(&type);  // the open send keeps the type
     return error;
   }
 
@@ -240,7 +240,7 @@ class MpiEndpoint final : public Endpoint {
     return error;
   }
 
-  /// Makes sure that nothing under way can still write into our slots or the caller's words.
+  /// Makes sure that no open request can still write into the slots or the caller's words.
   static void withdraw(MPI_Request& request, RequestKind kind) noexcept {
     if (kind == RequestKind::send) {
       PMPI_Request_free(&request);
@@ -257,11 +257,11 @@ class MpiEndpoint final : public Endpoint {
   LandingSlots slots_;
   std::vector<LargeSlot> large_slots_;
   std::vector<TicketProgress> progress_;  // by ticket
-  std::vector<MPI_Request> requests_;     // those that are open, one after the other
-  std::vector<Open> open_;                // what each is part of
-  std::vector<Ticket> failed_;            // could not be started, and nobody was told
-  std::size_t next_ = 0;                  // the request that is asked for next
-  std::array<int, batch> indices_;        // of those that are done
+  std::vector<MPI_Request> requests_;     // open requests, contiguous
+  std::vector<Open> open_;                // for each open request
+  std::vector<Ticket> failed_;            // could not start, and poll() has not returned them yet
+  std::size_t next_ = 0;                  // the first request of the next test
+  std::array<int, batch> indices_;        // of the completed requests
   std::array<MPI_Status, batch> statuses_;
   Backoff backoff_;
   Traffic traffic_;

@@ -1,6 +1,6 @@
 // One rank's end of a plan over MPI messages.
-// Rank order: messages between two ranks of one endpoint arrive in the order put, as MPI promises per tag.
-// Cost: one Isend and one Irecv per message, one Testsome per poll; a few nanoseconds of our own.
+// Rank order: messages between two ranks of one endpoint arrive in the order of `put`, as MPI guarantees per tag.
+// Cost: one Isend and one Irecv per message, one Testsome per poll, and a few nanoseconds of overhead.
 #pragma once
 
 #include <mpi.h>
@@ -15,12 +15,12 @@
 
 namespace steadfold::transport {
 
-inline constexpr Bytes int_max = std::numeric_limits<int>::max();  // what one call of MPI counts
+inline constexpr Bytes int_max = std::numeric_limits<int>::max();  // the largest count of an MPI call
 
-/// Whether this process was made by fork after the library had used MPI. MPI belongs to the parent process then.
+/// Whether fork made this process after the library had used MPI. Then only the parent process may use MPI.
 bool is_forked_child() noexcept;
 
-/// Whether this process may call MPI no more.
+/// Whether this process may no longer call MPI.
 inline bool finalized() noexcept {
   if (is_forked_child()) return true;
   int flag = 0;
@@ -28,7 +28,7 @@ inline bool finalized() noexcept {
   return flag != 0;
 }
 
-/// A communicator that is freed with its last user.
+/// A communicator that is freed with its last owner.
 struct OwnComm {
   OwnComm() = default;
   ~OwnComm() {
@@ -40,23 +40,24 @@ struct OwnComm {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// Over which communicators an endpoint sends messages and adds words.
+/// The communicators over which an endpoint sends messages and adds words.
 struct EndpointComms {
   MPI_Comm messages;
   MPI_Comm words;
-  std::shared_ptr<const void> owns = nullptr;  // what it keeps alive, if anything
+  std::shared_ptr<const void> owns = nullptr;  // an object that the endpoint keeps alive, or null
 };
 
-/// Whom an endpoint's ranks are: those of the communicator, or workers of its processes.
+/// Maps an endpoint's ranks to MPI ranks and tags. The ranks are those of the communicator, or workers of its
+/// processes.
 struct Addresses {
   struct Address {
     int process;
     int tag;
   };
   std::shared_ptr<const Workers> workers = nullptr;
-  Rank own = 0;  // this end's rank among the workers
+  Rank own = 0;  // this endpoint's rank among the workers
 
-  /// For messages to a rank under an endpoint's tag.
+  /// The address of messages to a rank, under an endpoint's tag.
   Address of_target(Rank rank, int tag) const noexcept {
     if (workers == nullptr) return {rank, tag};
     const Workers::WorkerAddress to = workers->place(rank);
@@ -74,8 +75,8 @@ struct Addresses {
   }
 };
 
-/// Communicators that it does not own must outlive it. `shares_cores`: with other ranks, so that it yields while it
-/// waits.
+/// Communicators outside `comms.owns` must outlive the endpoint. `shares_cores`: ranks share cores, so the endpoint
+/// yields while it waits.
 std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag,
                                             std::span<const Bytes> capacities, Ticket tickets, bool shares_cores);
 

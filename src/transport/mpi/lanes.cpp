@@ -84,14 +84,14 @@ bool Lanes::lead_from(Rank source, SlotNumber slot) const noexcept {
          (slots_ >> slot & 1) != 0;
 }
 
-/// Where a message from `source` goes, among the words of the rank that gave the notice. Credits stand before the
-/// lanes.
+/// The position of a message from `source` among the words of the rank that gave the notice. The words of credits come
+/// before the lanes.
 std::uint64_t Lanes::place_of(const LaneNotice& notice, Rank source, std::uint64_t message) const noexcept {
   const std::uint64_t mailbox = static_cast<std::uint64_t>(source) * mailboxes + message % mailboxes;
   return notice.first + ranks_ + mailbox * notice.mailbox_words;
 }
 
-/// What the words of a lane's message carry: how many the mailbox has had, modulo 2^32.
+/// The number in the words of a message: how many messages its mailbox has had, modulo 2^32.
 std::uint32_t Lanes::number_of(std::uint64_t message) const noexcept {
   return static_cast<std::uint32_t>((first_message_ + message) / mailboxes + 1);
 }
@@ -104,14 +104,15 @@ std::span<Word> Lanes::arrived_words() noexcept {
   return std::span(memory_).subspan(copies * copy_words_, mailbox_words_);
 }
 
-/// How many messages each target has taken out, as it is being read: nobody may look before the read has ended.
+/// The taken-message count of each target while it is being read. Look at it only after the read has ended.
 std::span<Word> Lanes::credits_read() noexcept { return std::span(memory_).last(3 * ranks_).first(ranks_); }
-/// How many messages each target had taken out when this rank last read it.
+/// The taken-message count of each target when this rank last read it.
 std::span<Word> Lanes::credits_seen() noexcept { return std::span(memory_).last(2 * ranks_).first(ranks_); }
-/// How many messages this rank took out of each source's.
+/// The number of messages that this rank has taken from each source.
 std::span<Word> Lanes::credits_given() noexcept { return std::span(memory_).last(ranks_); }
 
-/// Writes a message that may be too large for the mailbox: then the first word alone says so. Returns how many words.
+/// Writes a message to `words`; returns the number of words. If the message is too large for the mailbox, writes only
+/// the first word, which says so.
 std::size_t Lanes::pack(std::span<Word> words, std::uint32_t number, std::span<const std::byte> bytes) const noexcept {
   constexpr Bytes most = std::numeric_limits<std::uint32_t>::max();
   words[0] = word_of(static_cast<std::uint32_t>(std::min<Bytes>(bytes.size(), most)), number);
@@ -155,7 +156,7 @@ void Lanes::look_for_credits() noexcept {
   take_credits();
 }
 
-/// Takes in the credits that are being read, if they are there.
+/// Takes in the credits that are being read, if the read has ended.
 void Lanes::take_credits() noexcept {
   const RequestState state = state_of(reading_credits_);
   reads_credits_ = state == RequestState::pending;
@@ -182,7 +183,7 @@ bool Lanes::start_reading(Rank source, std::size_t words) noexcept {
   return true;
 }
 
-/// How many words the message has that was being read, if the first of them is there; else 0.
+/// The number of words of the message that was being read, if its first word has arrived; else 0.
 std::size_t Lanes::words_there(Rank source) noexcept {
   const std::uint32_t number = number_of(incoming_[static_cast<std::size_t>(source)].received);
   const std::span<const Word> words = arrived_words();
@@ -222,7 +223,7 @@ void Lanes::accept(Rank source) noexcept {
   pay(source);
 }
 
-/// Tells a source how many of its messages have been taken out.
+/// Tells a source how many of its messages this rank has taken.
 void Lanes::pay(Rank source) noexcept {
   const auto from = static_cast<std::size_t>(source);
   Incoming& incoming = incoming_[from];
@@ -249,7 +250,7 @@ void Lanes::rest(bool is_idle) noexcept {
   window_->leave();
 }
 
-/// All that was sent has been taken out, and the credits for it have come: so none can come any more.
+/// Whether all sent messages have been taken and their credits have arrived, so that no more credits can arrive.
 bool Lanes::have_settled() noexcept {
   if (!is_at_rest_ || was_given_up_ || !are_connected()) return false;
   for (Rank source = 0; source < static_cast<Rank>(ranks_); ++source)

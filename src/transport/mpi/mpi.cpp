@@ -1,4 +1,4 @@
-// The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
+// The transport over MPI messages, and the objects that the library attaches to a user's communicator at its first use.
 // Rank order and cost: see endpoint.hpp.
 #include "transport/mpi/mpi.hpp"
 
@@ -20,9 +20,9 @@
 namespace steadfold::transport {
 namespace {
 
-constexpr std::uint32_t least_last_tag = 32767;  // every MPI library has tags up to this one
+constexpr std::uint32_t least_last_tag = 32767;  // the MPI standard guarantees tags up to this one
 
-/// Throws if `code` is an error: `what` failed, with the MPI library's text as the reason.
+/// Throws if `code` is an error. `what` names the failed operation; the MPI library's text is the reason.
 void require(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -46,14 +46,13 @@ void require_one_group(MPI_Comm comm) {
   }
 }
 
-/// When MPI ends; see below.
+/// Ends the use of MPI at MPI_Finalize; defined below.
 void forget_all_at_finalize();
 
-/// What a transport wants to know of the machine.
+/// The properties of the machine that a transport needs.
 struct NodeInfo {
-  bool shares_cores = true;  // some ranks of this node may have to; true too if the communicator is part of the job,
-                             // which cannot know what the other ranks do
-  std::vector<Rank> node_labels;  // empty: there is one
+  bool shares_cores = true;       // some ranks of this node may share cores, or `comm` is only part of the job
+  std::vector<Rank> node_labels;  // empty if there is one node
 };
 
 /// `first_on_node`: the lowest rank on this rank's node. Collective.
@@ -66,7 +65,7 @@ std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
   return firsts;
 }
 
-/// Collective; all ranks of a node get the same answer.
+/// Collective; all ranks of a node get the same result.
 NodeInfo machine_of(MPI_Comm comm) {
   int of_job = 0;
   int of_comm = 0;
@@ -94,7 +93,7 @@ std::uint32_t MpiTransport::last_tag() {
   require_mpi();
   int* last = nullptr;
   int known = 0;
-  // Open MPI stores it on MPI_COMM_WORLD and its duplicates only.
+  // Open MPI stores the attribute on MPI_COMM_WORLD and its duplicates only.
   require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "tags not known");
   return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
 }
@@ -129,7 +128,7 @@ Connection MpiTransport::connected() {
 bool MpiTransport::has_ended(MPI_Request& request, const char* what) const {
   int done = 0;
   require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-  if (!done && shares_cores_) sched_yield();  // the rank that is waited for may not be running
+  if (!done && shares_cores_) sched_yield();  // the awaited rank may not be running
   return done != 0;
 }
 
@@ -197,7 +196,7 @@ std::optional<Transport::Gathered> MpiTransport::gathered() {
   return std::move(gathering_.all);
 }
 
-/// Once the sizes are known. Where one rank has no room, no rank gets anything.
+/// Called once the sizes are known. If one rank has no memory for the bytes, no rank gathers them.
 void MpiTransport::make_room() {
   const auto total = std::accumulate(gathering_.sizes.begin(), gathering_.sizes.end(), std::uint64_t{0});
   if (total > int_max)
@@ -232,29 +231,29 @@ void MpiTransport::gather_bytes() {
 
 namespace {
 
-/// Communicators in use. Never destroyed: a program's own objects may finalize MPI when they are.
+/// Communicators in use. Never destroyed: destructors of a program's static objects may finalise MPI.
 struct Uses {
   std::mutex mutex;
-  std::vector<MPI_Comm> attached;   // those with something attached, in the order of their first use
-  std::vector<MPI_Comm> under_way;  // those whose first use is under way
+  std::vector<MPI_Comm> attached;   // those with an attached object, in the order of their first use
+  std::vector<MPI_Comm> under_way;  // those whose first use has not ended
 };
 Uses& uses() {
   static Uses& only = *new Uses;
   return only;
 }
 
-/// Whether MPI is known to be usable: from the first use of a communicator on until MPI_Finalize begins.
+/// Whether MPI is known to be usable: from the first use of a communicator until MPI_Finalize begins.
 std::atomic<bool> usable = false;
 
 std::atomic<bool> is_child = false;
 
-/// Grows whenever something attached is destroyed: a thread's remembered look-up is valid only for its generation.
+/// Grows whenever an attached object is destroyed: a thread's remembered look-up is valid only for its generation.
 std::atomic<std::uint64_t> generation = 1;
 
 struct LastUse {
   MPI_Comm comm;
   Attached* attached;
-  std::uint64_t generation;  // 0: none yet
+  std::uint64_t generation;  // 0 if no look-up is remembered
 };
 thread_local LastUse last_use;
 
@@ -278,8 +277,9 @@ int attached_keyval() {
   return keyval;
 }
 
-/// MPI calls this at the start of MPI_Finalize, while everything still works: some libraries never free
-/// MPI_COMM_WORLD's attributes, and users forget communicators. Those of MPI_COMM_SELF itself are being freed already.
+/// MPI calls this at the start of MPI_Finalize, while MPI can still be called: some libraries never free the attributes
+/// of MPI_COMM_WORLD, and users forget to free communicators. MPI is then already freeing the attributes of
+/// MPI_COMM_SELF.
 int forget_all(MPI_Comm, int, void*, void*) {
   usable.store(false, std::memory_order_release);
   end_windows();
@@ -310,7 +310,7 @@ void forget_all_at_finalize() {
   static_cast<void>(done);
 }
 
-/// Guards a communicator's first use, which duplicates it: a second thread must not join in.
+/// Guards a communicator's first use, which duplicates it, against a second thread.
 class FirstUse {
  public:
   explicit FirstUse(MPI_Comm comm) : comm_(comm) {

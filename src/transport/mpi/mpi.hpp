@@ -1,7 +1,7 @@
-// The transport over MPI messages, and what the library keeps on a user's communicator from its first use on.
-// Rank order: messages between two ranks of one endpoint arrive in the order put. Cost: one Isend, one Irecv and their
-// tests per message; a few nanoseconds of our own.
-// Calls PMPI_ names only: the interposed MPI_ names lead back to this library.
+// The transport over MPI messages, and the objects that the library attaches to a user's communicator at its first use.
+// Rank order: messages between two ranks of one endpoint arrive in the order of `put`. Cost: one Isend, one Irecv and
+// their tests per message, and a few nanoseconds of overhead.
+// Calls only PMPI_ names, because the interposer redirects the MPI_ names to this library.
 #pragma once
 
 #include <mpi.h>
@@ -21,14 +21,14 @@ namespace steadfold::transport {
 /// Throws std::runtime_error, with the reason, if MPI cannot be called: before MPI_Init and after MPI_Finalize.
 void require_mpi();
 
-/// Name and version of the MPI library, on one line. May be called before MPI_Init.
+/// The name and version of the MPI library, on one line. May be called before MPI_Init.
 std::string mpi_library();
 
 /// A group over a private communicator. Destroy its endpoints before it. Destroying an endpoint cancels pending
-/// receives and waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type;
-/// `add_words` takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket,
-/// but MPICH 4 asks the error handler of MPI_COMM_WORLD first, whatever the communicator: unless it is set to return,
-/// MPICH aborts.
+/// receives and waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type.
+/// `add_words` takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket.
+/// But MPICH 4 first calls the error handler of MPI_COMM_WORLD, whatever the communicator. Unless this handler is
+/// MPI_ERRORS_RETURN, MPICH aborts.
 class MpiTransport final : public Transport {
  public:
   /// Duplicates `user`: collective. Throws std::runtime_error, with the reason, if `user` cannot be used.
@@ -41,20 +41,20 @@ class MpiTransport final : public Transport {
   Rank rank_count() const noexcept override { return rank_count_; }
   const char* name() const noexcept override { return "mpi"; }
   std::string library() const override { return mpi_library(); }
-  /// As MPI_Comm_split_type says.
+  /// From MPI_Comm_split_type.
   std::span<const Rank> node_labels() const noexcept override { return node_labels_; }
   bool are_on_one_node() const noexcept override { return node_labels_.empty(); }
 
-  /// Ranks have to ask each other only when the tags have come to their end: which do they still hold?
+  /// The ranks communicate only when the tags run out: then they exchange which tags they still hold.
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return tags_.take(*this, count); }
   /// Tags go up to the MPI library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
                                     WordOrder order) override;
-  /// One MPI_Comm_idup. The endpoints that are prepared apart until the next connection share the communicator, which
-  /// goes with the last of them.
+  /// One MPI_Comm_idup. The endpoints with WordOrder::apart that are prepared before the next connection share the
+  /// communicator. It is freed with the last of them.
   void open_apart() override;
   bool opened_apart() override;
-  /// One MPI_Iallreduce of a word.
+  /// One MPI_Iallreduce of one word.
   void connect(bool is_prepared) override;
   Connection connected() override;
   /// All ranks' bytes together must stay below 2 GiB. One MPI_Iallgather of sizes, one MPI_Iallgatherv.
@@ -63,18 +63,18 @@ class MpiTransport final : public Transport {
   void require_usable() const override { require_mpi(); }
   void require_threads() const override;
 
-  /// Nothing more is prepared apart over what was opened; what was prepared keeps it.
+  /// Later endpoints do not use the channel of open_apart(); earlier endpoints keep it.
   void end_apart() noexcept { apart_.reset(); }
 
   MPI_Comm comm() const noexcept { return comm_; }
-  /// Over which no message is ever sent, only collectives.
+  /// A communicator that carries only collectives, never messages.
   MPI_Comm quiet_comm() const noexcept { return setup_; }
   bool shares_cores() const noexcept { return shares_cores_; }
-  /// The last tag that the MPI library has. Throws std::runtime_error if MPI cannot be called.
+  /// The last tag of the MPI library. Throws std::runtime_error if MPI cannot be called.
   static std::uint32_t last_tag();
 
  private:
-  /// What is being gathered: sizes first, then whether all ranks have room for the bytes, then these.
+  /// The state of a gather: first the sizes, then whether all ranks have memory for the bytes, then the bytes.
   struct Gathering {
     enum class GatherPhase : std::uint8_t { sizes, room, bytes };
     GatherPhase step = GatherPhase::sizes;
@@ -94,21 +94,21 @@ class MpiTransport final : public Transport {
   void make_room();
   void gather_bytes();
 
-  MPI_Comm comm_ = MPI_COMM_NULL;   // messages, and what plans add
-  MPI_Comm setup_ = MPI_COMM_NULL;  // connections and what is gathered: their order is not that of plans' starts
+  MPI_Comm comm_ = MPI_COMM_NULL;   // messages, and the words of plans
+  MPI_Comm setup_ = MPI_COMM_NULL;  // connections and gathers, whose order differs from that of plans
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   bool shares_cores_ = true;       // with other ranks
-  std::vector<Rank> node_labels_;  // the lowest rank of each node; empty: there is one
-  int all_prepared_ = 1;           // of the connection under way
+  std::vector<Rank> node_labels_;  // the lowest rank of each rank's node; empty if there is one node
+  int all_prepared_ = 1;           // for the current connection
   MPI_Request connecting_ = MPI_REQUEST_NULL;
-  std::shared_ptr<OwnComm> apart_;  // of what is prepared apart
+  std::shared_ptr<OwnComm> apart_;  // for the endpoints with WordOrder::apart
   MPI_Request opening_ = MPI_REQUEST_NULL;
   Gathering gathering_;
   AgreedTags tags_;
 };
 
-/// What the library keeps on a communicator: plans, and the transport they run over.
+/// The objects that the library attaches to a communicator: plans, and their transport.
 class Attached {
  public:
   virtual ~Attached() = default;
@@ -116,9 +116,10 @@ class Attached {
 
 using MakeAttached = std::unique_ptr<Attached> (*)(std::unique_ptr<MpiTransport> transport);
 
-/// Returns what is kept on `comm`. The first use is collective: it duplicates `comm` and calls `make`, whose result is
-/// destroyed when `comm` is freed or MPI finalised, while MPI can still be called. Duplicates of `comm` start without
-/// it. Later uses are local and do not allocate. Throws std::runtime_error if `comm` cannot be used.
+/// Returns the object attached to `comm`. The first use is collective: it duplicates `comm` and attaches the result of
+/// `make`. The object is destroyed when `comm` is freed or MPI is finalised, while MPI can still be called. Duplicates
+/// of `comm` do not inherit it. Later uses are local and do not allocate. Throws std::runtime_error if `comm` cannot be
+/// used.
 Attached& attach(MPI_Comm comm, MakeAttached make);
 
 }  // namespace steadfold::transport

@@ -1,6 +1,6 @@
-// Memory that the ranks of a node share: each process has a part of it, and all see all parts.
-// Cost: a communicator's first use makes it, by a few calls of MPI within the node; pages are there once blocks are
-// taken.
+// Memory that the ranks of a node share: each process has a part of it, and all processes see all parts.
+// Cost: a communicator's first use makes the memory, with a few MPI calls within the node. Pages take memory once
+// blocks are taken.
 #pragma once
 
 #include <mpi.h>
@@ -17,16 +17,16 @@
 
 namespace steadfold::transport {
 
-inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // for every rank
+inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // per rank
 
-/// A file without a name, which the first rank of the node makes and all of them map: nothing of MPI has to be freed
-/// for it, no rank waits for others when it goes, and nothing stays behind, however the ranks end.
+/// A file without a name, which the first rank of the node makes and all processes map. The file needs no MPI
+/// resources. Its end needs no communication. The system removes the file however the processes end.
 class NodeMemory final : public CommonMemory {
  public:
-  /// Collective over `node`, whose processes are on one node; blocks. `ranks`: how many ranks each of them is. `bytes`
-  /// per rank, a multiple of a page. Throws std::runtime_error on every process of it if one cannot map the file.
-  /// `progress`: a communicator over which no message is sent, which lives as long as anybody waits here, or as
-  /// `keeps`.
+  /// Collective over `node`, whose processes are on one node; blocks. `ranks`: the number of ranks of each process.
+  /// `bytes` per rank, a multiple of a page. If a process cannot map the file, throws std::runtime_error on every
+  /// process. `progress`: a communicator without messages. It must live as long as a rank waits here, or `keeps` must
+  /// keep it alive.
   NodeMemory(MPI_Comm node, std::span<const Rank> ranks, Bytes bytes, MPI_Comm progress,
              std::shared_ptr<const void> keeps);
   ~NodeMemory() override;
@@ -48,24 +48,24 @@ class NodeMemory final : public CommonMemory {
   Bytes bytes_ = 0;  // of all parts
   std::byte* all_ = nullptr;
   std::byte* own_ = nullptr;       // this process's part
-  std::vector<std::byte*> parts_;  // by neighbour, that of its process
-  FreeParts free_;                 // cache lines of this process's part
+  std::vector<std::byte*> parts_;  // by neighbour: the part of its process
+  FreeParts free_;                 // in cache lines of this process's part
 };
 
-/// Who shares memory on this process's node. The memory is null if some node gets none, or no two processes share a
-/// node; then `why`.
+/// The ranks that share memory on this process's node. The memory is null if some node gets none, or if no two
+/// processes share a node; then `why` has the reason.
 struct NodeOfRank {
   Neighbourhood among;
   std::string why;
 };
-/// How the memory is to be.
+/// The properties of the memory to make.
 struct NodeSettings {
-  Bytes bytes = default_node_bytes;        // for every rank
-  int color = -1;                          // processes with equal ones are on one node; negative: as MPI says
-  std::shared_ptr<const void> keeps = {};  // what the memory keeps
+  Bytes bytes = default_node_bytes;        // per rank
+  int color = -1;                          // processes with equal colours are on one node; negative: as MPI reports
+  std::shared_ptr<const void> keeps = {};  // an object that the memory keeps alive
 };
-/// The group's processes are its ranks, or each is some workers, which are the ranks then. Collective over `group`,
-/// blocks.
+/// Makes the memory for a group whose processes are the ranks, or whose processes have the ranks as workers. Collective
+/// over `group`, blocks.
 NodeOfRank make_node_memory(const MpiTransport& group, const NodeSettings& settings = {});
 NodeOfRank make_node_memory(const MpiTransport& group, const Workers& workers, bool shares_cores,
                             const NodeSettings& settings = {});

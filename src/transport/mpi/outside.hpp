@@ -1,5 +1,5 @@
-// Messages between workers of several processes, over MPI: the tag says which worker sends and which receives.
-// Rank order: messages between two workers arrive in the order put. Cost: that of endpoint.hpp.
+// Messages between workers of several processes, over MPI. The tag says which worker sends and which receives.
+// Rank order: messages between two workers arrive in the order of `put`. Cost: see endpoint.hpp.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace steadfold::transport {
 
-/// The processes of `comm`, of which it makes private duplicates. Collective. Throws std::runtime_error, with the
+/// Connects the processes of `comm`, over private duplicates of it. Collective. Throws std::runtime_error, with the
 /// reason, if `comm` cannot be used.
 std::shared_ptr<Outside> make_mpi_outside(MPI_Comm comm);
 

@@ -67,7 +67,7 @@ Connection RmaTransport::connected() {
   if (PMPI_Test(&connecting_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
     throw std::runtime_error("endpoints not connected (the ranks' windows are not known), see the MPI library");
   if (done == 0) {
-    if (two_sided_->shares_cores()) sched_yield();  // the rank that is waited for may not be running
+    if (two_sided_->shares_cores()) sched_yield();  // the awaited rank may not be running
     return Connection::pending;
   }
   const bool are_prepared =
@@ -84,7 +84,7 @@ Connection RmaTransport::connected() {
   return are_prepared ? Connection::connected : Connection::failed;
 }
 
-/// Connects what all ranks have room for.
+/// Connects the lanes of an endpoint if all ranks have room for them.
 void RmaTransport::connect_lanes(std::size_t end) {
   const auto& [tag, lanes] = prepared_[end];
   const auto fits = [&](const ConnectNotice& each) {
@@ -95,7 +95,7 @@ void RmaTransport::connect_lanes(std::size_t end) {
   lanes->connect(connections_ * most_ends + end);
 }
 
-/// Frees the words of lanes that have settled on all ranks. Where memory runs out, they rest.
+/// Frees the words of lanes that have settled on all ranks. If memory runs out, the words stay taken.
 void RmaTransport::take_back_settled() try {
   const std::lock_guard lock(mutex_);
   for (const ConnectNotice& each : notices_) {

@@ -1,15 +1,15 @@
-// The transport `rma`: one-sided and notified, as GASPI is. Small messages are written into a window of the group and
-// read there by their target; large ones, those in two parts, sums and set-up go through the two-sided transport.
-// Rank order: messages between two ranks that pass through lanes arrive in the order put, and so do all others; but one
-// kind may overtake the other. Cost: see lanes.hpp. Source: [S4], ours.
+// The transport `rma`: one-sided and notified, like GASPI. Small messages are written into a window of the group, where
+// their target reads them. Large messages, messages in two parts, sums and set-up go through the two-sided transport.
+// Rank order: messages through lanes between two ranks arrive in the order of `put`, and so do two-sided messages; but
+// a message of one kind may overtake a message of the other. Cost: see lanes.hpp. Source: End et al.
 //
-// Which way a message goes follows from its slot and its number of parts, which both of its ranks know: a slot that is
-// one of the first 64 and no larger than `RmaSettings::largest` is reached through lanes. If the window of any rank has
-// no room left for an endpoint, all of its messages are two-sided.
+// The way of a message follows from its slot and its number of parts, which both of its ranks know. Lanes lead to a
+// slot if it is one of the first 64 and no larger than `RmaSettings::largest`. If the window of any rank has no room
+// left for an endpoint, all messages of the endpoint are two-sided.
 //
-// Words of a window are handed out again when nobody can still write them: every rank has destroyed its end, all that
-// it sent has been taken out, and all credits for it have come. Ranks tell each other so when they connect. Those of an
-// end that was destroyed with communications open are never handed out again.
+// Words of a window are reused when no rank can still write them: every rank has destroyed its end, all its sent
+// messages have been taken, and all credits for them have arrived. Ranks tell each other so when they connect. If an
+// end was destroyed with open communications, its words are never reused.
 #pragma once
 
 #include <array>
@@ -32,17 +32,18 @@ class RmaTransport final : public ForwardingTransport {
   const char* name() const noexcept override { return "rma"; }
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
                                     WordOrder order) override;
-  /// One MPI_Iallgather of 288 bytes per rank. Only the first nine endpoints that were prepared get lanes.
+  /// One MPI_Iallgather of 288 bytes per rank. Only the first nine prepared endpoints get lanes.
   void connect(bool is_prepared) override;
   Connection connected() override;
 
-  /// The endpoint of these lanes is destroyed. Any thread may call it. `is_idle`: nothing is open in them.
+  /// Tells that the endpoint of these lanes is destroyed. Any thread may call it. `is_idle`: the lanes have no open
+  /// communications.
   void rest(Lanes& lanes, bool is_idle) noexcept;
 
  private:
-  static constexpr std::size_t most_ends = 9;  // those of a new group
+  static constexpr std::size_t most_ends = 9;  // the endpoints of a new group
   static constexpr std::size_t most_settled = 8;
-  /// What a rank tells the others when it connects.
+  /// A rank's notice to the others when it connects.
   struct ConnectNotice {
     std::uint32_t is_prepared = 0;
     std::uint32_t settled_count = 0;
@@ -64,18 +65,18 @@ class RmaTransport final : public ForwardingTransport {
   ConnectNotice mine_;
   std::vector<ConnectNotice> notices_;  // by rank
   MPI_Request connecting_ = MPI_REQUEST_NULL;
-  std::map<std::uint64_t, Rank> settled_;      // on how many ranks, by serial
-  std::mutex mutex_;                           // guards what follows
-  std::vector<std::shared_ptr<Lanes>> lanes_;  // of endpoints that live, and of those gone that have not settled
+  std::map<std::uint64_t, Rank> settled_;      // number of ranks, by serial
+  std::mutex mutex_;                           // guards the following member
+  std::vector<std::shared_ptr<Lanes>> lanes_;  // of living endpoints, and of destroyed endpoints that have not settled
 };
 
-/// What STEADFOLD_TRANSPORT of rank 0 asks for.
+/// The transport that STEADFOLD_TRANSPORT of rank 0 asks for.
 enum class TransportChoice : std::uint8_t { automatic, messages, shared, rma };
 struct AskedTransport {
   TransportChoice way = TransportChoice::automatic;
   Reads reads = Reads::atomically;
 };
-/// Collective. Throws std::runtime_error on every rank if it asks for something unknown.
+/// Collective. Throws std::runtime_error on every rank if the value is unknown.
 AskedTransport asked_transport(const MpiTransport& transport);
 
 }  // namespace steadfold::transport

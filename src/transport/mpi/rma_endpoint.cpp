@@ -86,15 +86,15 @@ class RmaEndpoint final : public ForwardingEndpoint {
   }
 
  private:
-  static constexpr std::size_t most_looks = 16;           // of one poll
+  static constexpr std::size_t most_looks = 16;           // per poll
   static constexpr std::uint32_t polls_per_progress = 4;  // that found nothing
   struct LaneTransfer {
     Rank peer = 0;
     SlotNumber slot = 0;
-    std::span<const std::byte> bytes;  // that are sent
+    std::span<const std::byte> bytes;  // the bytes to send
   };
 
-  /// Sends what need not wait any more. Messages to one target leave in the order put.
+  /// Sends messages that need not wait any more. Messages to one target leave in the order of `put`.
   void send_waiting() noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -121,7 +121,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
     return count;
   }
 
-  /// Looks for the messages that are awaited, in turn if there are many; of one source only for the first.
+  /// Looks for awaited messages, in turn if there are many. For each source, looks only for its first.
   std::size_t take_arrived(std::span<Completion> completions) noexcept {
     std::size_t count = 0;
     for (std::size_t look = 0; look < most_looks && count < completions.size() && !awaited_.empty(); ++look) {
@@ -161,13 +161,13 @@ class RmaEndpoint final : public ForwardingEndpoint {
   std::shared_ptr<Window> window_;
   std::shared_ptr<Lanes> lanes_;
   std::vector<LaneTransfer> transfers_;  // by ticket
-  std::vector<Ticket> waiting_;          // to be sent, in the order put
-  std::vector<Ticket> awaited_;          // messages from lanes, in the order released
-  std::vector<Ticket> failed_;           // could not be started, and nobody was told
-  std::size_t writing_ = 0;              // messages
-  std::size_t next_ = 0;                 // of those awaited: is looked for next
-  std::size_t open_inside_ = 0;          // communications of the inner endpoint
-  std::uint32_t idle_ = 0;               // polls that found nothing
+  std::vector<Ticket> waiting_;          // to send, in the order of `put`
+  std::vector<Ticket> awaited_;          // messages from lanes, in the order of `release`
+  std::vector<Ticket> failed_;           // could not start, and poll() has not returned them yet
+  std::size_t writing_ = 0;              // messages that are being written
+  std::size_t next_ = 0;                 // index of the next awaited message to look for
+  std::size_t open_inside_ = 0;          // number of open communications of the inner endpoint
+  std::uint32_t idle_ = 0;               // number of polls that found nothing
   Backoff backoff_;
   Traffic traffic_;
 };

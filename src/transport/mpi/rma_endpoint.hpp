@@ -8,7 +8,7 @@
 
 namespace steadfold::transport {
 
-/// `owner` must outlive it and gets the lanes back. `inner` carries all that the lanes do not.
+/// `owner` must outlive the endpoint and gets the lanes back. `inner` carries all other messages.
 std::unique_ptr<Endpoint> make_rma_endpoint(std::unique_ptr<Endpoint> inner, RmaTransport& owner,
                                             std::shared_ptr<Window> window, std::shared_ptr<Lanes> lanes,
                                             Ticket tickets, bool shares_cores);

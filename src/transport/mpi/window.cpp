@@ -17,7 +17,7 @@ namespace steadfold::transport {
 namespace {
 
 std::mutex windows_mutex;
-/// Those that have not ended. Never destroyed: a program's own objects may finalize MPI when they are.
+/// The windows that have not ended. Never destroyed: destructors of a program's static objects may finalise MPI.
 std::vector<std::shared_ptr<Window>>& windows() {
   static auto& all = *new std::vector<std::shared_ptr<Window>>;
   return all;
@@ -30,12 +30,12 @@ std::string text_of(int code) {
   return text;
 }
 
-/// Open MPI 4.1 has no windows between machines for programs of several threads that call MPI.
+/// Open MPI 4.1 has no windows between machines if several threads of a program call MPI.
 [[noreturn]] void refuse(const std::string& why, const std::string& remedy = "STEADFOLD_TRANSPORT=mpi") {
   throw std::runtime_error("no transport rma (" + why + "), set " + remedy);
 }
 
-/// Whether `comm` has several processes, but not all of the job that this one was started with.
+/// Whether `comm` has several processes, but not all processes of the job.
 bool is_part_of_job(MPI_Comm comm) {
   MPI_Group of_job = MPI_GROUP_NULL;
   MPI_Group members = MPI_GROUP_NULL;
@@ -52,8 +52,9 @@ bool is_part_of_job(MPI_Comm comm) {
   return count > 0;
 }
 
-/// Open MPI before 5.0, unless told not to by OMPI_MCA_osc, puts a window's memory into a file that it names by the
-/// communicator's number. Communicators that share no process may have one number: their windows would be one memory.
+/// Open MPI before 5.0, unless OMPI_MCA_osc selects another component, puts a window's memory into a file whose name
+/// has the communicator's number. Communicators that share no process may have the same number. Then their windows
+/// would be the same memory.
 /// Source: https://github.com/open-mpi/ompi/issues/9492.
 bool names_windows_by_number() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -83,7 +84,7 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
   if (error == MPI_SUCCESS) {
     PMPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
     *words_ = 0;
-    error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, window_);  // nobody locks it otherwise
+    error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, window_);  // the library locks the window only here
     if (error == MPI_SUCCESS) PMPI_Win_sync(window_);
   }
   if (!all(error == MPI_SUCCESS)) refuse(error == MPI_SUCCESS ? "another rank cannot make its window" : text_of(error));
@@ -101,14 +102,14 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
   number_ = {static_cast<int>(number[0]), number[1]};
 }
 
-/// Whether it is so on all ranks. Collective.
+/// Whether `here` is true on all ranks. Collective.
 bool Window::all(bool here) const noexcept {
   int everywhere = here ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_LAND, comm_);
   return everywhere != 0;
 }
 
-/// Whether a word that the rank before this one writes arrives by itself. Over TCP, Open MPI 4.1 sends nothing before a
+/// Whether a word that the previous rank writes arrives without a flush. Over TCP, Open MPI 4.1 sends nothing before a
 /// flush. Collective, blocks.
 bool Window::delivers() noexcept {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -122,7 +123,7 @@ bool Window::delivers() noexcept {
     if (reading == MPI_REQUEST_NULL) read({&seen, 1}, 0, reading);
     int done = 0;
     PMPI_Test(&reading, &done, MPI_STATUS_IGNORE);
-    has_come = reading == MPI_REQUEST_NULL && seen == mark;  // while it is read, nobody may look
+    has_come = reading == MPI_REQUEST_NULL && seen == mark;  // `seen` is undefined while it is read
     PMPI_Test(&writing, &done, MPI_STATUS_IGNORE);
     make_progress();
     sched_yield();
@@ -166,7 +167,7 @@ int Window::read(std::span<Word> words, std::uint64_t first, MPI_Request& reques
 
 void Window::make_progress() noexcept {
   int is_there = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, MPI_STATUS_IGNORE);  // nothing is ever sent there
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, MPI_STATUS_IGNORE);  // no message is ever sent there
 }
 
 void Window::enter() {
@@ -206,7 +207,7 @@ std::shared_ptr<Window> make_window(MPI_Comm comm, Bytes bytes, Reads reads) {
   return made;
 }
 
-/// Threads may have made them in different orders on different ranks.
+/// Sorts the windows, since threads may have made them in different orders on different ranks.
 void end_windows() noexcept {
   const std::lock_guard lock(windows_mutex);
   std::ranges::sort(windows(), {}, [](const auto& each) { return each->number_; });

@@ -1,6 +1,7 @@
-// A group's window: 64-bit words on every rank, which all ranks of the group may write and each reads on its own.
-// Cost: a write is one message, or stores where ranks share memory; a read of one's own words takes no message.
-// Source: MPI's one-sided communication. Calls PMPI_ names only.
+// A group's window: 64-bit words on every rank. All ranks of the group may write the words; each rank reads its own
+// words.
+// Cost: a write is one message, or stores where ranks share memory. Reading takes no message.
+// Source: MPI's one-sided communication. Calls only PMPI_ names.
 #pragma once
 
 #include <mpi.h>
@@ -21,12 +22,13 @@ namespace steadfold::transport {
 
 using Word = std::uint64_t;
 
-/// How the window is read: as MPI promises, or by plain loads. No loads of a word see half of it on the machines that
-/// we know, if ranks share memory; but that is a habit of MPI libraries and processors, not a promise of MPI.
+/// How a rank reads the window: atomically, as MPI guarantees, or with plain loads. If ranks share memory, a load never
+/// sees half of a write on the known machines. But this is a property of MPI libraries and processors, not a promise of
+/// MPI.
 enum class Reads : std::uint8_t { atomically, by_loads };
 
-/// Words are written and read one by one, atomically; words of one call in any order. Nothing here waits for a target,
-/// except the end. Any thread may call it, if MPI was initialised for that.
+/// Words are written and read one by one, atomically; the words of one call in any order. Only the end of the window
+/// waits for other ranks. Any thread may call it, if MPI was initialised for several threads.
 class Window {
  public:
   /// Collective, blocks. `bytes` per rank. Throws std::runtime_error on every rank if there is no window.
@@ -37,27 +39,27 @@ class Window {
 
   MPI_Comm comm() const noexcept { return comm_; }
 
-  /// Takes `count` words of this rank's, set to zero, if they are there. No rank may write them before it was told of
-  /// them in a message.
+  /// Takes `count` of this rank's words and sets them to zero; nothing if there is no room. Another rank may write them
+  /// only after a message has told it of them.
   std::optional<std::uint64_t> take(std::uint64_t count);
   void give_back(std::uint64_t first, std::uint64_t count) noexcept;
 
-  /// Starts writing to `target`; later writes of one word come later. Returns MPI's error code.
+  /// Starts to write to `target`; later writes of one word arrive later. Returns MPI's error code.
   int write(std::span<const Word> words, Rank target, std::uint64_t first, MPI_Request& request) noexcept;
-  /// Starts reading this rank's own words.
+  /// Starts to read this rank's own words.
   int read(std::span<Word> words, std::uint64_t first, MPI_Request& request) noexcept;
-  /// Lets the MPI library deliver what others write: some do so only within calls.
+  /// Lets the MPI library deliver writes of other ranks: some libraries do so only within calls.
   void make_progress() noexcept;
 
-  /// Counts who still needs the window. Who enters leaves once, and has memory kept once.
+  /// Counts the users of the window. Each user enters and leaves once, and may call keep() once.
   void enter();
   void leave() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Keeps memory of operations under way, if any, until they can have no more effect.
+  /// Keeps the memory of open operations, if there is any, until they can no longer use it.
   void keep(std::vector<Word> memory) noexcept;
 
-  /// Collective, blocks: frees the window unless it has users on some rank. Else it ends with MPI.
+  /// Collective, blocks. Frees the window, unless it has users on some rank; then it ends with MPI.
   void end();
-  /// Whether it has been freed: nothing may be read or written any more.
+  /// Whether it has been freed. Then do not read or write.
   bool has_ended() const noexcept { return window_ == MPI_WIN_NULL; }
 
  private:
@@ -72,18 +74,18 @@ class Window {
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   Reads reads_;
-  std::pair<int, std::uint64_t> number_;  // equal on all ranks, and no other window's
+  std::pair<int, std::uint64_t> number_;  // equal on all ranks and unique to this window
   std::atomic<int> users_ = 0;
-  std::mutex mutex_;           // guards what follows
-  FreeParts free_;             // words
-  std::size_t most_kept_ = 0;  // that there may be to keep
+  std::mutex mutex_;           // guards the following members
+  FreeParts free_;             // in words
+  std::size_t most_kept_ = 0;  // the number of users that may still call keep()
   std::vector<std::vector<Word>> kept_;
 };
 
 /// Makes a window that ends with MPI at the latest. Collective.
 std::shared_ptr<Window> make_window(MPI_Comm comm, Bytes bytes, Reads reads);
 
-/// Frees all windows that are left, in the same order on every rank: MPI_Finalize has begun. Collective over all ranks.
+/// Frees all remaining windows, in the same order on every rank, when MPI_Finalize begins. Collective over all ranks.
 void end_windows() noexcept;
 
 }  // namespace steadfold::transport

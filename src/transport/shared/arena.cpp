@@ -20,7 +20,7 @@ std::atomic<Arena*>& made() noexcept {
 
 }  // namespace
 
-/// A child of fork sees its parent's arena, but takes from one of its own. Neither ends before the process.
+/// A child of fork sees its parent's arena, but takes memory from its own arena. Both exist until the process ends.
 Arena& Arena::own() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -53,7 +53,7 @@ Arena::~Arena() {
 }
 
 std::byte* Arena::take(Bytes bytes) {
-  const Bytes pages = bytes / page + 1;  // so that what follows is another page, and nothing is something
+  const Bytes pages = bytes / page + 1;  // a page more: separates blocks, and gives 0 bytes an address
   if (base_ == nullptr || bytes > file_.bytes) return nullptr;
   const std::lock_guard lock(mutex_);
   const auto first = free_.take(pages);
@@ -62,7 +62,7 @@ std::byte* Arena::take(Bytes bytes) {
   return base_ + *first * page;
 }
 
-/// The pages go back to the system, so whoever takes them next finds zeros.
+/// Returns the pages to the system, so the next taker finds zeros.
 bool Arena::give_back(std::byte* memory) noexcept {
   const auto place = place_of(memory, 0);
   if (!place) return false;
@@ -85,7 +85,7 @@ std::optional<Bytes> Arena::place_of(const std::byte* memory, Bytes bytes) const
 
 std::shared_ptr<const ArenaView> ArenaView::of(const ArenaFile& file) {
   static std::mutex mutex;
-  static auto& views = *new std::vector<std::weak_ptr<const ArenaView>>;  // as long as groups may be made
+  static auto& views = *new std::vector<std::weak_ptr<const ArenaView>>;  // never destroyed
   const std::lock_guard lock(mutex);
   std::erase_if(views, [](const auto& view) { return view.expired(); });
   for (const auto& view : views)

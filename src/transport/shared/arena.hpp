@@ -1,5 +1,5 @@
 // Memory that callers take from the library, so that ranks on the same node can read and write it in place.
-// Rank order: not concerned. Cost: taking and giving back are O(log of what is taken) and touch no pages.
+// Cost: taking and giving back are O(log parts) and touch no pages.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace steadfold::transport {
 
-/// What a process says of its arena to its neighbours: which file it is, and how long.
+/// A process's arena, as the process describes it to its neighbours: the file and its length.
 struct ArenaFile {
   SharedFile file;
   Bytes bytes = 0;
@@ -21,51 +21,50 @@ struct ArenaFile {
   friend bool operator==(const ArenaFile&, const ArenaFile&) = default;
 };
 
-/// The arena of this process, a file as large as the machine's memory, of which only what is used takes any. Any thread
-/// may call it. It is there until the process ends.
+/// The arena of this process: a file as large as the machine's memory, of which only used pages occupy memory. Any
+/// thread may call it. It exists until the process ends.
 class Arena {
  public:
   static constexpr Bytes page = 4096;
 
-  /// Makes it where there is none yet.
+  /// Makes the arena at the first call.
   static Arena& own();
-  /// Null where nobody has asked for it yet.
+  /// Null if own() was not called yet.
   static Arena* if_made() noexcept;
 
-  /// Gives back what was taken of the arena of this process; false if the memory is of no arena. Memory of a parent
-  /// stays as it is: it is the parent that gives it back.
+  /// Gives back memory that was taken from an arena of this process; false if the memory is in no arena. In a child of
+  /// fork, does nothing to memory of the parent: only the parent can give it back.
   static bool free(std::byte* memory) noexcept;
 
-  /// `before`: that of the parent, where a child of fork makes its own.
+  /// `before`: the parent's arena, if a child of fork makes its own.
   explicit Arena(Bytes bytes, Arena* before = nullptr);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// So many bytes, all zero, at the beginning of a page; null if there are not as many, or the system shares no
-  /// memory.
+  /// `bytes` bytes of zeros, aligned to a page; null if the arena has no room, or if the system shares no memory.
   std::byte* take(Bytes bytes);
-  /// Gives back what was taken; false if that is none of it.
+  /// Gives back taken memory; false if `memory` was not taken from this arena.
   bool give_back(std::byte* memory) noexcept;
 
-  /// Where in the file these bytes are, all of which must be in the arena.
+  /// The position of these bytes in the file; nothing if some of them are outside the arena.
   std::optional<Bytes> place_of(const std::byte* memory, Bytes bytes) const noexcept;
   const ArenaFile& file() const noexcept { return file_; }
   std::byte* base() const noexcept { return base_; }
 
  private:
   ArenaFile file_;
-  std::byte* base_ = nullptr;  // null: the system shares no memory
+  std::byte* base_ = nullptr;  // null if the system shares no memory
   Arena* const before_;
-  std::mutex mutex_;  // guards what follows
-  FreeParts free_;    // pages
+  std::mutex mutex_;  // guards the following members
+  FreeParts free_;    // in pages
   std::map<Bytes, Bytes> taken_;
 };
 
-/// An arena as this process sees it. It stays mapped as long as somebody holds it.
+/// An arena as this process sees it. It stays mapped as long as it has an owner.
 class ArenaView {
  public:
-  /// Nothing if it cannot be mapped here. One mapping serves all who ask for it.
+  /// Null if the arena cannot be mapped here. All callers share one mapping.
   static std::shared_ptr<const ArenaView> of(const ArenaFile& file);
 
   ArenaView(const ArenaFile& file, std::byte* base, bool is_own) noexcept : file_(file), base_(base), is_own_(is_own) {}

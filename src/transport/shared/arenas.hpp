@@ -1,6 +1,6 @@
-// The arenas of all ranks of a transport, as this rank sees them: one for all plans, so only the first one that uses
-// memory of the library maps it, and its pages stay found.
-// Rank order: not concerned. Cost: mapping touches no pages.
+// This rank's view of all ranks' arenas. All plans of a transport share it, so only the first plan that uses memory of
+// the library maps the arenas.
+// Cost: mapping touches no pages.
 #pragma once
 
 #include <atomic>
@@ -15,12 +15,12 @@
 
 namespace steadfold::transport {
 
-/// What a rank says of its row and result, if it has taken both from the library.
+/// A rank's description of its row and result, if both are in its arena.
 struct InArena {
-  Bytes row = 0;  // where they are in the file
+  Bytes row = 0;  // position in the file
   Bytes result = 0;
-  ArenaFile file;          // of no bytes: it has not
-  std::uint64_t seen = 0;  // a digest of the files of all ranks, if it has mapped them; else `untried` or `failed`
+  ArenaFile file;          // zero bytes if the row or result is not in the arena
+  std::uint64_t seen = 0;  // a digest of all ranks' files if this rank has mapped them; else `untried` or `failed`
 };
 
 /// Any thread may call it.
@@ -34,22 +34,22 @@ class Arenas {
 
   InArena show(const std::byte* row, Bytes row_bytes, const std::byte* result, Bytes result_bytes) const noexcept;
 
-  /// Whether every rank sees what all of them show now, as all of them find out. `untried`: all show something, and
-  /// some rank has not tried to map it.
+  /// Whether every rank has mapped all arenas that the ranks show now. Equal on all ranks. `untried`: all ranks show an
+  /// arena, and some rank has not tried to map them.
   static Seen are_seen(std::span<const InArena> ranks) noexcept;
 
-  /// Maps what the ranks show, for good: an arena is there until its process ends. Where something cannot be mapped,
-  /// this rank says so from now on.
+  /// Maps the shown arenas, for as long as this object lives. If an arena cannot be mapped, this rank reports `failed`
+  /// from now on.
   void map(std::span<const InArena> ranks) noexcept;
 
-  /// In another rank's arena, which is mapped.
+  /// An address in another rank's arena, which must be mapped.
   std::byte* at(std::size_t rank, Bytes place) const noexcept { return views_[rank]->at(place); }
 
  private:
   bool map_all(std::span<const InArena> ranks) noexcept;
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const ArenaView>> views_;  // by rank; written before `seen_` is
+  std::vector<std::shared_ptr<const ArenaView>> views_;  // by rank; written before `seen_`
   std::atomic<std::uint64_t> seen_ = untried;
 };
 

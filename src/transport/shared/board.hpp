@@ -1,7 +1,7 @@
-// A board where every rank posts some bytes that all others read: for ranks that see each other's memory.
-// Rank order: all alike. Cost: a post of at most `Post::most` bytes is two cache lines, or one if it fits there, which
-// every other rank fetches; a longer one as many lines as it has. Source: [S2], data and flag on one line, odd and even
-// in turn.
+// A board on which every rank posts some bytes that all others read. The ranks must see each other's memory.
+// Cost: a post of at most `Post::most` bytes takes two cache lines, or one if it fits there. A longer post takes as
+// many lines as its bytes fill. Every other rank fetches these lines. Source: Lapillonne & Peltekov 2013, data and flag
+// on one line, the odd/even method.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@
 
 namespace steadfold::transport {
 
-/// A post's two lines, of which a short one needs the first: its bytes, or how many there are if they are too long, and
-/// what its writer says of them. Two, since what opens a one-shot call of one number fits there.
+/// The two cache lines of a post; a short post needs only the first. They hold the bytes of the post, or only their
+/// count if they are too many, and a mark of the writer. Two lines are enough for the handshake of a one-shot call of
+/// one number.
 struct Post {
   static constexpr Bytes most = 2 * cache_line - 2 * sizeof(std::uint64_t);
   std::uint32_t size = 0;
@@ -32,13 +33,13 @@ struct Post {
 };
 static_assert(sizeof(Box<MachineMemory, Post>) == 2 * cache_line);
 
-/// Every rank reads every post, so more ranks are better served by messages.
+/// Every rank reads every post, so messages serve more ranks better.
 inline constexpr Rank most_board_ranks = 64;
 
-/// One rank's posts, as all ranks see them; long ones with an odd and with an even number stand behind.
+/// One rank's posts, as all ranks see them. Two long posts follow in memory, for rounds with an even and an odd number.
 struct Posts {
   Notice<MachineMemory, Post> notice;
-  alignas(cache_line) Bytes long_bytes = 0;  // of each of the two
+  alignas(cache_line) Bytes long_bytes = 0;  // of each long post
 
   static Bytes long_bytes_for(Bytes longest) noexcept {
     return longest <= Post::most ? 0 : (longest + cache_line - 1) / cache_line * cache_line;
@@ -48,7 +49,7 @@ struct Posts {
   }
 };
 
-/// Copies bytes, which are often one number.
+/// Copies bytes; fast for the common case of one number.
 inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
   if (bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));
@@ -56,12 +57,12 @@ inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexce
     std::memcpy(to, from, bytes);
 }
 
-/// One rank's end. One thread at a time; to be used once it is connected, and if it is: there may have been no room for
-/// a rank's posts. Each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. What was read stays as
-/// it is until this rank posts again.
+/// One rank's end of a board. One thread at a time. Use it after it is connected; it stays unconnected if a rank had no
+/// room for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The bytes read
+/// stay valid until this rank posts again.
 ///
-/// Between cores a line takes as long as some hundred instructions. So a rank does not look at its own post, which
-/// costs as much again once others have read it: it keeps a copy, unless that takes long to make.
+/// Moving a cache line between cores takes as long as some hundred instructions. Reading its own post would cost a rank
+/// as much, once others have read it. So a rank keeps a copy of its post, unless the post is long.
 class Board {
  public:
   /// Throws std::bad_alloc.
@@ -77,7 +78,7 @@ class Board {
   }
 
   CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// Every rank's posts, in rank order.
+  /// `places`: the place of every rank's posts, in rank order.
   void connect(std::span<const CommonMemory::Place> places) noexcept {
     blocks_.connect(places);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -90,19 +91,19 @@ class Board {
   Rank rank() const noexcept { return rank_; }
   std::size_t rank_count() const noexcept { return all_.size(); }
 
-  /// Where this round's post of at most `most` bytes is written; it begins a cache line.
+  /// Where to write this round's post of at most `most` bytes; aligned to a cache line.
   std::byte* write(Bytes most) noexcept {
     is_copied_ = most <= most_copied;
     return is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity());
   }
-  /// Copies bytes to where this round's post is written, from the beginning of a cache line on.
+  /// Copies bytes to the start of this round's post.
   void copy(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
     if (is_copied_)
       copy_bytes(to, from, bytes);
     else
       blocks_.memory().copier().copy(to, from, bytes, place_->is_box_used());
   }
-  /// Posts so many bytes of what was written, and a mark that goes with them.
+  /// Posts `size` bytes of the written post, and a mark with them.
   void post(Bytes size, std::uint8_t mark = 0) noexcept {
     Post& own = place_->own();
     own.size = static_cast<std::uint32_t>(size_ = size);
@@ -122,21 +123,21 @@ class Board {
     waiting_.found_nothing();
     return false;
   }
-  /// What a rank posted in this round; once all have.
+  /// The bytes that a rank posted in this round; call it once all have posted.
   std::span<const std::byte> of(std::size_t rank) const noexcept {
     if (is_own(rank)) return {is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity()), size_};
     const Post& post = *place_->look(all_[rank]->notice);
     return {post.is_long ? all_[rank]->long_post(place_->parity()) : post.bytes.data(), post.size};
   }
-  /// The greatest mark of this round; once all have posted.
+  /// The greatest mark of this round; call it once all have posted.
   std::uint8_t greatest_mark() const noexcept {
     std::uint8_t greatest = mark_;
     for (const Posts* const each : others_) greatest = std::max(greatest, place_->look(each->notice)->mark);
     return greatest;
   }
-  /// Whether this is an odd round.
+  /// 1 in odd rounds, 0 in even rounds.
   std::size_t parity() const noexcept { return place_->parity(); }
-  /// Where a rank's posts of `size` bytes, of at most `most_copied`, are found in odd or in even rounds.
+  /// The address of a rank's post of `size` bytes, at most `most_copied`, in odd or even rounds.
   const std::byte* place_of(std::size_t rank, std::size_t parity, Bytes size) const noexcept {
     if (is_own(rank)) return copy_of(parity);
     return size > Post::most ? all_[rank]->long_post(parity) : all_[rank]->notice.boxes[parity].content.bytes.data();
@@ -161,9 +162,9 @@ class Board {
   std::vector<Posts*> all_;
   std::vector<Posts*> others_;
   std::optional<BoardPlace<MachineMemory, Post>> place_;
-  std::array<std::vector<CacheLine>, 2> copies_;  // of this rank's posts, odd and even as they are
-  std::size_t seen_ = 0;                          // others that have posted in this round
-  Bytes size_ = 0;                                // of this round's own
+  std::array<std::vector<CacheLine>, 2> copies_;  // of this rank's posts, by parity
+  std::size_t seen_ = 0;                          // number of other ranks that have posted in this round
+  Bytes size_ = 0;                                // of this rank's post in this round
   std::uint8_t mark_ = 0;
   bool is_copied_ = false;
   Rank rank_;

@@ -1,7 +1,7 @@
-// Memory that several ranks of a group see, each at addresses of its own: threads of one process, or ranks of a node
-// that map the same file. Blocks of it hold what ranks show each other: mailboxes and boards.
-// Rank order: not concerned. Cost: taking a block is a look at what came free; nothing is taken while messages move.
-// Source: [S2] for what stands in the blocks.
+// Memory that several ranks of a group see, each possibly at different addresses: threads of one process, or ranks of a
+// node that map the same file. Ranks show each other blocks of this memory, which hold mailboxes and boards.
+// Cost: taking a block first looks for blocks that became free; moving messages takes no blocks.
+// Source: Lapillonne & Peltekov 2013, for the content of the blocks.
 #pragma once
 
 #include <unistd.h>
@@ -22,10 +22,11 @@
 
 namespace steadfold::transport {
 
-/// The ranks that see it are called neighbours, and are numbered in rank order. This object belongs to a process.
+/// The ranks that see the memory are called neighbours and are numbered in rank order. This object belongs to a
+/// process.
 class CommonMemory {
  public:
-  using Place = std::uint64_t;  // where a block of a neighbour begins, as all neighbours know it
+  using Place = std::uint64_t;  // where a neighbour's block begins; the same number for all neighbours
   static constexpr Place no_place = ~Place{0};
 
   CommonMemory() = default;
@@ -34,53 +35,53 @@ class CommonMemory {
   CommonMemory& operator=(const CommonMemory&) = delete;
 
   virtual std::size_t neighbour_count() const noexcept = 0;
-  /// Where this process sees a neighbour's block.
+  /// The address at which this process sees a neighbour's block.
   virtual std::byte* at(std::size_t neighbour, Place place) const noexcept = 0;
-  /// Where it sees its own.
+  /// The address of this rank's block.
   virtual std::byte* own(Place place) const noexcept = 0;
-  /// Whether the neighbours see all of each other's memory, so that they may show each other pointers.
+  /// Whether the neighbours see all of each other's memory, so that they may exchange pointers.
   virtual bool is_one_process() const noexcept = 0;
-  /// Lets the MPI library move what else the ranks have under way: some do so only within calls.
+  /// Lets the MPI library progress the ranks' other messages: some libraries do so only within calls.
   virtual void make_progress() noexcept {}
 
-  /// Copies what others are to read.
+  /// Copies posts that others are to read.
   PostCopier& copier() noexcept { return copier_; }
 
-  /// A block with room for `bytes` behind its head, all zero; no_place if there is none. Any thread may call it.
+  /// A block with room for `bytes` after its head, all zero; no_place if there is no room. Any thread may call it.
   Place take(Bytes bytes) noexcept;
-  /// Gives back a block that no neighbour was shown.
+  /// Gives back a block that this process has not shown to its neighbours.
   void give_back(Place place) noexcept;
-  /// This process has left the blocks that all neighbours showed each other, one of which it took. That is given back
-  /// once all have left.
+  /// Tells that this process no longer uses the blocks that all neighbours showed each other. The memory of its own
+  /// block is freed once all neighbours have left it.
   void leave(std::span<const Place> places, Place own_place) noexcept;
 
   static constexpr Bytes head_bytes = cache_line;  // of a block
 
  protected:
-  /// Of whole cache lines, all zero.
+  /// `bytes` is a multiple of a cache line; the memory is all zero.
   virtual Place allocate(Bytes bytes) noexcept = 0;
   virtual void free(Place place, Bytes bytes) noexcept = 0;
-  /// Frees what all neighbours have left.
+  /// Frees the blocks that all neighbours have left.
   void reclaim() noexcept;
 
  private:
   struct BlockHead {
-    std::atomic<std::uint64_t> users;  // neighbours that have not left
+    std::atomic<std::uint64_t> users;  // number of neighbours that have not left
     Bytes bytes;                       // of the block
-    Place next;                        // of those that wait until all have left
+    Place next;                        // the next block that waits until all neighbours have left
   };
   static_assert(sizeof(BlockHead) <= head_bytes);
   BlockHead& head_of(std::byte* block) const noexcept { return *reinterpret_cast<BlockHead*>(block); }
-  /// Whether this process is a child of fork and sees the memory of its parent: what it leaves, the parent still has.
+  /// Whether this process is a child of fork and sees its parent's memory. The parent still uses the blocks.
   bool is_parents() const noexcept { return !is_one_process() && getpid() != owner_; }
 
   PostCopier copier_;
   const pid_t owner_ = getpid();
-  std::mutex mutex_;  // guards what follows, and what is allocated
+  std::mutex mutex_;  // guards the following members, and allocate() and free()
   Place left_ = no_place;
 };
 
-// In here, so that libraries over MPI can derive from it.
+// Inline, so that classes in libraries over MPI can derive from CommonMemory.
 
 inline CommonMemory::Place CommonMemory::take(Bytes bytes) noexcept {
   const std::lock_guard lock(mutex_);
@@ -97,7 +98,7 @@ inline void CommonMemory::give_back(Place place) noexcept {
   free(place, head_of(own(place)).bytes);
 }
 
-/// The release says that this process looks at the blocks no more, and whoever finds none left acquires that.
+/// The release orders this process's last reads of the blocks before the count; the acquire in reclaim() pairs with it.
 inline void CommonMemory::leave(std::span<const Place> places, Place own_place) noexcept {
   if (is_parents()) return;
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -121,22 +122,22 @@ inline void CommonMemory::reclaim() noexcept {
   }
 }
 
-/// A block of every neighbour, which each takes for itself and then shows to all. It lives until all have left it.
+/// One block per neighbour: each neighbour takes its block and shows it to all. A block lives until all have left it.
 class CommonBlocks {
  public:
   using Place = CommonMemory::Place;
 
-  /// Local. Without room there is no block, and `place` says so. Throws std::bad_alloc.
+  /// Local. If there is no room, `place` is no_place. Throws std::bad_alloc.
   CommonBlocks(std::shared_ptr<CommonMemory> memory, Bytes bytes);
   ~CommonBlocks();
   CommonBlocks(const CommonBlocks&) = delete;
   CommonBlocks& operator=(const CommonBlocks&) = delete;
 
   Place place() const noexcept { return own_; }
-  /// What this rank's block holds; null if there is none.
+  /// The content of this rank's block; null if there is none.
   std::byte* own() const noexcept { return own_ == CommonMemory::no_place ? nullptr : content(memory_->own(own_)); }
 
-  /// The blocks of all neighbours, every one of which has one.
+  /// `places`: the blocks of all neighbours; every neighbour must have a block.
   void connect(std::span<const Place> places) noexcept;
   bool are_connected() const noexcept { return !contents_.empty(); }
   std::byte* of(std::size_t neighbour) const noexcept { return contents_[neighbour]; }
@@ -152,13 +153,13 @@ class CommonBlocks {
   std::vector<std::byte*> contents_;
 };
 
-/// Who sees common memory, and where this rank stands there.
+/// The ranks that see common memory, and the position of this rank among them.
 struct Neighbourhood {
   std::shared_ptr<CommonMemory> memory;
   std::vector<Rank> ranks;    // ascending
-  std::size_t own = 0;        // which of them is this one
-  bool shares_cores = false;  // with each other
-  bool drives = true;         // who waits here may call the MPI library
+  std::size_t own = 0;        // index of this rank in `ranks`
+  bool shares_cores = false;  // whether the ranks share cores with each other
+  bool drives = true;         // whether this rank may call the MPI library while it waits
 };
 
 }  // namespace steadfold::transport

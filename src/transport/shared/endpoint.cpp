@@ -9,7 +9,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// Between processes: the largest slot that takes letters says how much room their boxes need.
+/// Between processes: the room that a letter's box needs, from the largest slot that takes letters.
 Bytes room_for(const CommonMemory& memory, std::span<const Bytes> capacities) noexcept {
   Bytes largest = 0;
   if (memory.is_one_process()) return 0;
@@ -65,8 +65,8 @@ void SharedEndpoint::connect(std::span<const CommonMemory::Place> places) noexce
   }
 }
 
-/// With whom a rank exchanges letters; null: its messages, or between processes those in two parts, go through the
-/// inner endpoint, which knows what to say of ranks that are none.
+/// The peer with which a rank exchanges letters; null if its messages go through the inner endpoint. Between processes,
+/// messages in two parts always do. The inner endpoint reports ranks that do not exist.
 SharedEndpoint::Peer* SharedEndpoint::peer_for(Rank rank, bool has_second) noexcept {
   const auto place = static_cast<std::size_t>(rank);
   if (inner_ && (!blocks_.are_connected() || place >= by_rank_.size())) return nullptr;
@@ -138,7 +138,7 @@ void SharedEndpoint::write(Peer& peer, QueuedTransfer& transfer) noexcept {
   transfer.number = letter.bears == Letter::Bears::pointers ? peer.sender->sent() : 0;
 }
 
-/// Letters that carry their bytes are done when they are sent.
+/// A letter that carries its bytes completes when it is sent.
 void SharedEndpoint::send_unsent(Peer& peer) noexcept {
   while (!peer.unsent.is_empty() && peer.sender->has_room()) {
     const Ticket ticket = remove_first(peer.unsent);
@@ -167,7 +167,7 @@ void SharedEndpoint::receive(Peer& peer) noexcept {
   }
 }
 
-/// Copies a message to where it was released to.
+/// Copies a message to its slot and, if it has two parts, to its second room.
 Completion SharedEndpoint::land(Ticket ticket, const QueuedTransfer& transfer, const Peer& peer,
                                 const Letter& letter) noexcept {
   const std::span<std::byte> slot = landing(transfer.slot);
@@ -209,7 +209,8 @@ void SharedEndpoint::begin_adding() noexcept {
   seen_ = 0;
 }
 
-/// Once all threads have posted their words, each adds its share of them, for all; then they wait for each other.
+/// Once all threads have posted their words, each adds its share of the words for all threads. Then they wait for each
+/// other.
 void SharedEndpoint::go_on_adding() noexcept {
   if (adding_ == AddState::posted) {
     while (seen_ < peers_.size() && words_->look(peers_[seen_].mail->words) != nullptr) seen_ += 1;
@@ -275,7 +276,7 @@ std::size_t SharedEndpoint::poll(std::span<Completion> completions) noexcept {
   return count;
 }
 
-/// Threads that have others move their messages tell these when they need them no more.
+/// Tells the threads that move this thread's messages that it needs them no more.
 bool SharedEndpoint::may_leave() noexcept {
   if (!is_one_process()) return inner_->may_leave();
   if (!std::exchange(is_leaving_, true)) own_->runs_ended.store(++runs_ended_, std::memory_order_release);

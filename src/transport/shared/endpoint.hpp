@@ -1,11 +1,12 @@
-// One rank's end of a plan over memory that ranks see in common: between threads, or between ranks of a node. What is
-// too large for the memory of a node, and what goes to ranks that do not see it, goes through an endpoint below.
-// Rank order: letters between two ranks arrive in the order put, and so do all other messages; but one kind may
-// overtake the other. Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between
-// threads any other is copied once, from the sender's memory to where it lands; between processes those up to
-// `largest_letter` twice. Source: [S2], sender-driven exchange.
+// One rank's end of a plan over common memory: between threads, or between ranks of a node. Messages that are too large
+// for the memory of a node, and messages to ranks that do not see it, go through an inner endpoint.
+// Rank order: letters (messages through common memory) between two ranks arrive in the order of `put`, and so do
+// messages of the inner endpoint; but a letter may overtake an inner message, and vice versa.
+// Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between threads, any other
+// message is copied once, from the sender's memory to its landing place. Between processes, messages of up to
+// `largest_letter` bytes are copied twice. Source: Lapillonne & Peltekov 2013, sender-driven exchange.
 //
-// Which way a message goes follows from its target, its slot and its number of parts, which both of its ranks know.
+// The way of a message follows from its target, its slot and its number of parts, which both of its ranks know.
 #pragma once
 
 #include <memory>
@@ -21,14 +22,14 @@
 
 namespace steadfold::transport {
 
-/// Slots up to this capacity take letters between processes.
+/// The largest capacity of a slot that takes letters between processes.
 inline constexpr Bytes largest_letter = 4096;
 
 class SharedEndpoint final : public Endpoint {
  public:
-  /// `inner`: for what does not go through common memory; null if all does. Joins the endpoints that wait to be
-  /// connected; that list must outlive it. Throws std::runtime_error when memory runs out, except for that of a node:
-  /// then everything goes through `inner`.
+  /// `inner`: the endpoint for messages that do not go through common memory; null if all do. The constructor adds the
+  /// endpoint to `waiting`, the list of endpoints to connect, which must outlive it. Throws std::runtime_error when
+  /// memory runs out. If only the node's memory runs out, everything goes through `inner`.
   SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, std::unique_ptr<Endpoint> inner, Rank rank_count,
                  std::span<const Bytes> capacities, Ticket tickets, std::vector<SharedEndpoint*>& waiting);
   ~SharedEndpoint() override;
@@ -37,7 +38,7 @@ class SharedEndpoint final : public Endpoint {
 
   std::uint32_t tag() const noexcept { return tag_; }
   CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// Every neighbour's mail; not called if one has none. Then nothing goes there.
+  /// `places`: every neighbour's mail. Not called if a neighbour has none; then no letters are sent.
   void connect(std::span<const CommonMemory::Place> places) noexcept;
 
   std::span<std::byte> landing(SlotNumber slot) noexcept override {
@@ -64,9 +65,9 @@ class SharedEndpoint final : public Endpoint {
     std::optional<std::span<const std::byte>> second;
     std::optional<SecondRoom> room;
     std::uint64_t number = 0;  // of its letter, once it is sent
-    Ticket next = none;        // of its queue
+    Ticket next = none;        // the next ticket of its queue
   };
-  /// Tickets in the order in which they came, linked through their transfers.
+  /// Tickets in the order of their calls, linked through their transfers.
   struct TicketQueue {
     Ticket first = none;
     Ticket last = none;
@@ -78,8 +79,8 @@ class SharedEndpoint final : public Endpoint {
     std::optional<Sender> sender;
     std::optional<Receiver> receiver;
     TicketQueue unsent;    // letters that wait for room in the lane
-    TicketQueue untaken;   // letters whose bytes are the sender's, until they are taken
-    TicketQueue expected;  // slots released
+    TicketQueue untaken;   // letters that point to the sender's bytes and are not taken yet
+    TicketQueue expected;  // released slots
     bool is_busy = false;
     bool is_idle() const noexcept { return unsent.is_empty() && untaken.is_empty() && expected.is_empty(); }
   };
@@ -109,23 +110,23 @@ class SharedEndpoint final : public Endpoint {
   std::vector<SharedEndpoint*>* among_waiting_;
   std::unique_ptr<Endpoint> inner_;
   bool moves_others_;
-  std::size_t open_inside_ = 0;  // communications of the inner endpoint
+  std::size_t open_inside_ = 0;  // number of open communications of the inner endpoint
   std::uint64_t runs_ended_ = 0;
   bool is_leaving_ = false;
   CommonBlocks blocks_;
   std::size_t neighbour_;
-  std::optional<LandingSlots> slots_;  // without an inner endpoint
+  std::optional<LandingSlots> slots_;  // only without an inner endpoint
   Mail* own_ = nullptr;
   std::vector<Peer> peers_;                // by neighbour
-  std::vector<Peer*> by_rank_;             // null: not a neighbour
+  std::vector<Peer*> by_rank_;             // null for ranks that are not neighbours
   std::vector<QueuedTransfer> transfers_;  // by ticket
-  std::vector<Peer*> busy_;                // those with communications under way
-  std::vector<Completion> completed_;      // and not yet told
+  std::vector<Peer*> busy_;                // peers with open communications
+  std::vector<Completion> completed_;      // completed, but not yet returned by poll()
   std::optional<BoardPlace<MachineMemory, std::span<std::int64_t>>> words_;
   std::optional<BoardPlace<MachineMemory, bool>> added_;
-  std::vector<Adding> to_add_;  // in the order asked for
+  std::vector<Adding> to_add_;  // in the order of the calls
   AddState adding_ = AddState::idle;
-  std::size_t seen_ = 0;  // neighbours, in this state
+  std::size_t seen_ = 0;  // number of neighbours that have reached the current state
   Waiting waiting_;
   Traffic traffic_;
 };

@@ -1,4 +1,4 @@
-// Files without a name, which several processes of a node map: nothing stays behind, however the processes end.
+// Files without a name, which several processes of a node map. The system removes them however the processes end.
 // Source: memfd_create(2), proc(5).
 #pragma once
 
@@ -17,10 +17,10 @@ namespace steadfold::transport {
 
 using order::Bytes;
 
-/// Where a process has a file open, and which one it is: numbers of processes need not mean the same to all ranks.
+/// An open file of a process, and the file's identity: a process number may mean another process to another rank.
 struct SharedFile {
   pid_t process = 0;
-  int descriptor = -1;  // negative: there is no file
+  int descriptor = -1;  // negative if there is no file
   dev_t device = 0;
   ino_t number = 0;
 
@@ -31,7 +31,7 @@ struct SharedFile {
   friend bool operator==(const SharedFile&, const SharedFile&) = default;
 };
 
-/// A file of so many bytes, all zero; pages are there once they are written. Whoever makes it closes it.
+/// Makes a file of `bytes` bytes, all zero; a page takes memory once it is written. The caller closes the file.
 inline SharedFile make_shared_file(Bytes bytes) noexcept {
   SharedFile file = {.process = getpid(), .descriptor = memfd_create("steadfold", MFD_CLOEXEC)};
   struct stat made = {};
@@ -45,8 +45,7 @@ inline SharedFile make_shared_file(Bytes bytes) noexcept {
   return file;
 }
 
-/// Maps the file, this process's own or that of another one on the node; null, and errno, if that is not to be had
-/// here.
+/// Maps a file of this process or of another process on the node. Returns null and sets errno on failure.
 inline std::byte* mapped(const SharedFile& file, bool is_own, Bytes bytes) {
   if (file.descriptor < 0) return nullptr;
   int descriptor = file.descriptor;

@@ -1,10 +1,12 @@
-// Flags beside data: how workers that see the same memory tell each other that data are there, and that they were read.
-// Rank order: not concerned. Cost: one cache line moves per message whose content fits beside its flag; no locks, no
-// read-modify-write, nothing allocated. Source: [S2], simple data exchange approaches and the odd/even method.
+// Flags beside data: workers that see the same memory tell each other that data have been written, and that they have
+// been read.
+// Cost: one cache line moves per message whose content fits beside its flag. There are no locks, no read-modify-write
+// operations and no allocations. Source: Lapillonne & Peltekov 2013, simple data exchange approaches and the odd/even
+// method.
 //
-// `Memory` says what memory is: MachineMemory, or in the tests a model of the C++ memory model that looks at every
-// interleaving. What a protocol asks of memory is the orders that Memory names, each with its reason; on x86 they are
-// plain loads and stores.
+// `Memory` is the kind of memory: MachineMemory or, in tests, a model of the C++ memory model that tries every
+// interleaving. The memory orders that a protocol needs have names in MachineMemory, each with its reason. On x86 they
+// are plain loads and stores.
 #pragma once
 
 #include <array>
@@ -18,33 +20,34 @@ inline constexpr std::size_t cache_line = 64;
 
 struct MachineMemory {
   using Counter = std::atomic<std::uint64_t>;
-  /// The content was written before its number, so who reads the number reads the content.
+  /// The content is written before its number, so a worker that reads the number can read the content.
   static constexpr std::memory_order announce = std::memory_order_release;
   static constexpr std::memory_order expect = std::memory_order_acquire;
-  /// The content was read before the reader gave it back, so who is told so may write over it.
+  /// The content is read before it is given back, so the writer may then overwrite it.
   static constexpr std::memory_order give_back = std::memory_order_release;
   static constexpr std::memory_order take_back = std::memory_order_acquire;
 };
 
-/// Asks for a line that this worker will write soon and others have read: else the write would wait until all of them
-/// have given it up. Changes nothing.
+/// Requests write access to a cache line that this worker will write soon and others have read. Otherwise the write
+/// would wait until all of them have given up the line. Changes no data.
 inline void claim(const void* line) noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // the built-in one only reads
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // the builtin requests read access only
 #elif defined(__GNUC__)
   __builtin_prefetch(line, 1);
 #endif
 }
 
-/// A message: its number, counted from 1, and its content on the same line, so that they travel together.
+/// A message: its number, counted from 1, and its content on the same cache line, so that they travel together.
 template <class Memory, class Content>
 struct alignas(cache_line) Box {
   typename Memory::Counter number{0};
   Content content{};
 };
 
-/// One worker sends to another: sender-driven, two lines where a message takes one. Modulo `depth`: so many messages
-/// may be on their way before the sender has to wait. The count of those taken is the credit.
+/// Messages from one worker to another, sender-driven. A message of one cache line costs two line transfers. The lane
+/// has `depth` boxes, so the sender waits if `depth` messages have not been taken. The count of taken messages is the
+/// credit.
 template <class Memory, class Content, std::size_t depth>
 struct Lane {
   std::array<Box<Memory, Content>, depth> boxes;
@@ -56,22 +59,22 @@ class LaneSender {
  public:
   explicit LaneSender(Lane<Memory, Content, depth>& lane) noexcept : lane_(&lane) {}
 
-  /// Whether the next message may be written now.
+  /// Whether the sender may write the next message now.
   bool has_room() noexcept { return sent_ < taken_ + depth || sent_ < taken() + depth; }
-  /// Where it is written.
+  /// Where the sender writes the next message.
   Content& next() noexcept { return lane_->boxes[sent_ % depth].content; }
   void send() noexcept {
     lane_->boxes[sent_ % depth].number.store(sent_ + 1, Memory::announce);
     sent_ += 1;
   }
   std::uint64_t sent() const noexcept { return sent_; }
-  /// How many messages the receiver has taken, and needs no more.
+  /// The number of messages that the receiver has taken and no longer needs.
   std::uint64_t taken() noexcept { return taken_ = lane_->taken.load(Memory::take_back); }
 
  private:
   Lane<Memory, Content, depth>* lane_;
   std::uint64_t sent_ = 0;
-  std::uint64_t taken_ = 0;  // when it was last looked for
+  std::uint64_t taken_ = 0;  // as last read from the lane
 };
 
 template <class Memory, class Content, std::size_t depth>
@@ -84,7 +87,7 @@ class LaneReceiver {
     const auto& box = lane_->boxes[taken_ % depth];
     return box.number.load(Memory::expect) == taken_ + 1 ? &box.content : nullptr;
   }
-  /// The sender may write over it, and over what it points to.
+  /// Lets the sender overwrite the message and the data that it points to.
   void take() noexcept { lane_->taken.store(++taken_, Memory::give_back); }
   std::uint64_t taken() const noexcept { return taken_; }
 
@@ -93,16 +96,16 @@ class LaneReceiver {
   std::uint64_t taken_ = 0;
 };
 
-/// A line that one worker writes and all read, odd and even posts in turn (with `parities` 1, which tests show to be
-/// too few, always the same box).
+/// Cache lines that one worker writes and all read. Posts alternate between two boxes. (`parities` 1 has a single box;
+/// a test shows that this is not enough.)
 template <class Memory, class Content, std::size_t parities = 2>
 struct Notice {
   std::array<Box<Memory, Content>, parities> boxes;
 };
 
-/// One worker's place at a board where every worker posts, then reads what all others posted, and so on. Nobody tells
-/// that a post was read: whoever posts number k + 2 has read number k + 1 of all others, and they posted that after
-/// they had read number k. So two boxes are enough.
+/// One worker's place at a board. In each round every worker posts, then reads the posts of all others. No worker
+/// confirms that it has read a post: a worker that posts number k + 2 has read number k + 1 of all others, and they
+/// posted number k + 1 after they had read number k. So two boxes are enough.
 ///
 ///     board.own() = ...; board.post();
 ///     for all others: wait until board.look(notice)
@@ -114,16 +117,16 @@ class BoardPlace {
 
   Content& own() noexcept { return own_->boxes[posts_ % parities].content; }
   void post() noexcept { own_->boxes[posts_ % parities].number.store(posts_ + 1, Memory::announce); }
-  /// What another one posted, if it is there.
+  /// Another worker's post of this round, if it is there.
   const Content* look(const Notice<Memory, Content, parities>& other) const noexcept {
     const auto& box = other.boxes[posts_ % parities];
     return box.number.load(Memory::expect) == posts_ + 1 ? &box.content : nullptr;
   }
-  /// Everything posted has been read.
+  /// Ends a round: this worker has read all posts.
   void done() noexcept { posts_ += 1; }
-  /// Whether there was another post in this one's box.
+  /// Whether this round's box held an earlier post.
   bool is_box_used() const noexcept { return posts_ >= parities; }
-  /// Which box this post is in.
+  /// The number of this round's box.
   std::size_t parity() const noexcept { return posts_ % parities; }
 
  private:

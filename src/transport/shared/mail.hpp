@@ -1,6 +1,6 @@
-// What an endpoint over common memory shows to the others: lanes with letters.
+// The memory that an endpoint over common memory shows to its neighbours: lanes with letters.
 // Rank order: the letters of a lane arrive in the order sent. Cost: two cache lines per letter, and its bytes beyond
-// 112. Source: [S2], sender-driven exchange.
+// 112. Source: Lapillonne & Peltekov 2013, sender-driven exchange.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace steadfold::transport {
 
-/// What a message says beside its number: its bytes, or where they are.
+/// The content of a letter beside its number: the bytes of a message, or where the bytes are.
 struct Letter {
   static constexpr Bytes most = 112;
 
   enum class Bears : std::uint8_t {
-    bytes,      // in here
+    bytes,      // in the letter
     enclosure,  // bytes in the room of its box
-    pointers,   // to the sender's memory, which stays as it is until the letter has been taken
+    pointers,   // to the sender's memory, which must not change until the letter is taken
     nothing,    // the message did not fit
   };
   struct Pointers {
@@ -34,15 +34,15 @@ struct Letter {
   SlotNumber slot = 0;
   Bears bears = Bears::bytes;
   bool has_second = false;
-  std::uint16_t size = 0;  // of the bytes, in here or enclosed
+  std::uint16_t size = 0;  // of the bytes in the letter or its enclosure
   union {
     Pointers pointers;
     std::byte bytes[most] = {};
   };
 };
 
-/// A rank's mail, as it lies in its block: this head, a lane from every neighbour, the room of their boxes, and a flag
-/// per slot, which says whether letters go there.
+/// A rank's mail, as it is stored in its block: this head, a lane from every neighbour, the room of the boxes, and a
+/// flag per slot that says whether letters go to the slot.
 class Mail {
  public:
   static constexpr std::size_t depth = 4;
@@ -51,7 +51,7 @@ class Mail {
   using DoneNotice = Notice<MachineMemory, bool>;
   static_assert(sizeof(MailLane) == 576);
 
-  /// `room`: bytes of each box for what does not stand in its letter, a multiple of a cache line.
+  /// `room`: bytes per box for content that does not fit in its letter, a multiple of a cache line.
   static Bytes bytes(std::size_t neighbours, Bytes room, std::size_t slots) noexcept {
     return sizeof(Mail) + neighbours * (sizeof(MailLane) + depth * room) + slots;
   }
@@ -66,12 +66,12 @@ class Mail {
     return reinterpret_cast<std::byte*>(&from(neighbours_)) + (neighbour * depth + box) * room_;
   }
   Bytes room() const noexcept { return room_; }
-  /// Whether letters go to a slot; written before it is shown to the others.
+  /// Whether letters go to a slot; written before the mail is shown to the neighbours.
   std::byte& takes_letters(SlotNumber slot) noexcept { return room(neighbours_, 0)[slot]; }
 
-  WordNotice words;                      // that this rank wants added to the others': pointers, for threads
-  DoneNotice added;                      // it has added its share of them
-  MachineMemory::Counter runs_ended{0};  // how many it has come to the end of
+  WordNotice words;                      // pointers to the words that this rank adds (threads only)
+  DoneNotice added;                      // this rank has added its share of the words
+  MachineMemory::Counter runs_ended{0};  // number of runs that this rank has finished
 
  private:
   Mail(std::size_t neighbours, Bytes room) noexcept : neighbours_(neighbours), room_(room) {}

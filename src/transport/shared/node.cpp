@@ -41,8 +41,8 @@ class NodeTransport final : public SharedTransport {
     inner_->connect(is_prepared);
     state_ = Connection::pending;
   }
-  /// Once the ranks below are connected, all neighbours have posted what they prepared; it may take a moment to be
-  /// seen.
+  /// Once the inner transport is connected, all neighbours have posted their notices, but these may become visible a
+  /// moment later.
   Connection connected() override {
     if (state_ == Connection::pending) state_ = inner_->connected();
     if (state_ == Connection::pending || !all_have_posted()) return Connection::pending;
@@ -60,8 +60,8 @@ class NodeTransport final : public SharedTransport {
   Connection state_ = Connection::pending;
 };
 
-/// Where each neighbour posts its notices: in the first block of its process, in the order of that one's ranks. The
-/// block stays as long as the memory.
+/// Where each neighbour posts its notices: in the first block of its process, in that process's rank order. The block
+/// exists as long as the memory.
 std::vector<NodeTransport::Posted*> make_notices(const Neighbourhood& among, std::size_t ranks_here) {
   CommonMemory& memory = *among.memory;
   const auto place = memory.take(ranks_here * sizeof(NodeTransport::Posted));
@@ -69,7 +69,7 @@ std::vector<NodeTransport::Posted*> make_notices(const Neighbourhood& among, std
     throw std::runtime_error(
         "no memory that ranks share (there is none for their notices), set STEADFOLD_TRANSPORT=mpi");
   std::vector<NodeTransport::Posted*> all;
-  const std::byte* process = nullptr;  // of the last neighbour
+  const std::byte* process = nullptr;  // first block of the last neighbour's process
   for (std::size_t i = 0; i < among.ranks.size(); ++i) {
     std::byte* const block = memory.at(i, place);
     const bool is_next = std::exchange(process, block) == block;

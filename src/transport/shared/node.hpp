@@ -1,7 +1,8 @@
-// Ranks of nodes: small messages between ranks that share a node's memory go through cache lines, all else through the
-// transport below. Where all ranks share one node, they have boards too. A rank is a process, or a worker of a team.
-// Rank order: see endpoint.hpp. Cost: connections take one more exchange of lines. Source: [S2], ours.
-// Free of MPI: the memory and the transport below bring it.
+// A transport for ranks of nodes: small messages between ranks that share a node's memory go through cache lines, all
+// other messages through an inner transport. If all ranks share one node, they have boards too. A rank is a process, or
+// a worker of a team.
+// Cost: a connection takes one more exchange of cache lines. Source: Lapillonne & Peltekov 2013.
+// Does not call MPI: the caller gives the memory and the inner transport.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,10 @@
 
 namespace steadfold::transport {
 
-/// Over the transports of this process's ranks, one per rank. Collective in that every process makes its own. `among`:
-/// the ranks of this node, of which those of a process see its part of the memory at the same address; `own` is the
-/// first of this process. The memory is new, so that the first block of every process has the same place. Where one
-/// rank drives, it is that one. Throws std::runtime_error where the memory has no room for it.
+/// Makes the transports of this process's ranks, over one inner transport per rank. Collective: every process calls it.
+/// `among` has the ranks of this node; `own` is the first rank of this process. The ranks of a process see its part of
+/// the memory at the same address. The memory must be new, so that the first block of every process has the same place.
+/// If only one rank drives (may call MPI), it is the first. Throws std::runtime_error if the memory has no room.
 std::vector<std::unique_ptr<Transport>> make_node_transports(std::vector<std::unique_ptr<Transport>> inner,
                                                              Neighbourhood among, bool one_drives);
 /// make_node_transports for a process that is one rank.

@@ -55,7 +55,7 @@ class RelayedEndpoint final : public ForwardingEndpoint {
     return ForwardingEndpoint::traffic();
   }
 
-  /// Worker 0; whether anything is left to do.
+  /// Called by worker 0. Returns whether work is left.
   bool drive() noexcept {
     const std::lock_guard lock(mutex_);
     for (const RelayRequest& each : asked_) {
@@ -98,11 +98,11 @@ class RelayedEndpoint final : public ForwardingEndpoint {
   }
 
   std::shared_ptr<Relay> relay_;
-  mutable std::mutex mutex_;           // guards what follows, and the inner end
-  std::vector<RelayRequest> asked_;    // and not yet begun
-  std::size_t open_ = 0;               // begun and not yet ended
-  std::vector<Completion> completed_;  // and not yet told
-  bool is_busy_ = false;               // worker 0 knows of it, or is about to
+  mutable std::mutex mutex_;           // guards the following members, and the inner endpoint
+  std::vector<RelayRequest> asked_;    // not yet started
+  std::size_t open_ = 0;               // number of started, incomplete communications
+  std::vector<Completion> completed_;  // not yet returned by poll()
+  bool is_busy_ = false;               // worker 0 knows of this endpoint, or soon will
   std::atomic<bool> has_completed_ = false;
   Backoff backoff_;
 };

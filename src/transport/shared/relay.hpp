@@ -1,7 +1,7 @@
-// Ends of workers whose messages worker 0 of their process moves, where no other thread may call what carries them, as
-// under MPI_THREAD_FUNNELED.
-// Rank order: the other end's. Cost: a lock when something is sent or received and one when it is done; worker 0 locks
-// in polls while others have something under way. [S2] leaves messages to one thread, too.
+// Endpoints of workers whose messages worker 0 of their process moves, because no other thread may call MPI, as under
+// MPI_THREAD_FUNNELED.
+// Cost: one lock when a communication starts and one when it completes. Worker 0 locks in every poll while other
+// workers have open communications. Lapillonne & Peltekov 2013 also leave messages to one thread.
 #pragma once
 
 #include <atomic>
@@ -16,24 +16,24 @@ namespace steadfold::transport {
 
 class RelayedEndpoint;
 
-/// What the ends of one process share.
+/// The state that the endpoints of one process share.
 class Relay {
  public:
-  /// Moves the messages of all other workers. For worker 0.
+  /// Moves the messages of all other workers. Only worker 0 calls it.
   void drive() noexcept;
 
  private:
   friend class RelayedEndpoint;
-  std::mutex mutex_;  // guards what follows; taken before that of an end
+  std::mutex mutex_;  // guards the following members; lock it before an endpoint's mutex
   std::size_t ends_ = 0;
-  std::vector<RelayedEndpoint*> busy_;  // ends with something under way
-  std::atomic<bool> is_idle_ = true;    // there are none
+  std::vector<RelayedEndpoint*> busy_;  // endpoints with open communications
+  std::atomic<bool> is_idle_ = true;    // no endpoint is busy
 };
 
-/// Worker 0's end: whenever it is polled, it drives the others'.
+/// Worker 0's endpoint: every poll also drives the other workers' endpoints.
 std::unique_ptr<Endpoint> make_driving_endpoint(std::shared_ptr<Relay> relay, std::unique_ptr<Endpoint> inner);
 
-/// Any other worker's end; worker 0 alone sends and receives over `inner`, which has so many tickets.
+/// Another worker's endpoint. Only worker 0 sends and receives over `inner`, which has `tickets` tickets.
 std::unique_ptr<Endpoint> make_relayed_endpoint(std::shared_ptr<Relay> relay, std::unique_ptr<Endpoint> inner,
                                                 Ticket tickets, bool shares_cores);
 

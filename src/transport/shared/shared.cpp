@@ -47,7 +47,7 @@ class ProcessMemory final : public CommonMemory {
 
 using GatherNotice = Notice<MachineMemory, std::span<const std::byte>>;
 
-/// What came of an exchange between processes.
+/// The outcome of an exchange between processes.
 struct Outcome {
   Connection connection = Connection::pending;
   std::optional<Transport::Gathered> gathered;
@@ -55,17 +55,18 @@ struct Outcome {
 };
 using OutcomeNotice = Notice<MachineMemory, Outcome>;
 
-/// What all workers of a process see of one.
+/// A worker's data that all workers of its process see.
 struct WorkerPlace {
   Notice<MachineMemory, PreparedNotice> prepared;
   GatherNotice gather;
-  // What the notices point to: as odd and even as they are, since others may still read the last but one.
+  // The bytes that the notices point to. Two buffers for rounds with an even and an odd number, since others may still
+  // read the previous round.
   std::array<std::vector<std::byte>, 2> gathered;
   OutcomeNotice outcome;  // worker 0's
 };
 using WorkerPlaces = std::vector<WorkerPlace>;
 
-/// With other processes, worker 0 exchanges with theirs what all workers have posted, and posts what came of it.
+/// Between processes, worker 0 exchanges the posts of all its workers, and posts the outcome.
 class WorkerTransport final : public SharedTransport {
  public:
   WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places, std::shared_ptr<const Workers> all,
@@ -117,19 +118,19 @@ class WorkerTransport final : public SharedTransport {
   std::shared_ptr<WorkerPlaces> places_;
   WorkerPlace* own_;
   BoardPlace<MachineMemory, std::span<const std::byte>> gather_;
-  std::size_t seen_ = 0;  // workers that have posted what is being gathered
+  std::size_t seen_ = 0;  // number of workers that have posted their bytes to gather
   std::shared_ptr<const Workers> all_;
   std::string name_ = "shared";
 
-  // With other processes only:
+  // Only with other processes:
   std::shared_ptr<Outside> outside_;
-  std::shared_ptr<Relay> relay_;  // if worker 0 alone may send messages
+  std::shared_ptr<Relay> relay_;  // if only worker 0 may send messages
   std::vector<Rank> labels_;
   std::optional<AgreedTags> tags_;
   BoardPlace<MachineMemory, Outcome> outcome_;
-  std::vector<std::byte> frame_;  // worker 0's, under way
-  bool has_begun_ = false;        // worker 0, with an exchange
-  bool has_posted_ = false;       // what came of it
+  std::vector<std::byte> frame_;  // worker 0's bytes to exchange
+  bool has_begun_ = false;        // whether worker 0 has begun an exchange
+  bool has_posted_ = false;       // whether worker 0 has posted the outcome
 };
 
 WorkerTransport::WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places,
@@ -159,7 +160,7 @@ std::unique_ptr<Endpoint> WorkerTransport::prepare(std::uint32_t tag, std::span<
   return prepare_over(std::move(others), tag, capacities, tickets);
 }
 
-/// Workers that are late here may wait for messages of another call.
+/// A worker that has not come here yet may wait for messages of another call.
 void WorkerTransport::drive_others() noexcept {
   if (relay_ && is_first()) relay_->drive();
 }
@@ -204,7 +205,7 @@ bool WorkerTransport::all_have_gathered() noexcept {
   return true;
 }
 
-/// What the workers of this process have posted.
+/// The posts of the workers of this process.
 Transport::Gathered WorkerTransport::gathered_here() const {
   Gathered all;
   for (const WorkerPlace& place : *places_) {
@@ -234,12 +235,12 @@ std::optional<Transport::Gathered> WorkerTransport::gathered() {
   if (found == nullptr) return std::nullopt;
   gather_.done();
   end_outcome();
-  Outcome came = *found;  // which stays as it is until the next but one
+  Outcome came = *found;  // stays valid until the exchange after next
   if (!came.error.empty()) throw std::runtime_error(came.error);
   return std::move(came.gathered);
 }
 
-/// Where each worker's bytes end, then all bytes.
+/// The end of each worker's bytes, then all bytes.
 std::vector<std::byte> WorkerTransport::framed(const Gathered& here) const {
   const std::span<const std::byte> ends = std::as_bytes(std::span(here.first).subspan(1));
   std::vector<std::byte> frame(ends.begin(), ends.end());
@@ -262,7 +263,7 @@ Transport::Gathered WorkerTransport::unframed(const Gathered& frames) const {
   return all;
 }
 
-/// Worker 0, once all workers have posted; to be called until it has ended.
+/// Called by worker 0 once all workers have posted, until it returns true.
 bool WorkerTransport::exchange_connection(Outcome& outcome) {
   if (!std::exchange(has_begun_, true)) outside_->processes().connect(all_are_prepared());
   outcome.connection = outside_->processes().connected();
@@ -279,7 +280,7 @@ bool WorkerTransport::exchange_gathered(Outcome& outcome) {
   return frames.has_value();
 }
 
-/// What came of an exchange, once it is there. Else null, to be asked again.
+/// The outcome of an exchange, once it is there; null before that, and then call it again.
 const Outcome* WorkerTransport::outcome(bool (WorkerTransport::*exchange)(Outcome&)) {
   if (is_first() && !has_posted_) {
     Outcome& own = outcome_.own();
@@ -302,8 +303,9 @@ void WorkerTransport::end_outcome() {
   has_begun_ = has_posted_ = false;
 }
 
-/// By worker, the first worker of its process, or of its node where workers of a node share memory and stand in a row:
-/// those have the nearest way to each other.
+/// One label per worker: the first worker of its process. If workers of a node share memory and the workers of every
+/// node are contiguous: the first worker of its node, since workers with the same label should have the fastest
+/// connection.
 std::vector<Rank> labels_of(const Workers& all, std::span<const Rank> nodes, bool shares_node) {
   const bool by_node = shares_node && !nodes.empty() && std::ranges::is_sorted(nodes);
   std::vector<Rank> labels;

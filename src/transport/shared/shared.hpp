@@ -1,8 +1,9 @@
-// Workers that are threads, of one process or of several: messages within a process go through cache lines that all of
-// its threads see, others through those of their node, or through what connects the processes.
-// Rank order: by process, then by worker; see endpoint.hpp. Cost: gathers and connections take one exchange of
-// lines; those of several processes also one between these, and one more line. Source: [S2]. Free of MPI; makes no
-// threads.
+// Transports for workers, the threads of one process or of several. Messages within a process go through cache lines
+// that all its threads see. Other messages go through the memory of the node, or through the connection between
+// processes.
+// Rank order: by process, then by worker; see endpoint.hpp. Cost: a gather or a connection takes one exchange of cache
+// lines; with several processes, also an exchange between processes, and one more line. Source: Lapillonne & Peltekov
+// 2013. Does not call MPI and starts no threads.
 #pragma once
 
 #include <memory>
@@ -13,12 +14,12 @@
 
 namespace steadfold::transport {
 
-/// One transport per worker, each for one thread at a time. They share memory that lives as long as any of them or of
-/// their endpoints. `shares_cores`: there are more workers than cores, so whoever waits yields.
+/// Makes one transport per worker, each for one thread at a time. The transports share memory that lives as long as any
+/// of them or any of their endpoints. `shares_cores`: there are more workers than cores, so a waiting worker yields.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(Rank workers, bool shares_cores);
 
-/// One transport per worker of this process, which reaches the workers of all processes. Words are added only if
-/// `outside` is null. `node`: what Outside::share_node gave.
+/// Makes one transport per worker of this process, which reaches the workers of all processes. The transports can add
+/// words only if `outside` is null. `node`: the result of Outside::share_node.
 std::vector<std::unique_ptr<Transport>> make_shared_transports(const std::shared_ptr<const Workers>& all,
                                                                const std::shared_ptr<Outside>& outside,
                                                                const Neighbourhood& node, bool shares_cores);

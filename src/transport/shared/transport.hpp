@@ -1,4 +1,4 @@
-// Endpoints and boards over memory that ranks see in common, and how neighbours show each other what they prepared.
+// Endpoints and boards over common memory, and the exchange in which neighbours show each other their prepared blocks.
 // Rank order and cost: see endpoint.hpp and board.hpp.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace steadfold::transport {
 
-/// What a rank tells its neighbours when it connects.
+/// A rank's notice to its neighbours when it connects.
 struct PreparedNotice {
-  static constexpr std::size_t most = 24;  // endpoints and boards at once: a new group has nine of each
+  static constexpr std::size_t most = 24;  // endpoints and boards together; a new group has nine of each
   struct PreparedBlock {
     std::uint32_t tag = 0;
     bool is_board = false;
@@ -49,11 +49,11 @@ class SharedTransport : public Transport {
 
   std::unique_ptr<Endpoint> prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                          std::span<const Bytes> capacities, Ticket tickets);
-  /// Shows the neighbours what was prepared.
+  /// Shows the prepared blocks to the neighbours.
   void post_prepared(bool is_prepared) noexcept;
   bool all_have_posted() noexcept;
-  /// Connects what all neighbours have room for. `are_prepared`: all ranks have prepared theirs; else nothing is
-  /// connected.
+  /// Connects each endpoint and board for which all neighbours have room. `are_prepared`: all ranks have prepared their
+  /// parts; if not, connects nothing.
   void connect_prepared(bool are_prepared);
   bool all_are_prepared() const noexcept;
 
@@ -72,10 +72,10 @@ class SharedTransport : public Transport {
   Waiting waiting_;
   std::vector<Posted*> posted_;
   BoardPlace<MachineMemory, PreparedNotice> own_;
-  std::size_t seen_ = 0;                     // neighbours that have posted what is under way
-  std::vector<SharedEndpoint*> endpoints_;   // prepared since the last connection
-  std::vector<WaitingBoard> boards_;         // and boards
-  std::vector<CommonMemory::Place> places_;  // of all neighbours, for what is being connected
+  std::size_t seen_ = 0;                     // number of neighbours that have posted the current notice
+  std::vector<SharedEndpoint*> endpoints_;   // endpoints prepared since the last connection
+  std::vector<WaitingBoard> boards_;         // boards prepared since the last connection
+  std::vector<CommonMemory::Place> places_;  // of all neighbours, for the endpoint or board that is being connected
 };
 
 }  // namespace steadfold::transport

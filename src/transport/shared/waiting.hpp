@@ -1,5 +1,5 @@
 // How a rank waits for memory that others write.
-// Cost: that of Backoff; if the memory is shared by processes, a call of the MPI library now and then.
+// Cost: as Backoff; if processes share the memory, also a call of the MPI library now and then.
 #pragma once
 
 #include "transport/backoff.hpp"
@@ -7,9 +7,9 @@
 
 namespace steadfold::transport {
 
-/// Who may not call the MPI library may sleep. All others never do, and let the library make progress: another rank may
-/// come to the reduction only once a message of this one's has gone out, which the program has started and not waited
-/// for.
+/// A rank that may not call the MPI library may sleep. All others never sleep, and let the MPI library make progress:
+/// another rank may reach the reduction only after it gets a message that this rank's program has started and not
+/// waited for.
 class Waiting {
  public:
   explicit Waiting(const Neighbourhood& among) noexcept
@@ -23,9 +23,9 @@ class Waiting {
   }
 
  private:
-  static constexpr std::uint32_t tests_per_progress = 64;  // some microseconds
+  static constexpr std::uint32_t tests_per_progress = 64;  // a few microseconds apart
 
-  CommonMemory* memory_;  // if it is shared by processes, and this rank drives
+  CommonMemory* memory_;  // null unless processes share it and this rank drives
   Backoff backoff_;
 };
 

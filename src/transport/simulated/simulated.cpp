@@ -1,6 +1,6 @@
-// All ranks in one process. A put and the release that it meets share one Transfer, made by whichever comes first.
-// Rank order: matched in the order put per (source, target, tag), by one queue each while either side waits.
-// Cost: one hash look-up per put or release, one allocation per message; a poll costs what it tells.
+// All ranks in one process. A put and its release share one Transfer, which the first of the two makes.
+// Rank order: matched in the order of `put` per (source, target, tag), with one queue each while either side waits.
+// Cost: one hash look-up per put or release, and one allocation per message. A poll takes O(completions).
 #include "transport/simulated/simulated.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-/// One `add_words` over all ranks: number n under its tag.
+/// Identifies one `add_words` over all ranks: its tag, and its number under the tag.
 struct WordSumId {
   std::uint32_t tag = 0;
   std::uint32_t number = 0;
@@ -56,13 +56,13 @@ struct ChannelHash {
 
 class SimulatedEndpoint;
 
-/// Who is to be told when a communication can complete; nobody once its endpoint is gone.
+/// The ticket to notify when a communication can complete; no endpoint once it is destroyed.
 struct Waiter {
   SimulatedEndpoint* endpoint = nullptr;
   Ticket ticket = 0;
 };
 
-/// One message: put, released, or both.
+/// One message, of which a rank has called put, release, or both.
 struct Transfer {
   bool put = false;
   bool released = false;
@@ -71,11 +71,11 @@ struct Transfer {
   Waiter releasing;
   SlotNumber put_to = 0;
   SlotNumber released_slot = 0;
-  std::span<const std::byte> bytes;  // the caller's until its put completes, then those of `kept`
+  std::span<const std::byte> bytes;  // the caller's until its put completes, then `kept`
   std::optional<std::span<const std::byte>> second;
   std::vector<std::byte> kept;
   std::vector<std::byte> second_kept;
-  std::span<std::byte> memory;  // where it may land
+  std::span<std::byte> memory;  // where the message may land
   std::optional<std::span<std::byte>> second_memory;
 };
 
@@ -106,7 +106,7 @@ class RankTransport final : public Transport {
   void connect(bool is_prepared) override;
   Connection connected() override;
   void refuse(std::uint32_t after) noexcept { refused_ = after; }
-  /// Whether what was prepared while this many connections had begun is connected.
+  /// Whether an endpoint is connected that was prepared after this many connections had begun.
   bool is_connected(std::uint32_t connections_before) const noexcept { return connections_ended_ > connections_before; }
 
   void gather(std::span<const std::byte> bytes) override;
@@ -115,12 +115,12 @@ class RankTransport final : public Transport {
  private:
   SimulatedNetwork::State* network_;
   Rank rank_;
-  std::uint32_t connections_ = 0;  // begun
+  std::uint32_t connections_ = 0;  // number begun
   std::uint32_t connections_ended_ = 0;
-  std::uint32_t gathers_ = 0;             // begun
+  std::uint32_t gathers_ = 0;             // number begun
   std::uint8_t hold_ = 0;                 // of the last connection
   std::uint8_t gather_hold_ = 0;          // of the last gather
-  std::optional<std::uint32_t> refused_;  // after so many
+  std::optional<std::uint32_t> refused_;  // number of endpoints to prepare before one is refused
 };
 
 /// One `connect` or `gather` over all ranks.
@@ -128,10 +128,10 @@ struct Rendezvous {
   std::size_t joined = 0;
   std::size_t left = 0;
   bool all_prepared = true;
-  std::vector<std::span<const std::byte>> brought;  // by rank, the caller's
+  std::vector<std::span<const std::byte>> brought;  // by rank; the caller's memory
   Transport::Gathered gathered;
 
-  /// Once all have joined; the callers' bytes may go afterwards.
+  /// Called once all ranks have joined; the callers may change their bytes afterwards.
   void join_bytes() {
     gathered.first.assign(1, 0);
     for (const std::span<const std::byte> bytes : brought) {
@@ -146,7 +146,7 @@ struct Rendezvous {
 struct SimulatedNetwork::State {
   explicit State(SimulatedOptions given) : options(given), random(mixed(given.seed)) {}
 
-  /// The transfer that the next put (or release) of `channel` belongs to.
+  /// The transfer of the next put (or release) of `channel`.
   std::shared_ptr<Transfer> meet(const Channel& channel, bool Transfer::*own_end) {
     std::list<std::shared_ptr<Transfer>>& queue = waiting[channel];
     if (queue.empty() || *queue.front().*own_end) return queue.emplace_back(std::make_shared<Transfer>());
@@ -163,14 +163,14 @@ struct SimulatedNetwork::State {
     if (found->second.empty()) waiting.erase(found);
   }
 
-  /// Whether a message stands in memory of the transport's own, as in a mailbox, rather than in its landing slot.
+  /// Whether a message stays in the network's own memory, as in a mailbox, instead of its landing slot.
   bool lands_elsewhere() noexcept {
     if (options.delivery == Delivery::prompt) return false;
     random = mixed(random);
     return random % 2 == 0;
   }
 
-  /// How many more polls a ticket stays open although it can complete.
+  /// The number of further polls in which a ticket stays open although it can complete.
   std::uint8_t hold() noexcept {
     if (options.delivery == Delivery::prompt) return 0;
     random = mixed(random);
@@ -295,12 +295,12 @@ class SimulatedEndpoint final : public Endpoint {
     std::uint8_t hold = 0;
     Rank peer = 0;
     Ticket next = none;                  // in its queue
-    std::shared_ptr<Transfer> transfer;  // of a put or release that is open
-    std::shared_ptr<Total> total;        // of an add_words that is open
+    std::shared_ptr<Transfer> transfer;  // of an open put or release
+    std::shared_ptr<Total> total;        // of an open add_words
     std::span<std::int64_t> words;
   };
-  /// Memory of the transport's own in which a message stands until its slot is released again. What reads it later
-  /// finds 0xA5, or is reported by the address sanitizer.
+  /// Memory of the network for a message until its slot is released again. A later reader finds 0xA5, or the address
+  /// sanitizer reports it.
   class Lease {
    public:
     std::span<std::byte> begin(Bytes size) {
@@ -332,7 +332,7 @@ class SimulatedEndpoint final : public Endpoint {
     return communication;
   }
 
-  /// The communication can complete, and does so in one of the next polls.
+  /// Notifies that the communication can complete; it completes in one of the next polls.
   static void tell(const Waiter& waiting) noexcept {
     if (waiting.endpoint == nullptr) return;
     SimulatedEndpoint& own = *waiting.endpoint;
@@ -347,7 +347,7 @@ class SimulatedEndpoint final : public Endpoint {
     queue.last = more.last;
   }
 
-  /// Nothing of it is told any more. Its message stays under way; its release does not.
+  /// Ends all notifications of a communication. Its message is still delivered; its release is dropped.
   void give_up(OpenCommunication& communication) noexcept {
     Transfer& transfer = *communication.transfer;
     (communication.kind == CommunicationKind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
@@ -404,7 +404,7 @@ class SimulatedEndpoint final : public Endpoint {
   std::vector<OpenCommunication> communications_;
   std::uint64_t polls_ = 0;
   std::array<DueQueue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number
-  DueQueue ready_;                                         // was due
+  DueQueue ready_;                                         // completions that were due
   Traffic traffic_;
 };
 

@@ -1,7 +1,8 @@
-// All ranks in one process: the caller drives each rank's end in turn, and messages land when it polls.
-// Rank order: matched as in MPI, in the order put per (source, target, tag); which of several matched messages lands
-// first is free, as in MPI. Cost: O(1) per message, memory for what is under way only: fit for 2^17 ranks.
-// Free of MPI and of threads.
+// A simulated network with all ranks in one process: the caller drives each rank's endpoint in turn, and messages land
+// when an endpoint polls.
+// Rank order: matched as in MPI, in the order of `put` per (source, target, tag). As in MPI, matched messages may land
+// in any order. Cost: O(1) per message, and memory only for open messages: fit for 2^17 ranks.
+// Uses neither MPI nor threads.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace steadfold::transport {
 
 enum class Delivery : std::uint8_t {
-  prompt,    // a ticket completes in the first poll in which it can
+  prompt,    // a ticket completes in the first possible poll
   shuffled,  // after a random number of further polls, below SimulatedNetwork::max_polls
 };
 
@@ -27,15 +28,15 @@ struct SimulatedOptions {
   Sends sends = Sends::buffered;
 };
 
-/// The network and every rank's transport, as hostile as the contract allows: a put's bytes are read as late as its
-/// ticket allows, a shuffled release fills its slot with 0xA5, and a message put to another slot than the one released
-/// for it fails at the receiver, like one that does not fit. Every other shuffled message stands in memory of the
-/// network's own, which is gone when its slot is released again. What is started before its endpoint is connected
-/// fails; connections and gathers take a random number of questions.
+/// The network and every rank's transport. They are as hostile as the contract allows. A put reads its bytes as late as
+/// its ticket allows. A shuffled release fills its slot with 0xA5. A message to another slot than the released one
+/// fails at the receiver, as does a message that does not fit. Every second shuffled message stays in memory of the
+/// network, which is destroyed when the slot is released again. A communication fails if it starts before its endpoint
+/// is connected. Connections and gathers end after a random number of calls.
 class SimulatedNetwork {
  public:
-  /// A ticket that can complete does so within this many polls: if no ticket completed while every rank polled this
-  /// often, the job is stuck.
+  /// A ticket that can complete does so within this many polls. If no ticket completed while every rank polled this
+  /// often, the job is in a deadlock.
   static constexpr int max_polls = 8;
 
   explicit SimulatedNetwork(Rank rank_count, SimulatedOptions options = {});
@@ -43,16 +44,16 @@ class SimulatedNetwork {
   SimulatedNetwork(const SimulatedNetwork&) = delete;
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
-  /// The transport of one rank; valid as long as the network, which must outlive its endpoints. `gather_all` waits for
-  /// ever unless other threads or fibers drive the other ranks.
+  /// The transport of one rank. It is valid as long as the network, which must outlive its endpoints. `gather_all`
+  /// waits forever unless other threads or fibers drive the other ranks.
   Transport& rank(Rank rank) noexcept;
 
-  /// Connects what was prepared, for all ranks at once: for who drives them from one place.
+  /// Connects the prepared endpoints of all ranks at once, if one caller drives all ranks.
   void connect();
-  /// The next but `after` of this rank's endpoints cannot be prepared.
+  /// Refuses to prepare one endpoint of this rank, after `after` further endpoints.
   void refuse(Rank rank, std::uint32_t after = 0);
 
-  /// All messages put so far, on all endpoints of all ranks.
+  /// All messages that have been put, on all endpoints of all ranks.
   Traffic traffic() const noexcept;
 
   struct State;

@@ -24,10 +24,10 @@ class Flat final : public Topology {
   LogGP link_;
 };
 
-/// Equal links between two switches. A message takes the first one that is free; it cannot choose its route.
+/// Equal links between two switches. A message takes the first free link; it cannot choose its route.
 class Links {
  public:
-  /// Returns when the message passes; `count` is the number of links.
+  /// Returns the time when the message passes; `count` is the number of links.
   double serve(double ready, double duration, Count count) {
     const bool reuses = busy_.size() == count || (!busy_.empty() && busy_.front() <= ready);
     if (reuses) {
@@ -35,23 +35,24 @@ class Links {
       ready = std::max(ready, busy_.back());
       busy_.back() = ready + duration;
     } else {
-      busy_.push_back(ready + duration);  // a link not used yet
+      busy_.push_back(ready + duration);  // a link that was not used before
     }
     std::ranges::push_heap(busy_, std::greater());
     return ready;
   }
 
  private:
-  std::vector<double> busy_;  // when each is free again, the earliest in front
+  std::vector<double> busy_;  // when each link is free again, the earliest first
 };
 
-/// The links of one switch or node, made when first used.
+/// The links of one switch or node, made at their first use.
 Links& links_of(std::vector<Links>& links, Count number) {
   if (number >= links.size()) links.resize(number + 1);
   return links[number];
 }
 
-/// Nodes of several ranks. If the ranks of a node share links, messages between nodes wait for one out and one in.
+/// Nodes of several ranks. If the ranks of a node share links, a message between nodes waits for one link out and one
+/// in.
 class TwoLevel final : public Topology {
  public:
   TwoLevel(Rank size, Count links, const LogGP& inside, const LogGP& between)
@@ -73,14 +74,14 @@ class TwoLevel final : public Topology {
   const LogGP& link(Rank source, Rank target) const { return node(source) == node(target) ? inside_ : between_; }
 
   Rank size_;
-  Count links_;  // of each node; 0: every rank has its own
+  Count links_;  // per node; 0: every rank has its own
   LogGP inside_;
   LogGP between_;
   std::vector<Links> out_;
   std::vector<Links> in_;
 };
 
-/// A message climbs from its source's switch to the lowest one above both ranks, and descends. It waits for links up
+/// A message climbs from its source's switch to the lowest switch above both ranks, and descends. It waits for links up
 /// and down, which serve messages first come, first served by the time of sending.
 class FatTree final : public Topology {
  public:
@@ -130,11 +131,11 @@ class FatTree final : public Topology {
   std::vector<Level> levels_;
 };
 
-/// One link, which messages pass in the order in which they are sent; but one that others hold up on its way leaves the
-/// link to those that are there before it.
+/// One link. Messages pass it in the order in which they were sent. If other links delay a message on its way, the
+/// messages that reach the link earlier pass first.
 class Link {
  public:
-  /// Returns when the message passes. It was sent at `sent`, and no message that comes after it was sent earlier.
+  /// Returns the time when the message passes. It was sent at `sent`; later calls may not have an earlier `sent`.
   double serve(double sent, double ready, double duration) {
     std::erase_if(busy_, [sent](const Passage& each) { return each.end <= sent; });
     auto next = busy_.begin();
@@ -151,8 +152,9 @@ class Link {
   std::vector<Passage> busy_;  // in the order of time
 };
 
-/// A message goes along the first side, then along the second, and so on, each time the shorter way, not round the
-/// ends if both are as long. It waits for every link on its way; while it waits, it keeps no link before that one.
+/// A message moves along the first side, then along the second, and so on. On each side it takes the shorter way. If
+/// both ways are equally long, it does not cross the ends. It waits for every link on its way. While it waits, it
+/// occupies no previous link.
 class Torus final : public Topology {
  public:
   Torus(std::vector<Count> sides, double hop, bool half_duplex, const LogGP& link)
@@ -170,7 +172,7 @@ class Torus final : public Topology {
       const Count length = sides_[side];
       const Count from = place / stride % length;
       const Count to = static_cast<Count>(target) / stride % length;
-      const Count way = from < to ? to - from : from - to;  // without going round the ends
+      const Count way = from < to ? to - from : from - to;  // without crossing the ends
       const bool climbs = (from < to) == (2 * way <= length);
       for (Count left = std::min(way, length - way); left > 0; --left) {
         const Count next = climbs ? after(place, stride, length) : before(place, stride, length);
@@ -191,7 +193,7 @@ class Torus final : public Topology {
     const Count at = place / stride % length;
     return at > 0 ? place - stride : place + (length - 1) * stride;
   }
-  /// The link from a place to the one after it, or back; made when first used.
+  /// The link from a place to the next, or back; made at its first use.
   Link& link(Count lower, std::size_t side, bool climbs) {
     const Count number = (lower * sides_.size() + side) * 2 + (climbs || half_duplex_ ? 0 : 1);
     if (number >= links_.size()) links_.resize(number + 1);
@@ -209,7 +211,7 @@ class Torus final : public Topology {
   throw std::invalid_argument("topology '" + std::string(text) + "' cannot be used (" + why + "), " + suggestion);
 }
 
-/// The parameters behind a topology's name: `key=value`, separated by colons, each once.
+/// The parameters after a topology's name: `key=value`, separated by colons, each once.
 class Parameters {
  public:
   Parameters(std::string_view text, std::string_view rest) : text_(text) {
@@ -224,7 +226,7 @@ class Parameters {
   }
 
   bool has(const std::string& key) const { return values_.contains(key); }
-  /// A number, at least `least`; `fallback` where it is not given.
+  /// A number, at least `least`; `fallback` if the parameter is missing.
   double take(const std::string& key, double fallback, Rank least) {
     const auto found = values_.find(key);
     if (found == values_.end()) return fallback;
@@ -234,26 +236,26 @@ class Parameters {
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
     const bool read = failed == std::errc() && end == value.data() + value.size();
     if (read && std::isfinite(number) && number >= least) return number;
-    refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give such a one");
+    refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give such a number");
   }
-  /// A whole number, at least `least`; 0 where it is not given.
+  /// A whole number, at least `least`; 0 if the parameter is missing.
   Rank take_whole(const std::string& key, Rank least) {
     const double number = take(key, 0, least);
     if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts", "give a whole number");
     return static_cast<Rank>(number);
   }
-  /// Whether it is given, as 1.
+  /// Whether the parameter is given; its value must be 1.
   bool take_flag(const std::string& key) {
     if (!values_.contains(key)) return false;
     if (values_.extract(key).mapped() != "1") refuse(text_, key + " is 1 or not given", "write " + key + "=1");
     return true;
   }
-  /// A whole number, at least `least`, which must be given.
+  /// A whole number, at least `least`; the parameter is required.
   Rank take_ranks(const std::string& key, Rank least) {
     if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
     return take_whole(key, least);
   }
-  /// Whole numbers with an x between them, as 4x4x2, with a product from `least` to `most`; must be given.
+  /// Whole numbers separated by x, as 4x4x2, with a product from `least` to `most`; the parameter is required.
   std::vector<Count> take_sides(const std::string& key, Count least, Count most) {
     const std::string text = values_.contains(key) ? values_.extract(key).mapped() : "";
     std::vector<Count> sides;
@@ -285,12 +287,12 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
     const Rank size = parameters.take_ranks("size", 1);
     inside.latency = parameters.take("latency", inside.latency, 0);
     inside.gap = parameters.take("gap", inside.gap, 0);
-    if (parameters.has("per_byte")) inside.long_from = LogGP::no_limit;  // of all messages
+    if (parameters.has("per_byte")) inside.long_from = LogGP::no_limit;  // for messages of all sizes
     inside.per_byte = parameters.take("per_byte", inside.per_byte, 0);
     return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }
   if (name == "torus") {
-    constexpr Count most_places = Count{1} << 22;  // some 600 MB of links in three dimensions
+    constexpr Count most_places = Count{1} << 22;  // about 600 MB of links in three dimensions
     std::vector<Count> sides = parameters.take_sides("sides", static_cast<Count>(rank_count), most_places);
     const double hop = parameters.take("hop", 0, 0);
     return std::make_unique<Torus>(std::move(sides), hop, parameters.take_flag("half_duplex"), link);

@@ -1,10 +1,10 @@
-// The network between ranks in a predicted machine: how long messages take, and which of them wait for the same links.
-// Rank order: ranks are numbered node by node. Cost: O(1) per message; a fat tree O(levels log links), a torus O(links
-// on the way).
-// Source: the LogGP model; [S2] for nodes of several ranks.
+// The network between ranks in a predicted machine: how long messages take, and which messages wait for the same links.
+// Rank order: ranks are numbered node by node. Cost: O(1) per message; in a fat tree O(levels log links), in a torus
+// O(links on the way).
+// Source: the LogGP model; Lapillonne & Peltekov 2013 for nodes of several ranks.
 //
-// A port is busy with a message of n bytes for gap + n per_byte (longer ones: LogGP). The first byte takes `latency`
-// from port to port; the others follow it through every link without being stored on the way.
+// A message of n bytes occupies a port for gap + n per_byte (for long messages, see LogGP). The first byte takes
+// `latency` from port to port. The other bytes follow it through every link and are not stored on the way.
 #pragma once
 
 #include <memory>
@@ -17,25 +17,25 @@ namespace steadfold::transport {
 using order::Bytes;
 using order::Rank;
 
-/// In seconds. The overhead of LogGP, which occupies the processor, is left out: sends and receives run by themselves.
+/// Times in seconds. Leaves out LogGP's overhead of the processor: sends and receives take no processor time.
 struct LogGP {
   static constexpr Bytes no_limit = ~Bytes{0};
 
-  double latency = 281e-9;  // [S0] section 3.1.2, a message of one element
+  double latency = 281e-9;  // Stelz 2022, section 3.1.2, a message of one element
   double gap = 0;
   double per_byte = 1e-10;
-  Bytes eager_limit = no_limit;  // messages of more bytes wait for the receiver's leave,
-  double rendezvous = 0;         // which takes so long, and keeps the port
-  Bytes long_from = no_limit;    // of a message of more bytes, those beyond
-  double long_per_byte = 0;      // take so long each, in place of per_byte
+  Bytes eager_limit = no_limit;  // longer messages wait for the receiver's permission;
+  double rendezvous = 0;         // the wait takes this long and occupies the port
+  Bytes long_from = no_limit;    // in a message of more bytes, each byte beyond
+  double long_per_byte = 0;      // takes this long, instead of per_byte
 
   friend constexpr bool operator==(const LogGP&, const LogGP&) = default;
 
-  /// What a message takes besides its bytes and the latency.
+  /// The time of a message besides its bytes and the latency.
   double start(double bytes) const noexcept {
     return gap + (bytes > static_cast<double>(eager_limit) ? rendezvous : 0);
   }
-  /// What its bytes take; of typical messages they may be a fraction.
+  /// The time of a message's bytes. The average size of several messages may be a fraction.
   double transfer(double bytes) const noexcept {
     const auto limit = static_cast<double>(long_from);
     return bytes > limit ? per_byte * limit + long_per_byte * (bytes - limit) : per_byte * bytes;
@@ -44,18 +44,18 @@ struct LogGP {
   double duration(Bytes bytes) const noexcept { return duration(static_cast<double>(bytes)); }
 };
 
-/// The network of one prediction: it remembers which links are busy.
+/// The network of one prediction. It keeps the state of its links.
 class Topology {
  public:
   virtual ~Topology() = default;
 
-  /// How long a message keeps a port.
+  /// How long a message occupies a port.
   virtual double duration(Rank source, Rank target, Bytes bytes) const = 0;
-  /// When the first byte of a message sent at `start` is at the target's port.
+  /// The time when the first byte of a message sent at `start` reaches the target's port.
   virtual double arrival(Rank source, Rank target, double start, Bytes bytes) = 0;
-  /// Whether messages wait for each other: then `arrival` must be asked in the order of their starts.
+  /// Whether messages wait for each other. Then call `arrival` in the order of `start`.
   virtual bool shares_links() const noexcept { return false; }
-  /// How many ranks in a row stand on one node, or below one switch of the lowest level.
+  /// The number of contiguous ranks on one node, or below one switch of the lowest level.
   virtual Rank ranks_per_node() const noexcept { return 1; }
 };
 
