@@ -21,13 +21,13 @@ TwoShares even(Count n, Rank p, bool surplus_first) {
   const Count share = n / ranks;
   const auto surplus = static_cast<Rank>(n % ranks);
   if (surplus_first) return {p, surplus, share + 1, share};
-  // [S0] eq. 1.4 prints `i < N - (N mod p)`; it means the last N mod p ranks: i < p - N mod p.
+  // Stelz 2022, eq. 1.4 prints `i < N - (N mod p)`, but means the last N mod p ranks: i < p - N mod p.
   return {p, p - surplus, share, share + 1};
 }
 
 TwoShares power2(Count n, Rank p) {
   const auto ranks = static_cast<Count>(p);
-  if (n < ranks) return even(n, p, false);  // [S0] eq. 3.8 has no value for N < p
+  if (n < ranks) return even(n, p, false);  // Stelz 2022, eq. 3.8 has no value for N < p
   const Count share = std::bit_floor(n / ranks);
   return {p, p - 1, share, n - (ranks - 1) * share};
 }
@@ -38,8 +38,8 @@ std::vector<Count> list(const TwoShares& shares) {
   return result;
 }
 
-/// [S0] Algorithm 3, read so that it iterates on the proposed index and ends at 0: every start of `upper` moves to the
-/// index with the most trailing zeros that lies at most alpha N / p before it.
+/// Stelz 2022, Algorithm 3, read so that it iterates on the proposed index and ends at 0. Every start of `upper` moves
+/// to the index with the most trailing zeros that lies at most alpha N / p before it.
 std::vector<Count> optimized(Count n, Rank p, double deviation) {
   std::vector<Count> result = list(even(n, p, false));
   const double slack = deviation * static_cast<double>(n) / p;

@@ -3,7 +3,7 @@
 namespace steadfold::order {
 namespace {
 
-/// "2 x 3": the axes from the first one on that is more than one index of one rank.
+/// Text such as "2 x 3". Leaves out the leading axes that have one index on one rank.
 template <class Number>
 std::string product_text(const std::array<GridAxis, 3>& axes, Number number) {
   const GridAxis none{};
@@ -14,7 +14,7 @@ std::string product_text(const std::array<GridAxis, 3>& axes, Number number) {
   return text;
 }
 
-/// The product over the axes, or `nullopt` if that is more than `most`.
+/// The product over the axes, or `nullopt` if it exceeds `most`.
 template <class Number>
 std::optional<Count> product(const std::array<GridAxis, 3>& axes, Count most, Number number) {
   std::optional<Count> all = 1;
@@ -39,7 +39,7 @@ Count GridAxis::count(Count rank) const noexcept {
   const Count place = rank >= first ? rank - first : ranks - first + rank;
   if (block == 0) return indices(place).size();
   const Count whole = extent / block;
-  const Count last = whole % ranks;  // the place of the block that is cut short, if one is
+  const Count last = whole % ranks;  // the position of the block that is cut short, if there is one
   return whole / ranks * block + (place < last ? block : place == last ? extent % block : 0);
 }
 
@@ -60,7 +60,7 @@ Grid Grid::resolved(Rank rank_count) const noexcept {
 std::optional<std::string> Grid::fault(Rank rank_count) const {
   const auto of_ranks = [](const GridAxis& axis) { return axis.ranks; };
   const auto of_extent = [](const GridAxis& axis) { return axis.extent; };
-  // An extent of 0 hides no overflow: some axes alone are multiplied, too.
+  // An extent of 0 must not hide an overflow, so the other extents are multiplied too.
   const auto at_least_one = [](const GridAxis& axis) { return std::max(axis.extent, Count{1}); };
   if (!product(axes, most_elements, at_least_one))
     return "a grid of " + product_text(axes, of_extent) +
@@ -102,8 +102,8 @@ Count Grid::count(Rank rank) const noexcept {
   return elements;
 }
 
-/// An axis is gone through once, from rank to rank, and for each rank so are those behind it: if it has one index
-/// there, or they have one rank.
+/// An axis keeps rank order if its blocks do not wrap around its ranks, and if every rank has at most one index of the
+/// axes before or the axis is on one rank.
 bool Grid::in_rank_order() const noexcept {
   if (element_count() == 0) return true;
   bool may_repeat = false;  // some rank has several indices of the axes before
@@ -122,7 +122,7 @@ std::string Grid::text() const {
   const auto text_of = [&](Count GridAxis::*field) {
     return product_text(axes, [field](const GridAxis& axis) { return axis.*field; });
   };
-  const std::string ranks = text_of(&GridAxis::ranks);  // 0: all, of a grid of one axis
+  const std::string ranks = text_of(&GridAxis::ranks);  // "0" means all ranks; only for a grid of one axis
   std::string text = text_of(&GridAxis::extent) + " elements on " + (ranks == "0" ? "all" : ranks) + " ranks";
   if (is_any(&GridAxis::block)) text += " in blocks of " + text_of(&GridAxis::block);
   if (is_any(&GridAxis::first)) text += " from rank " + text_of(&GridAxis::first);
@@ -131,7 +131,7 @@ std::string Grid::text() const {
 
 void Grid::list(Rank rank, std::vector<Interval>& out) const {
   out.clear();
-  if (count(rank) == 0) return;  // along one axis such a rank may have any number of blocks
+  if (count(rank) == 0) return;  // along one axis, such a rank may have any number of blocks
   visit(rank, rank + 1, [&](Interval interval) {
     if (interval.empty()) return;
     if (!out.empty() && out.back().end == interval.begin)

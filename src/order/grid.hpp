@@ -1,7 +1,8 @@
-// Rules by which the elements of an array are dealt to ranks: along every axis in blocks, to a grid of ranks.
-// Rank order: kept by one block for each rank along the first axis, else not. Cost: 96 bytes for any number of ranks;
-// listing what some ranks hold takes O(their intervals). Source: the block-cyclic distribution of ScaLAPACK (Users'
-// Guide, 1997, section 4.3.1), along several axes; blocks in a grid as MPI_Cart_create numbers it.
+// Rules that distribute the elements of an array to a grid of ranks, in blocks along every axis.
+// Rank order: kept by some grids, see in_rank_order(). Cost: 96 bytes for any number of ranks; listing the intervals of
+// some ranks takes O(their intervals).
+// Source: the block-cyclic distribution of ScaLAPACK (Users' Guide, 1997, section 4.3.1), along several axes; ranks are
+// numbered as in MPI_Cart_create.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +15,17 @@
 
 namespace steadfold::order {
 
-/// How the indices of one axis are dealt to the ranks along it: in blocks, one after the other, to rank `first` and
-/// those behind it, and round again.
+/// The distribution of one axis: its blocks go in turn to rank `first`, the following ranks, and round again.
 struct GridAxis {
   Count extent = 1;
   Count ranks = 1;
-  Count block = 0;  // indices in it; 0: one block for each rank, the first extent % ranks of them one larger
+  Count block = 0;  // indices per block; 0: one block per rank, the first extent % ranks of them one index larger
   Count first = 0;
 
   Count block_count() const noexcept { return block == 0 ? ranks : extent / block + (extent % block > 0 ? 1 : 0); }
   /// The indices of block `b`, counted from 0.
   Interval indices(Count b) const noexcept;
-  /// How many indices one of the ranks along the axis holds.
+  /// The number of indices that a rank along the axis holds.
   Count count(Count rank) const noexcept;
 
   /// Calls `visit(rank, indices)` for the blocks of ranks begin, ..., end - 1 along the axis, in ascending order.
@@ -35,33 +35,33 @@ struct GridAxis {
   friend bool operator==(const GridAxis&, const GridAxis&) = default;
 };
 
-/// The last axis is the fastest, for elements as for ranks: those of an array of fewer axes are the last ones here.
-/// Element (i, j, k) has index (i * extent[1] + j) * extent[2] + k, rank (a, b, c) is rank (a * ranks[1] + b) *
-/// ranks[2] + c. A rank's elements stand in ascending order. What is asked below is asked of a grid without `fault`,
-/// and of one that is `resolved`.
+/// The last axis varies fastest, for elements and for ranks. An array with fewer axes uses the last ones. Element (i,
+/// j, k) has index (i * extent[1] + j) * extent[2] + k. Rank (a, b, c) is rank (a * ranks[1] + b) * ranks[2] + c. A
+/// rank's elements are stored in ascending order. All functions except `resolved` and `fault` need a grid that is
+/// `resolved` and has no `fault`.
 struct Grid {
   std::array<GridAxis, 3> axes;
 
-  /// This grid with every number of ranks filled in: one that is 0 becomes what the others leave of `rank_count`.
+  /// This grid with all numbers of ranks known. A number 0 becomes `rank_count` divided by the other numbers.
   Grid resolved(Rank rank_count) const noexcept;
-  /// Why so many ranks cannot hold this; "problem (why), suggestion".
+  /// The reason why `rank_count` ranks cannot hold this grid, as "problem (why), suggestion".
   std::optional<std::string> fault(Rank rank_count) const;
 
-  /// For people: "100 x 30 elements on 2 x 2 ranks in blocks of 8 x 4".
+  /// A text for people: "100 x 30 elements on 2 x 2 ranks in blocks of 8 x 4".
   std::string text() const;
 
   Rank rank_count() const noexcept { return static_cast<Rank>(ranks_from(0)); }
   Count element_count() const noexcept { return extent_from(0); }
   Count count(Rank rank) const noexcept;
-  /// Whether the elements of ranks 0, 1, ... follow each other.
+  /// Whether the elements of ranks 0, 1, ... are contiguous and ascending.
   bool in_rank_order() const noexcept;
 
-  /// Calls `visit(interval)` for what ranks begin, ..., end - 1 hold, in ascending order; intervals may touch.
+  /// Calls `visit(interval)` for the intervals of ranks begin, ..., end - 1, in ascending order; intervals may touch.
   template <class Visit>
   void visit(Rank begin, Rank end, Visit visit) const {
     if (begin < end) visit_from(0, 0, static_cast<Count>(begin), static_cast<Count>(end), visit);
   }
-  /// What one rank holds, touching intervals joined: into `out`, in place of what is there.
+  /// Replaces `out` by the intervals of one rank. Joins intervals that touch.
   void list(Rank rank, std::vector<Interval>& out) const;
 
   friend bool operator==(const Grid&, const Grid&) = default;
@@ -73,11 +73,11 @@ struct Grid {
   void visit_from(std::size_t axis, Index base, Count begin, Count end, Visit& visit) const;
 };
 
-/// Block b goes to the rank at place b % ranks of a round, in which rank `first` is at place 0.
+/// Block b goes to the rank at position b % ranks of a round; rank `first` has position 0.
 template <class Visit>
 void GridAxis::visit_blocks(Count begin, Count end, Visit visit) const {
   const Count blocks = block_count();
-  const Count behind = std::max(begin, std::min(end, first));  // ranks begin to behind - 1 have the last places
+  const Count behind = std::max(begin, std::min(end, first));  // ranks begin to behind - 1 have the last positions
   for (Count round = 0; round < blocks; round += ranks) {
     for (Count rank = behind; rank < end && round + (rank - first) < blocks; ++rank)
       visit(rank, indices(round + (rank - first)));
@@ -86,7 +86,7 @@ void GridAxis::visit_blocks(Count begin, Count end, Visit visit) const {
   }
 }
 
-/// Of the part of the array that begins at element `base` and has the axes from `axis` on.
+/// Visits the part of the array that begins at element `base` and has the axes from `axis` on.
 template <class Visit>
 void Grid::visit_from(std::size_t axis, Index base, Count begin, Count end, Visit& visit) const {
   if (begin == 0 && end == ranks_from(axis)) return visit(Interval{base, base + extent_from(axis)});

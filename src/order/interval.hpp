@@ -1,5 +1,5 @@
-// Half-open intervals of element indices and sorted sets of them: what a partial covers.
-// Cost: O(1) per interval. Source: [S0] chapter 3.
+// Half-open intervals of element indices and sorted sets of them. They describe which elements a partial covers.
+// Cost: O(1) per interval. Source: Stelz 2022, chapter 3.
 #pragma once
 
 #include <bit>
@@ -27,8 +27,8 @@ constexpr Node first_node(Interval interval) noexcept {
   return {interval.begin, aligned < fits ? aligned : fits};
 }
 
-/// How many bits are set. std::popcount is a call unless compilers may count on the processor's instruction; they know
-/// these lines, and take the instruction where they may.
+/// The number of set bits. Without a flag for the processor's instruction, std::popcount compiles to a call. Compilers
+/// recognise these lines and use the instruction where they may.
 [[gnu::always_inline]] constexpr Count bits_set(std::uint64_t x) noexcept {
   x -= x >> 1 & 0x5555555555555555;
   x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
@@ -36,9 +36,9 @@ constexpr Node first_node(Interval interval) noexcept {
   return x * 0x0101010101010101 >> 56;
 }
 
-/// How many maximal full dyadic nodes an interval has; at most 2 floor(log2 size) + 1. The multiple of the highest
-/// power of two in the interval splits it: the node sizes on its left are the bits of one number, those on its right
-/// the bits of another.
+/// The number of maximal full dyadic nodes of an interval; at most 2 floor(log2 size) + 1. The interval contains one
+/// multiple of the highest possible power of two, which splits it. The sizes of the nodes on its left are the bits of
+/// one number; the sizes on its right are the bits of another.
 [[gnu::always_inline]] constexpr Count node_count(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const int top = floor_log2(interval.begin ^ interval.end);
@@ -46,27 +46,27 @@ constexpr Node first_node(Interval interval) noexcept {
   return bits_set(pivot - interval.begin) + bits_set(interval.end - pivot);
 }
 
-/// How many of the last nodes of an interval combine, one after the other from the right, with a node of this level
-/// that begins where the interval ends: they have this level and those above it, as long as the end's bits are set.
+/// The number of an interval's last nodes that combine, one after the other from the right, with a node of this level
+/// that begins at the interval's end. They have this level and the levels above, as long as the end's bits are set.
 constexpr int sibling_count(Interval interval, int level) noexcept {
   const int in_line = std::countr_one(interval.end >> level);
   const int there = floor_log2((interval.size() >> level) + 1);
   return in_line < there ? in_line : there;
 }
 
-/// The most nodes that any interval of this size, or any beginning of one, can have: the room a builder's stack needs.
+/// The most nodes of any interval of this size, or of any start of it: the size of a builder's stack.
 constexpr Count most_nodes(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const Count bound = 2 * static_cast<Count>(floor_log2(interval.size())) + 1;
   return interval.size() < bound ? interval.size() : bound;
 }
 
-/// A fingerprint of intervals that tells whether those of all ranks together are 0..N-1 exactly once, without listing
-/// them. That is so when all begins together with N are the same numbers as all ends together with 0. Two words are
-/// compared instead of lists, which misses one fault in 2^64.
+/// A fingerprint of intervals. It tells whether the intervals of all ranks cover 0..N-1 exactly once, without listing
+/// them. They do if all begins and N are the same numbers as all ends and 0. The test compares two words instead of
+/// lists, and misses one fault in 2^64.
 struct Coverage {
   Count rows = 0;
-  std::uint64_t boundaries = 0;  // hashes of ends minus hashes of begins, modulo 2^64
+  std::uint64_t boundaries = 0;  // sum of hashes of ends minus sum of hashes of begins, modulo 2^64
 
   constexpr void add(Interval interval) noexcept {
     if (interval.empty()) return;
@@ -88,17 +88,16 @@ struct Coverage {
   }
 };
 
-/// Disjoint non-empty intervals in ascending order, touching ones joined.
+/// Disjoint non-empty intervals in ascending order; touching intervals are joined.
 class IntervalSet {
  public:
   IntervalSet() = default;
   explicit IntervalSet(Interval interval) { add(interval); }
 
-  /// Adds an interval. Returns false and leaves the set unchanged if it overlaps one in the set. Cost: O(intervals),
+  /// Adds an interval. If it overlaps an interval of the set, returns false and changes nothing. Cost: O(intervals),
   /// O(1) at the end.
   bool add(Interval interval);
-  /// Adds all intervals of another set. Returns false and leaves this set unchanged if any overlap. Cost: O(intervals
-  /// of both).
+  /// Adds all intervals of another set. If any overlap, returns false and changes nothing. Cost: O(intervals of both).
   bool add(const IntervalSet& others);
 
   std::span<const Interval> intervals() const noexcept { return intervals_; }

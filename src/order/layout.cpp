@@ -113,7 +113,7 @@ Index Layout::start(Rank rank) const noexcept {
   return first < intervals_.size() ? intervals_[first].begin : element_count_;
 }
 
-/// Which rank holds an interval of the table.
+/// The rank that holds an interval of the table.
 Rank Layout::rank_of(std::size_t interval) const noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(first_, interval) - first_.begin()) - 1;
 }
@@ -168,7 +168,7 @@ std::optional<Layout::Fault> Layout::fault() const {
   std::iota(ascending.begin(), ascending.end(), std::size_t{0});
   std::ranges::sort(ascending, {}, [&](std::size_t i) { return intervals_[i]; });
   Index covered = 0;
-  std::size_t last = 0;  // the interval that ends there
+  std::size_t last = 0;  // the last interval that ends at `covered`
   for (const std::size_t i : ascending) {
     const Interval interval = intervals_[i];
     if (interval.begin > covered) return Fault{Status::gap, text_of({covered, interval.begin}) + " listed nowhere"};

@@ -1,7 +1,7 @@
-// Which rank holds which elements: every rank's intervals, in the order of its memory.
-// Rank order: contiguous layouts follow it, grids and interval lists need not. Cost: 8 bytes per rank, or 16 per
-// interval; none if the starts have a closed form, or a grid says who holds what. Source: [S0] section 1.2 and
-// eq. 3.2-3.4, widened to any list of intervals.
+// A layout says which rank holds which elements: the intervals of every rank, in the order of its memory.
+// Rank order: contiguous layouts follow it; grids and interval lists need not. Cost: 8 bytes per rank or 16 bytes per
+// interval; no table if the starts have a closed form or the layout is a grid. Source: Stelz 2022, section 1.2 and eq.
+// 3.2-3.4, extended to any list of intervals.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace steadfold::order {
 
-/// A run of ranks first, first + 1, ..., taken modulo the rank count.
+/// Contiguous ranks first, first + 1, ..., modulo the rank count.
 struct RankRange {
   Rank first = 0;
   Rank count = 0;
@@ -29,42 +29,44 @@ class Layout {
   /// Rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
-  /// Ranks hold these shares, in rank order. Keeps the closed form, no table.
+  /// Ranks hold these shares, in rank order. Keeps the closed form, not a table.
   static Layout contiguous(const TwoShares& shares);
 
-  /// What a grid's rule says, which must be resolved and without fault. No lists are kept.
+  /// The layout of a grid, which must be resolved and have no fault. Keeps no lists.
   static Layout of(const Grid& grid);
 
   /// Rank i holds lists[i]; intervals that touch are joined. Lists that overlap or leave gaps are accepted; `fault`
   /// reports them.
   static Layout lists(std::span<const std::vector<Interval>> lists);
 
-  /// The layout in which rank i holds what rank ranks[i] holds here; `ranks` has every rank once. It is made of lists.
+  /// The layout in which rank i holds the elements that rank ranks[i] holds here. `ranks` has every rank once. Makes
+  /// lists.
   Layout reordered(std::span<const Rank> ranks) const;
 
   Rank rank_count() const noexcept;
   Count element_count() const noexcept { return element_count_; }
 
-  /// The intervals of one rank in the order of its memory; empty ones are left out. Cost: O(their number).
+  /// The non-empty intervals of one rank, in the order of its memory. Cost: O(intervals).
   std::vector<Interval> intervals(Rank rank) const;
   Count local_count(Rank rank) const noexcept;
 
-  /// Whether the elements of ranks 0, 1, ... follow each other without gaps, from index 0 on. Ranks may be empty.
+  /// Whether the elements of ranks 0, 1, ... are contiguous and ascending, starting at index 0. Ranks may be empty.
   bool in_rank_order() const noexcept { return in_rank_order_; }
-  /// Where a rank's elements begin ([S0] eq. 3.3; the rank count gives the element count), and which rank holds an
-  /// element (eq. 3.4). For layouts in rank order only. Cost: O(1), or O(log p) to search a table.
+  /// start(): the index at which a rank's elements begin (Stelz 2022, eq. 3.3); the rank count gives the element count.
+  /// owner(): the rank that holds an element (eq. 3.4). Only for layouts in rank order. Cost: O(1), or O(log p) with a
+  /// table.
   Index start(Rank rank) const noexcept;
   Rank owner(Index index) const noexcept;
 
   /// All rows that the ranks of `range` hold. The layout must have no fault. Cost: O(1) if it is in rank order.
   IntervalSet rows(RankRange range) const;
 
-  /// Why the lists do not cover 0..N-1 exactly once.
+  /// The reason why the lists do not cover 0..N-1 exactly once.
   struct Fault {
     Status status;     // gap or overlap
     std::string text;  // the first indices concerned and, for an overlap, the ranks
   };
-  /// `nullopt` if the lists do cover it.
+  /// `nullopt` if the lists cover 0..N-1 exactly once.
   std::optional<Fault> fault() const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -76,9 +78,9 @@ class Layout {
   Rank rank_of(std::size_t interval) const noexcept;
 
   std::optional<TwoShares> shares_;  // if set, replaces all ranks' intervals
-  std::optional<Grid> grid_;         // likewise
+  std::optional<Grid> grid_;         // if set, replaces all ranks' intervals
   std::vector<Interval> intervals_;
-  std::vector<std::size_t> first_ = {0};  // where each rank's begin in intervals_, and the end
+  std::vector<std::size_t> first_ = {0};  // index in intervals_ of each rank's first interval; then the end
   Count element_count_ = 0;
   bool in_rank_order_ = false;  // intervals ascend from rank to rank and touch
 };

@@ -1,5 +1,5 @@
-// Which ranks share a node of the machine, and the order in which schedules that know the nodes take ranks: node by
-// node. Rank order: kept inside a node, and between the first ranks of nodes. Cost: 12 bytes per rank.
+// Tells which ranks share a node of the machine, and in which order schedules with groups take the ranks: node by node.
+// Rank order: kept within a node, and between the first ranks of nodes. Cost: 12 bytes per rank.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 namespace steadfold::order {
 
 /// A table over all ranks of a job, the same on every rank. Nodes are numbered in the order of their first ranks. A
-/// rank's place is how many ranks are taken before it. Queries are O(1).
+/// rank's place is the number of ranks that are taken before it. Queries are O(1).
 class Nodes {
  public:
-  /// What ranks of two nodes have between them: a network; a part of the machine that is slower than what either has
-  /// inside; or what costs many times as much as that, as messages between processes do where ranks are threads.
+  /// The connection between ranks of two nodes: a network; a part of the machine that is slower than the connection
+  /// within a node; or a connection that costs many times as much, as messages between processes do if ranks are
+  /// threads.
   enum class Between : std::uint8_t { network, packages, processes };
 
-  /// `labels`, one per rank: ranks with equal ones share a node. The numbers mean nothing else.
+  /// `labels`, one per rank: ranks with equal labels share a node. The numbers have no other meaning.
   explicit Nodes(std::span<const Rank> labels, Between between = Between::network);
 
   Rank rank_count() const noexcept { return static_cast<Rank>(rank_at_.size()); }
@@ -27,12 +28,12 @@ class Nodes {
   Rank node_of(Rank rank) const noexcept { return node_of_[static_cast<std::size_t>(rank)]; }
   Rank place_of(Rank rank) const noexcept { return place_of_[static_cast<std::size_t>(rank)]; }
   Rank rank_at(Rank place) const noexcept { return rank_at_[static_cast<std::size_t>(place)]; }
-  /// Where a node begins; first_place(count()) is the rank count.
+  /// The place of a node's first rank; first_place(count()) is the rank count.
   Rank first_place(Rank node) const noexcept { return first_[static_cast<std::size_t>(node)]; }
 
   RankRange places(Rank node) const noexcept { return {first_place(node), first_place(node + 1) - first_place(node)}; }
 
-  /// The sizes that nodes have, each once and ascending, and how many nodes have it.
+  /// The sizes of nodes, each once and ascending, with the number of nodes of that size.
   struct Size {
     Rank ranks = 0;
     Rank nodes = 0;
@@ -43,13 +44,13 @@ class Nodes {
 
   /// The ranks in the order of their places.
   std::span<const Rank> ranks() const noexcept { return rank_at_; }
-  /// Whether every rank stands at the place of its number: nodes are runs of ranks.
+  /// Whether every rank's place is its own number, so that the ranks of each node are contiguous.
   bool are_runs() const noexcept;
   /// Whether some nodes have several ranks.
   bool are_groups() const noexcept { return count() > 1 && sizes_.back().ranks > 1; }
-  /// Whether all ranks of a node have one link to other nodes together.
+  /// Whether all ranks of a node share one link to other nodes.
   bool share_links() const noexcept { return between_ != Between::packages; }
-  /// Whether schedules that go node by node are better than others, whatever is reduced.
+  /// Whether schedules that go node by node are better than others for every reduction.
   bool groups_always_pay() const noexcept { return are_groups() && between_ == Between::processes; }
   /// The nodes of a job of the first `rank_count` ranks.
   Nodes first_ranks(Rank rank_count) const {
@@ -62,7 +63,7 @@ class Nodes {
   std::vector<Rank> node_of_;   // by rank
   std::vector<Rank> place_of_;  // by rank
   std::vector<Rank> rank_at_;   // by place
-  std::vector<Rank> first_;     // where each node begins, and the end
+  std::vector<Rank> first_;     // the place where each node begins; then the end
   std::vector<Size> sizes_;
   Between between_;
 };

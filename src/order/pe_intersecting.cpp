@@ -14,9 +14,10 @@ namespace {
 
 }  // namespace
 
-/// On every rank, counts the right children x > 0 whose left sibling, which starts at parent(x), lies before the rank's
-/// start. [S0] Algorithm 2 does so, from one maximal subtree to the next. Its line 1 leaves out rank 0, which has none;
-/// a rank that starts at 0 after empty ones has none either, and there Algorithm 2 would not end.
+/// For every rank, counts the right children x > 0 whose left sibling, which starts at parent(x), starts before the
+/// rank does. Like Algorithm 2 of Stelz 2022, it moves from one maximal subtree to the next. Line 1 of Algorithm 2
+/// leaves out rank 0, which has none. A rank that starts at 0 after empty ranks has none either, and Algorithm 2 would
+/// not end for it.
 Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count) {
   Count nodes = 0;
   for (std::size_t rank = 0; rank < starts.size(); ++rank) {
@@ -25,7 +26,7 @@ Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count) 
     if (start < before || (rank == 0 && start > 0) || start > element_count) refuse(rank, start, before);
     const Index end = rank + 1 < starts.size() ? starts[rank + 1] : element_count;
     if (start == 0) continue;
-    // `last` ends the previous subtree: nothing overflows, not even at the largest index.
+    // `last` is the end of the previous subtree. Nothing overflows, not even at the largest index.
     for (Index last = start - 1; last < end - 1;) {
       ++nodes;
       last = largest_subtree_child(last + 1);

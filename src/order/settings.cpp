@@ -11,7 +11,7 @@ constexpr int most_values = 5;
 struct Variable {
   const char* name;
   const char* suggestion;
-  const char* values[most_values] = {};  // none: those who read it know them
+  const char* values[most_values] = {};  // empty if the code that reads the variable checks its value
 };
 
 constexpr Variable variables[] = {
@@ -38,7 +38,7 @@ std::string fault_of(const Variable& variable) {
 }  // namespace
 
 const std::string& fault_of_settings() {
-  // Never destroyed: calls may come from destructors at the end of the program.
+  // Never destroyed: destructors may call at the end of the program.
   static const std::string& once = *new std::string([] {
     for (const Variable& each : variables)
       if (std::string fault = fault_of(each); !fault.empty()) return fault;

@@ -1,12 +1,12 @@
-// The variables of the environment that the library reads, and what their values may be. Each is read where it matters;
-// here all of them are checked, so that a mistake is an error also in calls that would not read it.
+// Checks the environment variables that the library reads. The code that needs a variable reads it. All variables are
+// checked here, so that a wrong value is an error in every call, even in a call that does not read the variable.
 #pragma once
 
 #include <string>
 
 namespace steadfold::order {
 
-/// What is wrong with the variables as they were when the process first asked: "problem (why), suggestion", or nothing.
+/// The fault in the variables' values at the first call, as "problem (why), suggestion"; empty if there is none.
 const std::string& fault_of_settings();
 
 }  // namespace steadfold::order

@@ -1,6 +1,7 @@
-// Where each rank's elements begin, and which rank holds an element: startIndex and rankFromIndex of [S0].
-// Rank order: kept. Cost: closed forms O(1) and 24 bytes for any rank count; a table O(log p) per look-up.
-// Source: [S0] eq. 3.2-3.4 and section 3.1.3; the closed forms are its future work (chapter 5).
+// The index at which each rank's elements begin, and the rank that holds an element: startIndex and rankFromIndex of
+// Stelz 2022.
+// Cost: closed forms take O(1) and 24 bytes for any rank count; a table takes O(log p) per look-up.
+// Source: Stelz 2022, eq. 3.2-3.4 and section 3.1.3; chapter 5 proposes the closed forms as future work.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 
 namespace steadfold::order {
 
-/// The first `boundary` ranks hold `first_share` elements each, all others `last_share`: what `lower`, `upper` and
-/// `power2` have in common.
+/// The first `boundary` ranks hold `first_share` elements each, all others `last_share`. `lower`, `upper` and `power2`
+/// have this form.
 class TwoShares {
  public:
   constexpr TwoShares(Rank rank_count, Rank boundary, Count first_share, Count last_share) noexcept
@@ -45,8 +46,9 @@ class TwoShares {
   Count last_share_;
 };
 
-/// The rank that holds element `x`, which is below the element count. `starts[i]` is where rank i starts; the first is
-/// 0, and they ascend. Takes the last rank that starts at or before `x`, so never an empty one. Cost: O(log ranks).
+/// The rank that holds element `x`, which is below the element count. `starts[i]` is where rank i starts. The first
+/// start is 0, and starts ascend. Returns the last rank that starts at or before `x`, so never an empty rank. Cost:
+/// O(log ranks).
 inline Rank rank_of(std::span<const Index> starts, Index x) noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
 }
