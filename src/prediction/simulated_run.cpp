@@ -25,14 +25,14 @@ using schedule::StepKind;
 struct Message {
   Rank source = 0;
   Rank target = 0;
-  Weight weight;        // of all its slots; of one alone it is what lands
-  Count round = 0;      // in which it starts
-  double start = 0;     // until it is under way, then when its first byte arrives
-  double duration = 0;  // of a port
-  Count number = 0;     // in the order sent: breaks ties
+  Weight weight;        // of all its slots
+  Count round = 0;      // the round in which it starts
+  double start = 0;     // the time when it may start; later, when its first byte arrives
+  double duration = 0;  // time that it occupies a port
+  Count number = 0;     // in the order of sending: breaks ties
 };
 
-/// Messages that are sent but not yet under way: in any order if none waits for another, else by time.
+/// Messages that are sent but not yet started: in any order if no message waits for another, else ordered by time.
 class Outbox {
  public:
   explicit Outbox(bool by_time) : by_time_(by_time) {}
@@ -64,7 +64,7 @@ class Outbox {
   std::priority_queue<Message, std::vector<Message>, Later> timed_;
 };
 
-/// Messages that have arrived before their receive had its turn: a queue for every pair of ranks.
+/// Messages that arrived before the rank's step to receive them: a queue for every pair of ranks.
 class Inbox {
  public:
   void put(const Message& message) {
@@ -92,7 +92,7 @@ class Inbox {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Queued {
     Message message;
-    std::uint32_t next = none;  // of the same pair; among free places the next free one
+    std::uint32_t next = none;  // the next message of the pair; for a free entry, the next free entry
   };
   struct MessageQueue {
     std::uint32_t first;
@@ -115,19 +115,19 @@ class Inbox {
   std::uint32_t free_ = none;
 };
 
-/// A slot's weight, and when it is there.
+/// The weight of a slot's content, and when the content is there.
 struct SimulatedCell {
   Weight weight;
   schedule::Covers covers;
-  Count round = 0;         // since which it is there
+  Count round = 0;         // the first round in which it is there
   double ready = 0;        // the same in seconds
-  double sent = 0;         // until when sends read it
-  bool in_flight = false;  // a receive has it
+  double sent = 0;         // the time when the last send has read it
+  bool in_flight = false;  // an open receive fills it
 };
 
 struct OpenReceive {
   Rank peer;
-  std::size_t landings_end;  // of all open receives, those up to here are this one's or an earlier one's
+  std::size_t landings_end;  // end of its landings, which follow those of earlier receives
   bool any_order;
 };
 
@@ -135,14 +135,14 @@ struct OpenReceive {
 struct Landing {
   std::uint32_t place;
   schedule::Covers covers;
-  std::optional<Weight> weight;  // by its rows, where it does not come alone
+  std::optional<Weight> weight;  // from its rows, if the message has several slots
 };
 
-/// The messages of the wave that a rank takes in.
+/// The messages of the wave that a rank receives.
 struct OpenWave {
   bool is_open = false;           // more receives may follow
-  std::vector<Message> messages;  // by receive, those that have come
-  /// By segment, from the first merge on: the rows of its partial.
+  std::vector<Message> messages;  // by receive, those that have arrived
+  /// The rows of each segment's partial, from the first merge on.
   std::vector<std::optional<order::IntervalSet>> merged;
 };
 
@@ -154,7 +154,8 @@ struct RankState {
     if (place == cells.size()) cells.emplace_back();
     return cells[place];
   }
-  /// Whether no communication stands against the step's start. A receive waits for what it overwrites, too.
+  /// Whether no open communication prevents the step. A receive also waits for the sends of the slot that it
+  /// overwrites.
   bool may_start(const Step& step) {
     const auto rests = [&](schedule::Slot slot) {
       return slot.kind == schedule::SlotKind::none || !cell(slot).in_flight;
@@ -168,11 +169,11 @@ struct RankState {
   std::vector<SimulatedCell> cells;  // by place
   std::vector<OpenReceive> receives;
   std::vector<Landing> landings;
-  std::size_t receives_complete = 0;  // of those
+  std::size_t receives_complete = 0;  // number of completed receives
   std::size_t landings_complete = 0;
   OpenWave wave;
   std::vector<schedule::Slot> sending;  // slots of the message that is being put together
-  double now = 0;                       // when the processor is done with the last step
+  double now = 0;                       // the time when the processor finished the last step
 };
 
 class SimulatedRun {
@@ -220,7 +221,7 @@ class SimulatedRun {
     return std::span(all).subspan(static_cast<std::size_t>(rank) * ports_, ports_);
   }
 
-  /// Carries out every step that can start.
+  /// Executes every step that can start.
   void advance(Rank rank) {
     RankState& own = ranks_[static_cast<std::size_t>(rank)];
     while (own.next != nullptr || (own.next = own.steps.next()) != nullptr) {
@@ -242,7 +243,7 @@ class SimulatedRun {
 
   void compute(RankState& own, const Step& step) {
     SimulatedCell result;
-    Count elements = 0;  // that go in
+    Count elements = 0;  // elements that go in
     if (step.kind == StepKind::lift) {
       elements = sizes_.elements(step.covers.rows(layout_).size(), step.target.segment);
     } else {
@@ -287,7 +288,7 @@ class SimulatedRun {
     outbox_.put(message);
   }
 
-  /// What arrives weighs what its rows say, as everywhere else.
+  /// An arriving partial has the weight of its rows, as everywhere.
   void receive(Rank rank, RankState& own, const Step& step) {
     SimulatedCell& target = own.cell(step.target);
     own.now = std::max(own.now, target.sent);
@@ -307,7 +308,8 @@ class SimulatedRun {
                                                 : sizes_.value(step.target.segment);
   }
 
-  /// What the segment's partial weighs after a merge of a wave: covers say so only for the order of the steps.
+  /// The weight of the segment's partial after a merge of a wave. `covers` has its rows only for the order of the
+  /// steps.
   Weight merged_in_wave(RankState& own, const Step& step) {
     const std::uint32_t segment = step.target.segment;
     std::optional<order::IntervalSet>& merged = own.wave.merged[segment];
@@ -331,7 +333,7 @@ class SimulatedRun {
     return ready;
   }
 
-  /// The next landings are filled with what `message` brings, which `brought` say.
+  /// Fills the next landings with the content of `message`; `brought` describes them.
   static void land(RankState& own, std::span<const Landing> brought, const Message& message, Count round,
                    double ready) {
     for (const Landing& content : brought) {
@@ -365,7 +367,7 @@ class SimulatedRun {
     own.landings_complete = 0;
   }
 
-  /// The next receives are a wave: waits for all of its messages, then takes them in the order in which they came.
+  /// If the next receives are a wave: waits for all of its messages, then handles them in the order of arrival.
   bool complete_wave(Rank rank, RankState& own) {
     if (own.wave.is_open) return false;
     const auto begin = own.receives.begin() + static_cast<std::ptrdiff_t>(own.receives_complete);
@@ -397,7 +399,7 @@ class SimulatedRun {
   std::uint32_t ports_;
   bool half_duplex_;
   std::vector<RankState> ranks_;
-  std::vector<Count> send_rounds_;  // rank by rank, port by port: from when it is free
+  std::vector<Count> send_rounds_;  // by rank and port: the round from which the port is free
   std::vector<Count> receive_rounds_;
   std::vector<double> send_times_;
   std::vector<double> receive_times_;

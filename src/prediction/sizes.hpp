@@ -1,5 +1,5 @@
-// How many bytes and elements the messages of a reduction have, by the rows they cover: for runs that move no data.
-// Rank order: elements stand in rank order. Cost: O(1) per weight. Source: the partials' own figures.
+// The bytes and elements of a reduction's messages, from the rows that they cover: for runs that move no data.
+// Rank order: elements are in rank order. Cost: O(1) per weight.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ using agreement::Segmentation;
 using order::Bytes;
 using order::Count;
 
-/// A slot's weight: its bytes on the wire, and how many of its elements have not been combined yet.
+/// A slot's weight: its bytes in a message, and the number of its elements that have not been combined yet.
 struct Weight {
   Bytes bytes = 0;
   Count elements = 0;
@@ -38,7 +38,7 @@ class Sizes {
   Weight value(std::uint32_t segment) const {
     return {sizeof(Header) + kinds_[segment]->value_bytes(), columns_[segment]};
   }
-  /// How many elements so many rows of a segment's columns are.
+  /// The number of elements of `rows` rows in a segment's columns.
   Count elements(Count rows, std::uint32_t segment) const { return rows * columns_[segment]; }
   bool partials_have_fixed_size() const { return kinds_.front()->has_fixed_size(); }
   std::uint32_t segments() const { return static_cast<std::uint32_t>(kinds_.size()); }
