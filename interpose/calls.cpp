@@ -1,4 +1,4 @@
-// The wrappers of C's functions, and what the environment asks for.
+// The wrappers of C's functions, and the settings from the environment.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -23,7 +23,7 @@ const steadfold_interpose_shim* given_shim = nullptr;
 struct Settings {
   Treatment method = Treatment::tree;
   bool is_reported = false;
-  std::string report;  // a file; empty: standard error
+  std::string report;  // name of a file; empty: standard error
   bool is_diagnosed = false;
   std::string fault;  // "problem (why), suggestion", or empty
 };
@@ -34,7 +34,7 @@ Settings read_settings() {
   read.is_reported = !read.report.empty();
   if (read.report == "1") read.report.clear();
   read.is_diagnosed = setting("STEADFOLD_INTERPOSE_DIAGNOSE") == "1";
-  if (read.is_diagnosed) read.is_reported = true;  // where it is told
+  if (read.is_diagnosed) read.is_reported = true;  // differences appear in the report
   if (is_compared() && is_recorded())
     read.fault = "runs are recorded or compared, not both (STEADFOLD_INTERPOSE_RECORD, _COMPARE), set one of them";
   const std::string method = setting("STEADFOLD_INTERPOSE_METHOD");
@@ -44,7 +44,7 @@ Settings read_settings() {
   return read;
 }
 
-/// Never destroyed: a program's own objects may finalize MPI when they are.
+/// Never destroyed: destructors of a program's static objects may finalise MPI.
 const Settings& settings() {
   static const Settings& read = *new Settings(read_settings());
   return read;
@@ -60,9 +60,9 @@ const char* name_of(steadfold_interpose_index function) noexcept { return shim()
 
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why) {
   std::fprintf(stderr, "steadfold: %s\n", why.c_str());
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher loses what it has not read by then
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher loses output unread by then
   PMPI_Abort(comm, 1);
-  std::abort();  // where the launcher does not come to it
+  std::abort();  // if MPI_Abort returns
 }
 
 // --- Init and Finalize ---
@@ -72,7 +72,7 @@ void compare_settings() {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  // What makes ranks call each other must be the same on all.
+  // Settings that make ranks communicate must be the same on all ranks.
   const int method =
       4 * static_cast<int>(settings().method) + (is_compared() ? 2 : 0) + (settings().is_diagnosed ? 1 : 0);
   unsigned hash = 0;
@@ -85,14 +85,13 @@ void compare_settings() {
   const bool are_alike = least[0] == -least[1] && least[2] == -least[3];
   if (are_alike && least[4] == size) return;
   drop_trace();
-  PMPI_Barrier(MPI_COMM_WORLD);  // no rank ends the others before they have
+  PMPI_Barrier(MPI_COMM_WORLD);  // no rank ends the others before they have dropped their traces
   if (least[4] == rank) end_program(MPI_COMM_WORLD, fault);
   if (!are_alike && least[4] == size && rank == 0)
-    end_program(
-        MPI_COMM_WORLD,
-        "ranks were started with other settings or releases of Steadfold than others (STEADFOLD_INTERPOSE_METHOD, "
-        "_DIAGNOSE, _COMPARE, LD_PRELOAD), give all ranks the same environment");
-  PMPI_Barrier(MPI_COMM_WORLD);  // which another rank ends
+    end_program(MPI_COMM_WORLD,
+                "the ranks have different settings or releases of Steadfold (STEADFOLD_INTERPOSE_METHOD, _DIAGNOSE, "
+                "_COMPARE, LD_PRELOAD), give all ranks the same environment");
+  PMPI_Barrier(MPI_COMM_WORLD);  // waits until another rank ends this one
 }
 
 void before_finalize() {
@@ -147,7 +146,7 @@ struct Watch::Seen {
   const Call& call;
   const Communicator& comm;
   Treatment treatment;
-  bool is_traced;  // here: a started reduction is, when it has ended
+  bool is_traced;  // by this Watch; a started reduction is traced when it has ended
   CallName name{};
   std::uint64_t input = 0;
   std::unique_ptr<Diagnosis> diagnosis = nullptr;
@@ -162,10 +161,10 @@ bool is_watching() noexcept {
 Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, When when) {
   const bool is_handled = !is_passed_on(treatment);
   if (is_handled && !settings().fault.empty()) end_program(comm.handle, settings().fault);
-  // Between groups some ranks contribute nothing.
+  // On an intercommunicator, some ranks contribute nothing.
   const bool has_rows = comm.calls != nullptr && comm.treatment != Treatment::across &&
                         treatment != Treatment::refused && treatment != Treatment::no_elements;
-  // What is started and handled is traced when it has ended; what a started call gives that is passed on is not known.
+  // A started call that is handled is traced when it has ended. The result of one that is passed on is unknown.
   seen_ = std::make_unique<Seen>(call, comm, treatment, has_rows && is_traced() && when == When::now);
   if (seen_->is_traced) {
     seen_->name = comm.next_call();
@@ -231,7 +230,7 @@ int op_free(const Origin& origin, MPI_Op* op) {
 
 // --- the table of wrappers ---
 
-/// `wrapper` as programs call it.
+/// `wrapper` with the arguments of the function that programs call.
 template <steadfold_interpose_index index, auto wrapper>
 struct Bound;
 template <steadfold_interpose_index index, class... Arguments, int (*wrapper)(const Origin&, Arguments...)>

@@ -13,7 +13,7 @@
 namespace steadfold::interpose {
 namespace {
 
-/// How many communicators have ended: their handles may be those of others now.
+/// The number of communicators that have ended; MPI may reuse their handles.
 std::atomic<std::uint64_t> ended = 0;
 
 int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
@@ -22,7 +22,7 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
   return MPI_SUCCESS;
 }
 
-/// Copies of a communicator have no such attribute: they may have other ranks.
+/// MPI does not copy the attribute to duplicates of a communicator.
 int key() {
   static const int made = [] {
     int fresh = MPI_KEYVAL_INVALID;
@@ -32,7 +32,7 @@ int key() {
   return made;
 }
 
-/// The ranks of its processes in MPI_COMM_WORLD, or MPI_UNDEFINED.
+/// The ranks in MPI_COMM_WORLD of the communicator's processes, or MPI_UNDEFINED.
 std::vector<int> ranks_in_world(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
@@ -47,10 +47,10 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
   return there;
 }
 
-/// The same number in another run, if communicators of the same processes are first used in the same order.
+/// The same number in every run in which communicators of the same processes are first used in the same order.
 std::uint32_t identity_of(const std::vector<int>& ranks) {
   static std::mutex lock;
-  static auto& seen = *new std::unordered_map<std::uint32_t, std::uint32_t>;  // as long as programs may reduce
+  static auto& seen = *new std::unordered_map<std::uint32_t, std::uint32_t>;  // never destroyed
   std::uint32_t hash = 2166136261U;
   for (const int rank : ranks) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 16777619U;
   const std::lock_guard held(lock);
@@ -66,10 +66,10 @@ Communicator look_at(MPI_Comm comm) {
   const std::vector<int> ranks = ranks_in_world(comm);
   if (is_traced()) {
     found.identity = identity_of(ranks);
-    // Never given back: persistent calls may be started when their communicator has been freed.
+    // Never deleted: persistent calls may be started after their communicator was freed.
     found.calls = new std::atomic<std::uint32_t>(0);
   }
-  // Those of other worlds have not compared their settings.
+  // Processes of other worlds have not compared their settings with this one.
   if (is_inter != 0 || std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end())
     found.treatment = Treatment::across;
   else if (found.size == 1)
@@ -77,9 +77,9 @@ Communicator look_at(MPI_Comm comm) {
   return found;
 }
 
-std::atomic<bool> is_known = false;  // that MPI is running
+std::atomic<bool> is_known = false;  // whether MPI is known to be running
 
-/// Asked of the MPI library until it says so once.
+/// Asks the MPI library until MPI is running.
 bool is_running() {
   if (is_known.load(std::memory_order_relaxed)) return true;
   int begun = 0, over = 0;
@@ -90,7 +90,7 @@ bool is_running() {
   return is;
 }
 
-/// The communicator that a thread looked up last. The MPI library is asked about others only.
+/// The communicator of a thread's last look-up. Only look-ups of another communicator ask the MPI library.
 struct Last {
   MPI_Comm handle = MPI_COMM_NULL;
   std::uint64_t ended = 0;

@@ -9,8 +9,8 @@
 namespace steadfold::interpose {
 namespace {
 
-/// The bits of a number as a place in the order of all numbers, so that neighbours are one apart; zeros of both signs
-/// are neighbours, too.
+/// The position of a number in the order of all numbers, from its bits. Neighbouring numbers have positions that differ
+/// by 1; so do the two zeros.
 template <class Word>
 std::uint64_t place_of(Word bits) {
   constexpr Word sign = Word{1} << (sizeof(Word) * 8 - 1);

@@ -1,5 +1,5 @@
-// What the MPI library by itself makes of a sum or product of numbers, beside what the interposer makes of it. The
-// program's own operators are never called twice. Cost: the call once more, and memory for its result.
+// Compares the MPI library's own result of a sum or product of numbers with the interposer's result. User operators are
+// never diagnosed, since that would call them twice. Cost: one more call of the MPI library, and memory for its result.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace steadfold::interpose {
 
-/// How results of two ways differ.
+/// How two results of a reduction differ.
 struct Difference {
   std::uint64_t compared = 0;
   std::uint64_t differing = 0;
-  std::uint64_t most_ulps = 0;  // units in the last place; not_a_number where one result is a NaN
+  std::uint64_t most_ulps = 0;  // units in the last place; not_a_number if one result is a NaN
   static constexpr std::uint64_t not_a_number = UINT64_MAX;
 
   void add(const Difference& other) noexcept;
@@ -22,9 +22,9 @@ struct Difference {
 
 class Diagnosis {
  public:
-  /// All ranks: makes the call by the MPI library, before the program's buffers change.
+  /// Calls the MPI library, before the program's buffers change. All ranks.
   Diagnosis(const Call& call, const Communicator& comm);
-  /// The results stand where the call wants them.
+  /// Call it once the interposer's results are in the call's buffer.
   Difference difference() const;
 
  private:

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
-#ifdef STEADFOLD_MPI_ABI  // which is C's alone: Fortran's functions, whoever makes them, call C's
+#ifdef STEADFOLD_MPI_ABI  // C only: with the standard ABI, all Fortran functions call C's
 void steadfold::interpose::set_fortran(Wrappers& /*all*/) {}
 #else
 
@@ -14,8 +14,7 @@ namespace steadfold::interpose {
 namespace fortran {
 namespace {
 
-/// Calls `body` with an Origin whose arguments are Fortran's. `error` may be missing: the module mpi_f08 has it
-/// optional.
+/// Calls `body` with an Origin that has Fortran's arguments. `error` may be null: it is optional in the module mpi_f08.
 template <class Body, class... Given>
 void enter_fortran(steadfold_interpose_index index, MPI_Fint* error, const Body& body, Given... given) {
   const std::tuple<Given...> all(given...);
@@ -29,7 +28,7 @@ void enter_fortran(steadfold_interpose_index index, MPI_Fint* error, const Body&
   if (error != nullptr) *error = code;
 }
 
-/// A function whose wrapper, `wrapper(origin, given...)`, takes the arguments as Fortran gives them.
+/// A function whose wrapper, `wrapper(origin, given...)`, takes Fortran's arguments.
 template <steadfold_interpose_index index, auto wrapper>
 struct Other;
 template <steadfold_interpose_index index, class... Given, int (*wrapper)(const Origin&, Given...)>
@@ -43,15 +42,15 @@ struct Other<index, wrapper> {
 #ifdef OPEN_MPI
 // --- reductions ---
 
-/// The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM in Fortran: of common blocks, by each spelling of
-/// compilers. Every object that was loaded by itself, as Python's modules are, may hold copies of its own, and more may
-/// be loaded.
+/// The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM in Fortran: those of common blocks, by each compiler's
+/// spelling of their names. A shared object loaded with local scope, such as a Python module, may have its own copies.
+/// The program may load more objects at any time.
 class BufferNames {
  public:
-  /// What C takes for a buffer.
+  /// The buffer that C takes in place of `given`.
   void* in_c(void* given) {
     const std::lock_guard held(lock_);
-    unsigned long long loaded = 0;  // so far, which the first object tells
+    unsigned long long loaded = 0;  // number of objects loaded so far, as the first object reports
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* count) {
           *static_cast<unsigned long long*>(count) = info->dlpi_adds;
@@ -71,7 +70,7 @@ class BufferNames {
   };
 
   void look_again() {
-    std::vector<std::string> files;  // the loader is locked while it tells them
+    std::vector<std::string> files;  // collected first, since the loader is locked while it lists objects
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* all) {
           static_cast<std::vector<std::string>*>(all)->emplace_back(info->dlpi_name);
@@ -98,11 +97,11 @@ class BufferNames {
 };
 
 void* buffer(void* given) {
-  static BufferNames& names = *new BufferNames;  // as long as programs call
+  static BufferNames& names = *new BufferNames;  // never destroyed, since programs may call until they end
   return names.in_c(given);
 }
 
-/// A request that a wrapper makes, if it does: where the call is passed on, Fortran's function makes it.
+/// A request that a wrapper makes. If the call is passed on, Fortran's function makes the request.
 class Made {
  public:
   explicit Made(MPI_Fint* place) noexcept : place_(place) {}
@@ -118,7 +117,7 @@ class Made {
   MPI_Request made_ = MPI_REQUEST_NULL;
 };
 
-/// How an argument of a reduction comes from Fortran, and what C takes in its place.
+/// Converts an argument of a reduction from Fortran to C.
 template <class InC>
 struct Argument;
 struct Buffer {
@@ -158,7 +157,7 @@ struct Argument<MPI_Request*> {
   static Made in_c(Given given) { return Made(given); }
 };
 
-/// A reduction's wrapper as Fortran calls it.
+/// A reduction's wrapper with Fortran's arguments.
 template <steadfold_interpose_index index, auto wrapper>
 struct Reduction;
 template <steadfold_interpose_index index, class... InC, int (*wrapper)(const Origin&, InC...)>
@@ -207,7 +206,7 @@ void set(Wrappers& all) {
   all[index] = reinterpret_cast<steadfold_interpose_function>(Other<index, wrapper>::call);
 }
 
-/// All but reductions, of mpi_init_index or of mpi_init_f08_index on.
+/// Sets all wrappers except those of reductions, from index mpi_init_index or mpi_init_f08_index on.
 template <int first>
 void set_others(Wrappers& all) {
   constexpr auto like = [](int i) { return static_cast<steadfold_interpose_index>(i - mpi_init_index + first); };

@@ -1,12 +1,12 @@
-/* The functions of MPI that the interposer stands before, and what passes between its two halves: the shim, which knows
- * no MPI library, and the layer for one library. Adding a function is one line here, and its wrapper in calls.cpp if
- * the interposer is to do more with it than count. */
+/* The MPI functions that the interposer intercepts, and the interface between its two halves: the shim, which knows no
+ * MPI library, and the layer for one MPI library. To add a function, add one line here. To do more than count its
+ * calls, also add a wrapper in calls.cpp. */
 #ifndef STEADFOLD_INTERPOSE_FUNCTIONS_H
 #define STEADFOLD_INTERPOSE_FUNCTIONS_H
 
-/* X(prefix, name, number of arguments). Every argument fits a register: a handle, an address, a number. Reductions
- * stand in groups of six in one order: calls.cpp goes by it, and those with large counts are behind their like with
- * ints. */
+/* X(prefix, name, number of arguments). Every argument fits a register: a handle, an address or a number. Reductions
+ * come in groups of six in one order, which calls.cpp uses. Functions with large counts follow their counterparts with
+ * int counts. */
 #define STEADFOLD_INTERPOSE_HANDLED(X)    \
   X(MPI_, Init, 2)                        \
   X(MPI_, Init_thread, 4)                 \
@@ -68,7 +68,8 @@
   X(MPI_, Op_free, 1)
 enum { steadfold_interpose_group = 6 };
 
-/* Those that are passed on untouched and counted, so that a report says what kept its own order. */
+/* Functions that are passed on unchanged. Their calls are counted, so that a report lists calls whose order is not
+ * fixed. */
 #define STEADFOLD_INTERPOSE_COUNTED(X) \
   X(MPI_, Accumulate, 9)               \
   X(MPI_, Get_accumulate, 12)          \
@@ -80,8 +81,9 @@ enum { steadfold_interpose_group = 6 };
   X(MPI_, Raccumulate_c, 10)           \
   X(MPI_, Rget_accumulate_c, 13)
 
-/* Fortran's: X(prefix, name, in capitals, number of arguments). Compilers write x, x_, x__ or X; the module mpi_f08 has
- * x_f08_ with the same arguments, which is a function of its own: what calls leave out has other addresses there. */
+/* Fortran's functions: X(prefix, name, name in capitals, number of arguments). Compilers write x, x_, x__ or X. The
+ * module mpi_f08 has separate functions x_f08_ with the same arguments, in which omitted arguments have other
+ * addresses. */
 #define STEADFOLD_INTERPOSE_FORTRAN(X)                                  \
   X(mpi, init, MPI_INIT, 1)                                             \
   X(mpi, init_thread, MPI_INIT_THREAD, 3)                               \
@@ -135,21 +137,21 @@ enum steadfold_interpose_index {
 #undef STEADFOLD_INTERPOSE_OF_C
 #undef STEADFOLD_INTERPOSE_OF_FORTRAN
 #undef STEADFOLD_INTERPOSE_OF_F08
-/* C's functions stand before Fortran's, and these before those of mpi_f08. */
+/* C's functions come before Fortran's, and these before those of mpi_f08. */
 enum { steadfold_interpose_fortran = mpi_init_index, steadfold_interpose_f08 = mpi_init_f08_index };
 
 typedef void (*steadfold_interpose_function)(void); /* NOLINT(modernize-redundant-void-arg): C, too */
 
-/* What the shim gives the layer. Arrays have an entry for each function. */
+/* The shim's data for the layer. Arrays have one entry per function. */
 struct steadfold_interpose_shim {
   const char* version;                      /* of Steadfold */
-  const char* const* names;                 /* without the prefix of C's */
-  const steadfold_interpose_function* next; /* the definition behind the shim: a profiler's, or the library's */
-  const unsigned long long* counts;         /* of calls of counted functions */
-  const void* (*caller)(void); /* NOLINT(modernize-redundant-void-arg): where this thread's call returns to */
+  const char* const* names;                 /* without the prefix of C's names */
+  const steadfold_interpose_function* next; /* the next definition after the shim: a profiler's, or the MPI library's */
+  const unsigned long long* counts;         /* number of calls of counted functions */
+  const void* (*caller)(void); /* NOLINT(modernize-redundant-void-arg): return address of this thread's call */
 };
 
-/* What the layer gives the shim: a wrapper for each function, NULL for those that are passed on. */
+/* The layer's data for the shim: one wrapper per function, NULL for functions that are passed on. */
 typedef const steadfold_interpose_function* (*steadfold_interpose_entry)(const struct steadfold_interpose_shim* shim);
 #define STEADFOLD_INTERPOSE_ENTRY "steadfold_interpose_layer"
 

@@ -10,18 +10,18 @@ namespace steadfold::interpose {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20;       // of all rows that one thread holds
-constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // of these, one rank's; measured: docs/unmodified.md
-constexpr std::size_t most_wide = std::size_t{1} << 20;    // of a row whose elements are shared by the ranks; likewise
-constexpr std::size_t most_narrow = std::size_t{8} << 10;  // of all rows in an allgather
+constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // of one rank's row; measured: docs/unmodified.md
+constexpr std::size_t most_wide = std::size_t{1} << 20;        // of a row whose elements the ranks share; measured too
+constexpr std::size_t most_narrow = std::size_t{8} << 10;      // of all rows in an allgather
 
-/// How many elements go in one round if `share` rows of them are held.
+/// The number of elements per round if `rows` rows of them are held.
 int round_count(const Elements& elements, int rows, MPI_Count count) {
   const std::size_t bytes = std::min(most_of_a_row, most_bytes / static_cast<std::size_t>(rows));
   const auto most = static_cast<MPI_Count>(std::max<std::size_t>(bytes / elements.memory_bytes(), 1));
   return static_cast<int>(std::min(count, most));
 }
 
-/// Calls `body(first, now)`, which returns MPI's code, for `most` of `count` elements after the other.
+/// Calls `body(first, now)`, which returns MPI's code, for at most `most` of `count` elements at a time.
 template <class Body>
 int in_rounds(MPI_Count count, int most, const Body& body) {
   int code = MPI_SUCCESS;
@@ -31,7 +31,7 @@ int in_rounds(MPI_Count count, int most, const Body& body) {
 }
 
 struct Scratch {
-  Memory own;       // what this rank contributes
+  Memory own;       // this rank's contribution
   Memory gathered;  // rows of all ranks
   Memory result;
 };
@@ -58,7 +58,7 @@ int allreduce_narrow(const Call& call, MPI_Count first, int count, const Communi
   return MPI_SUCCESS;
 }
 
-/// Each rank gets and reduces a share of the elements of all ranks, and hands the results to all.
+/// Each rank receives and reduces a share of all ranks' elements, and sends the results to all.
 int allreduce_wide(const Call& call, MPI_Count first, int count, const Communicator& comm, Dealt& shares, Dealt& rows) {
   for (int r = 0, begin = 0; r < comm.size; ++r) {
     const int share = count / comm.size + (r < count % comm.size ? 1 : 0);
@@ -106,7 +106,7 @@ int allreduce(const Call& call, const Communicator& comm) {
   const std::size_t of_all = call.elements.memory_bytes() * static_cast<std::size_t>(comm.size);
   if (count <= static_cast<MPI_Count>(most_narrow) && static_cast<std::size_t>(count) * of_all <= most_narrow)
     return allreduce_narrow(call, 0, static_cast<int>(count), comm);
-  if (count < comm.size)  // too few to be shared
+  if (count < comm.size)  // too few to share
     return in_rounds(count, round_count(call.elements, comm.size, count),
                      [&](MPI_Count first, int now) { return allreduce_narrow(call, first, now, comm); });
   Dealt shares(comm.size), rows(comm.size);
@@ -138,7 +138,8 @@ int reduce_scatter(const Call& call, const Communicator& comm) {
   const int most = round_count(elements, comm.size, longest);
   const void* const from = call.input();
   Dealt sent(comm.size), rows(comm.size);
-  // A round takes as many elements of each block. What it writes over, in place, was sent in this round or before.
+  // Each round takes the same number of elements from each block. In place, it overwrites only elements that were
+  // already sent.
   for (MPI_Count first = 0; first < longest; first += most) {
     const auto count_of = [&](int rank) {
       const MPI_Count left = counts[static_cast<std::size_t>(rank)] - first;

@@ -1,8 +1,9 @@
-// How the rows of all ranks come together: by collective operations of the program's own communicator, which carry
-// bytes and do no arithmetic, so the MPI library's choice of an algorithm cannot change a bit. Cost, of n bytes on p
-// ranks. Allreduce: narrow, one allgather and p n bytes; wide, an all-to-all and an allgather, 2 n bytes per rank.
-// Reduce: one gather. Reduce_scatter: an all-to-all. Scan: the library's scan of records of p rows. Memory: a few MiB
-// per thread that reduces, or p elements if these are larger.
+// Brings the rows of all ranks together, with collective operations on the program's own communicator. The operations
+// carry bytes and do no arithmetic, so the MPI library's choice of an algorithm cannot change a bit.
+// Cost, for n bytes on p ranks: a narrow allreduce takes one allgather and p n bytes; a wide allreduce takes an
+// all-to-all and an allgather, 2 n bytes per rank. Reduce takes one gather, reduce_scatter an all-to-all. Scan takes
+// the library's scan of records of p rows. Memory: a few MiB per thread that reduces, or p elements if these are
+// larger.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +19,7 @@ namespace steadfold::interpose {
 
 enum class Collective { allreduce, reduce, reduce_scatter, scan, exscan };
 
-/// Which function a program calls, and where: the address that the call returns to, or null.
+/// The function that a program calls, and the call's return address, or null.
 struct Place {
   steadfold_interpose_index function;
   const void* site;
@@ -26,7 +27,7 @@ struct Place {
 /// The function's name.
 const char* name_of(steadfold_interpose_index function) noexcept;
 
-/// What a program calls for. `from` may be MPI_IN_PLACE, as in MPI.
+/// A call of a program. `from` may be MPI_IN_PLACE, as in MPI.
 struct Call {
   Collective collective;
   Place place;
@@ -34,13 +35,13 @@ struct Call {
   MPI_Comm comm;
   const void* from;
   void* to;
-  MPI_Count count;                     // of elements of a row
-  int root = 0;                        // of reduce
-  std::vector<MPI_Count> counts = {};  // of reduce_scatter: rank r gets counts[r] elements
+  MPI_Count count;                     // elements per row
+  int root = 0;                        // for reduce
+  std::vector<MPI_Count> counts = {};  // for reduce_scatter: rank r gets counts[r] elements
 
-  /// Where the elements stand that this rank contributes.
+  /// The elements that this rank contributes.
   const void* input() const noexcept { return from == MPI_IN_PLACE ? to : from; }
-  /// Of elements that a rank gets.
+  /// The number of elements that a rank gets.
   MPI_Count result_count(int rank) const noexcept {
     switch (collective) {
       case Collective::allreduce:
@@ -51,19 +52,19 @@ struct Call {
     }
     return 0;
   }
-  /// Of elements that this rank contributes.
+  /// The number of elements that this rank contributes.
   MPI_Count input_count() const noexcept { return count + total(); }
   /// The sum of `counts`.
   MPI_Count total() const noexcept { return std::accumulate(counts.begin(), counts.end(), MPI_Count{0}); }
 };
 
-/// Elements dealt to ranks in messages, in bytes.
+/// The sizes and offsets in bytes of the parts of a buffer, one part per rank.
 struct Dealt {
   std::vector<int> bytes;
   std::vector<int> begins;
 
   explicit Dealt(int size) : bytes(static_cast<std::size_t>(size)), begins(bytes.size()) {}
-  /// The same number of bytes for each, or from each.
+  /// Gives each rank a part of `each` bytes.
   void deal(int each) {
     for (std::size_t r = 0; r < bytes.size(); ++r) {
       bytes[r] = each;
@@ -72,10 +73,10 @@ struct Dealt {
   }
 };
 
-/// Whether rows of one element from each rank fit the memory that is used. The same on all ranks.
+/// Whether a row of one element from each rank fits the memory limit. The same on all ranks.
 bool fits(const Elements& elements, const Communicator& comm) noexcept;
 
-/// Returns what the MPI library returned. Throws Fault.
+/// Returns the MPI library's code. Throws Fault.
 int carry_out(const Call& call, const Communicator& comm);
 
 }  // namespace steadfold::interpose

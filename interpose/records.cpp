@@ -10,12 +10,12 @@
 namespace steadfold::interpose {
 namespace {
 
-/// Opens a record, which has rows of the ranks begin, ..., end - 1.
+/// The head of a record: it has the rows of ranks begin, ..., end - 1.
 struct Head {
   std::uint64_t row_bytes;
   std::int32_t begin, end;
 };
-constexpr std::int32_t wrong = -1;  // where rows came together that are not neighbours
+constexpr std::int32_t wrong = -1;  // marks a record of rows that are not neighbours
 
 void merge(void* from, void* into, int* count, MPI_Datatype* type) {
   int size = 0;

@@ -1,5 +1,5 @@
-// What the messages of a scan carry: the rows of neighbouring ranks, each in its own place. So a record is the same
-// bytes however it came together, and rows that meet in another order are found.
+// The messages of a scan: the rows of neighbouring ranks, each at its own position. So a record has the same bytes in
+// whatever order its rows were merged. Rows that are merged without being neighbours are detected.
 #pragma once
 
 #include <mpi.h>
@@ -8,15 +8,15 @@
 
 namespace steadfold::interpose {
 
-/// Records of one row for each of `ranks` ranks.
+/// Records with room for one row from each of `ranks` ranks.
 class Records {
  public:
   Records(std::size_t row_bytes, int ranks) noexcept : row_bytes_(row_bytes), ranks_(ranks) {}
 
   std::size_t bytes() const noexcept;
-  /// Makes `record` that of one rank alone, and says where its row belongs.
+  /// Makes `record` the record of one rank, and returns where to write its row.
   std::byte* open(std::byte* record, int rank) const noexcept;
-  /// The rows of the ranks 0, ..., rows - 1, one behind the other. Throws Fault if the record has others.
+  /// The rows of ranks 0, ..., rows - 1, contiguous. Throws Fault if the record has other rows.
   const std::byte* rows(const std::byte* record, int rows) const;
 
  private:
@@ -27,7 +27,7 @@ class Records {
 /// MPI's operation on records, which puts rows beside rows.
 MPI_Op merging();
 
-/// The type of one record.
+/// The MPI data type of one record.
 class RecordType {
  public:
   explicit RecordType(std::size_t bytes);

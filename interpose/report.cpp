@@ -15,7 +15,7 @@
 namespace steadfold::interpose {
 namespace {
 
-/// Calls that are alike.
+/// Calls with equal function, operator, type and treatment.
 struct Line {
   steadfold_interpose_index function;
   std::string op;
@@ -29,13 +29,13 @@ struct Line {
 };
 
 std::mutex lock;
-/// Never destroyed: a program's own objects may finalize MPI when they are.
+/// Never destroyed: destructors of a program's static objects may finalise MPI.
 std::vector<Line>& lines() {
   static std::vector<Line>& all = *new std::vector<Line>;
   return all;
 }
 
-/// Types that a program made may have the handle of an older one, so they have one name.
+/// A user-defined type may have the handle of an older one, so all have one name.
 std::string name_of_type(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return "none";
   int integers = 0, addresses = 0, types = 0, combiner = 0;
@@ -47,7 +47,7 @@ std::string name_of_type(MPI_Datatype type) {
   return name.data();
 }
 
-/// Bytes of the rows that this rank contributes.
+/// The bytes of the rows that this rank contributes.
 unsigned long long bytes_of(const Call& call) {
   const MPI_Count count = call.input_count();
   int size = static_cast<int>(call.elements.bytes());
@@ -55,7 +55,7 @@ unsigned long long bytes_of(const Call& call) {
   return count <= 0 || size <= 0 ? 0 : static_cast<unsigned long long>(count) * static_cast<unsigned long long>(size);
 }
 
-/// Whether no call was passed on whose bits an order may change. Under the lock.
+/// Whether no call was passed on whose bits may depend on the order. Call it under the lock.
 bool is_all_handled(const steadfold_interpose_shim& of) {
   const auto may_change = [](const Line& line) {
     return line.treatment == Treatment::across || line.treatment == Treatment::outside ||
@@ -67,7 +67,7 @@ bool is_all_handled(const steadfold_interpose_shim& of) {
 
 bool is_diagnosed(const Line& line) { return line.difference.compared > 0; }
 
-/// "12 of 300, 5 ulps".
+/// A text such as "12 of 300, 5 ulps".
 std::string text_of(const Difference& difference) {
   if (difference.compared == 0) return {};
   std::string text = std::to_string(difference.differing) + " of " + std::to_string(difference.compared);
@@ -163,8 +163,8 @@ bool write(int descriptor, const std::string& text) {
   return std::fclose(out) == 0 && is_written;
 }
 
-/// Writes beside the file and puts that in its place, so that no half report is left. Into a pipe or a device it writes
-/// at once, unless nobody reads the pipe.
+/// Writes a temporary file and renames it, so that no incomplete report remains. Writes directly into a pipe or a
+/// device, unless nobody reads the pipe.
 bool write_whole(const std::string& file, const std::string& text) {
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
@@ -204,9 +204,9 @@ void write_report(const steadfold_interpose_shim& shim, Treatment method, int ra
   const std::lock_guard held(lock);
   std::vector<const void*> sites;
   for (const Line& line : lines()) sites.push_back(line.site);
-  const std::vector<std::string> places = places_of(sites);  // of each line
+  const std::vector<std::string> places = places_of(sites);  // by line
   if (file.empty()) {
-    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // in one piece
+    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // one call, so the table is contiguous
     return;
   }
   if (!write_whole(file, json(shim, method, rank, size, places)))

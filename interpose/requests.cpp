@@ -31,13 +31,13 @@ struct Table {
   std::unordered_map<MPI_Op, KeptOperator> operators;
 };
 
-/// Never destroyed: a program's own objects may end requests when they are.
+/// Never destroyed: destructors of a program's static objects may end requests.
 Table& table() {
   static Table& only = *new Table;
   return only;
 }
 
-/// Entries in the table, and those taken out of it for a while.
+/// The number of entries in the table, and of those that an Ending has taken out.
 std::atomic<int> entry_count = 0;
 
 std::shared_ptr<Entry> taken_out(MPI_Request request) {
@@ -49,7 +49,7 @@ std::shared_ptr<Entry> taken_out(MPI_Request request) {
   return entry;
 }
 
-/// Returns what stood there.
+/// Returns the entry that the request had before.
 std::shared_ptr<Entry> put_in(MPI_Request request, std::shared_ptr<Entry> entry) {
   const std::lock_guard held(table().lock);
   return std::exchange(table().entries[request], std::move(entry));
@@ -60,7 +60,7 @@ void forget(std::shared_ptr<Entry> entry) {
   entry_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Whether a request that still exists has ended. True, too, of a persistent one that was not started.
+/// Whether a request that still exists has ended. Also true for a persistent request that was not started.
 bool has_ended(MPI_Request request) {
   int is_true = 0;
   return PMPI_Request_get_status(request, &is_true, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_true != 0;
@@ -134,7 +134,7 @@ void Ending::settle_failed(int index, MPI_Request now) {
   if (now != MPI_REQUEST_NULL) return;
   try {
     settle(index, now);
-  } catch (const Fault&) {  // its rows are what the error was about
+  } catch (const Fault&) {  // the error may have made its rows invalid
     forget(std::move(taken_[static_cast<std::size_t>(index)].entry));
   }
 }

@@ -1,6 +1,6 @@
-// Which requests of the program are started reductions, and what must outlive their calls.
-// A request leaves the table before the MPI library may give its handle to another one: by `Ending`, around every call
-// that may end requests. Programs may use several threads: a lock, which no call takes while there is no entry.
+// A table of the program's requests that are started reductions, and of objects that must outlive their calls.
+// A request leaves the table before the MPI library may reuse its handle: `Ending` surrounds every call that may end
+// requests. Programs may use several threads, so a lock guards the table. No call takes it while the table is empty.
 #pragma once
 
 #include <mpi.h>
@@ -16,29 +16,29 @@ enum class Requested { once, persistently };
 
 struct Entry;
 
-/// Enters a request that was just made. One that has ended already is finished at once: MPI libraries give such
-/// requests one common handle.
+/// Adds a new request. If it has ended already, finishes its reduction at once: MPI libraries give all such requests
+/// one common handle.
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested);
-/// The program is about to start a persistent request.
+/// Tells that the program starts a persistent request.
 void start_request(MPI_Request request);
-/// Whether there is any entry.
+/// Whether the table has any entry.
 bool has_requests() noexcept;
 
-/// Takes the entries of some requests out of the table while the MPI library decides which of them have ended.
+/// Takes the entries of some requests out of the table while the MPI library decides which requests have ended.
 class Ending {
  public:
   explicit Ending(int count) : taken_(static_cast<std::size_t>(count)) {}
-  /// Those that did not end go back.
+  /// Puts back the entries of requests that have not ended.
   ~Ending();
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
   void take(int index, MPI_Request request);
-  /// Finishes the reduction of a request that has ended, if it is one: `now` is what stands in its place. Throws Fault.
+  /// If the request has ended, finishes its reduction. `now`: the request's value after the call. Throws Fault.
   void settle(int index, MPI_Request now);
-  /// Likewise where the call failed, perhaps for another request. What cannot be finished is given up.
+  /// As settle(), after a call that failed, perhaps for another request. Gives up reductions that cannot be finished.
   void settle_failed(int index, MPI_Request now);
-  /// The program has freed the request. What still moves keeps its memory.
+  /// Tells that the program has freed the request. Memory that MPI may still use is kept.
   void give_up(int index);
 
  private:
@@ -49,13 +49,13 @@ class Ending {
   std::vector<Taken> taken_;
 };
 
-/// Looks whether a request has ended that stays with the program; several threads may at once. Throws Fault.
+/// Checks whether a request that stays with the program has ended. Any thread may call it. Throws Fault.
 void look_at_request(MPI_Request request);
 
-/// Keeps an operator of the program alive, which may free it while a reduction is under way. MPI_OP_NULL: nothing.
+/// Keeps an operator alive, since the program may free it before a reduction has ended. Ignores MPI_OP_NULL.
 void keep_operator(MPI_Op op);
 void release_operator(MPI_Op op);
-/// The program frees an operator. Whether it is kept; it is freed when no reduction needs it any more.
+/// Called if the program frees an operator. Returns whether it is kept; then it is freed after its last reduction.
 bool is_freed_later(MPI_Op op);
 
 }  // namespace steadfold::interpose

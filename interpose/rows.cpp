@@ -16,7 +16,7 @@
 namespace steadfold::interpose {
 namespace {
 
-/// Whether a sum, product or extreme of a type depends on the order, and on what.
+/// Classes of types, by how a sum, product or extreme depends on the order.
 enum class Family { other, integer, number, wide, pair };
 
 struct KnownType {
@@ -41,7 +41,7 @@ KnownType known(MPI_Datatype type) noexcept {
   if (type == MPI_REAL4) return {Family::number, SF_F32};
   if (is_one_of(MPI_REAL, MPI_DOUBLE_PRECISION, MPI_COMPLEX, MPI_DOUBLE_COMPLEX)) {
     const bool is_complex = is_one_of(MPI_COMPLEX, MPI_DOUBLE_COMPLEX);
-    int size = 0;  // compilers have options that change it
+    int size = 0;  // compiler options may change it
     PMPI_Type_size(type, &size);
     if (is_complex) size /= 2;
     if (size == sizeof(double)) return {Family::number, is_complex ? SF_COMPLEX_F64 : SF_F64};
@@ -70,7 +70,7 @@ struct NamedOp {
   const char* name;
 };
 
-/// The operators that come with MPI.
+/// The operators predefined by MPI.
 const auto& named_ops() noexcept {
   static const std::array<NamedOp, 14> all = {{{MPI_SUM, "MPI_SUM"},
                                                {MPI_PROD, "MPI_PROD"},
@@ -93,19 +93,19 @@ bool is_named(MPI_Op op) noexcept {
   return std::ranges::any_of(named_ops(), [op](const NamedOp& each) { return each.op == op; });
 }
 
-/// Whether the type is one that MPI_Type_create_f90_... made, or a duplicate: neither has a name of its own.
+/// Whether MPI_Type_create_f90_... or a duplication made the type: such a type has no own name.
 bool is_like_a_named_one(MPI_Datatype type) noexcept {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_DUP;
 }
 
-/// What is needed to call the MPI library's operator from libsteadfold's tree, whose elements are whole rows.
+/// The arguments to call the MPI library's operator from libsteadfold's tree, whose elements are whole rows.
 struct LibraryOperator {
   MPI_Op op;
   MPI_Datatype type;
   int count;
-  MPI_Aint begin;   // of a row's bytes, from the address that the library wants
+  MPI_Aint begin;   // of a row's bytes, from the address that the MPI library takes
   MPI_Aint stride;  // from one row to the next
 };
 
@@ -121,7 +121,7 @@ int apply_by_library(const void* left, const void* right, void* result, std::siz
   return 0;
 }
 
-/// Whether the program has left rounding, subnormal numbers and traps as they were; false where nobody knows.
+/// Whether rounding, subnormal numbers and traps have their default settings; false if unknown.
 bool is_promised_environment() noexcept {
 #ifdef __SSE2__
   constexpr unsigned flags = 0x3F, as_a_program_begins = 0x1F80;
@@ -138,8 +138,8 @@ bool is_promised_environment() noexcept {
 #endif
 }
 
-/// While it lives, this thread rounds to nearest and keeps subnormal numbers. Then the program's environment comes
-/// back, with the flags that were raised.
+/// While it lives, this thread rounds to nearest and keeps subnormal numbers. The destructor restores the program's
+/// settings, and keeps the exception flags that were raised.
 class PromisedEnvironment {
  public:
   PromisedEnvironment() noexcept : is_changed_(!is_promised_environment()) {
@@ -153,7 +153,7 @@ class PromisedEnvironment {
     const int which = std::fetestexcept(FE_ALL_EXCEPT);
     std::fegetexceptflag(&raised, which);
     std::fesetenv(&programs_);
-#ifdef __SSE2__  // std::fesetexceptflag raises flags of the x87, which traps where the program has unmasked them
+#ifdef __SSE2__  // std::fesetexceptflag raises x87 flags, which trap if the program has unmasked them
     _mm_setcsr(_mm_getcsr() | static_cast<unsigned>(which));
 #else
     std::fesetexceptflag(&raised, which);
@@ -167,8 +167,8 @@ class PromisedEnvironment {
   std::fenv_t programs_ = {};
 };
 
-/// Sums of few doubles by the tree of libsteadfold, whose call takes longer than they do: neighbours add, level by
-/// level, the lower on the left. A NaN has the same bits whatever made it. Wants the promised environment.
+/// Sums a few doubles as libsteadfold's tree does: neighbours add, level by level, the lower on the left. Avoids a
+/// library call, which takes longer than the sum. Every NaN result has the same bits. Needs PromisedEnvironment.
 constexpr int most_few = 64;
 void sum_few(const double* rows, int row_count, int count, double* result) {
   std::array<double, most_few> level;
@@ -195,8 +195,8 @@ void require_mpi(int code, const char* what) {
 
 namespace {
 
-/// A program's elements for functions that refuse a null address. If MPI_BOTTOM is one, they get an address of this
-/// object, and one element of a type that leads from there to all of the program's.
+/// A program's elements, for functions that refuse a null address. If MPI_BOTTOM is null, the functions get an address
+/// in this object, and one element of a type whose displacements lead from there to the program's elements.
 class NeverAtBottom {
  public:
   NeverAtBottom(void* buffer, int element_count, MPI_Datatype element_type)
@@ -242,7 +242,7 @@ int unpack_elements(const std::byte* packed, int size, void* to, int count, MPI_
 
 constinit thread_local Memory* Memory::first_listed = nullptr;
 
-/// Releases what is listed. The list itself has no destructor: memory may be taken when this object is gone.
+/// Releases the listed memories. The list has no destructor, since memory may be taken after this object is destroyed.
 struct Memory::AtThreadEnd {
   AtThreadEnd() = default;
   AtThreadEnd(const AtThreadEnd&) = delete;
@@ -268,7 +268,7 @@ void Memory::grow(std::size_t bytes) {
   size_ = bytes;
   if (is_listed_) return;
   is_listed_ = true;
-  thread_local const AtThreadEnd at_thread_end;  // made by the first that is listed
+  thread_local const AtThreadEnd at_thread_end;  // made at a thread's first listing
   at_thread_end.list(*this);
 }
 
@@ -354,7 +354,7 @@ MPI_Datatype Elements::kept_type() const {
   MPI_Datatype kept = MPI_DATATYPE_NULL;
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   if (treatment_ == Treatment::by_library) PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED)  // not a duplicate, which would call the program's copy functions
+  if (combiner != MPI_COMBINER_NAMED)  // not for duplicates, which would call the program's copy functions
     require_mpi(PMPI_Type_contiguous(1, type_, &kept), "keeping a type");
   return kept;
 }
@@ -384,11 +384,11 @@ void Elements::unpack(const std::byte* packed, int count, std::byte* to) const {
 void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* result) const {
   if (count == 0 || bytes_ == 0) return;
   if (treatment_ == Treatment::by_library && is_named(op_)) {
-    const PromisedEnvironment promised;  // the MPI library's operators calculate in whatever environment they meet
+    const PromisedEnvironment promised;  // the MPI library's operators use the current settings
     return reduce_by_library(packed, rows, count, result);
   }
   if (treatment_ == Treatment::by_library) return reduce_by_library(packed, rows, count, result);
-  // Messages are aligned as memory that is allocated; the program's doubles are, too.
+  // Messages are aligned like allocated memory, and so are the program's doubles.
   if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&
       is_promised_environment())
     return sum_few(reinterpret_cast<const double*>(packed), rows, count, reinterpret_cast<double*>(result));
@@ -427,7 +427,7 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
     require(sf_reduce_local(&call, packed, nullptr, result), "a reduction by an operator");
     return;
   }
-  // Each row gets memory as the operator expects it, from its lowest byte to its highest.
+  // Each row gets memory as the operator expects, from its lowest to its highest byte.
   const MPI_Aint last = extent_ * (count - 1);
   const MPI_Aint lowest = true_begin_ + std::min<MPI_Aint>(0, last);
   const MPI_Aint highest = true_begin_ + std::max<MPI_Aint>(0, last) + true_extent_;
@@ -438,7 +438,7 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
   thread_local Memory memory;
   const std::size_t all = static_cast<std::size_t>(span) * static_cast<std::size_t>(rows + 1);
   std::byte* const spread = memory.take(all);
-  std::memset(spread, 0, all);  // gaps too are the same on every run
+  std::memset(spread, 0, all);  // so that gaps have the same bytes in every run
   for (int row = 0; row < rows; ++row) unpack(packed + row * row_bytes, count, spread + row * span - own.begin);
   std::byte* const reduced = spread + rows * span;
   require(sf_reduce_local(&call, spread, nullptr, reduced), "a reduction by an operator");

@@ -1,7 +1,7 @@
-// What a call reduces: one row of elements from each rank, under an operator of MPI. Says which calls the order can
-// change, and reduces rows that stand side by side.
-// Rank order: rows are combined by the tree over ranks, lower ones left. Cost: one pass over the rows; user operators
-// and types with gaps are copied once more.
+// The input of a call: one row of elements from each rank, under an MPI operator. Says which calls depend on the order,
+// and reduces contiguous rows.
+// Rank order: the tree over ranks combines rows, with lower ranks on the left. Cost: one pass over the rows. Rows for
+// user operators and for types with gaps are copied once more.
 #pragma once
 
 #include <mpi.h>
@@ -13,35 +13,35 @@
 
 namespace steadfold::interpose {
 
-/// What ends the program, as "problem (why), suggestion": going on could give other bits on some ranks.
+/// An error that ends the program, as "problem (why), suggestion": to go on could give different bits on some ranks.
 using Fault = std::runtime_error;
 
-/// What is done with a call. Those behind `by_library` are passed on to the MPI library.
+/// The treatment of a call. Values after `by_library` mean that it is passed on to the MPI library.
 enum class Treatment {
   tree,         // the built-in tree, for sums and products of numbers that libsteadfold knows
-  exact,        // rounded once
-  binned,       // likewise
-  by_library,   // the tree, of the MPI library's or the program's own operator
-  plain,        // asked for: the program as it is, to be recorded or compared
+  exact,        // method `exact`: rounded once
+  binned,       // method `binned`: rounded once
+  by_library,   // the tree, with the MPI library's or the program's own operator
+  plain,        // the setting asks to leave calls as they are, to record or compare them
   order_free,   // no order changes a bit
   one_rank,     // there is nothing to combine
-  no_elements,  // likewise
-  across,       // an intercommunicator, or one with processes outside MPI_COMM_WORLD
-  outside,      // MPI was not started by MPI_Init, or is over
-  refused,      // the MPI library will say what is wrong with it
-  too_large,    // an element of each rank takes more than memory should
+  no_elements,  // there is nothing to combine
+  across,       // an intercommunicator, or processes outside MPI_COMM_WORLD
+  outside,      // MPI was not started by MPI_Init, or is finalised
+  refused,      // the MPI library will report the error
+  too_large,    // one element from each rank exceeds the memory limit
 };
 const char* text_of(Treatment treatment) noexcept;
 constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_library; }
 
-/// As PMPI_Pack and PMPI_Unpack between a program's elements and `size` bytes, to begin with the first of these; but a
-/// program's buffer may be MPI_BOTTOM, which MPICH 4.0.2 refuses there. They return MPI's code.
+/// Like PMPI_Pack and PMPI_Unpack between a program's elements and the first `size` packed bytes. But the program's
+/// buffer may be MPI_BOTTOM, which PMPI_Pack of MPICH 4.0.2 refuses. They return MPI's code.
 int pack_elements(const void* from, int count, MPI_Datatype type, std::byte* packed, int size);
 int unpack_elements(const std::byte* packed, int size, void* to, int count, MPI_Datatype type);
 
-/// Memory that a thread keeps from call to call, a thread_local object. What stands there is lost when more is taken.
-/// It has no destructor: objects of the program may reduce when those of the thread are gone, and what they take then
-/// is never given back.
+/// Memory that a thread keeps from call to call: a thread_local object. Taking memory discards the content. It has no
+/// destructor: destructors in the program may reduce after the thread's objects are destroyed. Memory that they take is
+/// never freed.
 class Memory {
  public:
   std::byte* take(std::size_t bytes) {
@@ -51,7 +51,7 @@ class Memory {
 
  private:
   struct AtThreadEnd;
-  static constinit thread_local Memory* first_listed;  // of those that are released when the thread ends
+  static constinit thread_local Memory* first_listed;  // of the memories to release at the thread's end
   void grow(std::size_t bytes);
   void release() noexcept;
 
@@ -61,42 +61,42 @@ class Memory {
   bool is_listed_ = false;
 };
 
-/// Elements of one type under one operator. In messages they are packed: without the gaps that a type may have.
+/// Elements of one type under one operator. In messages they are packed: without the gaps of the type.
 class Elements {
  public:
-  /// `method` is that of sums. Looks at no element.
+  /// `method`: the treatment of sums. Reads no element.
   Elements(MPI_Datatype type, MPI_Op op, Treatment method);
 
   Treatment treatment() const noexcept { return treatment_; }
   MPI_Datatype type() const noexcept { return type_; }
   MPI_Op op() const noexcept { return op_; }
-  /// What libsteadfold calls the type, or SF_BYTES where the MPI library reduces.
+  /// libsteadfold's name of the type; SF_BYTES if the MPI library reduces.
   sf_type number() const noexcept { return number_; }
-  /// Bytes of a packed element.
+  /// The bytes of a packed element.
   std::size_t bytes() const noexcept { return bytes_; }
-  /// The most bytes that an element takes in memory: of its own, or of the way to the next one.
+  /// The most bytes that an element takes in memory: its own bytes, or its distance to the next element.
   std::size_t memory_bytes() const noexcept;
-  /// Where element `first` of a caller's buffer stands.
+  /// The address of element `first` of a caller's buffer.
   const std::byte* at(const void* buffer, MPI_Count first) const noexcept {
     return static_cast<const std::byte*>(buffer) + extent_ * first;
   }
   std::byte* at(void* buffer, MPI_Count first) const noexcept {
     return static_cast<std::byte*>(buffer) + extent_ * first;
   }
-  /// Whether elements stand in a caller's buffer as in messages.
+  /// Whether a caller's buffer has the same form as a message.
   bool are_packed() const noexcept { return are_packed_; }
 
-  /// For a program that may free its own before the elements are reduced: a new type that keeps theirs alive and is to
-  /// be freed, and the operator; nulls where both are MPI's.
+  /// A new type that keeps the program's type alive, and the operator, for calls after which the program may free them.
+  /// The caller frees the type. Null for predefined types and operators.
   MPI_Datatype kept_type() const;
   MPI_Op kept_op() const noexcept;
 
   void pack(const std::byte* from, int count, std::byte* packed) const;
   void unpack(const std::byte* packed, int count, std::byte* to) const;
 
-  /// Reduces `rows` packed rows of `count` elements, one behind the other; `result`, packed, overlaps none.
+  /// Reduces `rows` contiguous packed rows of `count` elements. `result` is packed and overlaps no row.
   void reduce(const std::byte* packed, int rows, int count, std::byte* result) const;
-  /// Likewise, and the results are a caller's elements from `first` on.
+  /// As above, but writes the results to a caller's elements from `first` on.
   void reduce(const std::byte* packed, int rows, int count, void* to, MPI_Count first) const;
 
  private:

@@ -11,8 +11,8 @@ namespace {
 struct Variable {
   const char* name;
   const char* suggestion;
-  std::vector<std::string_view> values;         // all that there are; none: any but the next
-  std::vector<std::string_view> no_files = {};  // switches that would be taken for names of files
+  std::vector<std::string_view> values;         // allowed values; empty: any value except `no_files`
+  std::vector<std::string_view> no_files = {};  // switches that a user might write instead of a file name
 };
 
 const std::vector<Variable>& variables() {

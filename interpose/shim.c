@@ -1,9 +1,9 @@
-/* Preloaded, or linked before the MPI library: stands before the functions of MPI that reduce. It finds out at the
- * first call which MPI library the process has loaded, loads the layer for that one, and jumps there.
+/* This library is preloaded, or linked before the MPI library, and intercepts MPI's reductions. At the first call it
+ * finds out which MPI library the process has loaded, loads the layer for that library, and jumps into the layer.
  *
- * It knows no mpi.h and is linked to no MPI library, since launchers and shells inherit what is preloaded. Handles are
- * pointers in one library and ints in the other: they are passed on as the words that registers and stack hold, which
- * the calling conventions of x86-64 and AArch64 leave as they were. */
+ * It includes no mpi.h and links to no MPI library, since launchers and shells inherit a preloaded library. Handles are
+ * pointers in one MPI library and ints in another. The shim passes them on as the words in registers and on the stack,
+ * which the calling conventions of x86-64 and AArch64 preserve. */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr, dl_iterate_phdr */
 #include <dlfcn.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME
 static const char* const capital_names[] = {STEADFOLD_INTERPOSE_FORTRAN(CAPITAL_NAME)};
 static function next[steadfold_interpose_count];
 static function wrapper[steadfold_interpose_count]; /* the layer's, or NULL */
-static function target[steadfold_interpose_count];  /* the wrapper, else the next definition; NULL: there is none */
+static function target[steadfold_interpose_count];  /* the wrapper, else the next definition; NULL if there is none */
 static unsigned long long counts[steadfold_interpose_count];
 
 /* --- which MPI library there is --- */
@@ -49,8 +49,8 @@ static int remember(struct dl_phdr_info* info, size_t size, void* context) {
   return 0;
 }
 
-/* A handle of the MPI library that has this function, for dlsym. One that was loaded with RTLD_LOCAL, as Python does
- * with its modules, is not behind this library in the order of look-up. */
+/* A handle for dlsym of the MPI library that has this function. The order of look-up after this library does not
+ * include libraries loaded with RTLD_LOCAL, as Python loads its modules. */
 static void* find_library(const char* name) {
   struct paths paths = {.count = 0};
   void* found = NULL;
@@ -71,8 +71,8 @@ static function find(void* library, const char* name) {
   return as_function;
 }
 
-/* Persistent calls had another prefix while they were Open MPI's extensions. Programs look whether there is a function,
- * and find this library's. */
+/* Open MPI had persistent calls first as extensions with another prefix. Programs that look for these functions find
+ * this library's. */
 static function find_either(void* library, const char* name) {
   char extension[64];
   const function found = find(library, name);
@@ -87,22 +87,22 @@ static void say(const char* problem, const char* detail) {
 
 /* --- where the program called --- */
 
-/* What the last call returns to. Where Fortran's functions call C's, that is theirs. */
+/* The return address of the last call. If a Fortran function calls a C function, the Fortran call's address counts. */
 static __thread const void* caller;
 static __thread const void* caller_in_fortran;
 static const void* last_caller(void) { return caller_in_fortran != NULL ? caller_in_fortran : caller; }
 
 /* --- its layer --- */
 
-/* The layer's name for the library that describes itself so; NULL: there is none. Whoever made it, one that is called
- * by the standard's binary interface says which version of that it has, any other -1 (MPI 5). */
+/* The layer's name for an MPI library with this description; NULL if there is none. A library with the standard's
+ * binary interface (MPI 5) reports its version, whoever made the library; other libraries report -1. */
 static const char* layer_of(void* library, const char* description) {
   const function version = find(library, "PMPI_Abi_get_version");
   int major = -1, minor = -1;
   if (version != NULL) ((int (*)(int*, int*))version)(&major, &minor);
   if (major >= 1) return "mpi_abi";
   if (strncmp(description, "Open MPI", 8) == 0) return "openmpi";
-  static const char* const of_mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH"}; /* have its binary interface */
+  static const char* const of_mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH"}; /* these have MPICH's binary interface */
   for (size_t i = 0; i < sizeof of_mpich / sizeof of_mpich[0]; ++i)
     if (strncmp(description, of_mpich[i], strlen(of_mpich[i])) == 0) return "mpich";
   return NULL;
@@ -110,8 +110,9 @@ static const char* layer_of(void* library, const char* description) {
 
 #define VERSION_OF_LIBRARY "PMPI_Get_library_version"
 
-/* The layer in that file, or NULL and why. In a wheel of Python it is linked to no MPI library and finds the program's,
- * which has this function, once that is there for all: Python's modules load it for themselves. */
+/* Opens the layer in that file; returns NULL and writes the reason on failure. The layer of a Python wheel links to no
+ * MPI library. It finds the program's MPI library, once that is visible to all objects: Python's modules load it only
+ * for themselves. */
 static void* opened(const char* path, function of_library, char* why, size_t size) {
   void* address;
   Dl_info place;
@@ -142,7 +143,7 @@ static void load_layer(void* library) {
         text);
     return;
   }
-  if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* links lead to it */
+  if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* follows links */
   const char* const slash = strrchr(place, '/');
   const int directory = slash == NULL ? 0 : (int)(slash + 1 - place);
   snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
@@ -171,7 +172,7 @@ static void load(void) {
   load_layer(library);
   for (int i = 0; i < steadfold_interpose_fortran; ++i) {
     const size_t length = strlen(names[i]);
-    /* Layers serve large counts by functions with ints. */
+    /* Layers serve functions with large counts through functions with int counts. */
     const int is_large = length > 2 && strcmp(names[i] + length - 2, "_c") == 0;
     target[i] = wrapper[i] != NULL && (is_large || next[i] != NULL) ? wrapper[i] : next[i];
   }
@@ -195,7 +196,7 @@ static function counted_target(int index) {
   return target_of(index);
 }
 
-/* How compilers spell a function of Fortran: in one of four ways per library. The module mpi_f08 has a fifth. */
+/* The spellings of a Fortran function by compilers: one of four per library. The module mpi_f08 has a fifth. */
 enum { spellings = 4, spelling_of_f08 = 4 };
 static const char* spelled(int spelling, int index, char* text, size_t size) {
   static const char* const suffixes[] = {"_", "", "__", NULL, "_f08_"};
@@ -212,8 +213,8 @@ static void find_fortran(void* library, int spelling, int first, int end) {
   }
 }
 
-/* Fortran's functions are in libraries of their own, which may be loaded behind the first call from C, and those of
- * mpi_f08 behind those. */
+/* Fortran's functions are in separate libraries, which may be loaded after the first call from C. The functions of
+ * mpi_f08 may be loaded later still. */
 static void load_fortran(void) {
   char text[64];
   void* library = NULL;

@@ -1,4 +1,4 @@
-// Where in the program calls stand.
+// Finds the places of calls in the program's source.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace steadfold::interpose {
 
-/// Places in the source, or as much of them as symbols tell: "solve (solver.c:88)", "solve in app", "app+0x1b2f". An
-/// address is where a call returns to; null: nobody knows. Runs addr2line once for each file, if it is there.
+/// The place of each call, as precise as the symbols allow: "solve (solver.c:88)", "solve in app", "app+0x1b2f".
+/// `addresses` are return addresses; null if unknown. Runs addr2line once per file, if it is installed.
 std::vector<std::string> places_of(const std::vector<const void*>& addresses);
 
 }  // namespace steadfold::interpose

@@ -87,7 +87,7 @@ int Started::start(MPI_Request* request) {
   return MPI_ERR_INTERN;
 }
 
-/// Who sends what to whom, for calls that are an all-to-all for the MPI library.
+/// Sets the sizes of messages, for calls that use an all-to-all of the MPI library.
 void Started::deal() {
   const auto ranks = static_cast<std::size_t>(comm_.size);
   sent_parts_ = row_parts_ = Dealt(comm_.size);
@@ -97,7 +97,7 @@ void Started::deal() {
     const MPI_Count count = is_scattered ? call_.counts[r] : gets_any ? call_.count : 0;
     sent_parts_.begins[r] = static_cast<int>(begin);
     sent_parts_.bytes[r] = static_cast<int>(call_.elements.bytes()) * static_cast<int>(count);
-    if (is_scattered) begin += static_cast<std::size_t>(sent_parts_.bytes[r]);  // else all get the same
+    if (is_scattered) begin += static_cast<std::size_t>(sent_parts_.bytes[r]);  // else all ranks get the same elements
   }
   row_parts_.deal(sent_parts_.bytes[static_cast<std::size_t>(comm_.rank)]);
 }
@@ -109,7 +109,7 @@ int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Reques
     return call_.collective == Collective::scan
                ? STEADFOLD_PERSISTENT(Scan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request)
                : STEADFOLD_PERSISTENT(Exscan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
-  // MPICH 4.0.2 has a gather and an allgather, too, which send what stood in the buffer when the request was made.
+  // Not a persistent gather or allgather: those of MPICH 4.0.2 send the buffer's content at the request's creation.
   deal();
   return STEADFOLD_PERSISTENT(Alltoallv)(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE, rows_,
                                          row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm, info,

@@ -1,7 +1,7 @@
-// A reduction that a program started, by a non-blocking or a persistent call. Its request is the MPI library's own, of
-// the collective operation that brings the rows together on the program's communicator: so the library makes progress
-// as it always does. The rows are reduced when the request has ended. Memory: p rows of n bytes until then, for reduce
-// on its root only, for scans twice; at most `most_started` bytes.
+// A reduction that a program started with a non-blocking or persistent call. Its request is the MPI library's own
+// request of the collective operation that brings the rows together on the program's communicator. So the MPI library
+// makes progress as usual. The rows are reduced when the request has ended. Memory until then: p rows of n bytes (on
+// the root only for reduce, twice for scans), at most `most_started` bytes.
 #pragma once
 
 #include <mpi.h>
@@ -24,13 +24,13 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
-  /// Takes this rank's contribution; the call that starts it follows.
+  /// Copies this rank's contribution. Call it directly before the call that starts the request.
   void contribute();
-  // These return what the MPI library returned. The started reduction must outlive the request.
+  // These return the MPI library's code. The started reduction must outlive the request.
   int start(MPI_Request* request);
   /// Makes a persistent request.
   int prepare(MPI_Info info, MPI_Request* request);
-  /// The request has ended: reduces the rows. Throws Fault.
+  /// Reduces the rows. Call it when the request has ended. Throws Fault.
   void finish();
 
  private:
@@ -42,16 +42,16 @@ class Started {
 
   Call call_;
   Communicator comm_;
-  Records records_;                     // of scans
-  std::unique_ptr<RecordType> record_;  // likewise
-  Dealt sent_parts_, row_parts_;        // of an all-to-all
+  Records records_;                     // for scans
+  std::unique_ptr<RecordType> record_;  // for scans
+  Dealt sent_parts_, row_parts_;        // for an all-to-all
   std::unique_ptr<std::byte[]> memory_;
   const std::byte* sent_ = nullptr;  // the caller's own buffer, or a copy of it in `memory_`
   std::byte* copy_ = nullptr;
   std::byte* rows_ = nullptr;
-  MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;  // programs may free theirs
+  MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;  // the program may free its own type
   CallName name_{};                             // for a trace
-  std::uint64_t input_ = 0;                     // likewise
+  std::uint64_t input_ = 0;                     // for a trace
 };
 
 }  // namespace steadfold::interpose

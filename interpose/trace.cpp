@@ -33,11 +33,11 @@ struct TraceHead {
   std::int32_t ranks = 0;
 };
 
-/// The first call of a rank that differs from the other run's.
+/// A rank's first call that differs from the other run.
 struct Parting {
   enum Kind : std::int32_t { none, unread, absent, fewer, inputs, results } kind = none;
   std::int32_t rank = 0;
-  std::uint64_t order = 0;  // of the calls of this rank
+  std::uint64_t order = 0;  // number of the call among this rank's calls
   std::array<char, 32> function{};
   std::array<char, 256> place{};
 };
@@ -61,14 +61,14 @@ std::uint64_t digest_of(std::uint64_t digest, const std::byte* bytes, std::size_
   return mixed(digest ^ rest ^ std::uint64_t{size} << 56);
 }
 
-/// Numbers whose last bytes are no data.
+/// Digests long doubles, whose last bytes are padding.
 std::uint64_t digest_of_long_doubles(std::uint64_t digest, const std::byte* numbers, MPI_Count count) noexcept {
   constexpr std::size_t bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
   for (MPI_Count i = 0; i < count; ++i) digest = digest_of(digest, numbers + i * MPI_Count{sizeof(long double)}, bytes);
   return digest;
 }
 
-/// Elements in memory as the program has them.
+/// Digests elements in the program's memory.
 std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count count, MPI_Datatype type) {
   thread_local Memory memory;
   if (count <= 0) return digest;
@@ -102,7 +102,7 @@ class Trace {
   bool is_compared() const noexcept { return !compared_.empty(); }
   bool is_on() const noexcept { return is_recorded() || is_compared(); }
 
-  /// Before the first call, by every rank: what is wrong with the place of the record, or nothing.
+  /// Called by every rank before its first call. Returns why the record cannot be written; empty if it can.
   std::string begin() {
     const std::lock_guard held(lock_);
     open();
@@ -119,7 +119,7 @@ class Trace {
 
   void add(const Traced& traced, const Place& place) {
     const std::lock_guard held(lock_);
-    const bool was_open = is_open_;  // if not, nobody asked `begin`
+    const bool was_open = is_open_;  // false if begin() was not called
     open();
     if (!was_open && !fault_.empty()) say(fault_);
     ++calls_;
@@ -162,7 +162,7 @@ class Trace {
       return;
     }
     if (!record_.empty()) {
-      // Of its own, so that no older record is lost and no pipe is waited for.
+      // O_EXCL, so that no older record is overwritten and no pipe blocks.
       const int opened = ::open(file(record_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       const int why = errno;
       out_ = opened < 0 ? nullptr : fdopen(opened, "wb");
@@ -216,7 +216,7 @@ class Trace {
     std::snprintf(parting_.place.data(), parting_.place.size(), "%s", places_of({place.site}).front().c_str());
   }
 
-  /// Rank 0 prints what all ranks found, those first whose calls were few.
+  /// Prints the findings of all ranks on rank 0, earliest calls first.
   void tell() {
     std::vector<Parting> all(static_cast<std::size_t>(rank_ == 0 ? ranks_ : 0));
     if (!is_readable_) parting_.kind = Parting::unread;
@@ -266,7 +266,7 @@ class Trace {
   Parting parting_;
 };
 
-/// Never destroyed: a program's own objects may reduce when they are.
+/// Never destroyed: destructors of a program's static objects may reduce.
 Trace& traces() {
   static Trace& only = *new Trace;
   return only;

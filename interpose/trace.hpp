@@ -1,7 +1,7 @@
-// A record of every reduction of a process, and the comparison with that of another run: 24 bytes per call, in which
-// digests say whether what a rank contributed and what it got were the same. STEADFOLD_INTERPOSE_RECORD=FILE writes
-// FILE.RANK; STEADFOLD_INTERPOSE_COMPARE=FILE reads it and tells the first call that differs.
-// Cost: a pass over input and result, a lock; types with gaps are packed. A comparison keeps the record in memory.
+// Records every reduction of a process, and compares the record with that of another run. A record has 24 bytes per
+// call: digests of a rank's contribution and of its result. STEADFOLD_INTERPOSE_RECORD=FILE writes FILE.RANK.
+// STEADFOLD_INTERPOSE_COMPARE=FILE reads it and reports the first call that differs.
+// Cost: a pass over input and result, and a lock. Types with gaps are packed. A comparison keeps the record in memory.
 #pragma once
 
 #include <mpi.h>
@@ -13,21 +13,21 @@
 
 namespace steadfold::interpose {
 
-/// What the environment asks for.
+/// Whether the environment asks for it.
 bool is_recorded();
 bool is_compared();
-/// Opens the files of this rank. Returns why the record cannot be written, or nothing.
+/// Opens the files of this rank. Returns why the record cannot be written; empty if it can.
 std::string open_trace();
 /// Whether calls are recorded or compared.
 bool is_traced();
-/// The program ends before its first call: removes the record that this rank began.
+/// Removes the record that this rank began, if the program ends before its first call.
 void drop_trace();
-/// A digest of what this rank contributes, and of collective, operator and count.
+/// A digest of this rank's contribution, and of collective, operator and count.
 std::uint64_t input_digest(const Call& call);
 std::uint64_t result_digest(const Call& call, const Communicator& comm);
-/// A call is over.
+/// Records or compares a call that has ended.
 void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const Place& place);
-/// All ranks, when MPI ends: closes the record, or prints on rank 0 where the runs part.
+/// Closes the record, or prints the first differences on rank 0. All ranks call it when MPI ends.
 void end_trace();
 
 }  // namespace steadfold::interpose

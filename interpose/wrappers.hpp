@@ -1,5 +1,6 @@
-// The wrappers of MPI's functions, in words that C and Fortran share. Both say who called: an `Origin`.
-// Trust: count, type and operator are the same on all ranks, as MPI demands, so nothing is asked per call.
+// The wrappers of MPI's functions, as far as C and Fortran share them. Both pass an `Origin`, which describes the
+// caller.
+// The wrappers rely on MPI's rule that count, type and operator are the same on all ranks, so calls need no agreement.
 #pragma once
 
 #include <mpi.h>
@@ -23,20 +24,20 @@
 
 namespace steadfold::interpose {
 
-/// The function that a program called, and how its call goes on as it was made.
+/// The function that a program called, and a way to pass the call on unchanged.
 struct Origin {
   steadfold_interpose_index index;
-  int (*passed_on)(steadfold_interpose_index, const void*);  // to the definition behind the shim
+  int (*passed_on)(steadfold_interpose_index, const void*);  // to the next definition after the shim
   const void* arguments;
 
   int pass_on() const { return passed_on(index, arguments); }
 };
 
-/// An entry for each function.
+/// One entry per function.
 using Wrappers = std::array<steadfold_interpose_function, steadfold_interpose_count>;
 
 const steadfold_interpose_shim& shim() noexcept;
-/// What sums are made by.
+/// The treatment of sums.
 Treatment method();
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why);
 
@@ -45,7 +46,7 @@ Function next(steadfold_interpose_index index) {
   return reinterpret_cast<Function>(shim().next[index]);
 }
 
-/// Calls `wrapper` on behalf of a program in C.
+/// Calls `wrapper` for a program in C.
 template <class... Arguments>
 int enter(int (*wrapper)(const Origin&, Arguments...), steadfold_interpose_index index,
           std::type_identity_t<Arguments>... arguments) {
@@ -56,7 +57,7 @@ int enter(int (*wrapper)(const Origin&, Arguments...), steadfold_interpose_index
   return wrapper(Origin{index, passed_on, &all}, arguments...);
 }
 
-/// Runs `body`, which may throw what ends the program.
+/// Runs `body`. If it throws Fault, ends the program.
 template <class Body>
 int guarded(const Origin& origin, MPI_Comm comm, const Body& body) {
   try {
@@ -68,7 +69,7 @@ int guarded(const Origin& origin, MPI_Comm comm, const Body& body) {
 
 // --- Init and Finalize ---
 
-/// The ranks agree that all were started alike, the only time that they ask each other.
+/// Checks that all ranks have the same settings. Calls need no further check.
 void compare_settings();
 void before_finalize();
 
@@ -86,7 +87,7 @@ inline int finalize(const Origin& origin) {
 
 // --- reductions ---
 
-/// Whether a function with large counts is called that the MPI library does not have. Then its like with ints serves.
+/// Whether the MPI library lacks the called function with large counts. Then its counterpart with int counts serves.
 template <class Count>
 bool is_missing(const Origin& origin) {
   return !std::is_same_v<Count, int> && shim().next[origin.index] == nullptr;
@@ -96,31 +97,31 @@ inline steadfold_interpose_index with_ints(const Origin& origin) {
 }
 int as_int(MPI_Count count, MPI_Comm comm);
 
-/// What is done with a call; all ranks come to the same.
+/// The treatment of a call; the same on all ranks.
 Treatment treatment_of(const Call& call, const Communicator& comm);
 
-/// When a call brings its result.
+/// When the result of a call is complete.
 enum class When { now, at_the_end, each_time_it_is_started };
 
-/// Looks at a call for the report, the diagnosis and the trace, as far as they are asked for. Ends the program where
-/// the settings are wrong and no Init said so.
+/// Observes a call for the report, the diagnosis and the trace, if they are asked for. Ends the program if the settings
+/// are wrong and no Init has reported it.
 class Watch {
  public:
   Watch(const Call& call, const Communicator& comm, Treatment treatment, When when);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
-  /// The call came back.
+  /// Called when the call has returned.
   void end(int code);
 
  private:
   struct Seen;
   std::unique_ptr<Seen> seen_;
 };
-/// Whether there is anything to look for.
+/// Whether any observation is asked for.
 bool is_watching() noexcept;
 
-/// Carries a call out, or starts it with `rest`: (MPI_Request*), or for persistent requests (MPI_Info, MPI_Request*).
+/// Executes a call, or starts it with `rest`: (MPI_Request*), or for persistent requests (MPI_Info, MPI_Request*).
 inline int handle(const Call& call, const Communicator& comm) { return carry_out(call, comm); }
 int handle(Call& call, const Communicator& comm, MPI_Request* request);
 int handle(Call& call, const Communicator& comm, MPI_Info info, MPI_Request* request);
@@ -135,7 +136,7 @@ int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
   const auto carried_out = [&] { return is_passed_on(treatment) ? origin.pass_on() : handle(call, comm, rest...); };
   return guarded(origin, call.comm, [&] {
     if (!is_watching()) return carried_out();
-    const Call watched = call;  // NOLINT(performance-unnecessary-copy-initialization): a started one takes it along
+    const Call watched = call;  // NOLINT(performance-unnecessary-copy-initialization): a started call is moved away
     Watch watch(watched, comm, treatment, when);
     const int code = carried_out();
     watch.end(code);
@@ -143,7 +144,7 @@ int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
   });
 }
 
-/// The function and the place of a call.
+/// The function and the return address of a call.
 inline Place place_of(const Origin& origin) { return {origin.index, is_watching() ? shim().caller() : nullptr}; }
 
 /// Allreduce, Scan and Exscan.
@@ -166,7 +167,7 @@ int reduce(const Origin& origin, const void* from, void* to, Count count, MPI_Da
   return reduce_or_pass_on(origin, call, rest...);
 }
 
-/// The number of ranks, or none where the MPI library will refuse the communicator or MPI does not run.
+/// The number of ranks; 0 if the MPI library will refuse the communicator, or MPI is not running.
 std::size_t ranks_of(MPI_Comm comm);
 
 /// `counts` has an entry for each rank.
@@ -202,8 +203,8 @@ int reduce_scatter_block(const Origin& origin, const void* from, void* to, Count
   return reduce_or_pass_on(origin, call, rest...);
 }
 
-/// Sets the wrappers of a group of six, in the order of functions.h, whose last arguments are `Rest`; `Bound<index,
-/// wrapper>::call` is what a program calls.
+/// Sets the wrappers of a group of six, in the order of functions.h. `Rest` are their last arguments. Programs call
+/// `Bound<index, wrapper>::call`.
 template <template <steadfold_interpose_index, auto> class Bound, int first, class Count, class... Rest>
 void set_group(Wrappers& all) {
   const auto set = [&](int i, auto function) {
@@ -226,9 +227,9 @@ struct Requests {
   MPI_Request get(int i) const { return first[i]; }
 };
 
-/// A call that may end some of `count` requests. The MPI library gives up those that have ended, but persistent ones,
-/// which stay with the program: of these it is asked. So nothing depends on what a call says of its requests, or, as
-/// some do, says wrongly.
+/// Wraps a call that may end some of `count` requests. The MPI library sets ended requests to MPI_REQUEST_NULL. Ended
+/// persistent requests stay with the program, so the library is asked about them. So nothing depends on the call's own
+/// outputs, which some libraries set wrongly.
 template <class Array>
 int end_requests(const Origin& origin, int count, Array requests) {
   if (!has_requests() || count <= 0) return origin.pass_on();
