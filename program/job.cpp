@@ -1,4 +1,4 @@
-// The processes of a run and their agreement on failures.
+// The processes of a run, and their agreement on failures.
 #include "program/job.hpp"
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 namespace steadfold::command {
 namespace {
 
-/// How work ended.
+/// The outcome of a rank's work.
 struct Outcome {
   int status = all_well;
   std::string text;
@@ -27,7 +27,8 @@ constexpr const char* no_memory =
 constexpr const char* own_fault =
     "the command cannot go on (a fault of its own, which it did not expect), report it with this command line";
 
-/// Texts of the library and of the readers are "problem (why), suggestion". Those of the C++ library are for nobody.
+/// Whether a text is meant for users. The library and the readers write "problem (why), suggestion"; the C++ standard
+/// library does not.
 bool is_for_users(const std::string& text) {
   const std::size_t why = text.find(" (");
   return why != std::string::npos && text.find("), ", why) != std::string::npos;
@@ -51,7 +52,7 @@ Outcome attempt(const std::function<void()>& work) {
   }
 }
 
-/// On every rank the outcome of the lowest rank whose work failed.
+/// Returns on every rank the outcome of the lowest rank whose work failed.
 Outcome agree(Outcome mine, int rank, int rank_count) {
   int failed = mine.status == all_well ? rank_count : rank;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -68,17 +69,18 @@ Outcome agree(Outcome mine, int rank, int rank_count) {
 
 Job::Job(Mpi mpi, int& argc, char**& argv) {
   const Launch launch = launch_of_this_process();
-  // A rank that exits without calling MPI_Init may be taken for a crash: even a command that starts launchers calls it.
+  // Some launchers report a crash if a rank exits without MPI_Init. So even commands that start launchers call it.
   mpi_ = has_mpi() && (mpi == Mpi::always || (mpi == Mpi::under_a_launcher && launch.launched) ||
                        (mpi == Mpi::never && launch.rank_count > 1));
   rank_ = launch.rank;
   rank_count_ = launch.rank_count;
   if (!mpi_) return;
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks have threads of their own
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks have their own threads
   int rank_count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  // The launcher of another library starts ranks that do not know of each other: then believe the launcher. See below.
+  // If the launcher belongs to another MPI library, its ranks do not find each other. Then the launcher's rank count
+  // counts; check_start() reports the error.
   if (rank_count == 1 && launch.rank_count > 1) return;
   rank_count_ = rank_count;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);

@@ -1,4 +1,4 @@
-// The processes of a run of the command, and how they agree on failures.
+// The processes of a run of the command, and their agreement on failures.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,8 @@ namespace steadfold::command {
 
 enum ExitStatus : int { all_well = 0, check_failed = 1, bad_input = 2 };
 
-/// Ends the command: rank 0 prints the text, "problem (why), suggestion", and every rank exits with the status.
+/// An error that ends the command: rank 0 prints the text, "problem (why), suggestion", and every rank exits with the
+/// status.
 class Failure : public std::runtime_error {
  public:
   explicit Failure(const std::string& text, ExitStatus status = bad_input)
@@ -24,8 +25,8 @@ class Failure : public std::runtime_error {
   ExitStatus status_;
 };
 
-/// The processes of this run, from its beginning to its end. MPI is started only if needed: `verify` starts launchers,
-/// which must not find themselves inside a job. `handed_on`: the process becomes another program, which starts MPI.
+/// The processes of this run, from its start to its end. MPI is started only if needed: `verify` starts launchers,
+/// which must not run inside an MPI job. `handed_on`: the process becomes another program, which starts MPI.
 class Job {
  public:
   enum class Mpi { always, under_a_launcher, never, handed_on };
@@ -38,15 +39,15 @@ class Job {
   int rank() const noexcept { return rank_; }
   int rank_count() const noexcept { return rank_count_; }
 
-  /// Throws Failure if the launcher belongs to another MPI library than the command, or started the ranks with
-  /// different command lines, so that they would wait for each other. Collective.
+  /// Throws Failure if the launcher belongs to another MPI library than the command. Also throws if the launcher gave
+  /// the ranks different command lines, since they would be in a deadlock. Collective.
   void check_start(int argc, char** argv) const;
 
-  /// Does the work on every rank, then asks whether it went well everywhere. If not, every rank throws the Failure of
-  /// the lowest failing rank, so that no rank waits for one that gave up. Collective.
+  /// Executes `work` on every rank, then checks that it succeeded on all ranks. If not, every rank throws the Failure
+  /// of the lowest failing rank, so that no rank waits for a rank that gave up. Collective.
   void together(const std::function<void()>& work) const;
 
-  /// What every rank told, by rank, on all of them. Collective.
+  /// Returns the text of every rank, by rank, on all ranks. Collective.
   std::vector<std::string> gather(const std::string& told) const;
   template <class T>
     requires std::is_trivially_copyable_v<T>
@@ -56,7 +57,7 @@ class Job {
     return all;
   }
 
-  /// The group of all ranks, the library's; null where MPI was not started. Collective. Throws Failure.
+  /// The library's group of all ranks; null if MPI was not started. Collective. Throws Failure.
   sf_group* group() const;
 
  private:

@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int cannot_start = 127;
 constexpr auto until_killed = std::chrono::milliseconds(2000);
-constexpr auto until_killed_soon = std::chrono::milliseconds(600);  // where somebody waits at a terminal
-constexpr auto until_given_up = std::chrono::seconds(20);  // for processes that no signal ends, waiting in the kernel
+constexpr auto until_killed_soon = std::chrono::milliseconds(600);  // if a user may wait at a terminal
+constexpr auto until_given_up = std::chrono::seconds(20);           // for processes in the kernel that no signal ends
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   std::vector<char*> result;
@@ -37,7 +37,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return result;
 }
 
-/// Starts the program with no signals blocked. Returns 0, with errno, if it cannot be started.
+/// Starts the program with no signals blocked. Returns 0 and sets errno if it cannot be started.
 pid_t start(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -59,7 +59,8 @@ pid_t start(std::vector<std::string>& words, std::vector<std::string>& environme
   return failed == 0 ? child : 0;
 }
 
-/// The parent of a process, or 0. /proc/PID/stat has number, name in parentheses (which may hold any), state, parent.
+/// The parent of a process, or 0. /proc/PID/stat has the number, the name in parentheses (which may contain any
+/// character), the state and the parent.
 pid_t parent_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
@@ -84,7 +85,7 @@ std::multimap<pid_t, pid_t> children_of_all() {
   return children;
 }
 
-/// All descendants, parents first: a launcher that is gone starts no more ranks.
+/// All descendants, parents first, so that a launcher ends before it can start more ranks.
 std::vector<pid_t> descendants() {
   const auto children = children_of_all();
   std::vector<pid_t> found;
@@ -97,14 +98,15 @@ std::vector<pid_t> descendants() {
   return found;
 }
 
-/// Reaps children that ended; returns whether any are left.
+/// Reaps children that have ended. Returns whether any are left.
 bool any_left() {
   pid_t ended = 0;
   while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) continue;
   return ended == 0;
 }
 
-/// Whether all children ended before the deadline. Orphans become children of the keeper, so then nothing is left.
+/// Whether all children ended before the deadline. Orphans become children of the keeper, so then no descendant is
+/// left.
 template <class Signal>
 bool all_gone_before(Clock::time_point deadline, const sigset_t& signals, Signal signal) {
   for (; any_left(); signal()) {
@@ -117,7 +119,7 @@ bool all_gone_before(Clock::time_point deadline, const sigset_t& signals, Signal
 
 void end_all(const sigset_t& signals, std::chrono::milliseconds patience) {
   if (!any_left()) return;
-  // A launcher that gets SIGTERM ends its ranks and removes its files.
+  // After SIGTERM, a launcher ends its ranks and removes its files.
   const auto children = children_of_all();
   const auto [first, last] = children.equal_range(::getpid());
   for (auto each = first; each != last; ++each) ::kill(each->second, SIGTERM);
@@ -128,7 +130,7 @@ void end_all(const sigset_t& signals, std::chrono::milliseconds patience) {
   });
 }
 
-/// How the program ended, as a shell would say it, or the signal that ends the keeper.
+/// The program's exit status, as a shell would report it, or the signal that ends the keeper.
 struct Ended {
   int status = 0;
   bool was_asked = false;
@@ -146,18 +148,18 @@ Ended wait_for(pid_t program, const sigset_t& signals) {
   }
 }
 
-/// What the keeper does, from start to exit status.
+/// The whole work of the keeper; returns its exit status.
 int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string>& environment, int out,
          int err) noexcept {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGCHLD, SIG_DFL);  // whoever started the command may have ignored it
+  std::signal(SIGCHLD, SIG_DFL);  // the process that started the command may have ignored it
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != starter) return 128 + SIGTERM;  // the starter ended meanwhile
+  if (::getppid() != starter) return 128 + SIGTERM;  // the starter has ended meanwhile
   const pid_t program = start(words, environment, out, err);
   if (program == 0) {
     ::dprintf(err, "%s\n", std::strerror(errno));
@@ -181,13 +183,13 @@ Kept& kept() {
   return all;
 }
 
-/// Does not return once the process is ending itself: whoever called would go on to the next.
+/// If the process is ending itself, does not return, so that the caller starts no further program.
 void stay_if_ending(std::unique_lock<std::mutex>& lock) {
   while (kept().is_ending) kept().is_gone.wait(lock);
 }
 
-/// Lets signals end this process again if a library catches them (UCX, below MPICH, catches SIGHUP). A signal that the
-/// starter of the command had ignored, as nohup does, stays ignored.
+/// Restores the default action of a signal that a library catches (UCX, below MPICH, catches SIGHUP). A signal that the
+/// starter of the command had ignored stays ignored, as with nohup.
 void do_not_catch(int signal) {
   struct sigaction action = {};
   ::sigaction(signal, nullptr, &action);

@@ -1,4 +1,4 @@
-// Programs that leave nothing behind: launchers, their ranks, and whatever else these start.
+// Runs programs so that no process is left: launchers, their ranks, and all processes that these start.
 #pragma once
 
 #include <chrono>
@@ -7,16 +7,17 @@
 
 namespace steadfold::command {
 
-/// Runs a program, with its output going to the two files and no input, and waits. Returns its exit status as a shell
-/// would; 127, with the reason in `err`, if it cannot be started.
+/// Runs a program without input, with its output in the two files, and waits for its end. Returns its exit status as a
+/// shell would; 127, with the reason in `err`, if the program cannot be started.
 ///
-/// A process of its own, the keeper, runs between. It leads a process group. Once the program has ended, or this
-/// process has (interrupted, terminated, killed), it ends all processes started below it, even those in groups and
-/// sessions of their own: it asks them to end (SIGTERM) and kills them two seconds later, or soon if a signal asked it.
+/// Between this process and the program runs another process, the keeper, which leads a process group. When the program
+/// has ended, or this process was interrupted, terminated or killed, the keeper ends all its descendants, even those in
+/// other process groups and sessions. It sends SIGTERM, and kills them two seconds later, or sooner if a signal ended
+/// this process.
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err);
 
-/// Before this process ends itself: ends what another thread runs by `run_kept`, which does not return any more, and
-/// waits until nothing is left, but no longer than `most_wait`.
+/// Call it before this process ends itself. Ends the program that another thread runs with `run_kept`, which then does
+/// not return. Waits until no process is left, but at most `most_wait`.
 void end_kept(std::chrono::milliseconds most_wait);
 
 }  // namespace steadfold::command

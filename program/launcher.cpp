@@ -27,7 +27,7 @@ namespace {
 
 struct Installation {
   std::filesystem::path program = {};    // empty: this process's file
-  std::filesystem::path libraries = {};  // empty: beside the program
+  std::filesystem::path libraries = {};  // empty: the program's folder
   bool has_mpi = true;
 };
 Installation installation;
@@ -46,7 +46,7 @@ bool is_program(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// The path of the program of that name on PATH, or "".
+/// The path of the program with that name on PATH, or "".
 std::string on_path(std::string_view name) {
   const char* path = std::getenv("PATH");
   std::istringstream directories(path == nullptr ? "" : path);
@@ -67,7 +67,7 @@ std::vector<std::string> words_of(const std::string& text) {
 /// The launcher and its own arguments.
 std::vector<std::string> find_launcher() {
   if (const char* wanted = std::getenv("STEADFOLD_MPIRUN"); wanted != nullptr && *wanted != '\0') {
-    if (is_program(wanted)) return {wanted};  // the path may hold blanks
+    if (is_program(wanted)) return {wanted};  // the path may contain blanks
     std::vector<std::string> words = words_of(wanted);
     if (!words.empty() && words[0].find('/') == std::string::npos) words[0] = on_path(words[0]);
     if (!words.empty() && is_program(words[0])) return words;
@@ -82,7 +82,8 @@ std::vector<std::string> find_launcher() {
   throw Failure("cannot start ranks (no launcher of " + mpi_library().name + " is found), set STEADFOLD_MPIRUN to one");
 }
 
-/// Whether a launcher set the variable for a process it started; a launcher started by that process must not see it.
+/// Whether a launcher set this variable for a process that it started. A launcher started by the process must not get
+/// it.
 bool is_of_a_rank(std::string_view variable) {
   for (const std::string_view prefix :
        {"OMPI_COMM_WORLD_", "OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX",
@@ -93,7 +94,7 @@ bool is_of_a_rank(std::string_view variable) {
   return false;
 }
 
-/// The environment without what a launcher told this rank.
+/// The environment without the variables that a launcher set for this rank.
 std::vector<std::string> environment_without_launch() {
   const bool launched = launch_of_this_process().launched;
   std::vector<std::string> result;
@@ -103,7 +104,7 @@ std::vector<std::string> environment_without_launch() {
   return result;
 }
 
-/// The environment for a launcher. It allows more ranks than cores, and root; the user's own settings stay.
+/// The environment for a launcher. It permits more ranks than cores, and root. The user's own settings stay.
 std::vector<std::string> environment_for_launcher() {
   std::vector<std::string> result = environment_without_launch();
   for (const auto& [name, value] : mpi_library().launcher_environment) {
@@ -123,7 +124,7 @@ std::string content_of(std::FILE* stream) {
   return result;
 }
 
-/// The first line with words: launchers draw rules.
+/// The first line with words: some launchers print lines of dashes first.
 std::string first_words(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -132,9 +133,9 @@ std::string first_words(const std::string& text) {
   return "";
 }
 
-/// Runs the program `words`; `name` stands for it in messages.
+/// Runs the program `words`; messages call it `name`.
 Ran run(const std::string& name, std::vector<std::string> words, std::vector<std::string> environment) {
-  // Files, not pipes, so that nobody has to read two pipes at once.
+  // Files instead of pipes, since two pipes would have to be read at the same time.
   const Stream out(std::tmpfile(), std::fclose);
   const Stream err(std::tmpfile(), std::fclose);
   if (!out || !err) throw Failure("cannot start ranks (no temporary file can be made), make room in /tmp");
@@ -143,7 +144,7 @@ Ran run(const std::string& name, std::vector<std::string> words, std::vector<std
       .command = name, .status = status, .out = content_of(out.get()), .complaint = first_words(content_of(err.get()))};
 }
 
-/// Whether the launcher is known to understand the library's binding options and the user did not choose a binding.
+/// Whether the launcher understands the MPI library's binding options and the user has not chosen a binding.
 bool may_bind(const std::vector<std::string>& launcher) {
   return is_launcher(launcher[0]) && launcher.size() == 1 &&
          std::ranges::none_of(mpi_library().binding_settings,
@@ -192,10 +193,10 @@ int core_count() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  std::set<std::string> cores;  // each named by the list of its threads
+  std::set<std::string> cores;  // each identified by the list of its hardware threads
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) continue;
-    std::string threads = std::to_string(cpu);  // if the system does not say
+    std::string threads = std::to_string(cpu);  // if the system gives no list
     std::ifstream file("/sys/devices/system/cpu/cpu" + threads + "/topology/thread_siblings_list");
     std::getline(file, threads);
     cores.insert(threads);
@@ -227,7 +228,8 @@ Ran run_program(const std::string& program, const std::vector<std::string>& argu
 std::string command_for(const std::string& library) {
   const std::filesystem::path own = this_program();
   const std::string name = own.stem().string() + "." + library;
-  // Installed side by side, or in the build directory, where the programs of one library have no folder of its name.
+  // Installed in neighbouring folders, or in the build folder, where the programs of one library have no folder of
+  // their own.
   for (const auto& place :
        {own.parent_path(), own.parent_path() / ".." / library / "bin", own.parent_path() / ".." / ".." / "bin"}) {
     if (is_program(place / name)) return place / name;

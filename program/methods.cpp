@@ -13,7 +13,7 @@ namespace steadfold::command {
 
 namespace {
 
-/// Spellings that are understood as well.
+/// Other accepted spellings.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spellings = {
     {{"k=2", "bins=2"},
      {"k=3", "bins=3"},
@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spe
      {"sweep=single", "sweep=single_sweep"},
      {"sweep=double", "sweep=double_sweep"}}};
 
-/// Sets what a `key=value` of `binned` says, and returns the key; or throws a Failure.
+/// Sets a parameter `key=value` of `binned`, and returns the key. Throws Failure.
 std::string_view take_parameter(Method& method, const std::string& name, const std::string& text) {
   const auto* const other = std::ranges::find(other_spellings, text, [](const auto& each) { return each.first; });
   const std::string_view parameter = other == other_spellings.end() ? text : other->second;

@@ -16,19 +16,19 @@ namespace steadfold::command {
 inline constexpr const char* method_help =
     "tree, exact (simulate prices its full width), binned[:bins=3][:sweep=single_sweep|double_sweep] or plain";
 
-/// The methods that are built, and the library's value for a method's name. Throws Failure for other names.
+/// The names of all methods, and the library's value for a method's name. Throws Failure for unknown names.
 std::vector<std::string> built_methods();
 /// A method's name without its parameters.
 inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
 Method method_named(const std::string& name);
 
-/// The library's row for a method, whatever its parameters. Throws Failure for other names.
+/// The library's table row of a method, whatever its parameters. Throws Failure for unknown names.
 const agreement::MethodRow& row_named(const std::string& method);
 
-/// What schedules must know of a method with its parameters. Throws Failure for other names.
+/// The properties of a method, with its parameters, that schedules need. Throws Failure for unknown names.
 schedule::Merging merging_named(const std::string& method);
 
-/// Whether a method promises the same bits whatever the rank count, distribution and schedule. Throws Failure for other
+/// Whether a method promises the same bits for every rank count, distribution and schedule. Throws Failure for unknown
 /// names.
 bool promises_the_same_bits(const std::string& method);
 

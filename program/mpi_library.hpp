@@ -1,4 +1,5 @@
-// All differences between the MPI libraries that the command is built for, so that only this is compiled for each.
+// All differences between the MPI libraries for which the command is built, so that only this file is compiled per
+// library.
 #pragma once
 
 #include <string>
@@ -11,20 +12,20 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct MpiLibrary {
   std::string name;                         // "Open MPI", "MPICH", or another library's own name
-  std::string version;                      // as the library gives it
-  std::string launcher;                     // its path when the command was built; may be gone
+  std::string version;                      // as the library reports it
+  std::string launcher;                     // its path when the command was built; may no longer exist
   std::vector<std::string> launcher_names;  // best first
-  std::string handing_on;  // its option that hands a variable on to ranks of other nodes; empty: it does so unasked
+  std::string handing_on;                   // option to pass a variable on to other nodes; empty if it does so always
   /// Environment in which its launcher accepts more ranks than cores, and root.
   Environment launcher_environment;
-  std::vector<std::string> binding;           // the launcher's options that put each rank on a core of its own
-  std::vector<std::string> binding_settings;  // environment by which users choose a binding themselves
-  /// An algorithm of MPI_Allreduce, and the environment in which ranks take it.
+  std::vector<std::string> binding;           // the launcher's options that put each rank on a separate core
+  std::vector<std::string> binding_settings;  // environment variables with which users choose a binding
+  /// An algorithm of MPI_Allreduce, and the environment that selects it.
   struct Algorithm {
     std::string name;
     Environment environment;
   };
-  std::vector<Algorithm> allreduce_algorithms;  // empty: not known
+  std::vector<Algorithm> allreduce_algorithms;  // empty if unknown
 };
 
 const MpiLibrary& mpi_library();

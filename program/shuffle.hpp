@@ -1,4 +1,4 @@
-// Fisher and Yates' shuffle. Written out, since the standard one differs between libraries, and ranks must agree.
+// The Fisher-Yates shuffle. std::shuffle differs between standard libraries, but ranks must agree.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Numbers like per-site log-likelihoods, by index: negative, most of them small, over three orders of magnitude.
-// Rank order: any rank computes its own. Cost: some 2 ns per number. Source: SplitMix64; the shape is ours.
+// Numbers that resemble per-site log-likelihoods, by index: negative, most of them small, over three orders of
+// magnitude.
+// Each rank computes its own numbers. Cost: about 2 ns per number. Source: SplitMix64.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Runs the golden cases, and makes the digest: FNV-1a, 64 bits, over the lines "CASE METHOD=BITS".
+// Runs the golden cases and computes their digest: FNV-1a, 64 bits, over the lines "CASE METHOD=BITS".
 #include "program/doctor/examination.hpp"
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ constexpr const char* golden_cases =
 #include "program/doctor/golden_cases.inc"
     ;
 
-/// The rows of a case that a rank has, in the order of memory.
+/// A rank's rows of a case, in the order of memory.
 struct Rows {
   std::vector<sf_interval> intervals;
   golden::Bytes first;
@@ -36,7 +36,7 @@ Rows rows_of(const golden::Record& record, std::vector<sf_interval> intervals) {
   return rows;
 }
 
-/// By this process where the group is null. The result's bits.
+/// The bits of a result. If `group` is null, this process computes it alone.
 std::string result_of(const golden::Record& record, const Rows& rows, sf_call call, sf_group* group) {
   call.layout = SF_INTERVALS;
   call.intervals = rows.intervals.data();
@@ -50,12 +50,13 @@ std::string result_of(const golden::Record& record, const Rows& rows, sf_call ca
   return golden::text_of(record, result);
 }
 
-/// Counts results, compares them, and makes the digest.
+/// Counts results, compares them, and computes the digest.
 class Examiner {
  public:
   void begin_case() { found_.cases += 1; }
 
-  /// `name`: case and method. Of several ways to the same result, the digest has the first that is wrong, if one is.
+  /// `name`: case and method. `ways`: the same result, computed in several ways. The digest gets the first wrong
+  /// result, or the common result if all are right.
   void take(const std::string& name, const std::string& wanted,
             std::initializer_list<std::pair<std::string_view, std::string>> ways) {
     const std::string* bits = &wanted;
@@ -83,7 +84,7 @@ class Examiner {
   std::uint64_t digest_ = 0xCBF29CE484222325;
 };
 
-/// Every case: `take_case(examiner, record, name)`, of which a result's name is that and its method.
+/// Runs every case with `take_case(examiner, record, name)`. The name of a result is `name` and its method.
 template <class TakeCase>
 Examination examined(const TakeCase& take_case) {
   Examiner examiner;

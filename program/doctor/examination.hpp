@@ -1,5 +1,5 @@
-// What `steadfold doctor` runs: golden cases of every operation, type and method, whose bits are the same on every
-// machine, over every MPI library. They are program/doctor/golden_cases.inc, which tests/golden/make.py writes.
+// Runs the checks of `steadfold doctor`: golden cases of every operation, type and method. Their bits are the same on
+// every machine and with every MPI library. tests/golden/make.py writes the cases to program/doctor/golden_cases.inc.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@ namespace steadfold {
 
 struct Examination {
   std::uint64_t cases = 0;
-  std::uint64_t checked = 0;       // results: of every case by each of its methods
+  std::uint64_t checked = 0;       // number of results: one per case and method
   std::string digest;              // of the results' bits; 16 hexadecimal digits
-  std::vector<std::string> wrong;  // a line for each result that is not what was recorded
+  std::vector<std::string> wrong;  // one line per result that differs from its record
 };
 
-/// By this process: each result by one thread, and by three with the rows out of order. Throws std::runtime_error with
-/// the library's reason where a call is refused, as by a wrong setting in the environment.
+/// Runs the cases in this process: each with one thread, and with three threads and rows out of order. Throws
+/// std::runtime_error with the library's reason if the library refuses a call, for example because of a wrong setting
+/// in the environment.
 Examination examine_alone();
-/// By all ranks of the group, each with a part of the rows. Collective; throws on all ranks as above.
+/// Runs the cases on all ranks of the group, each with a part of the rows. Collective; throws on all ranks as above.
 Examination examine_over(sf_group& group);
 
 }  // namespace steadfold

@@ -1,5 +1,5 @@
-// Records of golden values (tests/golden), and the inputs they were computed from. tests/golden/data.py says how inputs
-// are made, make.py what a line means. Shares nothing with src/ but the numbers in steadfold.h.
+// Records of golden values (tests/golden) and the inputs from which they were computed. tests/golden/data.py defines
+// the inputs; make.py defines the format of a line. Uses nothing of src/; steadfold.h gives the enumerators.
 #pragma once
 
 #include <algorithm>
@@ -39,11 +39,11 @@ struct Format {
 
 /// The memory layout of a type's elements: `parts` numbers of `size` bytes, of which `used` hold bits.
 struct Shape {
-  std::optional<Format> format;  // none: integers
+  std::optional<Format> format;  // empty for integers
   std::size_t used;
   std::size_t size;
   std::size_t parts = 1;
-  std::optional<sf_type> type;  // none: this machine or compiler lacks it
+  std::optional<sf_type> type;  // empty if this machine or compiler lacks the type
 };
 
 constexpr int long_double_digits = std::numeric_limits<long double>::digits;
@@ -103,7 +103,7 @@ inline std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// The inputs from which an element's bits are made.
+/// The values that determine the bits of an element.
 struct Source {
   const Format& f;
   std::uint64_t row;
@@ -191,7 +191,7 @@ inline Bits integer_bits(std::size_t size, const std::string& family, std::uint6
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(mix(h) % 5) - 2);
 }
 
-/// A row's byte in the mask.
+/// The mask byte of a row.
 inline std::byte mask_of(std::uint64_t row) {
   const std::uint64_t h = mix(row + seed + (std::uint64_t{1} << 57));
   return static_cast<std::byte>(h % 3 == 0 ? 0 : 1 + (h >> 57));
@@ -219,7 +219,7 @@ struct Record {
   std::uint64_t columns = 0;
   std::vector<std::pair<Method, std::string>> values;  // as text, see make.py
 
-  /// The fields that records of the same data with other sizes share.
+  /// The fields that are equal in records of the same data with different sizes.
   auto key() const { return std::tie(operation, type, result, family, columns); }
   bool is_dot() const {
     return operation.starts_with("dot") || operation == "weighted_mean" || operation.ends_with("covariance");
@@ -230,9 +230,9 @@ struct Record {
   bool is_statistics() const { return operation == "statistics"; }
   std::size_t element_bytes() const { return shape_of(type).size * shape_of(type).parts; }
   std::size_t row_bytes() const { return columns * element_bytes(); }
-  /// The format in which results stand in memory: statistics are doubles, whatever they are rounded to.
+  /// The format of results in memory. Statistics are doubles, whatever format they are rounded to.
   Shape value_shape() const { return shape_of(is_statistics() ? "f64" : result); }
-  /// How many bytes a result has.
+  /// The size of a result in bytes.
   std::size_t value_bytes() const {
     const Shape shape = value_shape();
     if (is_statistics()) return sizeof(sf_statistics);
@@ -296,7 +296,7 @@ inline Bits bits_of(const std::string& text) {
   return bits;
 }
 
-/// The results as in memory. Not for `empty`.
+/// The results as bytes in memory. Not for `empty`.
 inline Bytes bytes_of(const Record& record, const std::string& values) {
   const Shape shape = record.value_shape();
   Bytes bytes;
@@ -320,7 +320,7 @@ inline Bytes bytes_of(const Record& record, const std::string& values) {
   return bytes;
 }
 
-/// The results in memory as they are written in the golden files. Not for `empty`.
+/// The text of results in memory, as in the golden files. Not for `empty`.
 inline std::string text_of(const Record& record, const Bytes& results) {
   const Shape shape = record.value_shape();
   std::string text;
@@ -346,7 +346,7 @@ inline std::string text_of(const Record& record, const Bytes& results) {
   return text;
 }
 
-/// Zeroes the bytes between a location's value and index, which are not part of the result.
+/// Sets the bytes between a location's value and index to zero, since they are not part of the result.
 inline void clear_gaps(const Record& record, std::byte* results, std::size_t count) {
   const std::size_t used = record.value_shape().used;
   if (!record.is_location()) return;
@@ -355,7 +355,7 @@ inline void clear_gaps(const Record& record, std::byte* results, std::size_t cou
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// Applies op(left, right) to one element after the other.
+/// Applies op(left, right) to each element.
 template <class T, T (*op)(const T&, const T&)>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -408,9 +408,9 @@ inline sf_operation operation_of(const std::string& name) {
   return operations.at(name);
 }
 
-/// The call, without rows, layout and schedule.
+/// The call of a record, without rows, layout and schedule.
 inline sf_call call_of(const Record& record, const Method& method) {
-  sf_call call{};  // sf_call_init is not linked everywhere
+  sf_call call{};  // not every program that includes this file links sf_call_init
   call.size = sizeof call;
   call.root = SF_ALL_RANKS;
   call.element_count = SF_UNKNOWN;
