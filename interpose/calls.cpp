@@ -115,7 +115,8 @@ void before_finalize() {
 int as_int(MPI_Count count, MPI_Comm comm) {
   constexpr MPI_Count most = std::numeric_limits<int>::max();
   if (count > most)
-    end_program(comm, "a count of " + std::to_string(count) + " (this MPI library has no functions for large ones)");
+    end_program(comm, "a count of " + std::to_string(count) +
+                          " (this MPI library has no functions with large counts), reduce in parts");
   return static_cast<int>(count);
 }
 

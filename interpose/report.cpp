@@ -89,7 +89,7 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
   std::string text = formatted(
       "steadfold: the reductions of rank %d of %d. Sums: %s. The same bits again with this number of ranks%s.\n", rank,
       size, text_of(method),
-      is_all_handled(shim) ? "" : ", but for calls that were passed on though order may change them");
+      is_all_handled(shim) ? "" : ", except calls that were passed on although the order may change them");
   const auto add = [&](const char* function, const std::string& op, const std::string& type, const std::string& calls,
                        const std::string& bytes, const std::string& seconds, const std::string& done,
                        const std::string& differing, const std::string& place) {
@@ -100,7 +100,7 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
   };
-  add("function", "operator", "type", "calls", "bytes", "seconds", "what was done", "plain ones that differ", "where");
+  add("function", "operator", "type", "calls", "bytes", "seconds", "what was done", "differs from MPI", "where");
   auto place = places.begin();
   for (const Line& line : lines())
     add(shim.names[line.function], line.op, line.type, std::to_string(line.calls), std::to_string(line.bytes),

@@ -44,10 +44,9 @@ std::string fault_of_settings() {
     if (value == nullptr) continue;
     const std::string name(each.name);
     if (*value == '\0')
-      return name + " is set to nothing (a variable that is set has a value), " + each.suggestion +
-             ", or leave it unset";
+      return name + " is empty (a variable that is set must have a value), " + each.suggestion + ", or leave it unset";
     if (each.values.empty() ? is_among(value, each.no_files) : !is_among(value, each.values))
-      return name + " cannot be '" + value + "' (it has no such value), " + each.suggestion;
+      return name + " cannot be '" + value + "' (the value is unknown), " + each.suggestion;
   }
   return "";
 }

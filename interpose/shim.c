@@ -138,7 +138,7 @@ static void load_layer(void* library) {
   const char* const layer = layer_of(library, text);
   if (layer == NULL) {
     text[strcspn(text, "\n")] = '\0';
-    say("there is no layer for this MPI library (Open MPI, MPICH and what is compatible with it, and the standard ABI "
+    say("there is no layer for this MPI library (Open MPI, MPICH and compatible libraries, and the standard ABI "
         "have one): ",
         text);
     return;
@@ -149,13 +149,13 @@ static void load_layer(void* library) {
   snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
   void* const handle = opened(path, version, why, sizeof why);
   if (handle == NULL) {
-    say("their layer cannot be loaded, install it beside this library: ", why);
+    say("the layer cannot be loaded, install it beside this library: ", why);
     return;
   }
   const steadfold_interpose_entry entry = (steadfold_interpose_entry)find(handle, STEADFOLD_INTERPOSE_ENTRY);
   const function* const wrappers = entry == NULL ? NULL : entry(&shim);
   if (wrappers == NULL) {
-    say("another release made their layer, install both from one: ", path);
+    say("the layer is of another release, install both from one release: ", path);
     return;
   }
   for (int i = 0; i < steadfold_interpose_count; ++i) wrapper[i] = wrappers[i];

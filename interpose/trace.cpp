@@ -137,7 +137,7 @@ class Trace {
       if (!is_whole_) {
         std::remove(file(record_).c_str());
         say("there is no record of rank " + std::to_string(rank_) + " (" + file(record_) +
-            " cannot be written to its end), make room");
+            " cannot be written completely), free space");
       }
     }
     if (!compared_.empty() && !is_spawned()) tell();
@@ -158,7 +158,7 @@ class Trace {
     if (is_spawned()) {
       is_readable_ = false;
       say(std::string("nothing is ") + (record_.empty() ? "compared" : "recorded") +
-          " (this process was spawned by another that has the same rank)");
+          " (another process with the same rank spawned this process)");
       return;
     }
     if (!record_.empty()) {
@@ -168,7 +168,7 @@ class Trace {
       out_ = opened < 0 ? nullptr : fdopen(opened, "wb");
       if (out_ == nullptr)
         fault_ = "cannot write the record " + file(record_) + " (" +
-                 (why == EEXIST ? "it is there already" : std::strerror(why)) + "), name another file";
+                 (why == EEXIST ? "it exists already" : std::strerror(why)) + "), name another file";
       else
         is_whole_ = std::fwrite(&head, sizeof head, 1, out_) == 1;
     }
@@ -183,8 +183,8 @@ class Trace {
       is_readable_ = false;
       say("nothing of rank " + std::to_string(rank_) + " is compared (" + file(compared_) +
           (in == nullptr ? " cannot be read"
-           : is_record   ? " is of another number of ranks"
-                         : " is no record") +
+           : is_record   ? " has another number of ranks"
+                         : " is not a record") +
           "), record the other run first");
     } else {
       std::array<Traced, 1024> some;
@@ -231,9 +231,9 @@ class Trace {
     std::erase_if(all, [](const Parting& each) { return each.kind == Parting::none; });
     if (all.empty())
       return say(unread > 0 ? "no rank that was compared differs"
-                            : "the reductions of both runs are the same: what went in and what came out, on all ranks");
+                            : "the reductions of both runs are the same: contributions and results, on all ranks");
     std::ranges::stable_sort(all, {}, &Parting::order);
-    say("the runs part: the first reduction of each rank that differs" +
+    say("the runs differ: the first different reduction of each rank" +
         std::string(all.size() > most_told ? " (the earliest ranks)" : ""));
     all.resize(std::min(all.size(), most_told));
     for (const Parting& each : all)
@@ -246,9 +246,9 @@ class Trace {
     switch (kind) {
       case Parting::none:
       case Parting::unread: break;
-      case Parting::absent: return "the other run has no such call";
-      case Parting::fewer: return "only the other run has one";
-      case Parting::inputs: return "what it contributed differs, or the call itself";
+      case Parting::absent: return "the other run does not have this call";
+      case Parting::fewer: return "only the other run has this call";
+      case Parting::inputs: return "its contribution differs, or the call itself";
       case Parting::results: return "the same went in, and another result came out";
     }
     return "";

@@ -23,9 +23,8 @@ struct Outcome {
 };
 
 constexpr const char* no_memory =
-    "out of memory (what one process would hold does not fit), take fewer elements or more ranks";
-constexpr const char* own_fault =
-    "the command cannot go on (a fault of its own, which it did not expect), report it with this command line";
+    "out of memory (the data of one process does not fit), take fewer elements or more ranks";
+constexpr const char* own_fault = "the command cannot go on (an internal error), report it with this command line";
 
 /// Whether a text is meant for users. The library and the readers write "problem (why), suggestion"; the C++ standard
 /// library does not.
@@ -105,7 +104,9 @@ void Job::check_start(int argc, char** argv) const {
   std::uint64_t words[] = {mine, ~mine};
   MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
   if (words[0] != ~words[1])
-    throw Failure("the ranks were started with different command lines (they would not meet), give all the same one");
+    throw Failure(
+        "the ranks were started with different command lines (they would be in a deadlock), give all ranks the same "
+        "command line");
 }
 
 void Job::together(const std::function<void()>& work) const {

@@ -72,7 +72,7 @@ std::vector<std::string> find_launcher() {
     if (!words.empty() && words[0].find('/') == std::string::npos) words[0] = on_path(words[0]);
     if (!words.empty() && is_program(words[0])) return words;
     throw Failure("cannot start ranks (STEADFOLD_MPIRUN is '" + std::string(wanted) +
-                  "', which is no program), name a launcher of " + mpi_library().name);
+                  "', which is not a program), name a launcher of " + mpi_library().name);
   }
   if (is_program(mpi_library().launcher)) return {mpi_library().launcher};
   for (const std::string& name : mpi_library().launcher_names) {

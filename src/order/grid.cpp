@@ -63,11 +63,10 @@ std::optional<std::string> Grid::fault(Rank rank_count) const {
   // An extent of 0 must not hide an overflow, so the other extents are multiplied too.
   const auto at_least_one = [](const GridAxis& axis) { return std::max(axis.extent, Count{1}); };
   if (!product(axes, most_elements, at_least_one))
-    return "a grid of " + product_text(axes, of_extent) +
-           " elements (that is more than can be counted), check the extents";
+    return "a grid of " + product_text(axes, of_extent) + " elements (more than can be counted), check the extents";
   if (std::ranges::count(axes, 0u, of_ranks) > 1)
     return "a grid of " + product_text(axes, of_ranks) +
-           " ranks (one axis, not several, can take what the others leave), give the ranks of the others";
+           " ranks (only one axis may leave its ranks open), give the ranks of the others";
   const Grid whole = resolved(rank_count);
   const auto ranks = static_cast<Count>(rank_count);
   if (product(whole.axes, ranks, of_ranks) != ranks)
@@ -77,7 +76,7 @@ std::optional<std::string> Grid::fault(Rank rank_count) const {
   for (const GridAxis& axis : whole.axes) {
     if (axis.first < axis.ranks) continue;
     return "first rank " + std::to_string(axis.first) + " along an axis of " + std::to_string(axis.ranks) +
-           " (they are counted from 0), give a lower one";
+           " (ranks are counted from 0), give a lower rank";
   }
   return std::nullopt;
 }

@@ -8,7 +8,7 @@ namespace {
 
 [[noreturn]] void refuse(std::size_t rank, Index start, Index before) {
   throw std::invalid_argument("rank " + std::to_string(rank) + " starts at element " + std::to_string(start) +
-                              " (the one before it starts at " + std::to_string(before) +
+                              " (the rank before starts at " + std::to_string(before) +
                               ", and starts must be monotone), give elements to ranks in rank order");
 }
 

@@ -28,11 +28,11 @@ std::string fault_of(const Variable& variable) {
   if (value == nullptr) return "";
   const std::string behind = std::string("), ") + variable.suggestion + ", or leave it unset";
   if (*value == '\0')
-    return std::string(variable.name) + " is set to nothing (a variable that is set has a value" + behind;
+    return std::string(variable.name) + " is empty (a variable that is set must have a value" + behind;
   bool is_known = variable.values[0] == nullptr;
   for (const char* const each : variable.values)
     is_known = is_known || (each != nullptr && std::strcmp(each, value) == 0);
-  return is_known ? "" : std::string(variable.name) + " cannot be '" + value + "' (it has no such value" + behind;
+  return is_known ? "" : std::string(variable.name) + " cannot be '" + value + "' (the value is unknown" + behind;
 }
 
 }  // namespace

@@ -208,7 +208,8 @@ class SimulatedRun {
     }
     for (const RankState& rank : ranks_) {
       if (rank.next != nullptr || !rank.receives.empty())
-        throw std::logic_error("the schedule is stuck (a rank waits for a message that nobody sends), report it");
+        throw std::logic_error(
+            "the schedule is in a deadlock (a rank waits for a message that no rank sends), report it");
       spent_.seconds = std::max(spent_.seconds, rank.now);
     }
     spent_.messages = outbox_.sent();

@@ -38,8 +38,8 @@ class AgreedTags {
     const auto first = tags_.take(count);
     if (!first)
       throw std::runtime_error(
-          "no tag is left (the plans that live take all " + std::to_string(tags_.last() + 1) +
-          " of the MPI library), free plans or bind some on a duplicate of the communicator, or another team");
+          "no tag is left (existing plans use all " + std::to_string(tags_.last() + 1) +
+          " tags of the MPI library), free plans or bind some on a duplicate of the communicator, or another team");
     return first;
   }
 

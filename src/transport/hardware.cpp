@@ -114,8 +114,7 @@ Hardware Hardware::synthetic(const std::string& description) {
 }
 #else
 Hardware Hardware::synthetic(const std::string& description) {
-  throw std::runtime_error("no machine '" + description +
-                           "' (Steadfold was built without hwloc), build it where hwloc's headers are");
+  throw std::runtime_error("no machine '" + description + "' (Steadfold was built without hwloc), build it with hwloc");
 }
 #endif
 

@@ -89,20 +89,20 @@ TEST(Grid, LeavesOneAxisToTheNumberOfRanks) {
 TEST(Grid, FaultsAreNamed) {
   constexpr Count large = Count{1} << 32;
   EXPECT_EQ(Grid({{{{}, {large}, {large, 4}}}}).fault(4).value(),
-            "a grid of 4294967296 x 4294967296 elements (that is more than can be counted), check the extents");
+            "a grid of 4294967296 x 4294967296 elements (more than can be counted), check the extents");
   EXPECT_EQ(Grid({{{{}, {0, 1}, {Count{1} << 63, 4}}}}).fault(4).value(),
-            "a grid of 0 x -9223372036854775808 elements (that is more than can be counted), check the extents")
+            "a grid of 0 x -9223372036854775808 elements (more than can be counted), check the extents")
       << "beside an extent of 0";
   EXPECT_EQ(Grid({{{{}, {}, {~Count{0}, 4}}}}).fault(4).value(),
-            "a grid of -1 elements (that is more than can be counted), check the extents");
+            "a grid of -1 elements (more than can be counted), check the extents");
   EXPECT_EQ(Grid({{{{}, {3, 0}, {4, 0}}}}).fault(4).value(),
-            "a grid of 0 x 0 ranks (one axis, not several, can take what the others leave), give the ranks of the "
+            "a grid of 0 x 0 ranks (only one axis may leave its ranks open), give the ranks of the "
             "others");
   EXPECT_EQ(Grid({{{{}, {}, {9, 5}}}}).fault(4).value(),
             "a grid of 5 ranks for 4 ranks (every rank has one place in it), give axes whose ranks multiply to the "
             "number of ranks");
   EXPECT_EQ(Grid({{{{}, {3, 2, 1, 2}, {4, 2}}}}).fault(4).value(),
-            "first rank 2 along an axis of 2 (they are counted from 0), give a lower one");
+            "first rank 2 along an axis of 2 (ranks are counted from 0), give a lower rank");
   EXPECT_EQ(Grid({{{{5, large}, {3, large}, {4, large}}}}).fault(4).value(),
             "a grid of 4294967296 x 4294967296 x 4294967296 ranks for 4 ranks (every rank has one place in it), give "
             "axes whose ranks multiply to the number of ranks");

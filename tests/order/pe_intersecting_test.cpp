@@ -163,7 +163,7 @@ std::string why_not(const std::vector<Index>& starts, Count elements) {
 
 TEST(PeIntersectingNodes, AreRefusedForStartsThatAreNotMonotone) {
   EXPECT_EQ(why_not({0, 5, 3}, 9),
-            "rank 2 starts at element 3 (the one before it starts at 5, and starts must be monotone), give elements to "
+            "rank 2 starts at element 3 (the rank before starts at 5, and starts must be monotone), give elements to "
             "ranks in rank order");
   EXPECT_NE(why_not({1, 5}, 9), "");
   EXPECT_NE(why_not({0, 10}, 9), "");

@@ -144,7 +144,7 @@ void MpiTransport::require_threads() const {
   if (provided >= MPI_THREAD_MULTIPLE) return;
   throw std::runtime_error(
       "no progress thread (the MPI library was not asked for MPI_THREAD_MULTIPLE, or does not offer it), call "
-      "MPI_Init_thread with it, or test what was started now and then");
+      "MPI_Init_thread with it, or test started reductions regularly");
 }
 
 std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,

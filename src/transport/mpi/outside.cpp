@@ -42,7 +42,7 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
     throw std::runtime_error("no team of " + std::to_string(workers.most()) +
                              " workers per rank (the MPI library's tags end at " +
                              std::to_string(MpiTransport::last_tag()) + ", and every pair takes " +
-                             std::to_string(least_endpoints) + "), use fewer");
+                             std::to_string(least_endpoints) + "), use fewer workers");
   }
 
   std::unique_ptr<Endpoint> prepare(std::shared_ptr<const Workers> workers, Rank rank, HeldTag tag,

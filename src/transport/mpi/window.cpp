@@ -77,7 +77,7 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
   PMPI_Comm_size(comm_, &rank_count_);
   if (!all(!names_windows_by_number() || !is_part_of_job(comm_))) {
     PMPI_Comm_free(&comm_);
-    refuse("Open MPI before 5.0 may give windows of two parts of a job one memory",
+    refuse("Open MPI before 5.0 may give the windows of two parts of a job the same memory",
            "OMPI_MCA_osc=^rdma, or STEADFOLD_TRANSPORT=mpi");
   }
   int error = PMPI_Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(Word), MPI_INFO_NULL, comm_, &words_, &window_);
@@ -90,7 +90,7 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
   if (!all(error == MPI_SUCCESS)) refuse(error == MPI_SUCCESS ? "another rank cannot make its window" : text_of(error));
   if (!all(delivers())) {
     free();
-    refuse("the MPI library does not deliver what is written before a flush, which may hang");
+    refuse("the MPI library delivers no write before a flush, which may cause a deadlock");
   }
 
   static std::atomic<std::uint64_t> made = 0;

@@ -28,7 +28,7 @@ std::shared_ptr<Board> SharedTransport::prepare_board(std::uint32_t tag, Bytes l
   return board;
 } catch (const std::bad_alloc&) {
   throw std::runtime_error("no memory for posts (there is none for two of " + std::to_string(longest) +
-                           " bytes), free some");
+                           " bytes), free some memory");
 }
 
 void SharedTransport::post_prepared(bool is_prepared) noexcept {

@@ -221,7 +221,8 @@ class Parameters {
       rest.remove_prefix(one.size());
       const std::size_t equals = one.find('=');
       const bool is_new = equals < one.size() && values_.emplace(one.substr(0, equals), one.substr(equals + 1)).second;
-      if (!is_new) refuse(text_, "'" + std::string(one) + "' is no new key=value", "write each parameter once");
+      if (!is_new)
+        refuse(text_, "'" + std::string(one) + "' is not key=value, or repeats a key", "write each parameter once");
     }
   }
 
@@ -241,7 +242,8 @@ class Parameters {
   /// A whole number, at least `least`; 0 if the parameter is missing.
   Rank take_whole(const std::string& key, Rank least) {
     const double number = take(key, 0, least);
-    if (number != std::floor(number) || number > 1 << 30) refuse(text_, key + " counts", "give a whole number");
+    if (number != std::floor(number) || number > 1 << 30)
+      refuse(text_, key + " must be a whole number, at most 2^30", "write " + key + "=8");
     return static_cast<Rank>(number);
   }
   /// Whether the parameter is given; its value must be 1.

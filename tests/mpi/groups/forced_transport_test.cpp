@@ -85,9 +85,10 @@ TEST_F(ForcedTransportTest, PartsOfAJobDoNotShareAWindow) {
     const Outcome outcome = outcome_of([&] { found = sum(std::vector<double>{1.0 + world.rank % 2}, half); });
     if (windows_are_named_by_number() && size > 1 && size < world.size) {
       EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT);
-      EXPECT_EQ(outcome.text,
-                "no transport rma (Open MPI before 5.0 may give windows of two parts of a job one memory), set "
-                "OMPI_MCA_osc=^rdma, or STEADFOLD_TRANSPORT=mpi");
+      EXPECT_EQ(
+          outcome.text,
+          "no transport rma (Open MPI before 5.0 may give the windows of two parts of a job the same memory), set "
+          "OMPI_MCA_osc=^rdma, or STEADFOLD_TRANSPORT=mpi");
     } else {
       EXPECT_TRUE(is(found, size * (1.0 + world.rank % 2))) << outcome.text;
     }
