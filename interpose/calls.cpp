@@ -165,7 +165,8 @@ Watch::Watch(const Call& call, const Communicator& comm, Treatment treatment, Wh
   // On an intercommunicator, some ranks contribute nothing.
   const bool has_rows = comm.calls != nullptr && comm.treatment != Treatment::across &&
                         treatment != Treatment::refused && treatment != Treatment::no_elements;
-  // A started call that is handled is traced when it has ended. The result of one that is passed on is unknown.
+  // A started call that is handled is traced when it has ended. The result of a started call that is passed on is
+  // unknown.
   seen_ = std::make_unique<Seen>(call, comm, treatment, has_rows && is_traced() && when == When::now);
   if (seen_->is_traced) {
     seen_->name = comm.next_call();

@@ -42,9 +42,9 @@ struct Other<index, wrapper> {
 #ifdef OPEN_MPI
 // --- reductions ---
 
-/// The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM in Fortran: those of common blocks, by each compiler's
-/// spelling of their names. A shared object loaded with local scope, such as a Python module, may have its own copies.
-/// The program may load more objects at any time.
+/// The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM in Fortran: common blocks, by each compiler's spelling of
+/// their names. A shared object loaded with local scope, such as a Python module, may have its own copies. The program
+/// may load more objects at any time.
 class BufferNames {
  public:
   /// The buffer that C takes in place of `given`.
@@ -206,7 +206,7 @@ void set(Wrappers& all) {
   all[index] = reinterpret_cast<steadfold_interpose_function>(Other<index, wrapper>::call);
 }
 
-/// Sets all wrappers except those of reductions, from index mpi_init_index or mpi_init_f08_index on.
+/// Sets the wrappers of all functions except reductions, from index mpi_init_index or mpi_init_f08_index on.
 template <int first>
 void set_others(Wrappers& all) {
   constexpr auto like = [](int i) { return static_cast<steadfold_interpose_index>(i - mpi_init_index + first); };

@@ -137,7 +137,7 @@ enum steadfold_interpose_index {
 #undef STEADFOLD_INTERPOSE_OF_C
 #undef STEADFOLD_INTERPOSE_OF_FORTRAN
 #undef STEADFOLD_INTERPOSE_OF_F08
-/* C's functions come before Fortran's, and these before those of mpi_f08. */
+/* The order of functions: C's, Fortran's, then mpi_f08's. */
 enum { steadfold_interpose_fortran = mpi_init_index, steadfold_interpose_f08 = mpi_init_f08_index };
 
 typedef void (*steadfold_interpose_function)(void); /* NOLINT(modernize-redundant-void-arg): C, too */

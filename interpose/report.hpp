@@ -1,4 +1,4 @@
-// Reports what the interposer did with the calls of this process: a table on standard error, or JSON in a file.
+// Reports the treatment of the calls of this process: a table on standard error, or JSON in a file.
 // Cost: none unless asked for; then a lock and a search in a short list per call.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace steadfold::interpose {
 /// Records a call that has ended; of a started call, that it has returned. `seconds`: the time of the call.
 void note(const Call& call, Treatment treatment, double seconds, const Difference& difference);
 
-/// `rank` and `size` are those of MPI_COMM_WORLD. If `file` is empty, writes the table to standard error.
+/// `rank` and `size` are of MPI_COMM_WORLD. If `file` is empty, writes the table to standard error.
 void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file);
 
 }  // namespace steadfold::interpose

@@ -37,7 +37,7 @@ Table& table() {
   return only;
 }
 
-/// The number of entries in the table, and of those that an Ending has taken out.
+/// The number of entries, in the table or taken out by an Ending.
 std::atomic<int> entry_count = 0;
 
 std::shared_ptr<Entry> taken_out(MPI_Request request) {

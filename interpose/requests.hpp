@@ -16,7 +16,7 @@ enum class Requested { once, persistently };
 
 struct Entry;
 
-/// Adds a new request. If it has ended already, finishes its reduction at once: MPI libraries give all such requests
+/// Adds a new request. If it has ended already, finishes its reduction at once: MPI libraries give all ended requests
 /// one common handle.
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested);
 /// Tells that the program starts a persistent request.

@@ -110,9 +110,9 @@ static const char* layer_of(void* library, const char* description) {
 
 #define VERSION_OF_LIBRARY "PMPI_Get_library_version"
 
-/* Opens the layer in that file; returns NULL and writes the reason on failure. The layer of a Python wheel links to no
- * MPI library. It finds the program's MPI library, once that is visible to all objects: Python's modules load it only
- * for themselves. */
+/* Opens the layer in that file; on failure, returns NULL and writes the reason. The layer of a Python wheel links to no
+ * MPI library and uses the program's. Python's modules load MPI only for themselves. So if the layer cannot be opened,
+ * this function makes the MPI library visible to all objects and tries again. */
 static void* opened(const char* path, function of_library, char* why, size_t size) {
   void* address;
   Dl_info place;

@@ -59,7 +59,8 @@ int core_count();
 enum class Placement { anywhere, on_cores };
 
 /// Runs the program with these arguments on `rank_count` ranks and waits for its end. Uses the launcher of the
-/// command's MPI library, or the one that STEADFOLD_MPIRUN names. Throws Failure if the launcher cannot be started.
+/// command's MPI library, or the launcher that STEADFOLD_MPIRUN names. Throws Failure if the launcher cannot be
+/// started.
 Ran run_ranks(int rank_count, Placement placement, const std::string& program,
               const std::vector<std::string>& arguments);
 

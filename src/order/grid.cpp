@@ -130,7 +130,7 @@ std::string Grid::text() const {
 
 void Grid::list(Rank rank, std::vector<Interval>& out) const {
   out.clear();
-  if (count(rank) == 0) return;  // along one axis, such a rank may have any number of blocks
+  if (count(rank) == 0) return;  // along one axis, a rank without elements may have any number of blocks
   visit(rank, rank + 1, [&](Interval interval) {
     if (interval.empty()) return;
     if (!out.empty() && out.back().end == interval.begin)

@@ -1,5 +1,5 @@
 // PE-intersecting nodes of the tree over elements in rank order, and their score in Stelz 2022.
-// Rank order: rank i's elements come before those of rank i + 1. Cost: O(log N) per rank.
+// Rank order: rank i's elements come before rank i + 1's. Cost: O(log N) per rank.
 // Source: Stelz 2022, section 2.1, Algorithm 2 and eq. 3.7.
 #pragma once
 

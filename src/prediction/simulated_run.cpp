@@ -127,7 +127,7 @@ struct SimulatedCell {
 
 struct OpenReceive {
   Rank peer;
-  std::size_t landings_end;  // end of its landings, which follow those of earlier receives
+  std::size_t landings_end;  // end of its landings; the landings of earlier receives come first
   bool any_order;
 };
 
@@ -141,7 +141,7 @@ struct Landing {
 /// The messages of the wave that a rank receives.
 struct OpenWave {
   bool is_open = false;           // more receives may follow
-  std::vector<Message> messages;  // by receive, those that have arrived
+  std::vector<Message> messages;  // arrived messages, by receive
   /// The rows of each segment's partial, from the first merge on.
   std::vector<std::optional<order::IntervalSet>> merged;
 };

@@ -3,7 +3,7 @@
 // Source: LogGP; rounds as in schedule/checker/checker.hpp.
 //
 // The run takes steps from the generators as it executes them, and stores none. A rank has one processor, which takes
-// steps in order. A step starts when the step before it has started, the communications of its slots are complete, and
+// steps in order. A step starts when the processor is free, the communications of its slots are complete, and
 // its input is there. Lift, merge and finish take one operation per addition of two elements.
 //
 // Messages pass the ports by the rule of schedule/ports.hpp and are buffered: a send is complete when its port has sent

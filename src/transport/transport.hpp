@@ -175,8 +175,7 @@ class Transport {
 
   /// Throws std::runtime_error, with the reason, if no further message can be sent.
   virtual void require_usable() const {}
-  /// Throws std::runtime_error, with the reason, if threads may not take turns in an order that the caller does not
-  /// fix.
+  /// Throws std::runtime_error, with the reason, if a progress thread may not use it in turn with the caller's threads.
   virtual void require_threads() const {}
 
  private:

@@ -143,7 +143,8 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Finds the completed requests of the next `asked` ones; returns their number. PMPI_Test is cheaper for one request.
+  /// Finds the completed requests among the next `asked` requests; returns their number. PMPI_Test is cheaper for one
+  /// request.
   int ask(int asked) noexcept {
     int done = 0;
     if (asked > 1) {

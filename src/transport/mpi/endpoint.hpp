@@ -47,7 +47,7 @@ struct EndpointComms {
   std::shared_ptr<const void> owns = nullptr;  // an object that the endpoint keeps alive, or null
 };
 
-/// Maps an endpoint's ranks to MPI ranks and tags. The ranks are those of the communicator, or workers of its
+/// Maps an endpoint's ranks to MPI ranks and tags. The ranks are ranks of the communicator, or workers of its
 /// processes.
 struct Addresses {
   struct Address {

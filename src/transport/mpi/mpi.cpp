@@ -20,7 +20,7 @@
 namespace steadfold::transport {
 namespace {
 
-constexpr std::uint32_t least_last_tag = 32767;  // the MPI standard guarantees tags up to this one
+constexpr std::uint32_t least_last_tag = 32767;  // the MPI standard guarantees tags up to this number
 
 /// Throws if `code` is an error. `what` names the failed operation; the MPI library's text is the reason.
 void require(int code, const char* what) {
@@ -234,8 +234,8 @@ namespace {
 /// Communicators in use. Never destroyed: destructors of a program's static objects may finalise MPI.
 struct Uses {
   std::mutex mutex;
-  std::vector<MPI_Comm> attached;   // those with an attached object, in the order of their first use
-  std::vector<MPI_Comm> under_way;  // those whose first use has not ended
+  std::vector<MPI_Comm> attached;   // with an attached object, in the order of their first use
+  std::vector<MPI_Comm> under_way;  // whose first use has not ended
 };
 Uses& uses() {
   static Uses& only = *new Uses;

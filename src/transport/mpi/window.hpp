@@ -51,7 +51,7 @@ class Window {
   /// Lets the MPI library deliver writes of other ranks: some libraries do so only within calls.
   void make_progress() noexcept;
 
-  /// Counts the users of the window. Each user enters and leaves once, and may call keep() once.
+  /// Counts the users of the window. Each user enters and leaves once, and calls keep() once.
   void enter();
   void leave() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
   /// Keeps the memory of open operations, if there is any, until they can no longer use it.
@@ -78,7 +78,7 @@ class Window {
   std::atomic<int> users_ = 0;
   std::mutex mutex_;           // guards the following members
   FreeParts free_;             // in words
-  std::size_t most_kept_ = 0;  // the number of users that may still call keep()
+  std::size_t most_kept_ = 0;  // the most vectors to keep
   std::vector<std::vector<Word>> kept_;
 };
 

@@ -36,7 +36,7 @@ static_assert(sizeof(Box<MachineMemory, Post>) == 2 * cache_line);
 /// Every rank reads every post, so messages serve more ranks better.
 inline constexpr Rank most_board_ranks = 64;
 
-/// One rank's posts, as all ranks see them. Two long posts follow in memory, for rounds with an even and an odd number.
+/// One rank's posts, as all ranks see them. Two long posts follow in memory, one per parity.
 struct Posts {
   Notice<MachineMemory, Post> notice;
   alignas(cache_line) Bytes long_bytes = 0;  // of each long post
@@ -135,9 +135,9 @@ class Board {
     for (const Posts* const each : others_) greatest = std::max(greatest, place_->look(each->notice)->mark);
     return greatest;
   }
-  /// 1 in odd rounds, 0 in even rounds.
+  /// The parity of this round's number, 0 or 1.
   std::size_t parity() const noexcept { return place_->parity(); }
-  /// The address of a rank's post of `size` bytes, at most `most_copied`, in odd or even rounds.
+  /// The address of a rank's post of `size` bytes, at most `most_copied`, in rounds of that parity.
   const std::byte* place_of(std::size_t rank, std::size_t parity, Bytes size) const noexcept {
     if (is_own(rank)) return copy_of(parity);
     return size > Post::most ? all_[rank]->long_post(parity) : all_[rank]->notice.boxes[parity].content.bytes.data();
