@@ -59,20 +59,20 @@ class Topology {
   virtual Rank ranks_per_node() const noexcept { return 1; }
 };
 
-/// Makes the topology of that name. `link` joins any two ranks for which the name says nothing else, but `inside` those
-/// of one node of a two_level topology:
+/// Makes the topology of that name. `link` connects any two ranks, but within a node of a two_level topology `inside`
+/// does. The names and their parameters:
 ///   flat
+///     every two ranks are connected by `link`
 ///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
-///                                                           nodes of `size` ranks; latency, gap and per_byte (of all
-///                                                           messages) inside a node; `links` that the ranks of a node
-///                                                           share for messages to other nodes, else each has its own
-///   fat_tree:arity=8[:oversubscription=1][:hop=s]           switches of `arity` ranks or switches; each level has
-///                                                           `oversubscription` times fewer links up than down; a
-///                                                           switch above the first adds `hop` on the way up and down
-///   torus:sides=4x4x2[:hop=s][:half_duplex=1]               places in a box, one rank on each, the first side's
-///                                                           neighbours first; a link joins neighbours, and the two
-///                                                           ends of a line; each after the first adds `hop`; the two
-///                                                           ways of a half-duplex link share it
+///     nodes of `size` ranks. latency, gap and per_byte replace those of `inside`; per_byte holds for messages of all
+///     sizes. The ranks of a node share `links` links to other nodes; without `links`, each rank has its own.
+///   fat_tree:arity=8[:oversubscription=1][:hop=s]
+///     switches with `arity` ranks or switches below. Each level has `oversubscription` times fewer links up than down.
+///     A switch above the first level adds `hop`, on the way up and on the way down.
+///   torus:sides=4x4x2[:hop=s][:half_duplex=1]
+///     a box of places with one rank each; ranks are numbered along the first side first. A link connects neighbours,
+///     and the two ends of a line. Each link after the first adds `hop`. The two directions of a half-duplex link
+///     share it.
 /// Throws std::invalid_argument, as "problem (why), suggestion".
 std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, const LogGP& inside, Rank rank_count);
 inline std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link, Rank rank_count) {
