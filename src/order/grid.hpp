@@ -37,8 +37,8 @@ struct GridAxis {
 
 /// The last axis varies fastest, for elements and for ranks. An array with fewer axes uses the last axes. Element (i,
 /// j, k) has index (i * extent[1] + j) * extent[2] + k. Rank (a, b, c) is rank (a * ranks[1] + b) * ranks[2] + c. A
-/// rank's elements are stored in ascending order. All functions except `resolved` and `fault` need a grid that is
-/// `resolved` and has no `fault`.
+/// rank's elements are stored in ascending order. All functions except `resolved`, `fault` and `text` need a grid that
+/// is `resolved` and has no `fault`.
 struct Grid {
   std::array<GridAxis, 3> axes;
 
