@@ -20,7 +20,7 @@ namespace steadfold::transport {
 inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // per rank
 
 /// A file without a name, which the first rank of the node makes and all processes map. The file needs no MPI
-/// resources. Its end needs no communication. The system removes the file however the processes end.
+/// resources. Freeing it needs no communication. The system removes the file however the processes end.
 class NodeMemory final : public CommonMemory {
  public:
   /// Collective over `node`, whose processes are on one node; blocks. `ranks`: the number of ranks of each process.

@@ -2,9 +2,9 @@
 //
 // Other cores have read the previous post in the same memory, so each cache line must be taken from them before it is
 // written. On an EPYC (Zen 4) this takes about 7 ns per line between cores that share a cache, and 26 ns between other
-// cores. Reading a line that another core wrote takes 2 ns and 5 ns. Past the caches, writing takes 2 to 5 ns and
-// reading from memory takes 5 ns. Virtual machines do not tell which cores share a cache, and the cores of a thread may
-// change. So a copier measures the time of its copies.
+// cores. Reading a line that another core wrote takes 2 ns and 5 ns in these cases. Past the caches, writing takes 2 to
+// 5 ns and reading from memory takes 5 ns. Virtual machines do not tell which cores share a cache, and the cores of a
+// thread may change. So a copier measures the time of its copies.
 #pragma once
 
 #include <atomic>
