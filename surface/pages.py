@@ -65,7 +65,7 @@ def shifted(paragraph):
 
 def quoted(path, part):
     """A program, or of its paragraphs one: with `part` "call" the last one but one, else that which a comment `part: ...`
-    begins."""
+    begins, without the name of the part."""
     text = (ROOT / path).read_text().rstrip()
     paragraphs = [shifted(each) for each in text.split("\n\n")]
     if part:
@@ -73,7 +73,7 @@ def quoted(path, part):
         found = paragraphs[-2:-1] if part == "call" else [each for each in paragraphs if named.match(each)]
         if len(found) != 1:
             raise ValueError(f"{path} has {len(found)} paragraphs that begin with a comment `{part}: ...`, write one")
-        text = found[0]
+        text = named.sub(r"\1 ", found[0])
     return f"```{FENCES[Path(path).suffix]}\n{text}\n```\n"
 
 

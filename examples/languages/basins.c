@@ -44,23 +44,16 @@ int main(int argc, char** argv) {
         t[width * ROWS * k + cell] = ocean[cell] ? 1.0 / (1 + i + COLUMNS * (j + ROWS * k)) : NAN;
       }
 
-  /* basins: temperature times area, added up for every basin and level, in one message */
+  /* levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read */
   sf_arrays arrays = sf_arrays_default();
   arrays.x = array_of(t, SF_F64, sizeof *t, LEVELS, ROWS, width);
   arrays.factors = array_of(area, SF_F64, sizeof *area, 0, ROWS, width);
-  arrays.labels = array_of(basin, SF_I32, sizeof *basin, 0, ROWS, width);
-  arrays.groups = BASINS;
+  arrays.mask = array_of(ocean, SF_I32, sizeof *ocean, 0, ROWS, width);
   arrays.kept = 1; /* bit 0: the axis of levels */
   sf_call call = sf_call_default();
   call.method = SF_EXACT;
   call.operation = SF_DOT; /* a sum of products with the factors */
   call.arrays = &arrays;
-  check(sf_reduce(&call, NULL, NULL, heat, MPI_COMM_WORLD));
-
-  /* levels: the same for every level, over the cells that the mask selects; NaN on land is not read */
-  arrays.labels = (sf_array){0};
-  arrays.groups = 0;
-  arrays.mask = array_of(ocean, SF_I32, sizeof *ocean, 0, ROWS, width);
   check(sf_reduce(&call, NULL, NULL, of_level, MPI_COMM_WORLD));
 
   /* mean: the global mean of the top level, weighted by area, rounded once */
@@ -68,6 +61,17 @@ int main(int argc, char** argv) {
   arrays.kept = 0;
   call.operation = SF_WEIGHTED_MEAN;
   check(sf_reduce(&call, NULL, NULL, &mean, MPI_COMM_WORLD));
+
+  /* basins: temperature times area, added up for every basin and level, in one message */
+  sf_arrays by_basin = sf_arrays_default();
+  by_basin.x = array_of(t, SF_F64, sizeof *t, LEVELS, ROWS, width);
+  by_basin.factors = array_of(area, SF_F64, sizeof *area, 0, ROWS, width);
+  by_basin.labels = array_of(basin, SF_I32, sizeof *basin, 0, ROWS, width);
+  by_basin.groups = BASINS;
+  by_basin.kept = 1; /* bit 0: the axis of levels */
+  call.operation = SF_DOT;
+  call.arrays = &by_basin;
+  check(sf_reduce(&call, NULL, NULL, heat, MPI_COMM_WORLD));
 
   /* budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end */
   sf_group* group = NULL;

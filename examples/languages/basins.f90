@@ -31,14 +31,14 @@ program basins
   end do
   ocean(:, :) = basin > 0
 
-  ! basins: temperature times area, added up for every level and basin, in one message; the halo stays out
-  call sf_sum_by(temperature(first:last, 1:rows, :), basin, heat, MPI_COMM_WORLD, keep=3, weight=area)
-
-  ! levels: the same for every level, over the cells that the mask selects; NaN on land is not read
+  ! levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read
   call sf_sum(temperature(first:last, 1:rows, :), of_level, MPI_COMM_WORLD, keep=3, weight=area, where=ocean)
 
   ! mean: the global mean of the top level, weighted by area, rounded once
   mean = sf_mean(temperature(first:last, 1:rows, 1), MPI_COMM_WORLD, weight=area, where=ocean)
+
+  ! basins: temperature times area, added up for every level and basin, in one message; the halo stays out
+  call sf_sum_by(temperature(first:last, 1:rows, :), basin, heat, MPI_COMM_WORLD, keep=3, weight=area)
 
   ! budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
   do k = 1, levels

@@ -13,14 +13,14 @@ label = (i + j) % 4 - 1  # 0, 1, 2; or -1, which is land and belongs to no basin
 ocean = label >= 0
 temperature = np.where(ocean, 1 / (1 + i + columns * (j + rows * k)), np.nan)
 
-# basins: temperature times area, added up for every basin and level, in one message
-heat = sf.sum_by(temperature, label, basins, axis=(1, 2), weights=area, comm=comm)
-
-# levels: the same for every level, over the cells that the mask selects; NaN on land is not read
+# levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read
 of_level = sf.sum(temperature, axis=(1, 2), where=ocean, weights=area, comm=comm)
 
 # mean: the global mean of the top level, weighted by area, rounded once
 mean = sf.mean(temperature[0], where=ocean, weights=area, comm=comm)
+
+# basins: temperature times area, added up for every basin and level, in one message
+heat = sf.sum_by(temperature, label, basins, axis=(1, 2), weights=area, comm=comm)
 
 # budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
 sum_of_steps = sf.Accumulator(products=True)

@@ -43,4 +43,5 @@ length = sf.norm(x, comm=comm)
 
 if comm.rank == 0:
     print(f"iterations {float(iterations).hex()}\nsquared {squared.hex()}")
-    print(f"bundle {xx.value.hex()}\nbundle2 {xd.value.hex()}\ngram {h[0].hex()}\ngram2 {h[1].hex()}\nonce {length.hex()}")
+    print(f"bundle {xx.value.hex()}\nbundle2 {xd.value.hex()}")
+    print(f"gram {h[0].hex()}\ngram2 {h[1].hex()}\nonce {length.hex()}")

@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   call.threads = 2;
   check(sf_reduce(&call, x, NULL, &threaded, MPI_COMM_WORLD));
 
-  /* require: without a layout a tree cannot keep that, so every rank gets an error */
+  /* require: bits that do not depend on the layout; a tree without one cannot promise that, and every rank gets an
+   * error */
   of_tree.layout = SF_RANK_ORDER;
   of_tree.grid = NULL;
   of_tree.require = SF_LAYOUT;

@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   // threads: two threads of this rank add its elements
   const double threaded = sf::sum(x, comm, {.threads = 2});
 
-  // require: without a layout a tree cannot keep that, so every rank gets an error
+  // require: bits that do not depend on the layout; a tree without one cannot promise that, and every rank gets an
+  // error
   try {
     sf::sum(x, comm, {.method = sf::tree(), .require = sf::layout});
   } catch (const sf::Error& error) {

@@ -44,7 +44,7 @@ program sums
   ! threads: two threads of this rank add its elements
   call sf_sum(x, threaded, MPI_COMM_WORLD, options='threads=2')
 
-  ! require: without a layout a tree cannot keep that, so every rank gets an error
+  ! require: bits that do not depend on the layout; a tree without one cannot promise that, and every rank gets an error
   call sf_sum(x, tree, MPI_COMM_WORLD, options='method=tree, require=layout', ierr=ierr)
   if (ierr /= SF_OK) write (error_unit, '(a)') sf_error_message()   ! problem (why), suggestion
 

@@ -29,7 +29,7 @@ tree = sf.sum(x, method="tree", layout=sf.Layout.grid([n], [0], [16]), comm=comm
 # threads: two threads of this rank add its elements
 threaded = sf.sum(x, threads=2, comm=comm)
 
-# require: without a layout a tree cannot keep that, so every rank gets an error
+# require: bits that do not depend on the layout; a tree without one cannot promise that, and every rank gets an error
 try:
     sf.sum(x, method="tree", require="layout", comm=comm)
 except sf.Error as error:
@@ -49,4 +49,5 @@ whole.merge_ranks(comm)
 kept = whole.sum()
 
 if comm.rank == 0:
-    print(f"sum {total.hex()}\nweights {weighted.hex()}\norder {tree.hex()}\nthreads {threaded.hex()}\nkept {kept.hex()}")
+    print(f"sum {total.hex()}\nweights {weighted.hex()}\norder {tree.hex()}")
+    print(f"threads {threaded.hex()}\nkept {kept.hex()}")
