@@ -45,11 +45,12 @@ def rules_of(sheet):
 
 
 def of_code(sheet, grounds):
-    """Pairs of a style sheet of Pygments. `grounds`: of light code and of dark code, where a rule has none of its own."""
+    """Pairs of a style sheet of Pygments. `grounds`: of light code and of dark code, where a rule has none of its own. White
+    space is no text, and the site numbers no lines."""
     for selector, declarations in rules_of(sheet):
         colour = re.search(rf"(?<![-\w])color: ({COLOUR})", declarations)
         ground = re.search(rf"background-color: ({COLOUR})", declarations)
-        if colour:
+        if colour and not re.search(r"\.w$|\.linenos", selector):
             yield f"code, {selector}", colour[1], ground[1] if ground else grounds["data-theme" in selector]
 
 
