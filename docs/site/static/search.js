@@ -10,7 +10,7 @@ const KINDS = {
   "internals": { weight: 0.5, name: "inside" },
 };
 const LANGUAGES = { "fortran": "fortran", "python": "python", "c++": "cxx", "cpp": "cxx", "c": "c" };
-const IGNORED = new Set(("a an and are as at be by can do does for from has have how i in is it many my of on or the to use " +
+const IGNORED = new Set(("a an and are as at be can do does for from has have how i in is it many my of on or the to use " +
   "what when where which why will with").split(" "));
 
 /** The words of a query. "sf::sum" is "sum"; a word that counts for nothing stays if there is no other. */
