@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tables import METHODS, ROOT, classes, enumerations, listing, operations
+from tables import LANGUAGES, METHODS, ROOT, calls, classes, enumerations, listing, operations
 
 FENCES = {".c": "c", ".cpp": "cpp", ".f90": "fortran", ".py": "python"}
 
@@ -45,16 +45,10 @@ def types_of_classes():
                                       for name, types in classes().items()])
 
 
-def calls_of_operations():
-    rows = []
-    for each in operations():
-        second = f"{each.second}, " if each.operands in ("factors", "mask") else ""
-        names = each.bundle or each.cxx
-        calls = ", ".join(f"`sf::{name}(x, {second}comm)`" if name == names[0] else f"`sf::{name}`" for name in names)
-        if each.name == "user":
-            calls = "`sf::reduce(x, op, comm)`"
-        rows.append([each.about, calls, each.bits])
-    return table(["you want", "call", "what the bits are"], rows)
+def index(rows):
+    """What one may want, with all languages side by side."""
+    return table(["you want", *LANGUAGES.values()],
+                 [[want, *(", ".join(f"`{name}`" for name in names[language]) for language in LANGUAGES)] for want, names in rows])
 
 
 def shifted(paragraph):
@@ -78,7 +72,7 @@ def quoted(path, part):
 
 
 TABLES = {
-    "docs/calls.md": {"operations": calls_of_operations},
+    "docs/calls.md": {"operations": lambda: index(calls()[0]), "calls": lambda: index(calls()[1])},
     "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
 }
 BEGIN, END = "<!-- {}: made by ./dev surface from surface/ -->\n", "<!-- end -->\n"

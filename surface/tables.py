@@ -12,16 +12,18 @@ WIDTH = 120
 METHODS = ("tree", "exact", "binned", "plain")
 TERMS = ("elements", "absolute values", "squares", "products", "conjugated products")
 CLASSES = ("real", "integer", "narrow", "complex", "extended")
+# What index tables call them; C++ and Python: with what stands before their names.
+LANGUAGES = {"cxx": "C++, `sf::`", "c": "C", "fortran": "Fortran", "python": "Python, `sf.`", "command": "command"}
 # The keys of an operation, and the values that they may have where these are few.
 KNOWN = {
     "name": None, "about": None, "note": None, "words": None, "combines": None, "bits": None, "empty": None, "alias": None,
-    "cxx": None, "bundle": None, "doc": None, "second": None, "fortran": None, "python": None, "terms": TERMS, "takes": CLASSES,
+    "cxx": None, "bundle": None, "doc": None, "second": None, "fortran": None, "python": None, "by_hand": None, "terms": TERMS, "takes": CLASSES,
     "sums": ("one", "several"), "methods": METHODS, "default": METHODS, "vectors": METHODS, "operands": ("elements", "factors", "mask", "operator"),
     "result": ("own", "real", "located", "statistics"),
 }
 DEFAULTS = {
     "note": "", "operands": "elements", "result": "own", "terms": "elements", "alias": "", "fortran": None, "python": None,
-    "doc": "", "second": "y", "sums": "one",
+    "doc": "", "second": "y", "sums": "one", "by_hand": {},
 }
 
 
@@ -47,6 +49,21 @@ def operations():
                 raise ValueError(f"operation {name} has {key} = {given[key]!r} ({'there is no such key' if key not in KNOWN else known})")
         rows.append(row)
     return rows
+
+
+def calls_of(operation):
+    """The calls of each language that make an operation; none where there is no such call."""
+    made = {"cxx": (operation.bundle or operation.cxx)[:1], "c": [operation.c],
+            "fortran": [f"sf_{operation.fortran['name']}"] if operation.fortran else [],
+            "python": [operation.python["name"]] if operation.python else [], "command": []}
+    return made | {language: given if isinstance(given, list) else [given] for language, given in operation.by_hand.items()}
+
+
+def calls():
+    """What one may want, and the calls of each language: of operations, and those of calls.toml."""
+    wants = [(each.about, calls_of(each)) for each in operations()]
+    others = [(given["want"], {language: given.get(language, []) for language in LANGUAGES}) for given in load("calls.toml")["call"]]
+    return wants, others
 
 
 def enumerations():
