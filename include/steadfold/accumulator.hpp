@@ -41,6 +41,7 @@ class Accumulator {
   using Elements = View<const T>;
 
  public:
+  /// Makes an accumulator of no rows, with `columns` sums. Throws Error.
   explicit Accumulator(std::size_t columns = 1) : columns_(columns) {
     sf_accumulator* made = nullptr;
     detail::check(sf_accumulator_create(detail::type_of<T>(), terms, columns, &made));
@@ -76,14 +77,16 @@ class Accumulator {
     return Accumulator(std::move(handle), shape.columns);
   }
 
+  /// How many sums it has.
   std::size_t columns() const noexcept { return columns_; }
-  /// Those added less those subtracted.
+  /// The number of rows: those added minus those subtracted.
   std::int64_t rows() const {
     std::int64_t rows = 0;
     detail::check(sf_accumulator_describe(get(), nullptr, &rows));
     return rows;
   }
 
+  /// Makes it an accumulator of no rows.
   void clear() { detail::check(sf_accumulator_clear(get())); }
 
   /// One element, to an accumulator of one column.

@@ -77,6 +77,7 @@ class Array {
   using Strides = View<const std::int64_t>;
 
  public:
+  /// The type of an element.
   using value_type = std::remove_cv_t<T>;
 
   /// Elements without gaps, the last index fastest.
@@ -165,6 +166,7 @@ class Array {
     return part;
   }
 
+  /// The number of axes, their extents, and the array as C has it.
   int rank() const noexcept { return array_.axis_count; }
   View<const std::uint64_t> shape() const noexcept { return {array_.shape, static_cast<std::size_t>(rank())}; }
   const sf_array& c_array() const& noexcept { return array_; }
@@ -178,6 +180,7 @@ class Array {
 template <class T>
 class Vectors {
  public:
+  /// Refers to the elements of these vectors.
   Vectors(std::initializer_list<View<const T>> vectors) : vectors_(vectors) {}
   template <class R,
             class = std::enable_if_t<std::is_convertible_v<decltype(*std::begin(std::declval<R&>())), View<const T>>>>
@@ -185,6 +188,7 @@ class Vectors {
     for (auto&& each : vectors) vectors_.emplace_back(each);
   }
 
+  /// Views of the vectors.
   const std::vector<View<const T>>& all() const noexcept { return vectors_; }
 
  private:
@@ -194,10 +198,13 @@ class Vectors {
 /// An array of weights or a mask, or none.
 class MaybeArray {
  public:
+  /// No array, or a reference to the elements of one.
   MaybeArray() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeArray(const A& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
+  /// The array as C has it.
   const sf_array& c_array() const noexcept { return array_; }
+  /// Whether there is an array.
   bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
 
  private:
@@ -207,6 +214,7 @@ class MaybeArray {
 /// An array of labels, or none: integers of 32 or 64 bits, or of 8 or 16 without a sign.
 class MaybeLabels : public MaybeArray {
  public:
+  /// No labels, or a reference to the elements of an array of them.
   MaybeLabels() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeLabels(const A& array) : MaybeArray(array) {  // NOLINT(google-explicit-constructor)

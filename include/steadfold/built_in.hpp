@@ -196,9 +196,22 @@ using if_companion = std::enable_if_t<is_companion<bare_t<S>>>;
 }  // namespace detail
 
 /// A built-in operator: an argument of `reduce`, of plans, and a function itself, over this process's elements or those
-/// of all ranks of a communicator; over one vector or array, two of them, or a vector and a mask, as the operation
-/// takes them. Without a layout `tree` takes elements in rank order. If there is a root, other ranks get a NaN
-/// (integers: 0). Throws Error. Result: void, or a type wider than the elements, see `to`.
+/// of all ranks of a communicator. Throws Error. Result: void, or a type wider than the elements, see `to`.
+///
+/// `x`: the elements of this rank, a contiguous range: std::vector, std::array, std::span, a C array; or an Array. It
+/// may be empty. It is only read.
+///
+/// `y`: the second vector, of the size of x: factors or weights of the type of x, or a mask of one byte per element. An
+/// Array of factors is stretched to the shape of x.
+///
+/// `axes`: which axes of an Array are kept, with a mask, weights or labels. The results are a std::vector, one for
+/// every index of the axes that are kept, in C order.
+///
+/// `comm`: what has ranks: MPI_Comm, Group, a member of a Team. Every rank calls. Without it the call is this process's
+/// own.
+///
+/// `options`: method, layout, root, schedule, threads and what the bits must not depend on. Without a layout `tree`
+/// takes elements in rank order. If there is a root, other ranks get a NaN (integers: 0).
 template <sf_operation id, class Result>
 struct BuiltIn {
   template <class R>

@@ -75,6 +75,7 @@ class Result {
 /// MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
+  /// The members of a bundle.
   using Members = std::vector<std::shared_ptr<detail::BundleMember>>;
 
   /// For bundles, which make it.
@@ -108,6 +109,7 @@ class BundlePlan : public detail::BoundPlan {
     is_running_ = true;
     for (const auto& member : members_) member->phase = detail::BundleMember::Phase::running;
   }
+  /// Whether the run has ended, seen once (`test`), or after waiting for its end (`wait`). Throws what the run throws.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { conclude(sf_plan_wait(get())); }
   /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.

@@ -14,7 +14,7 @@ namespace steadfold {
 /// first: different sizes fail the run, on all ranks.
 class BundleOperations : public detail::BundleMembers {
  public:
-  /// The sum of all elements. Called as a function it is `sum`.
+  /// The sum of all elements.
   template <class R, class = detail::if_no_array<R>>
   auto sum(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_SUM>{}, options);
@@ -32,7 +32,7 @@ class BundleOperations : public detail::BundleMembers {
   auto min(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MIN>{}, axes, options);
   }
-  /// The greatest element, likewise.
+  /// The greatest element. IEEE 754-2019: a NaN wins, +0 is above -0. No elements: SF_EMPTY.
   template <class R, class = detail::if_no_array<R>>
   auto max(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX>{}, options);
@@ -87,7 +87,8 @@ class BundleOperations : public detail::BundleMembers {
   auto min_location(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MIN_LOCATION>{}, axes, options);
   }
-  /// The greatest element, likewise.
+  /// The greatest element and the lowest index that has it: an index of the layout, or, without one, counted in rank
+  /// order.
   template <class R, class = detail::if_no_array<R>>
   auto max_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX_LOCATION>{}, options);

@@ -17,6 +17,7 @@ namespace steadfold {
 /// made of: the group of an MPI communicator ends with it.
 class Group {
  public:
+  /// The group that C has as `handle`; it stays what it was made of.
   explicit Group(sf_group* handle) noexcept : handle_(handle) {}
   /// This rank's number, from 0 on, and how many ranks there are.
   int rank() const noexcept { return sf_group_rank(handle_); }

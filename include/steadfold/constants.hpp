@@ -10,13 +10,13 @@
 
 namespace steadfold {
 
-/// The sum of all elements. Called as a function it is `sum`.
+/// The sum of all elements.
 inline constexpr BuiltIn<SF_SUM> plus{};
 /// The product of all elements.
 inline constexpr BuiltIn<SF_PRODUCT> times{};
 /// The least element. IEEE 754-2019: a NaN wins, -0 is below +0. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MIN> min{}, minimum{};
-/// The greatest element, likewise.
+/// The greatest element. IEEE 754-2019: a NaN wins, +0 is above -0. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MAX> max{}, maximum{};
 /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
 inline constexpr BuiltIn<SF_DOT> dot{}, weighted_sum{};
@@ -26,7 +26,8 @@ inline constexpr BuiltIn<SF_NORM2> norm2{};
 inline constexpr BuiltIn<SF_MEAN> mean{};
 /// The least element and the lowest index that has it: an index of the layout, or, without one, counted in rank order.
 inline constexpr BuiltIn<SF_MIN_LOCATION> min_location{}, minimum_location{};
-/// The greatest element, likewise.
+/// The greatest element and the lowest index that has it: an index of the layout, or, without one, counted in rank
+/// order.
 inline constexpr BuiltIn<SF_MAX_LOCATION> max_location{}, maximum_location{};
 /// The sum of absolute values, by default correctly rounded.
 inline constexpr BuiltIn<SF_ABS_SUM> abs_sum{}, norm1{};

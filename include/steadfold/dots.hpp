@@ -75,11 +75,13 @@ struct Dots {
 
 }  // namespace detail
 
-/// dots(x, {y0, y1, ...}) has dot(x, yj) for every j, bit for bit; dotcs(x, {y0, y1, ...}) has dotc(yj, x), which
-/// conjugates yj. x is read once, a part at a time that stays in the first-level cache, and over ranks there is one
-/// reduction: dots(x, {y, x}, comm) is a dot product and the square of a norm. All have one size; at least one y, and
-/// as many of them on every rank.
+/// The dot products of x with several vectors: dots(x, {y0, y1, ...}) or dots(x, {y0, y1, ...}, comm, options) has
+/// dot(x, yj) for every j, bit for bit. x is read once, a part at a time that stays in the first-level cache, and over
+/// ranks there is one reduction: dots(x, {y, x}, comm) is a dot product and the square of a norm. All have one size; at
+/// least one y, and as many of them on every rank.
 inline constexpr detail::Dots<SF_DOT> dots{};
+
+/// The same products with every yj conjugated: dotcs(x, {y0, y1, ...}, comm) has dotc(yj, x) for every j.
 inline constexpr detail::Dots<SF_DOTC> dotcs{};
 
 }  // namespace steadfold

@@ -39,6 +39,7 @@ class Memory {
     return *this;
   }
 
+  /// The elements, as those of std::vector.
   T* data() noexcept { return elements_.get(); }
   const T* data() const noexcept { return elements_.get(); }
   std::size_t size() const noexcept { return count_; }
@@ -63,11 +64,13 @@ Memory<T> allocate(std::size_t count) {
   return Memory<T>(count);
 }
 
-/// For standard containers.
+/// An allocator for standard containers, whose elements then stand in memory from the library.
 template <class T>
 struct Allocator {
+  /// The type of an element.
   using value_type = T;
 
+  /// Allocators have no state: all are alike.
   Allocator() = default;
   template <class U>
   constexpr Allocator(const Allocator<U>&) noexcept {}
@@ -80,6 +83,7 @@ struct Allocator {
   }
   void deallocate(T* elements, std::size_t) noexcept { sf_free(elements); }
 
+  /// All are equal: memory from one may be given back to another.
   template <class U>
   friend constexpr bool operator==(const Allocator&, const Allocator<U>&) noexcept {
     return true;

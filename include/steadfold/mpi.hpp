@@ -40,10 +40,11 @@ struct GroupOf<
 
 namespace steadfold {
 
-/// MPI's handles for accumulators (accumulator.hpp) of one shape: `type()` is what `packed()` gives, `op()` merges
-/// such. Freed at the end, which comes before MPI's. Moves, does not copy.
+/// MPI's handles for accumulators (accumulator.hpp) of one shape: with them MPI's own functions merge accumulators. It
+/// frees the handles when it ends, which must be before MPI is finalised. Moves, does not copy.
 class MpiAccumulators {
  public:
+  /// Makes the handles for accumulators of the shape of `shaped`: that of an Accumulator is `get()`. Throws Error.
   explicit MpiAccumulators(const sf_accumulator* shaped) {
     detail::check(sf_accumulator_mpi_type(shaped, &type_));
     const sf_status status = sf_accumulator_mpi_op(&op_);
@@ -62,7 +63,9 @@ class MpiAccumulators {
     if (op_ != MPI_OP_NULL) MPI_Op_free(&op_);
   }
 
+  /// The type of one accumulator as `packed()` gives it.
   MPI_Datatype type() const noexcept { return type_; }
+  /// The operation that merges packed accumulators. It is commutative.
   MPI_Op op() const noexcept { return op_; }
 
  private:

@@ -27,6 +27,7 @@ struct Named {
   std::string operator_name;
   Op op;
 
+  /// Calls the operator.
   template <class... Operands, class = std::enable_if_t<std::is_invocable_v<Op&, Operands...>>>
   constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
     return std::invoke(op, std::forward<Operands>(operands)...);

@@ -18,6 +18,7 @@ struct PlanAccess;  // started.hpp
 /// What all plans have in common.
 class BoundPlan {
  public:
+  /// What the ranks agreed on, as a few lines of text; and the name of the schedule in force.
   std::string describe() const { return sf_plan_describe(plan_.get()); }
   std::string schedule() const { return sf_plan_schedule(plan_.get()); }
   /// Figures of the last run, on this rank.
@@ -127,6 +128,7 @@ struct Beside : SecondRows {
 /// A plan of one reduction, which compares the sizes of every run with those it was bound for.
 class SinglePlan : public BoundPlan {
  public:
+  /// Whether the run has ended, seen once (`test`), or after waiting for its end (`wait`). Throws what the run throws.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { wait_for(std::chrono::nanoseconds::max()); }
   /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.

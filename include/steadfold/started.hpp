@@ -96,6 +96,7 @@ class Pending {
 /// user operators, too. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
 class ProgressThread {
  public:
+  /// Starts the thread for the calls on `comm`.
   template <class C, class = detail::if_group<C>>
   explicit ProgressThread(const C& comm) : group_(steadfold::group_of(comm)) {
     detail::check(sf_group_progress_thread(group_.handle(), 1));

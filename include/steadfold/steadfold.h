@@ -63,6 +63,7 @@ typedef struct sf_grid {
   sf_grid_axis axes[SF_MOST_GRID_AXES];
 } sf_grid;
 
+/* A run of indices of the whole job. */
 typedef struct sf_interval {
   uint64_t begin, end; /* indices begin .. end-1; end is at most INT64_MAX */
 } sf_interval;

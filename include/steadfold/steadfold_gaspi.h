@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+/* What a call returns. */
 typedef enum sf_gaspi_return {
   SF_GASPI_ERROR = -1, /* sf_error_text() says which; the collective has ended */
   SF_GASPI_SUCCESS = 0,
@@ -28,8 +29,10 @@ typedef uint64_t sf_gaspi_timeout;
 #define SF_GASPI_BLOCK UINT64_MAX /* as long as it takes */
 #define SF_GASPI_TEST 0           /* looks once */
 
+/* How elements are combined. */
 typedef enum sf_gaspi_operation { SF_GASPI_OP_MIN, SF_GASPI_OP_MAX, SF_GASPI_OP_SUM } sf_gaspi_operation;
 
+/* What elements are. */
 typedef enum sf_gaspi_datatype {
   SF_GASPI_TYPE_INT,
   SF_GASPI_TYPE_UINT,

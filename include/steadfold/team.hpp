@@ -60,6 +60,7 @@ class Team {
   template <class C>
   Team(const C& comm, int workers) : team_(detail::GroupOf<C>::team(comm, workers)) {}
 
+  /// How many workers there are on this process.
   int size() const noexcept { return sf_team_size(team_.get()); }
   /// The longest that a call may wait for other workers, as sf_team_set_timeout has it: what lasts longer ends in
   /// Error, and the team is of no more use. To be set before any worker makes a call. Throws Error.

@@ -31,7 +31,9 @@ namespace steadfold {
 /// Any failure: `what()` reads "problem (why), suggestion".
 class Error : public std::runtime_error {
  public:
+  /// Makes an error of a status and a text.
   Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  /// What kind of error it is; `what()` has the text.
   sf_status status() const noexcept { return status_; }
 
  private:
@@ -74,6 +76,7 @@ constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the con
 /// docs/guarantees.md has the table.
 struct Guarantees {
   std::uint32_t bits = 0;
+  /// Both guarantees.
   friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
 };
 namespace guarantees {
@@ -231,6 +234,7 @@ class View {
   using element_of = std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>;
 
  public:
+  /// A view of nothing, of `size` elements at `data`, or of a range.
   constexpr View() noexcept = default;
   template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>  // not of a literal 0
   constexpr View(U* data, std::size_t size) noexcept : data_(data), size_(size) {}
@@ -240,6 +244,7 @@ class View {
   constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
       : data_(std::data(range)), size_(std::size(range)) {}
 
+  /// The elements, as those of std::span.
   constexpr T* data() const noexcept { return data_; }
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr T* begin() const noexcept { return data_; }
@@ -253,15 +258,17 @@ class View {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+/// A view of `size` elements at `data`: sf::view(&number, 1) is one number as a range.
 template <class T>
 constexpr View<T> view(T* data, std::size_t size) noexcept {
   return {data, size};
 }
 
-/// Formats whose elements are only read, as bits: results are floats, or what `to` says.
+/// bfloat16. Elements of this format are only read, as bits: results are floats, or what `to` says.
 struct Bfloat16 {
   std::uint16_t bits = 0;  ///< the upper half of a float
 };
+/// IEEE binary16. Elements of this format are only read, as bits: results are floats, or what `to` says.
 struct Float16 {
   std::uint16_t bits = 0;  ///< IEEE binary16
 };
@@ -275,6 +282,7 @@ template <class T>
 struct Located {
   T value{};
   std::uint64_t index = 0;
+  /// Whether values and indices are equal.
   friend bool operator==(const Located& a, const Located& b) { return a.value == b.value && a.index == b.index; }
 };
 static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
