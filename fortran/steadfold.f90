@@ -6,6 +6,11 @@
 ! `comm` a call is this process's own. Types: real and complex of 4 and 8 bytes, integers of 4 and 8 bytes; masks are
 ! logicals of 1 to 8 bytes, labels integers.
 !
+!   array     the elements of this rank; it is only read
+!   x         the first factors; it is only read
+!   y         the second factors, of the type and shape of `x`; it is only read
+!   result    the variable that gets the result
+!   comm      the communicator, or a type(sf_group): every rank of it calls. Without it the call is this process's own
 !   where     a mask: elements that it leaves out are never combined, whatever they are. Its dimensions are the first
 !             ones of the array; a dimension that it lacks, or that has one index, is repeated
 !   weight    factors of the elements, in products that are not rounded. Of the array's type; repeated as a mask is
@@ -159,9 +164,8 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! The least, or greatest, value, and the lowest index that has it: that of the element in the whole job, counted from
-    ! 1 in Fortran's order of elements, on from rank to rank or as the layout says. A NaN wins. With `keep` both are
-    ! arrays.
+    ! The least value, and the lowest index that has it: that of the element in the whole job, counted from 1 in
+    ! Fortran's order of elements, on from rank to rank or as the layout says. A NaN wins. With `keep` both are arrays.
     subroutine sf_minloc(array, value, index, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_minloc")
       import :: c_char, c_int, c_int64_t, sf_layout
@@ -175,6 +179,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! The greatest value, and the lowest index that has it, as in sf_minloc.
     subroutine sf_maxloc(array, value, index, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_maxloc")
       import :: c_char, c_int, c_int64_t, sf_layout
@@ -203,10 +208,9 @@ module steadfold
     end subroutine
   end interface
 
-  ! MPI's shape: combines the elements of all ranks place by place, as MPI_Allreduce, MPI_Scan and MPI_Exscan in place.
-  ! `operation` is a name such as 'sum', 'product', 'min', 'max', or c_funloc(op), for elements of any type without
-  ! allocatable parts. The bits depend on the number of ranks, and on nothing else. In sf_exscan rank 0 gets nothing:
-  ! its `values` stay.
+  ! MPI's shape: combines the elements of all ranks place by place, as MPI_Allreduce in place. `operation` is a name such
+  ! as 'sum', 'product', 'min', 'max', or c_funloc(op), for elements of any type without allocatable parts. The bits
+  ! depend on the number of ranks, and on nothing else.
   interface sf_allreduce
     subroutine sf_allreduce_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_allreduce")
       import :: c_char, c_int
@@ -225,6 +229,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
+  ! MPI's shape, as sf_allreduce: rank r gets what the `values` of ranks 0 to r give.
   interface sf_scan
     subroutine sf_scan_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_scan")
       import :: c_char, c_int
@@ -243,6 +248,8 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
+  ! MPI's shape, as sf_allreduce: rank r gets what the `values` of the ranks below r give. Rank 0 gets nothing: its `values`
+  ! stay.
   interface sf_exscan
     subroutine sf_exscan_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_exscan")
       import :: c_char, c_int
@@ -290,9 +297,9 @@ module steadfold
   end interface
 
   interface
-    ! Elements of any type without allocatable parts, those of lower ranks first, combined by an operator of your own, in
-    ! the binary tree over all elements: operator = c_funloc(multiply), a bind(c) function as sf_operator. `result` is of
-    ! the same type. `context` is what the operator gets.
+    ! Combines elements of any type without allocatable parts by an operator of your own, in the binary tree over all
+    ! elements, those of lower ranks first: operator = c_funloc(multiply), a bind(c) function as sf_operator. `result` is
+    ! of the same type. `context` is what the operator gets.
     subroutine sf_reduce(array, result, operator, comm, options, ierr, layout, context) &
       bind(c, name="sf_fortran_reduce")
       import :: c_char, c_funptr, c_int, c_ptr, sf_layout
@@ -355,6 +362,7 @@ module steadfold
   ! Declare them `asynchronous` where the call is started and where it ends. What is wrong with the arguments on any rank
   ! is heard by sf_wait, on all.
   interface
+    ! Starts what sf_sum does.
     subroutine sf_start_sum(array, result, comm, request, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_sum")
       import :: c_char, c_int, sf_layout, sf_request
@@ -367,6 +375,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_sum_by does.
     subroutine sf_start_sum_by(array, labels, result, comm, request, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_sum_by")
       import :: c_char, c_int, sf_layout, sf_request
@@ -379,6 +388,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_combine does.
     subroutine sf_start_combine(array, operation, result, comm, request, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_combine")
       import :: c_char, c_int, sf_layout, sf_request
@@ -393,6 +403,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_combine_by does.
     subroutine sf_start_combine_by(array, labels, operation, result, comm, request, keep, weight, where, &
       options, ierr, layout) &
       bind(c, name="sf_fortran_start_combine_by")
@@ -408,6 +419,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_dot does.
     subroutine sf_start_dot(x, y, result, comm, request, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_dot")
       import :: c_char, c_int, sf_layout, sf_request
@@ -419,6 +431,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_minloc does.
     subroutine sf_start_minloc(array, value, index, comm, request, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_minloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_request
@@ -432,6 +445,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_maxloc does.
     subroutine sf_start_maxloc(array, value, index, comm, request, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_maxloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_request
@@ -445,6 +459,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_describe does.
     subroutine sf_start_describe(array, statistics, comm, request, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_describe")
       import :: c_char, c_int, sf_layout, sf_request
@@ -457,6 +472,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Starts what sf_reduce does.
     subroutine sf_start_reduce(array, result, operator, comm, request, options, ierr, layout, context) &
       bind(c, name="sf_fortran_start_reduce")
       import :: c_char, c_funptr, c_int, c_ptr, sf_layout, sf_request
@@ -475,6 +491,7 @@ module steadfold
       type(*), dimension(..), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierr
     end subroutine
+    ! Starts a barrier.
     subroutine sf_start_barrier(comm, request, ierr) bind(c, name="sf_fortran_start_barrier")
       import :: c_int, sf_request
       type(*), dimension(..), intent(in) :: comm
@@ -491,6 +508,7 @@ module steadfold
       integer(c_int64_t), intent(inout), optional :: element_count
       integer(c_int), intent(out), optional :: ierr
     end subroutine
+    ! Starts sf_rank_order: its results are there when the request has ended.
     subroutine sf_start_rank_order(rows, comm, first, last, request, element_count, ierr) &
       bind(c, name="sf_fortran_start_rank_order")
       import :: c_int, c_int64_t, sf_request
@@ -510,6 +528,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
+  ! Starts what sf_allreduce does.
   interface sf_start_allreduce
     subroutine sf_start_allreduce_name(values, operation, comm, request, options, ierr) &
       bind(c, name="sf_fortran_start_allreduce")
@@ -532,6 +551,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
+  ! Starts what sf_scan does.
   interface sf_start_scan
     subroutine sf_start_scan_name(values, operation, comm, request, options, ierr) &
       bind(c, name="sf_fortran_start_scan")
@@ -554,6 +574,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
+  ! Starts what sf_exscan does.
   interface sf_start_exscan
     subroutine sf_start_exscan_name(values, operation, comm, request, options, ierr) &
       bind(c, name="sf_fortran_start_exscan")
@@ -576,6 +597,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
+  ! Starts what sf_reduce_scatter does.
   interface sf_start_reduce_scatter
     subroutine sf_start_reduce_scatter_name(values, result, operation, comm, request, blocks, options, ierr) &
       bind(c, name="sf_fortran_start_reduce_scatter")
@@ -607,6 +629,7 @@ module steadfold
   ! Without `comm` nothing is agreed on yet: the reduction is added to the plan, which becomes a bundle. sf_bind makes all
   ! ranks agree on it; its reductions share every message.
   interface
+    ! Makes a plan of sf_sum; without `comm`, adds it to a bundle.
     subroutine sf_plan_sum(plan, array, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_plan_sum")
       import :: c_char, c_int, sf_plan, sf_layout
@@ -620,6 +643,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes a plan of sf_dot; without `comm`, adds it to a bundle.
     subroutine sf_plan_dot(plan, x, y, result, comm, where, options, ierr, layout) bind(c, name="sf_fortran_plan_dot")
       import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
@@ -631,6 +655,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes a plan of sf_norm2; without `comm`, adds it to a bundle.
     subroutine sf_plan_norm2(plan, array, result, comm, where, options, ierr, layout) bind(c, name="sf_fortran_plan_norm2")
       import :: c_char, c_int, sf_plan, sf_layout
       type(sf_plan), intent(inout) :: plan
@@ -642,6 +667,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes a plan of sf_combine; without `comm`, adds it to a bundle.
     subroutine sf_plan_combine(plan, array, operation, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_plan_combine")
       import :: c_char, c_int, sf_layout, sf_plan
@@ -656,6 +682,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes a plan of sf_minloc; without `comm`, adds it to a bundle.
     subroutine sf_plan_minloc(plan, array, value, index, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_plan_minloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_plan
@@ -670,6 +697,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes a plan of sf_maxloc; without `comm`, adds it to a bundle.
     subroutine sf_plan_maxloc(plan, array, value, index, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_plan_maxloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_plan
@@ -684,6 +712,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes a plan of sf_describe; without `comm`, adds it to a bundle.
     subroutine sf_plan_describe(plan, array, statistics, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_plan_describe")
       import :: c_char, c_int, sf_layout, sf_plan
@@ -697,6 +726,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
+    ! Makes all ranks agree on a bundle: a plan whose reductions were given without `comm`. Collective.
     subroutine sf_bind(plan, comm, ierr) bind(c, name="sf_fortran_bind")
       import :: c_int, sf_plan
       type(sf_plan), intent(inout) :: plan
@@ -868,6 +898,7 @@ module steadfold
   ! Teams. With `comm` the team has the workers of all ranks, `workers` on this one: one thread of every rank calls, MPI
   ! was initialised with MPI_THREAD_FUNNELED at least, and worker 0 is the thread that may call MPI.
   interface
+    ! Makes a team of `workers` threads; sf_free gives it back.
     subroutine sf_team_create(team, workers, comm, ierr) bind(c, name="sf_fortran_team_create")
       import :: c_int, sf_team
       type(sf_team), intent(inout) :: team
@@ -954,12 +985,13 @@ module steadfold
       type(sf_group), intent(inout) :: group
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! This rank's number, from 0 on, and how many ranks there are; -1 of what is no group.
+    ! This rank's number, from 0 on; -1 of what is no group.
     function sf_group_rank(comm) bind(c, name="sf_fortran_group_rank") result(rank)
       import :: c_int
       type(*), dimension(..), intent(in) :: comm
       integer(c_int) :: rank
     end function
+    ! How many ranks there are; -1 of what is no group.
     function sf_group_size(comm) bind(c, name="sf_fortran_group_size") result(size)
       import :: c_int
       type(*), dimension(..), intent(in) :: comm
@@ -992,13 +1024,14 @@ module steadfold
       type(c_ptr), intent(inout) :: memory
       integer(c_int) :: status
     end function
-    ! What the library knows by name: entries of a list such as SF_LIST_SCHEDULES, counted from 1. 0 and no text of what
-    ! there is not.
+    ! How many entries a list has: one of SF_LIST_SCHEDULES and its like, of what the library knows by name; 0 if there is
+    ! no such list.
     function sf_list_size(list) bind(c, name="sf_fortran_list_size") result(size)
       import :: c_int
       integer(c_int), intent(in) :: list
       integer(c_int) :: size
     end function
+    ! The number of the entry of that name, counted from 1.
     subroutine sf_list_find(list, name, entry, ierr) bind(c, name="sf_fortran_list_find")
       import :: c_char, c_int
       integer(c_int), intent(in) :: list
@@ -1247,6 +1280,7 @@ contains
     character(len=:), allocatable :: name
     name = text_at(c_list_name(list, entry))
   end function
+  ! What an entry of a list is, in words.
   function sf_list_text(list, entry, heading) result(text)
     integer(c_int), intent(in) :: list, entry
     character(kind=c_char, len=*), intent(in) :: heading
@@ -1260,6 +1294,7 @@ contains
     character(len=:), allocatable :: text
     text = text_at(c_plan_text(plan))
   end function
+  ! The name of the schedule in force.
   function sf_plan_schedule(plan) result(name)
     type(sf_plan), intent(in) :: plan
     character(len=:), allocatable :: name
