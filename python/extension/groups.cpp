@@ -193,7 +193,11 @@ void add_groups(nb::module_& module) {
   nb::class_<Group>(
       module, "Group",
       "A communicator of mpi4py, or a member of a team, as reductions see it: `rank`, `size`, `transport` "
-      "(\"mpi\", \"shared\": memory that all ranks see, \"shared+mpi\" or \"rma\").")
+      "(\"mpi\", \"shared\": memory that all ranks see, \"shared+mpi\" or \"rma\").\n\n"
+      ">>> import steadfold as sf\n"
+      ">>> group = sf.Group(sf.Team(1)[0])  # or of a communicator of mpi4py\n"
+      ">>> group.rank, group.size\n"
+      "(0, 1)")
       .def(
           "__init__",
           [](Group* self, nb::object comm) {
@@ -204,8 +208,10 @@ void add_groups(nb::module_& module) {
       .def_prop_ro("rank", [](const Group& self) { return sf_group_rank(self.handle()); })
       .def_prop_ro("size", [](const Group& self) { return sf_group_size(self.handle()); })
       .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle()); })
-      .def("barrier", &barrier)
-      .def("progress_thread", &progress_thread, nb::arg("on"))
+      .def("barrier", &barrier, "Waits until every rank has called it.")
+      .def("progress_thread", &progress_thread, nb::arg("on"),
+           "Starts, or ends, a thread that moves on what is started on the group while the program computes. "
+           "`UnsupportedError` unless MPI was initialised with MPI.THREAD_MULTIPLE.")
       .def("__repr__", [](const Group& self) {
         return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle())) + " of " +
                std::to_string(sf_group_size(self.handle())) + " over " + sf_group_transport(self.handle()) + ">";
@@ -215,7 +221,14 @@ void add_groups(nb::module_& module) {
       "Threads that reduce with each other, `workers` of them, as the ranks of a communicator do: "
       "``team[w]`` is what worker w gives as `comm`, on a thread of its own. The first call waits until every worker "
       "makes one. With `comm` it is one team of the workers of all ranks. `timeout`: how many seconds a call may wait "
-      "for other workers of this process; what waits longer raises `TransportError`, and the team is of no more use.")
+      "for other workers of this process; what waits longer raises `TransportError`, and the team is of no more "
+      "use.\n\n"
+      ">>> import steadfold as sf\n"
+      ">>> from concurrent.futures import ThreadPoolExecutor\n"
+      ">>> team = sf.Team(2)\n"
+      ">>> with ThreadPoolExecutor(2) as threads:\n"
+      "...     list(map(float, threads.map(lambda w: sf.sum([w + 1.0], comm=team[w]), range(2))))\n"
+      "[3.0, 3.0]")
       .def(nb::init<nb::handle, nb::handle, nb::handle>(), nb::arg("workers").none(),
            nb::arg("comm").none() = nb::none(), nb::arg("timeout").none() = nb::none())
       .def("__len__", &Team::size)
@@ -225,7 +238,9 @@ void add_groups(nb::module_& module) {
             return Group{held_by<Team>(self).member(worker), nb::borrow<nb::object>(self)};
           },
           nb::arg("worker").none())
-      .def("bind", &Team::bind, nb::arg("worker").none())
+      .def("bind", &Team::bind, nb::arg("worker").none(),
+           "Binds the calling thread to the core of that worker, near those of the workers beside it. It is worth it "
+           "before the worker's first call. With STEADFOLD_BIND=off in the environment nothing is done.")
       .def("__repr__",
            [](const Team& self) { return "<steadfold.Team of " + std::to_string(self.size()) + " workers>"; });
   module.def("mpi_library_of", &mpi_library_of);

@@ -52,7 +52,13 @@ Layout grid_layout(nb::handle given_shape, nb::handle given_ranks, nb::handle gi
 
 void add_layouts(nb::module_& module) {
   const auto name = [](const Layout& self) { return std::string(sf_list_name(SF_LIST_LAYOUTS, self.kind)); };
-  nb::class_<Layout>(module, "Layout", "Which rows of the whole job a rank brings.")
+  nb::class_<Layout>(module, "Layout",
+                     "Which rows of the whole job a rank brings.\n\n"
+                     ">>> import steadfold as sf\n"
+                     ">>> rank = sf.Team(1)[0]  # or a communicator of mpi4py\n"
+                     ">>> rows = sf.Layout.intervals([(0, 2)])  # all rows are here: 0 and 1\n"
+                     ">>> float(sf.sum([1.0, 2.0], method=\"tree\", comm=rank, layout=rows))\n"
+                     "3.0")
       .def_static(
           "anywhere", [] { return layout_of(SF_ANYWHERE); },
           "Rows whose indices do not matter, as those of exact sums.")

@@ -48,23 +48,46 @@ def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, meth
         such as ``numpy.logaddexp``.
 
     Returns an array of the buffer's shape and dtype.
+
+    >>> import steadfold as sf
+    >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py
+    >>> sf.allreduce([1.0, 2.0], "sum", rank)
+    array([1., 2.])
     """
     return call(Collective.REDUCE, buffer, op, None, commutative, comm, method, root, schedule)
 
 
 def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, blocks: Sequence[int] | None = None,
                    method: Method = None, commutative: bool = False, schedule: str | None = None) -> Any:
-    """As `allreduce`; rank r gets block r of the elements, of `blocks[r]` of them (None: equally many)."""
+    """As `allreduce`; rank r gets block r of the elements, of `blocks[r]` of them (None: equally many).
+
+    >>> import steadfold as sf
+    >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py
+    >>> sf.reduce_scatter([1.0, 2.0], "sum", rank)
+    array([1., 2.])
+    """
     return call(Collective.REDUCE_SCATTER, buffer, op, blocks, commutative, comm, method, None, schedule)
 
 
 def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
          schedule: str | None = None) -> Any:
-    """As `allreduce`; rank r gets what the buffers of ranks 0 to r give."""
+    """As `allreduce`; rank r gets what the buffers of ranks 0 to r give.
+
+    >>> import steadfold as sf
+    >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py
+    >>> sf.scan([1.0, 2.0], "sum", rank)
+    array([1., 2.])
+    """
     return call(Collective.SCAN, buffer, op, None, commutative, comm, method, None, schedule)
 
 
 def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
            schedule: str | None = None) -> Any:
-    """As `allreduce`; rank r gets what the buffers of ranks 0 to r - 1 give. Rank 0 gets None."""
+    """As `allreduce`; rank r gets what the buffers of ranks 0 to r - 1 give. Rank 0 gets None.
+
+    >>> import steadfold as sf
+    >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py
+    >>> sf.exscan([1.0, 2.0], "sum", rank) is None
+    True
+    """
     return call(Collective.EXSCAN, buffer, op, None, commutative, comm, method, None, schedule)

@@ -17,7 +17,15 @@ __all__ = [
 
 
 class Error(Exception):
-    """A reduction failed."""
+    """A reduction failed.
+
+    >>> import steadfold as sf
+    >>> try:
+    ...     sf.min([])
+    ... except sf.Error as error:
+    ...     print(error)
+    nothing to reduce (no rank brought an element and the operator has no neutral one), check the count first
+    """
 
 
 class EmptyError(Error, ValueError):

@@ -300,7 +300,7 @@ def min(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
     comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The least element; NaN if one is, and -0.0 is below +0.0.
+    """The least element; NaN if one is, and -0.0 is below +0.0. `EmptyError` if there are no elements.
 
     >>> import steadfold as sf
     >>> float(sf.min([3.0, -0.0, 0.0]))
@@ -314,7 +314,7 @@ def max(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
     comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The greatest element; NaN if one is, and -0.0 is below +0.0.
+    """The greatest element; NaN if one is, and -0.0 is below +0.0. `EmptyError` if there are no elements.
 
     >>> import steadfold as sf
     >>> int(sf.max([3, 1, 2]))

@@ -475,7 +475,8 @@ class Package(unittest.TestCase):
     def test_examples_in_documentation(self):
         examined = 0
         names = sorted(path.stem for path in Path(sf.__file__).parent.glob("_*.py"))
-        for module in [sf, *(importlib.import_module(f"steadfold.{name}") for name in names if name not in ("__init__", "__main__"))]:
+        names = [*(name for name in names if name not in ("__init__", "__main__")), "_core"]
+        for module in [sf, *(importlib.import_module(f"steadfold.{name}") for name in names)]:
             result = doctest.testmod(module)
             self.assertEqual(result.failed, 0, module.__name__)
             examined += result.attempted
