@@ -134,7 +134,8 @@ def write_pages():
         **schedules.pages(RELEASE / "bin/steadfold", HOUSE, PAGES),
     }
     links = Links(HOUSE, {name: page for page, name in copied.items()}, made, PAGES)
-    pages = {page: links.rewritten(name, page, (HOUSE / name).read_text()) for page, name in copied.items()}
+    texts = {page: reference.with_links((HOUSE / name).read_text(), made) for page, name in copied.items()}
+    pages = {page: links.rewritten(name, page, texts[page]) for page, name in copied.items()}
     pages |= {page: links.rewritten(f"docs/{page}", page, text) for page, text in made.items() if page not in copied}
     pages |= links.sources()
     plain = dict(pages)

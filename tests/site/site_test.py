@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT / "tests/structure"), str(ROOT / "docs/site")]
 from markdown import BEGIN_OF_TABS, with_tabs, without_code  # noqa: E402
 import contrast  # noqa: E402
 from reached import code, functions, public_names  # noqa: E402
+from reference import completed, with_links  # noqa: E402
 
 QUESTIONS = (
     "Why do my results still differ?",
@@ -202,6 +203,36 @@ class Site(unittest.TestCase):
                 self.assertTrue(first[:60] in said, f"{path.name}: {comment}")
                 count += 1
         self.assertGreater(count, 90)
+
+    def test_calls_lead_to_entries_with_examples(self):
+        """In the tables of docs/calls.md every name is a link; there are names of all languages."""
+        rows = [row.split(" | ") for row in (SITE / "calls.md").read_text().splitlines() if "](reference/" in row]
+        self.assertGreater(len(rows), 40)
+        for language, cells in zip(("cxx", "c", "fortran", "python", "command"), zip(*(row[1:] for row in rows))):
+            names = [name for cell in cells for name in re.findall(r"`[^`]+`", cell)]
+            links = [link for cell in cells for link in re.findall(rf"`\]\(reference/{language}[/.]\S+\)", cell)]
+            self.assertEqual(len(names), len(links), language)
+            self.assertGreaterEqual(len(links), 4, language)
+
+    def test_pages_of_the_reference_are_light(self):
+        for path in (SITE / "reference").rglob("*.md"):
+            text = path.read_text()
+            self.assertLess(len(text.splitlines()), 3000, path.name)
+            headings = re.findall(r"^##+ (.*)$", text, re.MULTILINE)
+            self.assertEqual(len(headings), len(set(headings)), f"{path.name} has two entries with one anchor")
+
+    def test_the_reference_refuses_what_is_not_documented(self):
+        page = "reference/cxx/some.md"
+        with self.assertRaisesRegex(SystemExit, "some.md#twice has no sentence"):
+            completed(ROOT, "python", {page: "# Some\n\n## twice\n\n```cpp\nint twice(int x);\n```\n"})
+        with self.assertRaisesRegex(SystemExit, "an example of sum, which has no entry in cxx"):
+            completed(ROOT, "cxx", {page: "# Some\n\n## twice\n\nTwice a number.\n"})
+        table = "<!-- calls: -->\n| you want | C++ |\n|---|---|\n| twice | `twice` |\n<!-- end -->\n"
+        with self.assertRaisesRegex(SystemExit, "twice .cxx. has no entry"):
+            with_links(table, {})
+        with self.assertRaisesRegex(SystemExit, "twice .cxx. has no example"):
+            with_links(table, {page: "## twice\n\nTwice a number.\n"})
+        self.assertIn(f"[`twice`]({page}#twice)", with_links(table, {page: "## twice\n\nTwice.\n\nExample:\n\n```cpp\n```\n"}))
 
     def test_every_schedule_has_a_page_with_its_picture_and_cost(self):
         listed = subprocess.run(

@@ -3,20 +3,32 @@ the command's own help; and of the examples."""
 
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 from links import quoted
 from markdown import first_sentence, spans_of_code, table, title_of
 
-from . import c, cxx, fortran, python
+sys.path.append(str(Path(__file__).resolve().parents[3] / "surface"))
+
+from . import c, cxx, fortran, python  # noqa: E402
+from .entries import completed, split, with_links  # noqa: E402, F401
 
 
 def overview(title, words, below):
-    """A page that lists those below it."""
-    rows = [[f"[{title_of(text)}]({page.removeprefix('reference/')})", first_sentence(text)] for page, text in below.items()]
-    return f"# {title}\n\n{words}\n\n{table(['page', 'what is there'], rows)}\n"
+    """A page that lists the pages below it, and their entries."""
+    parts = [f"# {title}", words]
+    for page, text in below.items():
+        rows = [
+            [f"[{entry.heading.lstrip('# ')}]({entry.place.removeprefix('reference/')})", first_sentence(entry.text)]
+            for entry in split(page, text)[1]
+            if entry.heading.startswith("## ")
+        ]
+        parts += [f"## [{title_of(text)}]({page.removeprefix('reference/')})", first_sentence(text), table(["entry", "what it is"], rows)]
+    return "\n\n".join(parts) + "\n"
 
 
-def with_links(text):
+def with_pages(text):
     """Comments name pages as files of the repository."""
     spans = spans_of_code(text)
     return re.sub(
@@ -75,15 +87,15 @@ def pages(house, release):
             "cxx",
             "C++ interface",
             "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
-            "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [Which call you need](../calls.md) comes "
-            "first.",
+            "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [The calls by what you want](../calls.md) "
+            "come first.",
             cxx,
         ),
         (
             "c",
             "C interface",
             "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
-            "[Which call you need](../calls.md) comes first.",
+            "[The calls by what you want](../calls.md) come first.",
             c,
         ),
         (
@@ -100,7 +112,7 @@ def pages(house, release):
             python,
         ),
     ):
-        below = {page: with_links(text) for page, text in module.pages(house, release).items()}
+        below = completed(house, name, {page: with_pages(text) for page, text in module.pages(house, release).items()})
         made[f"reference/{name}.md"] = overview(title, words, below)
         made |= below
     made["reference/command.md"] = command(release)

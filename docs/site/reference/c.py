@@ -5,6 +5,9 @@ import sys
 from pathlib import Path
 
 from markdown import broken, table
+from tables import enumerations, operations
+
+from .operations import facts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -62,11 +65,50 @@ def entry(page):
     return "\n\n".join(lines)
 
 
+SECOND = {
+    "elements": "NULL",
+    "operator": "NULL",
+    "factors": "the second vector, of as many rows and of the type of `first`",
+    "mask": "the mask, one byte per row: any but 0 selects the row",
+}
+
+
+def operations_and_collectives(entries):
+    """The page of the values of `operation` and `collective`, which say what a call does."""
+    call = next(broken(item.code) for page in entries for item in page.items() if item.name == "sf_reduce")
+    lines = [
+        "# Operations of C",
+        "The functions that reduce take an `sf_call` ([steadfold.h](steadfold.md#sf_call-sf_unknown-sf_all_ranks)), whose fields "
+        "`operation` and `collective` say what they do. The functions are `sf_reduce` (a communicator), `sf_group_reduce` (a "
+        "group), `sf_reduce_local` (one process), and plans, bundles and started calls.",
+        "In the examples `comm` is a communicator, `x` and `y` are the `rows` elements of this rank, and `check` ends the program "
+        "unless the status is `SF_OK`: [calls.c](../../../examples/calls/calls.c).",
+    ]
+    for each in operations():
+        sentence = each.about + (f" ({each.note})" if each.note else "")
+        lines += [
+            f"## {each.c}",
+            f"{words(sentence[0].upper() + sentence[1:])}.",
+            f"```c\ncall.operation = {each.c};\n{call}\n```",
+            "- `call`: what is the same on all ranks, and how many rows this rank has.\n"
+            "- `first`: the elements of this rank, `rows` rows of `columns` elements.\n"
+            f"- `second`: {SECOND[each.operands]}.\n"
+            "- `result`: `columns` results, on the ranks that get one.\n"
+            f"- `comm`: the communicator. Every rank of it calls.\n{facts(each)}",
+        ]
+    for each in next(each for each in enumerations() if each.name == "collective").entries:
+        sentence = each.about + (f"; {each.note}" if each.note else "")
+        name = f"SF_{each.name.upper()}"
+        lines += [f"## {name}", f"{words(sentence[0].upper() + sentence[1:])}.", f"```c\ncall.collective = {name};\n{call}\n```"]
+    return "\n\n".join(lines) + "\n"
+
+
 def pages(house, release):
-    made = {}
+    made, declared = {}, []
     for path in sorted((house / "include/steadfold").glob("*.h"), key=lambda path: (len(path.stem), path.stem)):
         overview, found = man_pages.pages_of(path.stem, path.read_text())
+        declared += found
         made[f"reference/c/{path.stem}.md"] = (
             "\n\n".join([f"# {path.name}", prose("\n\n".join(overview)), *map(entry, found)]) + "\n"
         )
-    return made
+    return {"reference/c/operations.md": operations_and_collectives(declared), **made}

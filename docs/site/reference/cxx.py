@@ -5,6 +5,9 @@ import re
 from dataclasses import dataclass, field
 
 from markdown import broken, escaped
+from tables import operations
+
+from .operations import facts
 
 TOKEN = re.compile(
     r"(?P<doc>(?:[ \t]*///(?!<)[^\n]*\n)+)|(?P<note>///<[^\n]*)|(?P<comment>//[^\n]*|/\*.*?\*/)"
@@ -261,15 +264,13 @@ def documented(text):
     return text[:1].upper() + text[1:]
 
 
-def entry(found, types, depth=2):
-    lines = [
-        f"{'#' * depth} {found.name}"
-        if found.kind != "function" or not found.name.startswith("operator")
-        else f"{'#' * depth} `{found.name}`"
-    ]
+def entry(found, types, of=""):
+    """A function or a class with its members, which are entries of class `of`."""
+    sign = "`" if found.name.startswith("operator") else ""
+    lines = [f"{'###' if of else '##'} {sign}{of}{found.name}{sign}"]
     code = []
     if found.kind == "value" and len(found.declarations) > 1:
-        return "\n\n".join([*lines, "```cpp\n" + "\n".join(map(noted, found.declarations)) + "\n```"])
+        return "\n\n".join([*lines, "Constants.", "```cpp\n" + "\n".join(map(noted, found.declarations)) + "\n```"])
     for doc, declaration in [*found.declarations, ("end", None)]:
         if doc and code:
             lines.append("```cpp\n" + "\n".join(code) + "\n```")
@@ -286,7 +287,7 @@ def entry(found, types, depth=2):
     if fields:
         rows = [noted(each) for member in fields for each in member.declarations]
         lines.append("```cpp\n" + "\n".join(rows) + "\n```")
-    lines += [entry(member, types, depth + 1) for member in members if member.kind != "value"]
+    lines += [entry(member, types, f"{found.name}::") for member in members if member.kind != "value"]
     return "\n\n".join(lines)
 
 
@@ -318,7 +319,57 @@ def opening(text):
     return documented("\n".join(lines).strip("\n"))
 
 
-FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "constants.hpp", "types.hpp")  # headers, in their order
+FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "types.hpp")  # headers, in their order
+SECOND = {"elements": False, "factors": True, "mask": True}  # operands -> whether calls have a second vector
+
+
+def signatures(name, operands, built_in):
+    """The calls of an operation: those of BuiltIn that take as many vectors, and no arrays with a mask."""
+    declarations = [code for member in built_in.members if member.name == "operator()" for _, code in member.declarations]
+    return [
+        code.replace("operator()", name).removesuffix(" const")
+        for code in declarations
+        if bool(re.search(r"& y\b", code)) == SECOND[operands] and not (operands == "mask" and "Array" in code)
+    ]
+
+
+def arguments(codes, comment):
+    """The paragraphs of a comment that begin with an argument of these declarations, as a list."""
+    found = re.findall(r"^`(\w+)`: (.*?)(?=\n\n|\Z)", comment, re.MULTILINE | re.DOTALL)
+    return "\n".join(
+        f"- `{name}`: {prose(' '.join(words.split()))}"
+        for name, words in found
+        if any(re.search(rf"\b{name}\b", code) for code in codes)
+    )
+
+
+def operation(each, constant, functions, built_in):
+    """The entry of an operation: its calls, with the object that other calls take, its arguments and the facts."""
+    name = (each.bundle or each.cxx)[0]
+    declared = functions.get(name)
+    codes = [code for _, code in declared.declarations] if declared else signatures(name, each.operands, built_in)
+    [(comment, objects)] = constant.declarations
+    code = ";\n".join([*map(broken, codes), objects.replace("{}", "")])
+    named = f"The operator that `reduce`, `allreduce` and plans take is `{each.cxx[0]}`." if declared else ""
+    return "\n\n".join(
+        [
+            f"## {name}",
+            f"{documented(comment)} {named}".rstrip(),
+            f"```cpp\n{code};\n```",
+            arguments(codes, built_in.declarations[0][0]) + "\n" + facts(each),
+        ]
+    )
+
+
+def brought(name, texts, entries):
+    """What the headers bring that this one includes, with links; nothing if it includes none."""
+    found, rows = [name], []
+    for each in found:
+        found += [other for other in re.findall(r'#include "steadfold/(\w+\.hpp)"', texts[each]) if other not in found]
+    for each in found[1:]:
+        if entries[each]:
+            rows.append(f"- [{each}]({each.removesuffix('.hpp')}.md): {', '.join(f'`{name}`' for name in entries[each])}")
+    return ["This header also brings what these declare:\n\n" + "\n".join(rows)] if rows else []
 
 
 def pages(house, release):
@@ -327,10 +378,31 @@ def pages(house, release):
         name: Reader(re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.MULTILINE)) for name, text in texts.items()
     }
     types = {name: found for reader in readers.values() for name, found in reader.types.items()}
+    entries = {name: {each.name: entry(each, types) for each in reader.public} for name, reader in readers.items()}
+    # Programs include steadfold.hpp: its page has the operations and dots, which stand in headers of their own.
+    functions = {each.name: each for each in readers["steadfold.hpp"].public}
+    constants = {each.name.split(", ")[0]: each for each in readers["constants.hpp"].public}
+    made_of_table = {
+        (each.bundle or each.cxx)[0]: operation(each, constants[each.cxx[0]], functions, types["BuiltIn"])
+        for each in operations()
+        if each.cxx
+    }
+    for each in readers["dots.hpp"].public:
+        each.declarations = [
+            (comment, code.replace("operator()", each.name).removesuffix(" const"))
+            for comment, _ in each.declarations
+            for member in types["Dots"].members
+            for _, code in member.declarations
+        ]
+        entries["dots.hpp"][each.name] = entry(each, types)
+    entries["steadfold.hpp"] = made_of_table | {
+        name: text for name, text in entries["steadfold.hpp"].items() if name not in made_of_table
+    } | entries["dots.hpp"]
+    entries["constants.hpp"] = entries["dots.hpp"] = {}
     made = {}
-    for name, reader in sorted(readers.items(), key=lambda item: (*FIRST, item[0]).index(item[0])):
-        if reader.public:
+    for name in sorted(entries, key=lambda name: (*FIRST, name).index(name)):
+        if entries[name]:
             made[f"reference/cxx/{name.removesuffix('.hpp')}.md"] = (
-                "\n\n".join([f"# {name}", opening(texts[name]), *(entry(each, types) for each in reader.public)]) + "\n"
+                "\n\n".join([f"# {name}", opening(texts[name]), *brought(name, texts, entries), *entries[name].values()]) + "\n"
             )
     return made

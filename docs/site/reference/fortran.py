@@ -3,22 +3,45 @@
 import re
 from dataclasses import dataclass, field
 
-from markdown import escaped
+from markdown import escaped, table
 
-# Page -> title, and the names that it takes: the first pattern that fits. In this order they are looked for.
+from .operations import facts, made_by
+
+# Page -> title, what it has, and the names that it takes: the first pattern that fits. In this order they are looked for.
 SUBJECTS = {
     "accumulators": (
         "Accumulators",
+        "Exact sums that a program keeps, adds to, subtracts from, merges, saves, and rounds when it wants to.",
         r"sf_(accumulator|add|subtract|(un)?merge\w*|total|average|root|write|read|packed_size|(un)?pack"
         r"|clear|negate|copy|compare|shape)$",
     ),
-    "plans": ("Plans", r"sf_(plan\w*|bind|run|start|bundle_status)$"),
-    "started": ("Started calls", r"sf_(start_\w+|request|wait|test|progress_thread)$"),
-    "teams": ("Groups and teams", r"sf_(team\w*|group\w*|barrier|rank_order)$"),
-    "layouts": ("Layouts", r"sf_layout\w*$"),
-    "vectors": ("MPI's shape", r"sf_(allreduce|reduce_scatter|scan|exscan)$"),
-    "names": ("Names, memory, errors", r"sf_(list_\w+|allocate|free|error_message|version_text|mpi_library)$|SF_\w+$"),
-    "reductions": ("Reductions of arrays", r"sf_\w+$"),
+    "plans": (
+        "Plans",
+        "Reductions that all ranks agree on once and that run often; several in one plan share every message.",
+        r"sf_(plan\w*|bind|run|start|bundle_status)$",
+    ),
+    "started": (
+        "Started calls",
+        "Calls that go on while the program computes.",
+        r"sf_(start_\w+|request|wait|test|progress_thread)$",
+    ),
+    "teams": (
+        "Groups and teams",
+        "Threads that reduce with each other, what a communicator is for the library, and a barrier.",
+        r"sf_(team\w*|group\w*|barrier|rank_order)$",
+    ),
+    "layouts": ("Layouts", "Which rank has which elements of the whole job.", r"sf_layout\w*$"),
+    "vectors": (
+        "MPI's shape",
+        "Every rank brings one vector, and the vectors are combined place by place.",
+        r"sf_(allreduce|reduce_scatter|scan|exscan)$",
+    ),
+    "names": (
+        "Names, memory, errors",
+        "What the library knows by name, memory that the ranks of a node share, and the texts of errors.",
+        r"sf_(list_\w+|allocate|free|error_message|version_text|mpi_library)$|SF_\w+$",
+    ),
+    "reductions": ("Reductions of arrays", "", r"sf_\w+$"),  # the head of the module says what it has
 }
 ORDER = ("reductions", "vectors", "layouts", "plans", "started", "accumulators", "teams", "names")
 
@@ -28,6 +51,7 @@ class Entry:
     name: str
     comment: str
     codes: list = field(default_factory=list)
+    before: str = ""  # a comment on this procedure and those after it
 
 
 def joined(lines):
@@ -59,7 +83,7 @@ def procedures(lines):
 def read(text):
     """Entries of the module, in the order of the source."""
     lines = joined(text.splitlines())
-    entries, comment, at, said = {}, [], 0, ""
+    entries, comment, at = {}, [], 0
     while at < len(lines):
         line = lines[at]
         stripped = line.strip()
@@ -73,14 +97,9 @@ def read(text):
                 entry = entries.setdefault(
                     generic[1] if generic else name, Entry(generic[1] if generic else name, words if generic else own)
                 )
-                if not generic and not own:
-                    entry.comment = said if name.split("_")[1] == "start" or not words else words
-                said = own or said
                 entry.codes.append(code)
             if words and not generic:
-                first = next(procedures(lines[at + 1 : end]))[1]
-                if words not in entries[first].comment:
-                    entries[first].comment = words + "\n\n" + entries[first].comment
+                entries[next(procedures(lines[at + 1 : end]))[1]].before = words
             comment, at = [], end
         elif found := re.match(r"type(?:, bind\(c\))? :: (\w+)|type :: (\w+)", stripped.replace(", bind(c)", "")):
             end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end type"))
@@ -123,7 +142,8 @@ def marked(words):
     return "".join(parts)
 
 
-def shown(entry):
+def shown(entry, described, operation):
+    """The entry of a procedure or type; of one that makes an operation: its arguments, and the facts of the operation."""
     codes = entry.codes if len(entry.codes) <= 2 else entry.codes[:1]
     blocks = []
     for code in codes:
@@ -141,6 +161,9 @@ def shown(entry):
             re.search(r"^\s*((?:real|complex|integer|type)\([^)]*\))", "\n".join(code), re.MULTILINE)[1] for code in entry.codes
         )
         lines.append(f"Also for {', '.join(f'`{kind}`' for kind in list(kinds)[1:])}.")
+    names = dict.fromkeys(re.findall(r"\w+", (re.search(r"\((.*?)\)", blocks[0]) or ["", ""])[1]) if blocks else [])
+    given = "\n".join(f"- `{name}`: {described[name]}." for name in names if name in described)
+    lines += filter(None, [given + ("\n" if given else "") + (facts(operation) if operation else "")])
     return "\n\n".join(lines)
 
 
@@ -163,31 +186,32 @@ def pages(house, release):
             raise SystemExit(
                 f"{name} of the Fortran module has no declaration that docs/site/reference/fortran.py can read, mend either"
             )
-        page = next(page for page, (_, pattern) in SUBJECTS.items() if re.match(pattern, name))
+        page = next(page for page, (*_, pattern) in SUBJECTS.items() if re.match(pattern, name))
         if entries[name] not in found[page]:
             found[page].append(entries[name])
+    words, described = arguments("\n".join(head))
+    of_operations = made_by("fortran")
+    order = list(of_operations)
+    found["reductions"].sort(key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
     made = {}
     for page in ORDER:
-        words = arguments("\n".join(head)) if page == "reductions" else "Procedures and types of the module `steadfold`."
-        made[f"reference/fortran/{page}.md"] = (
-            "\n\n".join([f"# {SUBJECTS[page][0]} in Fortran", words, *(shown(entry) for entry in found[page])]) + "\n"
-        )
+        title, what, _ = SUBJECTS[page]
+        said = [what or words, *(marked(entry.before) for entry in found[page] if entry.before)]
+        shown_of_page = [
+            shown(entry, described if page == "reductions" else {}, of_operations.get(entry.name)) for entry in found[page]
+        ]
+        made[f"reference/fortran/{page}.md"] = "\n\n".join([f"# {title} in Fortran", *said, *shown_of_page]) + "\n"
     return made
 
 
 def arguments(head):
-    """The comment at the head of the module; its list of arguments is a table."""
-    blocks = []
+    """The comment at the head of the module, its list of arguments as a table; and what it says of each argument."""
+    blocks, described = [], {}
     for paragraph in re.split(r"\n\s*\n", head):
         if not paragraph.startswith("  "):
             blocks.append(marked(" ".join(paragraph.split())))
             continue
-        rows = re.split(r"\n(?=  \S)", paragraph)
-        blocks.append(
-            "| argument | what it is |\n|---|---|\n"
-            + "\n".join(
-                "| `{}` | {} |".format(*(lambda words: (words[0], marked(words[1])))(" ".join(row.split()).split(" ", 1)))
-                for row in rows
-            )
-        )
-    return "\n\n".join(blocks)
+        rows = [" ".join(row.split()).split(" ", 1) for row in re.split(r"\n(?=  \S)", paragraph)]
+        described |= {name: marked(words) for name, words in rows}
+        blocks.append(table(["argument", "what it is"], [[f"`{name}`", said] for name, said in described.items()]))
+    return "\n\n".join(blocks), described

@@ -5,6 +5,8 @@ import inspect
 import re
 import sys
 
+from .operations import PYTHON, facts, made_by
+
 # Page -> title, and where its names come from; whatever the package offers besides is a fault.
 SUBJECTS = {
     "reductions": ("Reductions of arrays", ("_reductions", "_operations")),
@@ -15,6 +17,9 @@ SUBJECTS = {
     "groups": ("Layouts, groups and teams", ("_core",)),
     "errors": ("Errors", ("_errors",)),
 }
+
+
+NOT_OF_ARRAYS = ("fsum", "Statistics", "reduce")  # which have other arguments, and say so themselves
 
 
 def prose(doc):
@@ -61,6 +66,19 @@ def plain(annotation):
     return text.replace("_core.", "").replace("typing.", "")
 
 
+def arguments(what, documented):
+    """The options of a function that its package describes, as a list."""
+    described = dict(re.findall(r"^(\w+)\n((?:    .*\n?)+)", documented, re.MULTILINE))
+    given = inspect.signature(what).parameters
+    return "\n".join(f"- `{name}`: {' '.join(text.split())}" for name, text in described.items() if name in given)
+
+
+def reduction(name, what, documented, operation):
+    """The entry of a function of arrays: what it says of itself, its options, and the facts of its operation."""
+    said, example, rest = entry(name, what, 2).partition("\n\n```pycon\n")
+    return f"{said}\n\n{arguments(what, documented)}\n{facts(operation, PYTHON) if operation else ''}".rstrip() + example + rest
+
+
 def entry(name, what, depth, of=""):
     """A function or a class with its methods."""
     doc = inspect.getdoc(what) or ""
@@ -104,7 +122,9 @@ def members(what):
 def pages(house, release):
     sys.path.insert(0, str(release / "python"))
     package = importlib.import_module("steadfold")
-    made, lost = {}, set(package.__all__)
+    made, lost, of_operations = {}, set(package.__all__), made_by("python")
+    order = list(of_operations)
+    modules_doc = inspect.cleandoc(importlib.import_module("steadfold._reductions").__doc__)
     for page, (title, modules) in SUBJECTS.items():
         names = [name for name in package.__all__ if module_of(package, name) in modules]
         lost -= set(names)
@@ -114,16 +134,14 @@ def pages(house, release):
             if modules[0] != "_core"
             else "Who holds what, and who reduces with whom."
         )
-        made[f"reference/python/{page}.md"] = (
-            "\n\n".join(
-                [
-                    f"# {title} in Python",
-                    words,
-                    *(entry(name, getattr(package, name), 2) for name in sorted(names, key=str.lower)),
-                ]
-            )
-            + "\n"
-        )
+        names.sort(key=lambda name: (order.index(name) if name in order else len(order), name.lower()))
+        entries = [
+            reduction(name, getattr(package, name), modules_doc, of_operations.get(name))
+            if page == "reductions" and name not in NOT_OF_ARRAYS
+            else entry(name, getattr(package, name), 2)
+            for name in names
+        ]
+        made[f"reference/python/{page}.md"] = "\n\n".join([f"# {title} in Python", words, *entries]) + "\n"
     if lost:
         raise SystemExit(f"names of the Python package on no page ({', '.join(sorted(lost))}), name their module in SUBJECTS")
     dask = importlib.import_module("steadfold.dask")

@@ -1,0 +1,109 @@
+"""The entries of reference pages. A heading below the title names an entry, or several; what follows up to the next
+heading is its text. Entries get their examples here, and the names in docs/calls.md become links to entries."""
+
+import re
+from dataclasses import dataclass
+from textwrap import dedent
+
+from markdown import CODE_SPAN, FENCE, first_sentence
+from tables import LANGUAGES
+
+HEADING = re.compile(r"^(##+) (.*)$", re.MULTILINE)
+# The programs that show the calls of docs/calls.md. Python has examples in its docstrings.
+PROGRAMS = {"cxx": ("calls.cpp", "cpp"), "c": ("calls.c", "c"), "fortran": ("calls.f90", "fortran")}
+# The lines below a comment that consists of names, up to an empty line, are the example of these.
+EXAMPLE = re.compile(r"^( +)(?://|/\*|!) (\w+(?:, \w+)*)(?: \*/)?\n((?:\1.*\n)+)", re.MULTILINE)
+INDEX = re.compile(r"(?<=-->\n)\| you want .*?(?=<!-- end -->)", re.DOTALL)
+
+
+@dataclass
+class Entry:
+    page: str
+    heading: str  # with the signs before it
+    text: str
+
+    @property
+    def names(self):
+        return re.sub(r"[`\\#]", "", self.heading).strip().split(", ")
+
+    @property
+    def place(self):
+        """Page and anchor: the one that GitHub, too, makes of a heading."""
+        words = self.heading.lstrip("# ").lower()
+        return f"{self.page}#{re.sub(r'[^-_a-z0-9 ]', '', words).replace(' ', '-')}"
+
+    @property
+    def has_example(self):
+        return "\n\nExample:\n" in self.text or "```pycon\n" in self.text
+
+
+def split(page, text):
+    """What stands before the first entry, and the entries."""
+    masked = FENCE.sub(lambda code: " " * len(code[0]), text)
+    found = list(HEADING.finditer(masked))
+    ends = [each.start() for each in found[1:]] + [len(text)]
+    entries = [Entry(page, text[each.start() : each.end()], text[each.end() : end]) for each, end in zip(found, ends)]
+    return text[: found[0].start()] if found else text, entries
+
+
+def examples(house, language):
+    """Name -> the lines of a program that are its example."""
+    if language not in PROGRAMS:
+        return {}
+    program, fence = PROGRAMS[language]
+    return {
+        name: f"Example:\n\n```{fence}\n{dedent(lines)}```"
+        for _, names, lines in EXAMPLE.findall((house / "examples/calls" / program).read_text())
+        for name in names.split(", ")
+    }
+
+
+def completed(house, language, pages):
+    """The pages with their examples. An entry without a sentence is an error, and an example without an entry."""
+    given, faults, shown = examples(house, language), [], set()
+    for page, text in pages.items():
+        opening, entries = split(page, text)
+        for entry in entries:
+            if not first_sentence(entry.text):
+                faults.append(f"{entry.place} has no sentence, write a comment where it is declared")
+            for name in dict.fromkeys(given[name] for name in entry.names if name in given):
+                entry.text = f"{entry.text.rstrip()}\n\n{name}\n\n"
+            shown.update(entry.names)
+        pages[page] = opening + "".join(entry.heading + entry.text for entry in entries)
+    faults += [f"examples/calls has an example of {name}, which has no entry in {language}" for name in set(given) - shown]
+    if faults:
+        raise SystemExit("\n".join(faults))
+    return pages
+
+
+def with_links(text, made):
+    """docs/calls.md with links from its names to entries. A name without an entry is an error, or without an example."""
+    found = {language: {} for language in LANGUAGES}
+    for page, each in made.items():
+        for language in LANGUAGES:
+            if re.match(rf"reference/{language}[./]", page):
+                for entry in split(page, each)[1]:
+                    for name in entry.names:
+                        found[language].setdefault(name, entry)
+    faults = []
+
+    def link(span, language):
+        name = re.match(r"[\w ]+", span[0].strip("`"))[0]
+        entry = found[language].get(name)
+        if not entry or not (entry.has_example or language == "command"):
+            faults.append(f"{name} ({language}) has no {'example in examples/calls' if entry else 'entry'}, see docs/calls.md")
+            return span[0]
+        return f"[{span[0]}]({entry.place})"
+
+    def row(line):
+        want, *cells = line.split(" | ")
+        return " | ".join([want, *(CODE_SPAN.sub(lambda span, of=of: link(span, of), cell) for of, cell in zip(LANGUAGES, cells))])
+
+    def rows(table):
+        head, rule, *lines = table[0].splitlines()
+        return "\n".join([head, rule, *map(row, lines), ""])
+
+    text = INDEX.sub(rows, text)
+    if faults:
+        raise SystemExit("\n".join(faults))
+    return text
