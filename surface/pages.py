@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tables import LANGUAGES, METHODS, ROOT, calls, classes, enumerations, listing, operations
+from tables import LANGUAGES, METHODS, ROOT, calls, classes, enumerations, listing, load, operations
 
 FENCES = {".c": "c", ".cpp": "cpp", ".f90": "fortran", ".py": "python"}
 
@@ -51,6 +51,10 @@ def index(rows):
                  [[want, *(", ".join(f"`{name}`" for name in names[language]) for language in LANGUAGES)] for want, names in rows])
 
 
+def commands():
+    return table(["you want", "command"], [[each["want"], f"`{each['command']}`"] for each in load("calls.toml")["command"]])
+
+
 def shifted(paragraph):
     """To the left, so that its first line is not indented; lines of the preprocessor are not, anyway."""
     indent = re.match(" *", paragraph)[0]
@@ -72,7 +76,7 @@ def quoted(path, part):
 
 
 TABLES = {
-    "docs/calls.md": {"operations": lambda: index(calls()[0]), "calls": lambda: index(calls()[1])},
+    "docs/calls.md": {"operations": lambda: index(calls()[0]), "calls": lambda: index(calls()[1]), "commands": commands},
     "docs/guarantees.md": {"methods": methods_of_operations, "operations": facts_of_operations, "classes": types_of_classes},
 }
 BEGIN, END = "<!-- {}: made by ./dev surface from surface/ -->\n", "<!-- end -->\n"

@@ -12,8 +12,8 @@ WIDTH = 120
 METHODS = ("tree", "exact", "binned", "plain")
 TERMS = ("elements", "absolute values", "squares", "products", "conjugated products")
 CLASSES = ("real", "integer", "narrow", "complex", "extended")
-# What index tables call them; C++ and Python: with what stands before their names.
-LANGUAGES = {"cxx": "C++, `sf::`", "c": "C", "fortran": "Fortran", "python": "Python, `sf.`", "command": "command"}
+# What the tables of docs/calls.md call them; C++ and Python: with what stands before their names.
+LANGUAGES = {"cxx": "C++, `sf::`", "c": "C", "fortran": "Fortran", "python": "Python, `sf.`"}
 # The keys of an operation, and the values that they may have where these are few.
 KNOWN = {
     "name": None, "about": None, "note": None, "words": None, "combines": None, "bits": None, "empty": None, "alias": None,
@@ -55,15 +55,14 @@ def calls_of(operation):
     """The calls of each language that make an operation; none where there is no such call."""
     made = {"cxx": (operation.bundle or operation.cxx)[:1], "c": [operation.c],
             "fortran": [f"sf_{operation.fortran['name']}"] if operation.fortran else [],
-            "python": [operation.python["name"]] if operation.python else [], "command": []}
+            "python": [operation.python["name"]] if operation.python else []}
     return made | {language: given if isinstance(given, list) else [given] for language, given in operation.by_hand.items()}
 
 
 def calls():
     """What one may want, and the calls of each language: of operations, and those of calls.toml."""
     wants = [(each.about, calls_of(each)) for each in operations()]
-    others = [(given["want"], {language: given.get(language, []) for language in LANGUAGES}) for given in load("calls.toml")["call"]]
-    return wants, others
+    return wants, [(given["want"], {language: given.get(language, []) for language in LANGUAGES}) for given in load("calls.toml")["call"]]
 
 
 def enumerations():

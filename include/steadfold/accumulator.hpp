@@ -89,7 +89,7 @@ class Accumulator {
   /// Makes it an accumulator of no rows.
   void clear() { detail::check(sf_accumulator_clear(get())); }
 
-  /// One element, to an accumulator of one column.
+  /// Adds one element to an accumulator of one column, or subtracts it.
   void add(T x) { change(sf_accumulator_add, Elements(&x, 1), 1); }
   void subtract(T x) { change(sf_accumulator_subtract, Elements(&x, 1), 1); }
   /// Rows of `columns()` elements, one after the other; `threads` that are made for this call.

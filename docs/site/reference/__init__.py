@@ -24,7 +24,8 @@ def overview(title, words, below):
             for entry in split(page, text)[1]
             if entry.heading.startswith("## ")
         ]
-        parts += [f"## [{title_of(text)}]({page.removeprefix('reference/')})", first_sentence(text), table(["entry", "what it is"], rows)]
+        title = f"## [{title_of(text)}]({page.removeprefix('reference/')})"
+        parts += [title, first_sentence(text), table(["entry", "what it is"], rows)]
     return "\n\n".join(parts) + "\n"
 
 

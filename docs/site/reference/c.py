@@ -78,11 +78,9 @@ def operations_and_collectives(entries):
     call = next(broken(item.code) for page in entries for item in page.items() if item.name == "sf_reduce")
     lines = [
         "# Operations of C",
-        "The functions that reduce take an `sf_call` ([steadfold.h](steadfold.md#sf_call-sf_unknown-sf_all_ranks)), whose fields "
-        "`operation` and `collective` say what they do. The functions are `sf_reduce` (a communicator), `sf_group_reduce` (a "
-        "group), `sf_reduce_local` (one process), and plans, bundles and started calls.",
-        "In the examples `comm` is a communicator, `x` and `y` are the `rows` elements of this rank, and `check` ends the program "
-        "unless the status is `SF_OK`: [calls.c](../../../examples/calls/calls.c).",
+        "The functions that reduce take an `sf_call` ([steadfold.h](steadfold.md#sf_call-sf_unknown-sf_all_ranks)), whose "
+        "fields `operation` and `collective` say what they do. The functions are `sf_reduce` (a communicator), "
+        "`sf_group_reduce` (a group), `sf_reduce_local` (one process), and plans, bundles and started calls.",
     ]
     for each in operations():
         sentence = each.about + (f" ({each.note})" if each.note else "")
@@ -99,7 +97,8 @@ def operations_and_collectives(entries):
     for each in next(each for each in enumerations() if each.name == "collective").entries:
         sentence = each.about + (f"; {each.note}" if each.note else "")
         name = f"SF_{each.name.upper()}"
-        lines += [f"## {name}", f"{words(sentence[0].upper() + sentence[1:])}.", f"```c\ncall.collective = {name};\n{call}\n```"]
+        code = f"```c\ncall.collective = {name};\n{call}\n```"
+        lines += [f"## {name}", f"{words(sentence[0].upper() + sentence[1:])}.", code]
     return "\n\n".join(lines) + "\n"
 
 

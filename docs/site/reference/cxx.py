@@ -211,14 +211,13 @@ class Reader:
             return
         shown = tidy(code)
         name, kind = name_of(shown)
+        alike = next((each for each in entries if each.kind == kind and name in each.name.split(", ")), None)
         last = entries[-1] if entries else None
-        if (
-            last
-            and last.kind == kind
-            and (name in last.name.split(", ") or not doc and not has_gap and of not in (name, last.name))
-        ):
+        if alike:
+            alike.declarations.append((doc, shown))
+        elif last and last.kind == kind and not doc and not has_gap and of not in (name, last.name):
             last.declarations.append((doc, shown))
-            last.name += f", {name}" if name not in last.name.split(", ") else ""
+            last.name += f", {name}"
         else:
             entries.append(Entry(name, kind, [(doc, shown)]))
 

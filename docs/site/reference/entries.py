@@ -34,7 +34,7 @@ class Entry:
 
     @property
     def has_example(self):
-        return "\n\nExample:\n" in self.text or "```pycon\n" in self.text
+        return "\n\nExample" in self.text or "```pycon\n" in self.text
 
 
 def split(page, text):
@@ -52,7 +52,7 @@ def examples(house, language):
         return {}
     program, fence = PROGRAMS[language]
     return {
-        name: f"Example:\n\n```{fence}\n{dedent(lines)}```"
+        name: f"Example, of [{program}](../../../examples/calls/{program}):\n\n```{fence}\n{dedent(lines)}```"
         for _, names, lines in EXAMPLE.findall((house / "examples/calls" / program).read_text())
         for name in names.split(", ")
     }
@@ -78,9 +78,9 @@ def completed(house, language, pages):
 
 def with_links(text, made):
     """docs/calls.md with links from its names to entries. A name without an entry is an error, or without an example."""
-    found = {language: {} for language in LANGUAGES}
+    found = {language: {} for language in (*LANGUAGES, "command")}
     for page, each in made.items():
-        for language in LANGUAGES:
+        for language in found:
             if re.match(rf"reference/{language}[./]", page):
                 for entry in split(page, each)[1]:
                     for name in entry.names:
@@ -95,13 +95,15 @@ def with_links(text, made):
             return span[0]
         return f"[{span[0]}]({entry.place})"
 
-    def row(line):
+    def row(line, languages):
         want, *cells = line.split(" | ")
-        return " | ".join([want, *(CODE_SPAN.sub(lambda span, of=of: link(span, of), cell) for of, cell in zip(LANGUAGES, cells))])
+        linked = [CODE_SPAN.sub(lambda span, of=of: link(span, of), cell) for of, cell in zip(languages, cells)]
+        return " | ".join([want, *linked])
 
     def rows(table):
         head, rule, *lines = table[0].splitlines()
-        return "\n".join([head, rule, *map(row, lines), ""])
+        languages = ("command",) if head.endswith("| command |") else LANGUAGES
+        return "\n".join([head, rule, *(row(line, languages) for line in lines), ""])
 
     text = INDEX.sub(rows, text)
     if faults:
