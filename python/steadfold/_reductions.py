@@ -1,9 +1,17 @@
 """Reductions of arrays, on one process or over the ranks of a communicator: the functions that users call.
 
-All take the same options:
+All take the same arguments and options, where they make sense:
 
+x
+    The elements of this process: an array of any shape and strides, or what NumPy makes an array of.
+y
+    The second factors, broadcast to the elements.
 axis
     The axis or tuple of axes that are reduced, as in NumPy. None: all.
+dtype
+    That of the result: float32, float64 or complex of them; integers keep theirs or are widened to 64 bits.
+out
+    The array that gets the result, as in NumPy.
 keepdims
     Whether reduced axes stay, with one index.
 where
@@ -126,8 +134,6 @@ def sum(
 
     weights
         Other factors, broadcast to the elements: the sum of the products, none of which is rounded.
-    dtype
-        That of the result: float32, float64 or complex of them; integers keep theirs or are widened to 64 bits.
 
     Options are explained in ``help(steadfold)``.
 

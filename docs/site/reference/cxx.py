@@ -269,7 +269,9 @@ def entry(found, types, of=""):
     lines = [f"{'###' if of else '##'} {sign}{of}{found.name}{sign}"]
     code = []
     if found.kind == "value" and len(found.declarations) > 1:
-        return "\n\n".join([*lines, "Constants.", "```cpp\n" + "\n".join(map(noted, found.declarations)) + "\n```"])
+        type_of = found.declarations[0][1].split(found.name.split(",")[0])[0].split()[-1]
+        rows = "\n".join(map(noted, found.declarations))
+        return "\n\n".join([*lines, f"Constants of type `{type_of}`.", f"```cpp\n{rows}\n```"])
     for doc, declaration in [*found.declarations, ("end", None)]:
         if doc and code:
             lines.append("```cpp\n" + "\n".join(code) + "\n```")
@@ -387,12 +389,8 @@ def pages(house, release):
         if each.cxx
     }
     for each in readers["dots.hpp"].public:
-        each.declarations = [
-            (comment, code.replace("operator()", each.name).removesuffix(" const"))
-            for comment, _ in each.declarations
-            for member in types["Dots"].members
-            for _, code in member.declarations
-        ]
+        codes = signatures(each.name, "elements", types["Dots"])
+        each = Entry(each.name, "function", list(zip([each.declarations[0][0]] + [""] * len(codes), codes)))
         entries["dots.hpp"][each.name] = entry(each, types)
     entries["steadfold.hpp"] = made_of_table | {
         name: text for name, text in entries["steadfold.hpp"].items() if name not in made_of_table

@@ -8,11 +8,13 @@ RESULTS = {
     "located": "the value, and its index in the whole job",
     "statistics": "ten numbers",
 }
-
-
-# Errors by the status that C, C++ and Fortran have of them: what Python raises.
-PYTHON = {"SF_INVALID_ARGUMENT": "InvalidArgumentError", "SF_OPERATOR_FAILED": "OperatorError", "SF_UNSUPPORTED":
-          "UnsupportedError", "SF_MISMATCH": "MismatchError"}
+# What Python raises where C, C++ and Fortran have a status. Its docstrings tell what is done without elements.
+PYTHON = {
+    "SF_INVALID_ARGUMENT": "InvalidArgumentError",
+    "SF_OPERATOR_FAILED": "OperatorError",
+    "SF_UNSUPPORTED": "UnsupportedError",
+    "SF_MISMATCH": "MismatchError",
+}
 
 
 def made_by(language):
@@ -34,17 +36,22 @@ def facts(each, names=None):
         "SF_UNSUPPORTED": "the type or the method does not serve this operation",
         "SF_MISMATCH": "the ranks made different calls",
     }
-    said = [
-        f"`{names[status] if names else status}`: {why}" for status, why in errors.items() if why and (not names or status in names)
-    ]
+    names = names or {status: status for status in errors}
+    said = "; ".join(f"`{names[status]}`: {why}" for status, why in errors.items() if why and status in names)
     result = RESULTS[each.result] + ("; a float of narrow elements" if "narrow" in each.takes else "")
     if each.empty != "SF_EMPTY":
         result += f". No elements: {each.empty}"
+    method = f"`{each.default}` by default"
+    method += f" ({listing(unlike)})" if unlike else ""
+    method += f"; also {others}" if others else ""
+    takes = f"{listing(each.takes)} ([which types these are](../../guarantees.md#types))" if each.takes else "any"
     rows = [
-        f"Elements: {listing(each.takes)} ([which types these are](../../guarantees.md#types))." if each.takes else "Elements: any.",
+        f"Elements: {takes}.",
         f"Result: {result}.",
-        f"Method: `{each.default}` by default{f' ({listing(unlike)})' if unlike else ''}" + (f"; also {others}." if others else "."),
+        f"Method: {method}.",
         f"Bits by the default method: {each.bits}.",
-        f"Errors, [on all ranks](../../guarantees.md#what-happens-when-something-is-wrong): {'; '.join(said)}.",
+        f"Errors, [on all ranks](../../guarantees.md#what-happens-when-something-is-wrong): {said}.",
     ]
+    if each.result == "located" and "SF_EMPTY" not in names:  # Python gives the index alone
+        del rows[1]
     return "\n".join(f"- {row}" for row in rows)

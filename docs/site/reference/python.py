@@ -70,12 +70,13 @@ def arguments(what, documented):
     """The options of a function that its package describes, as a list."""
     described = dict(re.findall(r"^(\w+)\n((?:    .*\n?)+)", documented, re.MULTILINE))
     given = inspect.signature(what).parameters
-    return "\n".join(f"- `{name}`: {' '.join(text.split())}" for name, text in described.items() if name in given)
+    return "\n".join(f"- `{name}`: {' '.join(described[name].split())}" for name in given if name in described)
 
 
 def reduction(name, what, documented, operation):
     """The entry of a function of arrays: what it says of itself, its options, and the facts of its operation."""
     said, example, rest = entry(name, what, 2).partition("\n\n```pycon\n")
+    said = said.replace("\n\nOptions are explained in ``help(steadfold)``.", "")
     return f"{said}\n\n{arguments(what, documented)}\n{facts(operation, PYTHON) if operation else ''}".rstrip() + example + rest
 
 
