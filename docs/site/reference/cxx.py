@@ -344,22 +344,20 @@ def arguments(codes, comment):
     )
 
 
-def operation(each, constant, functions, built_in):
-    """The entry of an operation: its calls, with the object that other calls take, its arguments and the facts."""
-    name = (each.bundle or each.cxx)[0]
-    declared = functions.get(name)
-    codes = [code for _, code in declared.declarations] if declared else signatures(name, each.operands, built_in)
-    [(comment, objects)] = constant.declarations
-    code = ";\n".join([*map(broken, codes), objects.replace("{}", "")])
-    named = f"The operator that `reduce`, `allreduce` and plans take is `{each.cxx[0]}`." if declared else ""
-    return "\n\n".join(
-        [
-            f"## {name}",
-            f"{documented(comment)} {named}".rstrip(),
-            f"```cpp\n{code};\n```",
-            arguments(codes, built_in.declarations[0][0]) + "\n" + facts(each),
-        ]
-    )
+def operation(each, constant, declared, types):
+    """The entry of an operation: its calls, with the object that other calls take, its arguments and the facts.
+    `declared`: the function itself, where there is one beside the object."""
+    [(comment, code)] = constant.declarations
+    code = code.replace("{}", "") + ";"
+    if declared:
+        codes = [each for _, each in declared.declarations]
+        said = f"{entry(declared, types)}\n\nThe operator that `reduce`, `allreduce` and plans take:\n\n```cpp\n{code}\n```"
+    else:
+        name = (each.bundle or each.cxx)[0]
+        codes = signatures(name, each.operands, types["BuiltIn"])
+        calls = "\n".join(f"{broken(each)};" for each in codes)
+        said = f"## {name}\n\n{documented(comment)}\n\n```cpp\n{calls}\n{code}\n```"
+    return f"{said}\n\n{arguments(codes, types['BuiltIn'].declarations[0][0])}\n{facts(each)}"
 
 
 def brought(name, texts, entries):
@@ -384,7 +382,9 @@ def pages(house, release):
     functions = {each.name: each for each in readers["steadfold.hpp"].public}
     constants = {each.name.split(", ")[0]: each for each in readers["constants.hpp"].public}
     made_of_table = {
-        (each.bundle or each.cxx)[0]: operation(each, constants[each.cxx[0]], functions, types["BuiltIn"])
+        (each.bundle or each.cxx)[0]: operation(
+            each, constants[each.cxx[0]], functions.get((each.bundle or each.cxx)[0]), types
+        )
         for each in operations()
         if each.cxx
     }
