@@ -1,5 +1,6 @@
-// Makes programs of steps; one that makes many keeps its tables, and a program that is made anew its memory.
-// Rank order: that of the steps. Cost: O(steps); allocates only where a program is larger than those before it.
+// Makes programs from steps. A compiler that makes many programs reuses its tables, and a program that is made again
+// reuses its memory.
+// Rank order: the order of the steps. Cost: O(steps). Allocates only if a program is larger than all before it.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,12 @@
 
 namespace steadfold::schedule {
 
-/// Gives slots places and communications tickets, and works out which completions a step must wait for: it follows, for
-/// every slot, which communications still read or write it. One thread at a time.
+/// Assigns places to slots and tickets to communications, and finds the completions for which each step must wait. To
+/// this end it tracks, for every slot, the communications that still read or write it. Use it from one thread at a
+/// time.
 class Compiler {
  public:
-  /// Takes all steps out of the generator, as Program's constructor does. Afterwards `program` is theirs, whatever it
-  /// was before.
+  /// Takes all steps out of the generator, as the constructor of Program does. Replaces the contents of `program`.
   void compile(Steps steps, std::uint32_t segments, Program& program);
 
  private:
@@ -23,7 +24,7 @@ class Compiler {
 
   struct SlotUsers {
     std::uint32_t writer = none;   // the last communication that writes the slot
-    std::uint32_t readers = none;  // in reads_: the last communication that reads it since it was last written
+    std::uint32_t readers = none;  // in reads_: the last communication that reads the slot after its last write
   };
   struct OpenRead {
     std::uint32_t ticket;
@@ -46,9 +47,9 @@ class Compiler {
   std::vector<Slot> slots_;               // by place
   std::vector<SlotUsers> traffic_;        // by place
   std::vector<OpenRead> reads_;           // of all slots
-  std::vector<std::uint8_t> waited_for_;  // by ticket
-  bool in_message_ = false;               // the step before was not the last of its message
-  std::uint32_t first_ = 0;               // the message's first step
+  std::vector<std::uint8_t> waited_for_;  // by ticket: whether a step has waited for it
+  bool in_message_ = false;               // the last step was not the last of its message
+  std::uint32_t first_ = 0;               // first step of the message
 };
 
 }  // namespace steadfold::schedule

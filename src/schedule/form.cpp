@@ -1,4 +1,4 @@
-// The rules of step.hpp, one case per kind of step.
+// The rules of step.hpp, with one case per kind of step.
 // Cost: O(1) per step.
 #include "schedule/form.hpp"
 
@@ -17,7 +17,7 @@
 namespace steadfold::schedule {
 namespace {
 
-// Whether `to` may be given what `from` holds, as bytes: partials to partials, values to values.
+// Whether the contents of `from` may be copied to `to`: partials to partials, values to values.
 bool may_hold_same(Slot to, Slot from) {
   return (holds_partial(to) && holds_partial(from)) || (holds_value(to) && holds_value(from));
 }
@@ -47,9 +47,9 @@ constexpr Key key_of(Slot slot) noexcept {
 
 constexpr bool is_before(const Step& a, const Step& b) noexcept { return key_of(a.target) < key_of(b.target); }
 
-// The first step whose target an earlier one has; null if none has.
+// The first step whose target an earlier step has too, or null.
 const Step* named_twice(std::span<const Step> message) {
-  if (std::ranges::adjacent_find(message, std::not_fn(is_before)) == message.end()) return nullptr;  // most are
+  if (std::ranges::adjacent_find(message, std::not_fn(is_before)) == message.end()) return nullptr;  // the usual case
   std::vector<const Step*> sorted;
   for (const Step& step : message) sorted.push_back(&step);
   std::ranges::stable_sort(sorted, {}, [](const Step* step) { return key_of(step->target); });
@@ -71,7 +71,7 @@ std::string fault_of_message(std::span<const Step> message) {
   return again == nullptr ? "" : "a message that names " + text_of(again->target) + " twice";
 }
 
-// With whom a slot comes: the place of its message's last slot, and how many slots the message has.
+// The message with which a slot arrives: the place of its last slot, and its number of slots.
 struct Company {
   std::uint32_t last = Program::no_place;
   std::size_t count = 0;
@@ -79,12 +79,13 @@ struct Company {
   friend bool operator==(const Company&, const Company&) = default;
 };
 
-// Whether each slot of a message that is received came with the same others before; `companies` are those, by place.
+// Checks that each slot of a received message arrives with the same other slots as before. `companies` are these, by
+// place.
 std::string fault_of_company(const Program& program, std::span<const Step> message, std::vector<Company>& companies) {
   const Company own{program.places(message.back()).target, message.size()};
   for (const Step& step : message) {
     const std::uint32_t place = program.places(step).target;
-    if (place == Program::no_place) return {};  // which fault_of_form reports
+    if (place == Program::no_place) return {};  // fault_of_form reports it
     Company& known = companies[place];
     if (known.count == 0) known = own;
     if (known != own) return text_of(step.target) + " comes in several companies, which share its memory";
@@ -94,7 +95,8 @@ std::string fault_of_company(const Program& program, std::span<const Step> messa
 
 constexpr bool is_in_wave(const Step& step, StepKind kind) { return step.any_order && step.kind == kind; }
 
-// What is wrong with the merges of a wave; `merges` are steps in a row, after which come others.
+// Describes the fault in the merges of a wave, or returns an empty text. `merges` are all consecutive merges after the
+// wave.
 std::string fault_of_merges(std::span<const Step> receives, std::span<const Step> merges) {
   if (merges.size() != receives.size())
     return "a wave of " + std::to_string(receives.size()) + " slots and " + std::to_string(merges.size()) + " merges";
@@ -108,7 +110,7 @@ std::string fault_of_merges(std::span<const Step> receives, std::span<const Step
   return {};
 }
 
-// Messages of a wave take each other's slots, so these must be alike.
+// Messages of a wave may take each other's slots, so their slots must be alike.
 std::string fault_of_receives(std::span<const Step> receives) {
   const auto last = std::ranges::find(receives, false, &Step::more);
   const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // of the first message
@@ -141,8 +143,8 @@ bool one_segment(const Step& step, std::uint32_t segments) {
 }  // namespace
 
 std::string fault_of_form(const Step& step, const Context& context) {
-  if (!kinds_allowed(step)) return "slots of a kind that such a step may not have";
-  if (!one_segment(step, context.segments)) return "slots of several segments, or of one that is not there";
+  if (!kinds_allowed(step)) return "slots of a kind that this step may not have";
+  if (!one_segment(step, context.segments)) return "slots of several segments, or of a segment that does not exist";
   const bool has_peer = step.kind == StepKind::send || step.kind == StepKind::receive;
   if (has_peer && (step.peer < 0 || step.peer >= context.rank_count || step.peer == context.rank)) {
     return "no peer " + std::to_string(step.peer);
@@ -150,7 +152,7 @@ std::string fault_of_form(const Step& step, const Context& context) {
   for (const RankRange covered : {step.covers.ranks, step.covers.apart}) {
     if (covered.first < 0 || covered.first >= context.rank_count || covered.count < 0 ||
         covered.count > context.rank_count)
-      return "covers ranks that are not there";
+      return "covers ranks that do not exist";
   }
   const auto run_of = [](RankRange ranks) -> RowSet {
     return RowRun{static_cast<Index>(ranks.first), static_cast<Count>(ranks.count)};
@@ -183,14 +185,14 @@ std::string fault_of_waves(std::span<const Step> steps) {
     return std::find_if_not(begin, steps.end(), [&](const Step& step) { return is_in_wave(step, kind); });
   };
   if (std::ranges::none_of(steps, &Step::any_order)) return {};
-  std::span<const Step> receives;  // of the wave that is not merged yet
-  std::vector<Key> slots;          // of waves, in order
+  std::span<const Step> receives;  // of the wave that has not been merged
+  std::vector<Key> slots;          // of waves, sorted
   for (auto at = steps.begin(); at != steps.end();) {
     const auto end = std::max(at + 1, end_of(at, at->kind));
     const std::span<const Step> row(at, end);
     std::string fault;
     if (is_in_wave(*at, StepKind::receive)) {
-      fault = receives.empty() ? fault_of_receives(row) : "a wave before the one before it is merged";
+      fault = receives.empty() ? fault_of_receives(row) : "a wave that begins before the last wave is merged";
       for (const Step& step : receives = row) insert(slots, key_of(step.target));
     } else if (is_in_wave(*at, StepKind::merge)) {
       fault = fault_of_merges(std::exchange(receives, {}), row);

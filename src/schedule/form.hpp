@@ -1,4 +1,4 @@
-// What a step may look like, by the rules of step.hpp, and steps and slots in words for error messages.
+// Checks that steps obey the rules of step.hpp, and converts steps and slots to text for error messages.
 // Cost: O(1) per step.
 #pragma once
 
@@ -18,21 +18,22 @@ constexpr bool holds_value(Slot slot) noexcept {
   return slot.kind == SlotKind::value || slot.kind == SlotKind::landing_value;
 }
 
-/// What is wrong with the form of a step, whatever the run: slots of the wrong kind or of several segments, a peer or
-/// covered ranks that do not exist. Empty if nothing is.
+/// Describes the fault in the form of a step, independent of a run: slots of the wrong kind or of several segments, a
+/// peer or covered ranks that do not exist. Returns an empty text if there is none.
 std::string fault_of_form(const Step& step, const Context& context);
 
-/// What is wrong with the messages of one rank; empty if nothing is.
+/// Describes the fault in the messages of one rank. Returns an empty text if there is none.
 std::string fault_of_messages(const Program& program);
 
-/// What is wrong with the waves of one rank's steps; empty if nothing is. Then a run in the order of the steps stands
-/// for all others: whichever slot a message fills, one merge takes it, into the same partial.
+/// Describes the fault in the waves of one rank's steps. Returns an empty text if there is none. In this case a run in
+/// the order of the steps stands for all orders: for any slot that a message fills, exactly one merge reads the slot,
+/// and all merges have the same target.
 std::string fault_of_waves(std::span<const Step> steps);
 
 std::string text_of(StepKind kind);
 std::string text_of(Slot slot);
 std::string text_of(RankRange range);
-/// The context as a failed proof names it.
+/// The context as the message of a failed proof names it.
 std::string text_of(const Context& context);
 
 }  // namespace steadfold::schedule

@@ -1,5 +1,5 @@
 // A lazy sequence written as a coroutine, so that an algorithm reads like its textbook and never stores its steps.
-// Cost: one allocation per sequence, one resume per step. Source: C++20 coroutines.
+// Cost: one allocation per sequence, one resume per element.
 #pragma once
 
 #include <coroutine>
@@ -8,7 +8,7 @@
 
 namespace steadfold::schedule {
 
-/// Move-only. `next` returns the next element, which is there until it is called again, or null at the end.
+/// Move-only. `next` returns the next element, valid until the next call of `next`, or null at the end.
 template <class T>
 class Generator {
  public:
@@ -19,13 +19,13 @@ class Generator {
     Generator get_return_object() { return Generator(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
-    /// What is yielded stays where it is, in the coroutine, until it is resumed.
+    /// The yielded object stays in the coroutine until it is resumed.
     std::suspend_always yield_value(const T& element) noexcept {
       current = &element;
       return {};
     }
     void return_void() noexcept {}
-    /// Clang before release 17 does not see a coroutine as done that throws from here, and would destroy its parts
+    /// Before release 17, Clang does not see a coroutine that throws from here as done, and would destroy its locals
     /// twice.
     void unhandled_exception() noexcept { thrown = std::current_exception(); }
   };

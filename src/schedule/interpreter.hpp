@@ -1,6 +1,7 @@
-// Carries out one rank's program: starts steps in order as soon as what they wait for is complete; never blocks.
-// Rank order: that of the steps. Cost: a few nanoseconds per step and per completion, however many communications are
-// open; allocates at construction only.
+// Runs one rank's program: starts steps in order, each as soon as the communications that it waits for are complete.
+// Never blocks.
+// Rank order: the order of the steps. Cost: a few nanoseconds per step and per completion, for any number of open
+// communications. Allocates only in the constructor.
 #pragma once
 
 #include <concepts>
@@ -11,13 +12,13 @@
 
 namespace steadfold::schedule {
 
-/// Which of a run's communications are complete.
+/// Records which communications of a run are complete.
 class Tickets {
  public:
-  /// Numbers below `count`; that number itself is never complete.
+  /// Tickets are the numbers below `count`. `count` itself is never complete.
   explicit Tickets(std::uint32_t count) : completed_in_(std::size_t{count} + 1, 0) {}
 
-  /// From now on numbers below `count`, of which none is started.
+  /// Begins a new run with tickets below `count`.
   void reset(std::uint32_t count) {
     if (completed_in_.size() <= count) completed_in_.resize(std::size_t{count} + 1, 0);
     reset();
@@ -30,7 +31,7 @@ class Tickets {
     ++open_;
     return started_++;
   }
-  /// A started communication, once.
+  /// Must be called once for a started communication.
   void complete(std::uint32_t ticket) noexcept {
     completed_in_[ticket] = run_;
     --open_;
@@ -39,33 +40,33 @@ class Tickets {
   bool all_complete() const noexcept { return open_ == 0; }
 
  private:
-  std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed, so that reset is O(1)
+  std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed; so reset is O(1)
   std::uint64_t run_ = 1;
   std::uint32_t open_ = 0;
   std::uint32_t started_ = 0;
 };
 
-/// What the interpreter drives: slots and a transport, or symbols. The steps it is given are elements of
-/// Program::steps(), so that Program::index_of and Program::places answer for them.
+/// The interface that the interpreter drives: slots and a transport, or symbols. The steps that it receives are
+/// elements of Program::steps(), so that Program::index_of and Program::places accept them.
 class Machine {
  public:
   virtual ~Machine() = default;
 
-  /// Carries out a lift, merge, copy or finish. False: not yet, or not all of it; `advance` then ends, and the next one
-  /// calls again with the same step.
+  /// Carries out a lift, merge, copy or finish. Returns false if the step is not finished. Then `advance` returns, and
+  /// its next call calls `compute` with the same step again.
   virtual bool compute(const Step& step) = 0;
-  /// Starts a message that is sent or received, named by its last step (see Program::message), or an add_words.
+  /// Starts an add_words, or the message that ends with this send or receive (see Program::message).
   virtual void start(const Step& step, std::uint32_t ticket) = 0;
-  /// Makes progress and tells `tickets` which communications have become complete.
+  /// Makes progress and reports completed communications to `tickets`.
   virtual void poll(Tickets& tickets) = 0;
 };
 
-/// The state of one run of a program. The program must outlive it. One thread at a time.
+/// The state of one run of a program. The program must outlive it. Use it from one thread at a time.
 class Interpreter {
  public:
   explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) { reset(); }
 
-  /// Goes back to the first step. Only before a run or after one has ended.
+  /// Goes back to the first step. Call it only before a run or after a run has ended.
   void reset() noexcept {
     tickets_.reset();
     next_ = program_->steps().data();
@@ -79,27 +80,27 @@ class Interpreter {
     reset();
   }
 
-  /// Does what can be done now. True when every step is done and every communication complete; further calls then do
-  /// nothing. Polls as long as that lets another step start, and at least once where something is open: some transports
-  /// move messages only when asked. Stops where the machine wants to go on later. A template, so that a machine which
-  /// is `final` is asked without virtual calls.
+  /// Does all that is possible now. Returns true when every step is done and every communication complete; further
+  /// calls then do nothing. Polls as long as polling lets another step start, and at least once if a communication is
+  /// open, since some transports move messages only when asked. Returns early if the machine asks to continue later. It
+  /// is a template so that calls to a `final` machine are not virtual.
   template <std::derived_from<Machine> Own>
   bool advance(Own& machine);
 
-  /// Has the processor fetch what `advance` looks at first.
+  /// Prefetches the data that `advance` reads first.
   void fetch_ahead() const noexcept {
     __builtin_prefetch(next_);
     __builtin_prefetch(wait_);
   }
 
-  /// The step that waits, or the number of steps when all have started.
+  /// The step that waits, or the number of steps if all have started.
   std::uint32_t next_step() const noexcept { return static_cast<std::uint32_t>(next_ - program_->steps().data()); }
 
  private:
   const Program* program_;
   Tickets tickets_;
   const Step* next_ = nullptr;
-  const Program::TicketWait* wait_ = nullptr;  // the first that was not over; the last one never is
+  const Program::TicketWait* wait_ = nullptr;  // the first wait that was not over; the last wait never is
 };
 
 template <std::derived_from<Machine> Own>

@@ -1,4 +1,5 @@
-// Steps by name, so that an algorithm reads like its textbook: `co_yield make::send(peer, partial(), landing())`.
+// Named functions that make steps, so that an algorithm reads like its textbook: `co_yield make::send(peer, partial(),
+// landing())`.
 #pragma once
 
 #include "schedule/step.hpp"
@@ -10,17 +11,17 @@ constexpr Step lift(Slot target, Rank own) {
   return {.kind = StepKind::lift, .target = target, .left = {}, .right = {}, .peer = -1, .covers = {own, 1}};
 }
 
-/// target := partial of these rows, which are the rank's own.
+/// target := partial of `part`, which must be rows of this rank.
 constexpr Step lift(Slot target, order::Interval part) {
   return {.kind = StepKind::lift, .target = target, .left = {}, .right = {}, .peer = -1, .covers = part};
 }
 
-/// The bytes of `from` to the peer's landing slot `to`.
+/// Sends the bytes of `from` to the peer's landing slot `to`.
 constexpr Step send(Rank peer, Slot from, Slot to) {
   return {.kind = StepKind::send, .target = to, .left = from, .right = {}, .peer = peer, .covers = {}};
 }
 
-/// landing slot `target` := what `peer` sends there; `covers` stays empty for values.
+/// landing slot `target` := the message from `peer`. `covers` stays empty for values.
 constexpr Step receive(Rank peer, Slot target, Covers covers = {}) {
   return {.kind = StepKind::receive, .target = target, .left = {}, .right = {}, .peer = peer, .covers = covers};
 }
@@ -30,29 +31,30 @@ constexpr Step merge(Slot target, Slot left, Slot right, Covers covers) {
   return {.kind = StepKind::merge, .target = target, .left = left, .right = right, .peer = -1, .covers = covers};
 }
 
-/// target := from; `covers` stays empty for values.
+/// target := from. `covers` stays empty for values.
 constexpr Step copy(Slot target, Slot from, Covers covers = {}) {
   return {.kind = StepKind::copy, .target = target, .left = from, .right = {}, .peer = -1, .covers = covers};
 }
 
-/// value `target` := the values of partial `from`, of all ranks, or of those that are named.
+/// value `target` := the values of partial `from`, over the ranks that `covers` names, or over all ranks if it is
+/// empty.
 constexpr Step finish(Slot target, Slot from, Covers covers = {}) {
   return {.kind = StepKind::finish, .target = target, .left = from, .right = {}, .peer = -1, .covers = covers};
 }
 
-/// target := the word-wise sum of all ranks' `from`.
+/// target := the word-wise sum of `from` over all ranks.
 constexpr Step add_words(Slot target, Slot from, Rank rank_count) {
   return {
       .kind = StepKind::add_words, .target = target, .left = from, .right = {}, .peer = -1, .covers = {0, rank_count}};
 }
 
-/// Makes the receive or merge one of a wave (see step.hpp).
+/// Makes the receive or merge part of a wave (see step.hpp).
 constexpr Step in_any_order(Step step, bool any_order = true) {
   step.any_order = any_order;
   return step;
 }
 
-/// Marks whether the next step goes in the step's message.
+/// Sets whether the next step belongs to the same message.
 constexpr Step with_next(Step step, bool has_next = true) {
   step.more = has_next;
   return step;

@@ -1,10 +1,11 @@
-// A rank's ports: the one rule by which messages are counted in rounds, traced on a transport, and timed by prediction.
-// Rank order: messages are served in the order given, that of the steps. Cost: O(ports) per message.
-// Source: the n-port model of [S4]; LogGP's gaps.
+// The rule by which messages pass a rank's ports. It counts rounds, traces messages on a transport, and gives times in
+// predictions.
+// Rank order: messages are served in the order of the steps. Cost: O(ports) per message.
+// Source: the n-port model of End et al.; the gaps of LogGP.
 //
-// A message starts at max(its data is there, a send port free) and keeps that port for its duration. It is received
-// when a receive port has been busy with it for that duration, from max(its first byte is there, the port free) on.
-// In rounds every duration is 1, and the first byte is there when the message starts.
+// A message starts at max(time its data is ready, time a send port is free) and keeps this port for its duration. A
+// receive port takes it from max(time its first byte arrives, time the port is free) on, for the same duration. Then it
+// is received. In rounds every duration is 1, and the first byte arrives when the message starts.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 namespace steadfold::schedule {
 
-/// The first free port takes a message that is ready at `ready` and lasts `duration`; returns when it starts. `ports`
-/// holds the times from which they are free.
+/// Gives the first free port to a message that is ready at `ready` and lasts `duration`. Returns its start time.
+/// `ports` holds the times from which the ports are free.
 template <class Time>
 constexpr Time serve(std::span<Time> ports, Time ready, Time duration) noexcept {
   Time& port = *std::ranges::min_element(ports);

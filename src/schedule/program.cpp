@@ -1,5 +1,6 @@
-// Compiles steps: gives slots places and communications tickets, and works out which completions a step must wait for.
-// Rank order: that of the steps. Cost: O(steps).
+// Compiles steps: assigns places to slots and tickets to communications, and finds the completions for which each step
+// must wait.
+// Rank order: the order of the steps. Cost: O(steps).
 #include "schedule/program.hpp"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ void Compiler::open(const Step& step, const Program::Places& places) {
   if (step.kind == StepKind::receive && step.any_order) add_to_wave(ticket);
 }
 
-// A wave goes on if its last message's last step is the one before this message's first.
+// A wave continues if the last step of its last message is directly before the first step of this message.
 void Compiler::add_to_wave(std::uint32_t ticket) {
   std::vector<Program::Wave>& waves = program_->waves_;
   const bool goes_on = !waves.empty() && waves.back().first + waves.back().count == ticket &&
@@ -101,14 +102,14 @@ void Compiler::add_to_wave(std::uint32_t ticket) {
   ++waves.back().count;
 }
 
-// In the order in which they were started.
+// Adds the waits in the order in which the readers were started.
 void Compiler::wait_for_readers(std::uint32_t last) {
   const std::size_t begin = program_->waits_.size();
   for (std::uint32_t each = last; each != none; each = reads_[each].before) wait_for(reads_[each].ticket);
   std::reverse(program_->waits_.begin() + static_cast<std::ptrdiff_t>(begin), program_->waits_.end());
 }
 
-// Steps start in order, so what one has waited for is complete for all later ones.
+// Steps start in order. So if a step has waited for a ticket, the ticket is complete for all later steps.
 void Compiler::wait_for(std::uint32_t ticket) {
   if (ticket == none || waited_for_[ticket] != 0) return;
   waited_for_[ticket] = 1;

@@ -1,17 +1,17 @@
-// Why a row cannot serve a call.
+// Reasons why a row cannot serve a call.
 // Cost: O(1).
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
 namespace {
 
-// Why the row cannot serve a method whose bits follow the order of merging.
+// Why the row cannot serve a method whose bits depend on the order of merging.
 std::optional<std::string> order_refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                          OperatorKind kind) {
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
   if (row.merges_on_arrival) {
     return cannot +
-           " with this operator (it merges in the order in which messages come, and the bits would follow it), "
+           " with this operator (it merges in the order in which messages arrive, which would change the bits), "
            "take single_notify or another schedule, or ask for tree, exact or binned";
   }
   if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no && !merging.may_differ) {
@@ -26,7 +26,7 @@ std::optional<std::string> order_refusal(const Row& row, Collective collective, 
   return std::nullopt;
 }
 
-// The schedule between groups, if one was asked for.
+// The schedule between groups, or null if the caller named none.
 const Spec* between_groups(const Spec* spec) {
   const Spec::Parameter* outer = spec == nullptr ? nullptr : spec->parameter("outer");
   return outer == nullptr ? nullptr : &outer->nested.front();
@@ -42,13 +42,16 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
   }
   if (row.counts == Counts::at_least_once && !(merging.may_overlap && kind == OperatorKind::idempotent)) {
     return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
-           " with this operator (some ranks count twice, which changes nothing only in min, max and locations by "
+           " with this operator (it counts some ranks twice, which is correct only for min, max and locations with "
+           "method "
            "plain), take another schedule";
   }
   if (!serves(row, merging)) {
     const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
     if (merging.method == "exact")
-      return cannot + " here (several sums per result, groups, and masks of elements are no words to be added), take " +
+      return cannot +
+             " here (it adds 64-bit words, which is impossible for several sums per result, groups and masks of "
+             "elements), take " +
              "another schedule";
     return cannot + " (it serves exact, and binned by double sweep), take another schedule or method";
   }
@@ -81,7 +84,7 @@ std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank
   if (between == nullptr) return std::nullopt;
   if (offers(between->row->collectives, collective)) return refusal(*between, collective, root, merging, kind);
   return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
-         quoted(spec.parameter("outer")->value) + " between groups (that does not offer it), take another for 'outer'";
+         quoted(spec.parameter("outer")->value) + " between groups (it does not offer this), take another for 'outer'";
 }
 
 std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const order::Nodes* nodes) {
@@ -100,10 +103,12 @@ std::optional<std::string> refusal(const Row& row, std::span<const order::Layout
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve ";
   for (const order::Layout* const layout : layouts) {
     if (!layout->in_rank_order())
-      return cannot + "this layout (its messages follow elements that stand in rank order), " +
-             "give every rank the elements behind those of the rank before it, or take another schedule";
+      return cannot + "this layout (it needs elements in rank order), " +
+             "give every rank the elements that follow the elements of the rank before it, or take another schedule";
     if (*layout != *layouts.front())
-      return cannot + "a bundle of several layouts (its messages follow one), bind the calls apart or take another " +
+      return cannot +
+             "a bundle of several layouts (its messages follow a single layout), bind the calls separately or take "
+             "another " +
              "schedule";
   }
   return std::nullopt;

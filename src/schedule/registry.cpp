@@ -1,4 +1,4 @@
-// The list of rows, and finding one. Each row stands in its algorithm's own file, with steps and formulas.
+// The list of rows, and functions that search it. Each row is in its algorithm's file, with steps and formulas.
 #include "schedule/registry.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Gives a rank's slots places 0, 1, ... in the order of first use, so that what they hold can stand in an array.
+// Assigns places 0, 1, ... to a rank's slots in the order of first use, so that their contents can be stored in an
+// array.
 // Cost: O(1) per look-up; 4 bytes per number and segment.
 #pragma once
 
@@ -13,7 +14,7 @@ class SlotTable {
  public:
   explicit SlotTable(std::uint32_t segments) : segments_(segments) {}
 
-  /// The slot's place; a slot not seen before gets a new one, which `size` then counts.
+  /// The slot's place. A new slot gets the next place, and `size` grows.
   std::uint32_t place_of(Slot slot) {
     const std::size_t key = key_of(slot);
     if (key >= places_.size()) places_.resize(key + 1, none);
@@ -22,7 +23,7 @@ class SlotTable {
   }
   std::uint32_t size() const noexcept { return size_; }
 
-  /// Forgets the slots, which must be all that it has seen, and keeps its memory.
+  /// Forgets all slots and keeps its memory. `all` must be all slots that it has seen.
   template <class Slots>
   void reset(const Slots& all, std::uint32_t segments) noexcept {
     for (const Slot slot : all) places_[key_of(slot)] = none;

@@ -1,4 +1,4 @@
-// Reads schedules as asked for by name: `two_level:inner=[flat]:outer=[ring:block=64]:size=4`.
+// Reads schedules from text: `two_level:inner=[flat]:outer=[ring:block=64]:size=4`.
 // Cost: O(length x depth of brackets).
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@ std::string quoted(std::string_view text) { return std::string("'").append(text)
 
 namespace {
 
-// How many letters to add, leave out or change to turn one into the other.
+// The number of letters to add, remove or change to turn one text into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> distances(to.size() + 1);
   std::iota(distances.begin(), distances.end(), std::size_t{0});
@@ -34,7 +34,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
   const auto distance = [&](std::string_view each) { return edit_distance(name, each); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
-  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // more would name something else
+  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // a larger distance means another name
   std::string text = std::string("unknown ").append(what).append(" ").append(quoted(name));
   text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (none has a name like that";
   std::string names;
@@ -48,7 +48,7 @@ namespace {
   throw std::invalid_argument(problem + " (" + why + "), " + suggestion);
 }
 
-// The names that may stand for a schedule; in brackets only rows.
+// The names that are valid for a schedule. In brackets policies are not valid.
 std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
   std::vector<std::string_view> names;
   if (!in_brackets) names.assign(policies.begin(), policies.end());
@@ -56,7 +56,7 @@ std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
   return names;
 }
 
-// Cuts `text` at the first `mark`: returns what stands before it and leaves what follows, mark excluded.
+// Cuts `text` at the first `mark`: returns the text before it and leaves the text after it. The mark is dropped.
 std::string_view cut(std::string_view& text, char mark) {
   const std::size_t at = std::min(text.find(mark), text.size());
   const std::string_view before = text.substr(0, at);
@@ -64,7 +64,7 @@ std::string_view cut(std::string_view& text, char mark) {
   return before;
 }
 
-// `text` begins with '['. Returns what stands before the matching ']' and leaves what follows it.
+// `text` begins with '['. Returns the text before the matching ']' and leaves the text after it.
 std::string_view cut_brackets(std::string_view& text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -101,7 +101,7 @@ std::string problem_of(const Spec& spec, const Spec::Parameter& parameter) {
 
 Spec parse(std::string_view text, Rows rows, int depth);
 
-// Takes the next `key=value` off `text`, and the ':' after it. `depth`: how many brackets are open.
+// Takes the next `key=value` off `text`, and the ':' after it. `depth` is the number of open brackets.
 Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows rows, int depth) {
   const std::string_view whole = text;
   const std::size_t equals = text.find('=');
@@ -126,7 +126,7 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows ro
     parameter.value = cut(text, ':');
   }
   if (parameter.value.empty()) {
-    fail("parameter " + quoted(key) + " has no value", "nothing stands after '='", "give one");
+    fail("parameter " + quoted(key) + " has no value", "there is nothing after '='", "give one");
   }
   return parameter;
 }
@@ -170,11 +170,11 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
          "write it in brackets, as in " + std::string(key) + "=[flat]");
   const Row& row = *parameter->nested.front().row;
   if (row.layouts != Layouts::any || !row.messages)
-    refuse_value(spec, key, "its messages follow a layout or are the transport's");
+    refuse_value(spec, key, "its messages depend on the layout or are made by the transport");
   if (!collective) return;
-  if (row.has_groups) refuse_value(spec, key, "it is made of others itself");
+  if (row.has_groups) refuse_value(spec, key, "it is itself made of other schedules");
   if (!offers(row.collectives, *collective))
-    refuse_value(spec, key, "that does not serve " + std::string(name_of(*collective)));
+    refuse_value(spec, key, "it does not serve " + std::string(name_of(*collective)));
   if (!row.keeps_order(0)) refuse_value(spec, key, "it does not keep rank order");
 }
 

@@ -162,9 +162,10 @@ TEST(OriginalDissemination, RefusesWhatIsNotIdempotent) {
   const auto refused = [&](Call call, const std::string& method) {
     const Concluded found = concluded(calls_for(call, deal));
     EXPECT_EQ(found.status, Status::unsupported);
-    EXPECT_EQ(found.text, "schedule 'original_dissemination' cannot serve method '" + method +
-                              "' with this operator (some ranks count twice, which changes nothing only in min, max "
-                              "and locations by plain), take another schedule");
+    EXPECT_EQ(found.text,
+              "schedule 'original_dissemination' cannot serve method '" + method +
+                  "' with this operator (it counts some ranks twice, which is correct only for min, max and "
+                  "locations with method plain), take another schedule");
   };
   for (const std::string name : {"original_dissemination:n=2", "two_level:outer=[original_dissemination]"}) {
     for (const Operation operation : {Operation::sum, Operation::product, Operation::abs_sum, Operation::masked_sum}) {

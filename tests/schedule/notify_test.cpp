@@ -189,7 +189,7 @@ TEST(Notify, ArrivalServesOnlyWhatKeepsItsBits) {
   }
   EXPECT_EQ(why_not("multi_notify", Collective::reduce, test::plain_merging, OperatorKind::commutative),
             "schedule 'multi_notify' cannot serve method 'plain' with this operator (it merges in the order in which "
-            "messages come, and the bits would follow it), take single_notify or another schedule, or ask for tree, "
+            "messages arrive, which would change the bits), take single_notify or another schedule, or ask for tree, "
             "exact or binned");
   EXPECT_EQ(why_not("single_notify", Collective::reduce, test::plain_merging, OperatorKind::ordered), "");
 }
@@ -238,7 +238,7 @@ constexpr std::size_t first_merge = 4;
 
 TEST(Waves, AreTakenAsTheyAre) {
   EXPECT_EQ(report_of([](auto&) {}), "nothing");
-  EXPECT_REPORTS(report_of([](auto&) {}, false), "merges in the order of arrival, which the row does not say");
+  EXPECT_REPORTS(report_of([](auto&) {}, false), "merges in the order of arrival, which the row does not declare");
 }
 
 TEST(Waves, ReportMessagesMergedTwiceOrNever) {

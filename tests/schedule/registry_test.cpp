@@ -267,11 +267,11 @@ TEST(Refusal, OfLayoutsThatAScheduleCannotFollow) {
   EXPECT_EQ(why_not("owner", {listed}), "");
   EXPECT_EQ(why_not("owner", {two, two}), "");
   EXPECT_EQ(why_not("owner", {reversed}),
-            "schedule 'owner' cannot serve this layout (its messages follow elements that stand in rank order), give "
-            "every rank the elements behind those of the rank before it, or take another schedule");
+            "schedule 'owner' cannot serve this layout (it needs elements in rank order), give "
+            "every rank the elements that follow the elements of the rank before it, or take another schedule");
   EXPECT_EQ(why_not("owner", {two, other}),
-            "schedule 'owner' cannot serve a bundle of several layouts (its messages follow one), bind the calls apart "
-            "or take another schedule");
+            "schedule 'owner' cannot serve a bundle of several layouts (its messages follow a single layout), bind the "
+            "calls separately or take another schedule");
   EXPECT_EQ(why_not("flat", {reversed, two}), "");
 }
 
@@ -360,7 +360,7 @@ TEST(Parse, ReportsNestedSchedulesThatDoNotServe) {
   EXPECT_EQ(error_of("reduce_broadcast:reduce=flat"),
             cannot + "'flat' (it is a schedule), write it in brackets, as in reduce=[flat]");
   EXPECT_EQ(error_of("reduce_broadcast:reduce=[recursive_doubling]"),
-            cannot + "'recursive_doubling' (that does not serve reduce), choose another schedule");
+            cannot + "'recursive_doubling' (it does not serve reduce), choose another schedule");
   for (const std::string name : {"native", "owner"})
     EXPECT_NE(error_of("reduce_broadcast:reduce=[" + name + "]").find("cannot be '" + name + "'"), std::string::npos);
   EXPECT_EQ(error_of("reduce_broadcast:reduce=[knomial:k=3]:block=7"), "");
@@ -390,7 +390,7 @@ TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
   const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
   EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
   EXPECT_EQ(refusal(spec, Collective::reduce, 0, test::tree_merging, OperatorKind::ordered).value_or(""),
-            "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that does not offer it), "
+            "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (it does not offer this), "
             "take another for 'outer'");
   EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, test::plain_merging, OperatorKind::ordered));
   const Spec deep = parse("two_level:outer=[two_level:outer=[recursive_doubling]]");

@@ -1,6 +1,5 @@
-// The rows of all algorithms, each defined in the algorithm's own file, which includes this one. A new row is declared
-// here and listed in registry.cpp.
-// Rank order, cost and source: stated by the rows.
+// Declares the registry row of every algorithm. Each row is defined in the file of its algorithm, which includes this
+// header. Declare a new row here and list it in registry.cpp. Rows state rank order, cost and source.
 #pragma once
 
 #include "schedule/registry.hpp"

@@ -1,8 +1,10 @@
-// Binary: partials climb a binary tree whose ranks stand in order; for allreduce the values descend it. With segments
-// it is the pipelined tree. Rank order: kept, for any root, which is the top of the tree (for allreduce the middle
-// rank). Cost: about 2 log2(p)(alpha + n beta + n gamma), and 2 rounds of one segment for every further segment;
-// allreduce twice that. Source: [S1] algorithms C and D, whose trees are numbered level by level and have one root.
-// Misprint: C never reduces what it receives in lines 16 and 17.
+// Binary: partials go up a binary tree whose nodes are ranks in in-order numbering. For allreduce the values go down
+// the tree again. With several segments it is the pipelined tree.
+// Rank order: kept for any root. The root is the top of the tree; for allreduce the top is the middle rank.
+// Cost: about 2 log2(p)(alpha + n beta + n gamma). Each further segment takes 2 more rounds. Allreduce costs twice as
+// much.
+// Source: Gruber & Freinberger, algorithms C and D. Their trees are numbered level by level and have one root.
+// Misprint: C never reduces the data that it receives in lines 16 and 17.
 #include <algorithm>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -15,13 +17,13 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr std::uint32_t segments_ahead = 4;  // segments for which receives are open
+constexpr std::uint32_t segments_ahead = 4;  // segments for which receives are posted in advance
 constexpr int from_left = 0;
 constexpr int from_right = 1;
 
 Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank_count}); }
 
-// Takes in the right child's partials last and sends its values first: its subtree is the larger one.
+// Merges the right child's partials last and sends values to the right child first, since its subtree is the larger.
 Steps climb(Context c, InOrderPlace at) {
   const bool has_left = at.left.count > 0;
   const bool has_right = at.right.count > 0;
@@ -54,16 +56,18 @@ Steps descend(Context c, InOrderPlace at) {
   }
 }
 
-// The round in which a segment leaves the top of a subtree of n ranks, whose port takes in the left half's partial,
-// then the right half's: max(2 + that of the left, 1 + that of the right), with (n - 1) / 2 ranks each. The solution
-// reads off bits of n + 1.
+// The round in which a segment leaves the top of a subtree of n ranks. The top's port receives the left child's
+// partial, then the right child's. So the round is max(2 + rounds of the left subtree, 1 + rounds of the right
+// subtree), with (n - 1) / 2 ranks in each subtree. In closed form the result follows from the highest two bits of n +
+// 1.
 Count climb_rounds(Rank ranks) {
   const auto next = static_cast<Count>(ranks) + 1;
   const int top = order::floor_log2(next);
   return 2 * static_cast<Count>(top - 1) + ((next >> (top - 1)) & 1);
 }
 
-// Rounds with `below` and `above` ranks beside the top; each of `more` segments adds 2 if any rank has two children.
+// Rounds if the top has `below` and `above` ranks on its sides. Each of `more` segments adds 2 rounds if any rank has
+// two children.
 Count reduce_rounds(Rank below, Rank above, Count more) {
   const Rank larger = std::max(below, above);
   if (larger == 0) return 0;
@@ -80,8 +84,8 @@ Steps climb_and_descend(Context c) {
 
 Steps binary(Context c) { return c.scatters() ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
 
-// Allreduce: the way down takes as long as the way up. If the top's children have two children each, they take in all
-// partials before the first value, so that each of many segments takes 4 rounds.
+// Allreduce: the way down takes as long as the way up. If the top's children have two children each, these children
+// receive all partials before the first value. Then each further segment takes 4 rounds.
 Count binary_rounds(Context c) {
   if (c.scatters()) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Rank top = top_rank(c);
@@ -98,7 +102,7 @@ Count binary_rounds(Context c) {
 
 constexpr Row binary_row = {
     .name = "binary",
-    .sentence = "partials climb a binary tree of ranks in order; for allreduce the values descend it",
+    .sentence = "partials go up a binary tree of ranks in order; for allreduce the values go down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -113,7 +117,7 @@ constexpr Row binary_row = {
 
 constexpr Row pipelined_tree_row = {
     .name = "pipelined_tree",
-    .sentence = "the tree of binary in segments, one behind the other",
+    .sentence = "the tree of binary, as a pipeline of segments",
     .collectives = Collective::reduce | Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

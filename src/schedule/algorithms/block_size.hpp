@@ -1,5 +1,5 @@
-// Part of several: the parameter `block=`, the most columns that a segment has.
-// Source: [S1], whose pipelines have blocks.
+// Part of several schedules: the parameter `block=`, the largest number of columns in a segment.
+// Source: Gruber & Freinberger, whose pipelines have blocks.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace steadfold::schedule {
 inline constexpr std::array<std::string_view, 1> block_parameter = {"block"};
 inline constexpr std::array<std::string_view, 1> block_example = {"block=2"};
 
-/// Throws as `parse`.
+/// Throws as `parse` does.
 inline void check_block(const Spec& spec) { number_of(spec, "block", 1, 1, most_block); }
 
 }  // namespace steadfold::schedule

@@ -1,4 +1,4 @@
-// Blocks of segments, one per rank, for schedules that reduce each block on a rank of its own.
+// Blocks of segments, one block per rank, for schedules that reduce each block on a different rank.
 // Cost: O(1).
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace steadfold::schedule {
 
-/// Which segments belong to which rank in the end: as the context says, else shares as equal as can be, the first for
-/// the root (rank 0 if all ranks get the value). A rank may have none.
+/// Says which segments each rank owns in the end. Uses the blocks of the context, if it has some. Otherwise all blocks
+/// are as equal as possible, and the first is the root's (rank 0's if all ranks get the value). A block may be empty.
 class Blocks {
  public:
   explicit Blocks(const Context& c)
@@ -19,7 +19,7 @@ class Blocks {
         segments_(c.segments),
         given_(c.blocks) {}
 
-  /// The rank `distance` ranks ahead of this one, cyclically.
+  /// The rank `distance` places ahead of this rank, cyclically.
   Rank ahead(Rank distance) const {
     const Rank rank = (rank_ + distance) % rank_count_;
     return rank < 0 ? rank + rank_count_ : rank;
@@ -42,11 +42,12 @@ class Blocks {
   std::span<const std::uint32_t> given_;
 };
 
-/// How many segments each block has. With fewer columns than ranks there is one segment, the root's.
+/// The number of segments in each block. If there are fewer columns than ranks, there is one segment, owned by the
+/// root.
 constexpr Count segments_of_a_block(Context c) { return std::max(c.segments / c.ranks(), Count{1}); }
 
-/// Messages and rounds if all partials of a segment but its owner's go one hop, and so do all values; to the root only
-/// other ranks' values.
+/// Messages and rounds of a schedule in which each partial goes straight to the owner of its block, and each value goes
+/// straight to its receiver. For reduce, only values that the root does not own are sent.
 constexpr Count block_partials(Context c) { return (c.ranks() - 1) * c.segments; }
 constexpr Count block_messages(Context c) {
   if (c.scatters()) return block_partials(c);
@@ -57,7 +58,7 @@ constexpr Count block_rounds(Context c) {
   return (c.ranks() - 1) * segments_of_a_block(c) * (one_way ? 1 : 2);
 }
 
-/// Every block's `value(1, s)` goes from its owner straight to the root.
+/// Sends `value(1, s)` of every block from its owner straight to the root.
 inline Steps gather_at_root(Context c) {
   const Blocks blocks(c);
   if (c.rank != c.root) {

@@ -1,6 +1,7 @@
-// Part of several schedules: values go down a binomial tree over a run of ranks, from its first rank.
-// Cost: ceil(log2 p)(alpha + n beta) for a run of p ranks; S segments take S times as many rounds.
-// Source: [S3] section III.A.
+// Part of several schedules: a broadcast of values along a binomial tree over a run of ranks, from the first rank of
+// the run.
+// Cost: ceil(log2 p)(alpha + n beta) for a run of p ranks. S segments take S times as many rounds.
+// Source: Balaji & Kimpe, section III.A.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@ inline Count broadcast_rounds(Rank ranks, std::uint32_t segments) {
   return static_cast<Count>(order::ceil_log2(static_cast<Count>(ranks))) * segments;
 }
 
-/// From `value(0, s)` of the run's first rank to that of all others. The last segment goes first: once it is there all
-/// others are, so nothing in this tree waits for what comes before it.
+/// Brings `value(0, s)` from the run's first rank to all other ranks of the run. Segments go in descending order: when
+/// the last segment is computed, all others are too, so no step of this tree waits for earlier steps.
 inline Steps broadcast(Rank rank, RankRange run, std::uint32_t segments) {
   const Rank position = rank - run.first;
   const auto index = static_cast<Count>(position);

@@ -1,9 +1,11 @@
-// Bruck's global combine: in each round every rank sends what it holds to n ranks before it, and learns as much from n
-// ranks behind it. The digits of p - 1 to the base n + 1, the highest first, say how many of them get the sum that a
-// rank holds, itself included; the others get that of the ranks behind it alone. So no rank's part comes twice.
-// Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
-// Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports; about as many merges again for the sum without
-// itself. Source: Bruck and Ho, as [S4] section III.C has it.
+// Bruck's global combine: in each round every rank sends its sums to n ranks before it and receives sums from n ranks
+// behind it. A rank keeps two sums: one with its own rows, one without them. The digits of p - 1 to the base n + 1,
+// highest digit first, say how many of the n messages carry the sum with the sender's rows. The other messages carry
+// the sum without them. So no rank's rows count twice.
+// Rank order: cyclic, from the rank itself. All ranks end with the same rows, merged in different orders.
+// Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about as many merges again for the sum without
+// the rank's own rows.
+// Source: Bruck and Ho, as described by End et al., section III.C.
 #include <array>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -15,25 +17,25 @@ namespace {
 
 Rank ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
 
-// One round. A rank holds the sum of itself and the `behind` ranks behind it, and that of these ranks alone.
+// One round. A rank holds two sums: of itself and the `behind` ranks behind it, and of only these ranks.
 struct Round {
   Rank behind = 0;
   Rank ports = 1;
-  Rank whole = 0;  // messages with the rank's own part, a digit of p - 1; the others come without
+  Rank whole = 0;  // messages with the sender's own rows, a digit of p - 1; the others lack them
 
   Rank messages() const { return behind == 0 ? whole : ports; }
   Rank behind_next() const { return behind * (ports + 1) + whole; }
   bool is_whole(Rank i) const { return i < whole; }
-  // How far behind a rank its i-th source stands.
+  // The distance from a rank to its i-th source.
   Rank distance(Rank i) const {
     return is_whole(i) ? (i + 1) * (behind + 1) : whole * (behind + 1) + (i + 1 - whole) * behind;
   }
-  // What the i-th message covers, as an offset from its receiver and a count.
+  // The ranks in the i-th message: the distance of the first rank from the receiver, and their number.
   Rank first(Rank i) const { return distance(i) + (is_whole(i) ? 0 : 1); }
   Rank count(Rank i) const { return behind + (is_whole(i) ? 1 : 0); }
 };
 
-// The rounds in turn.
+// Iterates over the rounds.
 class BruckRounds {
  public:
   BruckRounds(Rank rank_count, Rank ports) : ports_(ports), last_(static_cast<Count>(rank_count) - 1) {
@@ -85,7 +87,7 @@ Steps sends(Context c, BruckRounds rounds) {
                         landing_of(rounds, i));
 }
 
-// What arrived is merged first, since both sums grow by it.
+// Merges the arrived partials first, since both sums need the result.
 Steps merges(Context c, BruckRounds rounds, bool is_last) {
   const Round round = rounds.current();
   const int number = rounds.number();
@@ -126,11 +128,11 @@ constexpr std::array<std::string_view, 3> bruck_examples = {"n=2", "n=3", "n=5"}
 
 constexpr Row bruck_row = {
     .name = "bruck",
-    .sentence = "every rank sends what it holds to n ranks before it, round by round, and all end together",
+    .sentence = "every rank sends its sums to n ranks before it, round by round; all ranks end in the same round",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::no,
-    .restrictions = "no plain whose bits follow the order of combining",
+    .restrictions = "no plain if its bits depend on the order of combining",
     .parameters = bruck_parameters,
     .source = "S4",
     .steps = bruck,

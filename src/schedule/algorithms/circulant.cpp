@@ -1,10 +1,11 @@
-// Circulant: in round k every rank sends to the one s_k ahead, where the s_k, in ascending order, are the rank count
-// halved again and again and rounded up. A partial's distance to its block's owner is split into these hops greedily;
-// the block's values come back along them, or go to the root.
-// Rank order: cyclic. Distances with the same greatest hops are adjacent, so that what a rank holds of a block is one
-// cyclic run of ranks: with ascending hops a record has two intervals at most, with descending ones up to p/2.
-// Cost: 2 ceil(log2 p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, for any p; reduce_scatter half of it.
-// Source: Träff, arXiv 2410.14234, whose hops descend.
+// Circulant: in round k every rank sends to the rank s_k ahead. The hops s_k, in ascending order, are the rank count
+// halved repeatedly, rounded up. The distance from a partial to its block's owner is split into these hops greedily.
+// The values of a block go back along the same hops, or to the root.
+// Rank order: cyclic. Distances with the same greatest hops are adjacent, so the ranks whose partials a rank holds for
+// a block form one cyclic run. With ascending hops a record has at most two intervals; with descending hops it has up
+// to p/2.
+// Cost: 2 ceil(log2 p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, for any p. reduce_scatter costs half as much.
+// Source: Träff, arXiv 2410.14234, where the hops descend.
 #include <vector>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -14,15 +15,15 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// A run of distances to a block's owner, from `first` on, whose partials take the same hops in the rounds to come. The
-// rank at `first` gathers those of the others.
+// A run of distances to a block's owner, starting at `first`, whose partials take the same hops in the remaining
+// rounds. The rank at distance `first` merges the partials of the others.
 struct Distances {
   Rank first;
   Rank count;
 };
 
-// The hops, in descending order, and for every round the runs of distances: [0, p) to begin with; a round cuts each run
-// that is longer than its hop in two.
+// The hops, in descending order, and for every round the runs of distances. The first run is [0, p). A round cuts each
+// run that is longer than its hop in two.
 class Hops {
  public:
   explicit Hops(Rank rank_count) : runs_{{{0, rank_count}}} {
@@ -47,14 +48,16 @@ class Hops {
   std::vector<std::vector<Distances>> runs_;
 };
 
-// A segment whose partial or value goes over a round's hop, and how many ranks' partials stand on either side of it.
+// A segment whose partial or value is sent over a round's hop, and the number of ranks whose partials are on either
+// side of the hop.
 struct OverHop {
   std::uint32_t segment;
-  Rank at_receiver;  // the receiver's own is the last of them
+  Rank at_receiver;  // the receiver's own partial is the last of them
   Rank at_sender;
 };
 
-// The segments that reach the rank `receiver_ahead` ahead over a round's hop: one block for each run that is cut there.
+// The segments that reach the rank `receiver_ahead` ahead over a round's hop: one block for each run that is cut in
+// this round.
 std::vector<OverHop> segments_over_hop(const Blocks& blocks, const Hops& hops, int round, Rank receiver_ahead) {
   std::vector<OverHop> all;
   const Rank hop = hops.length(round);
@@ -92,11 +95,10 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
   }
 }
 
-// The way back: values leave over the hop that their partials came over. In a rooted call a rank sends once: the values
-// it has on their way to the root, over the hop at which its distance from the root is in the sender's part of their
-// run.
+// The way back: values go back over the hop over which their partials came. For reduce a rank sends once, and sends all
+// values that it has. It does so over the hop at which its distance from the root is in the sender's part of a run.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
   const auto on_the_way = [&](Rank distance, const OverHop& each) {
     return !c.rooted() || (distance >= each.at_receiver && distance < each.at_receiver + each.at_sender);
   };
@@ -161,12 +163,12 @@ Count circulant_halvings(Context c) { return c.segments == 1 ? 0 : static_cast<C
 constexpr Row circulant_row = {
     .name = "circulant",
     .sentence =
-        "every rank sends to the one s_k ahead in round k, s_k being halves of the rank count; then the "
-        "values go back",
+        "in round k every rank sends to the rank s_k ahead, where s_k are halves of the rank count; then the values go "
+        "back",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with an operator that does not commute",
+    .restrictions = "no plain with a non-commutative operator",
     .parameters = {},
     .source = "arXiv 2410.14234",
     .steps = circulant,

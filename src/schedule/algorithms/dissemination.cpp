@@ -1,20 +1,23 @@
-// n-way dissemination, adapted so that nothing counts twice. A rank holds the sum of itself and the ranks behind it,
-// b^l of them before round l, where b = n + 1; in each round it gets those of the n ranks that stand b^l, 2 b^l, ...
-// behind it. In the last round this would go round too far, unless the ranks are b^k. So the last source sends a part
-// of its sum only, and the receiver leaves out a cut of its own: both end at a data boundary, where one message ended
-// and the next began, so both are stored in the round in which they are made. Nothing is subtracted.
+// n-way dissemination, adapted so that no rank's rows count twice. Let b = n + 1. Before round l a rank holds the sum
+// of its own rows and the rows of the ranks behind it, b^l ranks in all. In round l it receives the sums of the n ranks
+// at distances b^l, 2 b^l, ... behind it. Unless the rank count is a power of b, these sums would overlap in the last
+// round. So the last source sends only a part of its sum, and the receiver leaves out a part of its own sum, the cut.
+// Part and cut both end at a data boundary, where one message ended and the next began. Therefore both sums can be
+// stored in the round in which they arise, and nothing is subtracted.
 //
-// If no two boundaries fit, (p, n) is not adaptable. Then the part is put together digit by digit, to the base b: in a
-// round a second partial, the part so far, travels beside the sum of the same rank. Without `n=`, the smallest n up to
-// 5 is taken that takes the fewest rounds, which is the fastest n nearly everywhere (lab/studies.md, "The best n");
-// with `strict=1`, the smallest adaptable one, as in [S4].
-// Rank order: cyclic, from the rank itself. Ranks end with the same rows, merged in different orders.
+// If no two boundaries fit, (p, n) is not adaptable. Then the part is assembled digit by digit, to the base b: in a
+// round a second partial, the part assembled so far, travels in the same message as the sender's sum. Without `n=`, the
+// schedule takes the smallest n up to 5 with the fewest rounds, which is the fastest n almost everywhere
+// (lab/studies.md, "The best n"). With `strict=1` it takes the smallest adaptable n, as End et al. do.
+// Rank order: cyclic, from the rank itself. All ranks end with the same rows, merged in different orders.
 // Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about one gamma more per round if there is a cut.
-// Source: [S4] section III.B, whose 5-tuples are (sources, part, cut) here; larger messages: section III.D.
+// Source: End et al., section III.B. Their 5-tuples are (sources, part, cut) here. Larger messages: section III.D.
 //
-// The original form leaves nothing out: every rank always sends its whole sum, so some ranks count twice unless p is a
-// multiple of b^(k-1), in k rounds. A message from p ranks behind or more would bring nothing new and is not sent.
-// Cost: the same rounds without cuts and second partials. Source: Hoefler et al., by [S4] (1) and (2).
+// The original form leaves nothing out: every rank always sends its whole sum, in k rounds. So some ranks count twice,
+// unless p is a multiple of b^(k-1). A rank does not send a message whose source is p or more ranks behind the
+// receiver, since it brings nothing new.
+// Cost: the same rounds, without cuts and second partials. Source: Hoefler et al., as given by End et al., formulas (1)
+// and (2).
 #include <algorithm>
 #include <array>
 
@@ -25,13 +28,14 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// How the last round is adapted: ranks = sources * size + part - cut, where `size` ranks are in a sum by then.
-// (8) of [S4], in which a boundary is where a * b^i ranks end; its case without a cut is P - 1 = g_snd.
+// How the last round is adapted: ranks = sources * size + part - cut. `size` is the number of ranks in a sum before
+// that round. This is formula (8) of End et al., where a boundary is the end of a * b^i ranks. Their case without a cut
+// is P - 1 = g_snd.
 struct Adaption {
-  Count sources = 0;     // messages to a rank in the last round
-  Count part = 0;        // how many ranks' rows the last of them holds
-  Count cut = 0;         // how many the receiver leaves out of its own sum
-  Count companions = 0;  // rounds in which a second partial travels; 0: adaptable
+  Count sources = 0;     // messages that each rank receives in the last round
+  Count part = 0;        // number of ranks in the last of these messages
+  Count cut = 0;         // number of ranks that the receiver leaves out of its own sum
+  Count companions = 0;  // rounds in which a second partial travels; 0 if (p, n) is adaptable
 
   bool better_than(const Adaption& other) const {
     return companions != other.companions ? companions < other.companions : sources < other.sources;
@@ -56,7 +60,7 @@ Adaption adaption_by(Count cut, Count ranks, Count base, Count size) {
   return {.sources = sources, .part = part, .cut = cut, .companions = digits_above_zero(part, base) - 1};
 }
 
-// The one with the fewest companions, then the fewest messages, then the smallest cut.
+// Prefers the fewest companions, then the fewest messages, then the smallest cut.
 Adaption adaption_of(Count ranks, Count base) {
   if (ranks == 1) return {};
   const Count size = size_before_last_round(ranks, base);
@@ -70,7 +74,7 @@ Adaption adaption_of(Count ranks, Count base) {
   return best;
 }
 
-// The original form: as many whole sums as are needed, the last of which may go round too far.
+// The original form: as many whole sums as are needed. The last may reach ranks that are already in the sum.
 Adaption unadapted(Count ranks, Count base) {
   const Count size = size_before_last_round(ranks, base);
   return {.sources = (ranks - 1) / size, .part = size};
@@ -78,7 +82,7 @@ Adaption unadapted(Count ranks, Count base) {
 
 Count base_of(Rank ports) { return static_cast<Count>(ports) + 1; }
 
-// The smallest n up to `most` of which there is least.
+// The smallest n up to `most` with the smallest amount.
 template <class Amount>
 Rank ports_of_least(Rank most, Amount amount_for) {
   Rank best = 1;
@@ -108,7 +112,7 @@ Rank ports_of(const Context& c) {
   return must_be_adaptable ? ports_of_fewest_companions(c.ranks()) : ports_of_fewest_rounds(c.ranks());
 }
 
-// The rounds in turn. What a rank holds is counted in offsets: 0 is itself, 1 the rank behind it.
+// Iterates over the rounds. The sum of a rank is described by offsets: 0 is the rank itself, 1 the rank behind it.
 class DisseminationRounds {
  public:
   DisseminationRounds(Count ranks, Rank ports, const Adaption& adaption)
@@ -126,20 +130,20 @@ class DisseminationRounds {
     ++number_;
   }
 
-  // How many ranks' rows a sum holds, and how far behind a rank its i-th source stands.
+  // The number of ranks in a sum, and the distance from a rank to its i-th source.
   Count size() const { return size_; }
   Count distance(Rank i) const { return (static_cast<Count>(i) + 1) * size_; }
   bool is_part(Rank i) const { return is_last() && i + 1 == messages() && adaption_.part < size_; }
   Count count(Rank i) const { return is_part(i) ? adaption_.part : size_; }
 
-  // The part grows in a round by its digit: to so many sums, and the part so far of one rank more, which is missing if
-  // there is none yet. It is made when the messages before the i-th have been merged.
+  // In a round the part grows by one digit of its length. The new part consists of that many sums, followed by the old
+  // part of one more source, if there is an old part. It is made after the messages before the i-th have been merged.
   bool makes_part(Rank i) const { return digit() == static_cast<Count>(i) + 1; }
   bool has_companion(Rank i) const { return makes_part(i) && part_so_far() > 0; }
   Count part_so_far() const { return adaption_.part % size_; }
   int turn() const { return turn_; }
 
-  // Whether the cut was made in rounds before; whether it is made before the i-th message is merged.
+  // Whether the cut was made in an earlier round; whether it is made before the i-th message is merged.
   bool is_cut() const { return adaption_.cut > 0 && adaption_.cut < size_; }
   bool cuts_before(Rank i) const { return adaption_.cut == distance(i); }
   bool cuts_after(Rank i) const { return adaption_.cut > distance(i) && adaption_.cut < size_ * base(); }
@@ -161,17 +165,17 @@ class DisseminationRounds {
   int turn_ = 0;  // how often the part has grown
 };
 
-// The part takes turns as whole sums do: it is sent while the next is made.
+// Two slots alternate for the part, as for whole sums: one is sent while the next is made in the other.
 Slot part_sum(int turn) { return partial(2 + turn % 2); }
 Slot cut_sum() { return partial(4); }
-Slot rest_sum() { return partial(5); }  // what is behind the cut
-// A message with a companion has slots of its own, since a landing slot always comes with the same others.
+Slot rest_sum() { return partial(5); }  // the ranks behind the cut
+// A message with a companion has separate slots, since a landing slot must always arrive with the same other slots.
 Slot landing_of(const DisseminationRounds& r, Rank i) {
   return r.has_companion(i) ? paired_landing_in(r.number(), r.ports(), 0) : landing_in(r.number(), r.ports(), i);
 }
 Slot companion_of(const DisseminationRounds& r) { return paired_landing_in(r.number(), r.ports(), 1); }
 
-// The ranks at these offsets, `end` excluded: all ranks, where the original form goes round too far.
+// The ranks at offsets `begin` to `end` - 1. In the original form the offsets may cover all ranks.
 RankRange ranks_at(const Context& c, Count begin, Count end) {
   return {behind(c, static_cast<Rank>(end - 1)), static_cast<Rank>(std::min(end - begin, c.ranks()))};
 }
@@ -195,7 +199,8 @@ Steps sends(Context c, DisseminationRounds r) {
   }
 }
 
-// What a round has brought so far: the ranks from the cut, or the rank itself, to here.
+// The sum of the ranks from the cut, or from the rank itself, up to the last message that has been merged in this
+// round.
 struct RangeSum {
   Slot slot;
   Count begin;
@@ -204,7 +209,8 @@ struct RangeSum {
   RankRange ranks(const Context& c) const { return ranks_at(c, begin, end); }
 };
 
-// The part of the next round: the sum so far, with what was cut off, and the part so far of the next source.
+// Makes the part for the next round: the sum so far, together with the rows that were cut off, and the old part of the
+// next source.
 Steps make_part(Context c, DisseminationRounds r, RangeSum sum, Rank i) {
   const Slot part = part_sum(r.turn() + 1);
   const Covers before = ranks_at(c, 0, sum.end);
@@ -215,7 +221,7 @@ Steps make_part(Context c, DisseminationRounds r, RangeSum sum, Rank i) {
   if (!has_cut && !r.has_companion(i)) co_yield make::copy(part, sum.slot, before);
 }
 
-// Where the sum goes that takes in the i-th message.
+// The slot of the sum after the i-th message has been merged.
 Slot target_of(const DisseminationRounds& r, Rank i) {
   if (r.is_last()) return whole_sum(r.number() + 1);
   if (r.cuts_after(i)) return cut_sum();
@@ -304,11 +310,11 @@ constexpr std::array<std::string_view, 3> original_examples = {"n=2", "n=3", "n=
 
 constexpr Row dissemination_row = {
     .name = "dissemination",
-    .sentence = "every rank sends what it holds to n ranks ahead of it, n+1 times as far in each round, no rank twice",
+    .sentence = "every rank sends its sum to n ranks ahead of it, n+1 times as far in each round; no rank counts twice",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::no,
-    .restrictions = "no plain whose bits follow the order of combining",
+    .restrictions = "no plain if its bits depend on the order of combining",
     .parameters = dissemination_parameters,
     .source = "S4",
     .steps = dissemination,
@@ -324,11 +330,11 @@ constexpr Row dissemination_row = {
 
 constexpr Row original_dissemination_row = {
     .name = "original_dissemination",
-    .sentence = "as dissemination, but all that a rank holds is always sent, so some ranks count twice",
+    .sentence = "as dissemination, but a rank always sends its whole sum, so some ranks count twice",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::no,
-    .restrictions = "min, max and locations by plain only",
+    .restrictions = "only min, max and locations, with method plain",
     .parameters = original_parameters,
     .source = "S4",
     .steps = original,

@@ -1,16 +1,18 @@
-// Part of several: the allreduce by doubling. Units 2^k apart exchange in round k what they hold. A unit is a rank, or
-// a pair of ranks, of which the first takes part for both and sends the value back. Who pairs up with whom, `Pairs`
-// says: it has `rounds`, `in_pair`, `is_second_of_pair`, `other_of_pair`, `unit_of`, `first_rank` and `block`, the
-// ranks of the aligned block of 2^level units that a unit is in. Rank order: of units; partners merge the same operands
-// in the same order, so all ranks get the same bits. Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha +
-// n beta if ranks pair up. Source: [S3] section III.B; [S4] section III.A.
+// Part of several schedules: allreduce by doubling. In round k, units whose numbers differ in bit k exchange their
+// sums. A unit is a rank, or a pair of ranks whose first rank takes part for both and sends the value to the second.
+// The template parameter `Pairs` says which ranks form pairs. Its members are `rounds`, `in_pair`, `is_second_of_pair`,
+// `other_of_pair`, `unit_of`, `first_rank` and `block`, the ranks of the aligned block of 2^level units that contains a
+// unit.
+// Rank order: the order of units. Partners merge the same operands in the same order, so all ranks get the same bits.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma). If ranks form pairs, it is one more alpha + n beta.
+// Source: Balaji & Kimpe, section III.B; End et al., section III.A.
 #pragma once
 
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule {
 
-inline constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds use 0 and 1 in turn
+inline constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds alternate between 0 and 1
 
 /// A rank that takes part in the rounds.
 template <class Pairs>
@@ -23,7 +25,8 @@ class DoublingRank {
   bool has_pair() const { return has_pair_; }
   Rank other() const { return pairs_.other_of_pair(rank_); }
 
-  /// The slot of its sum before `round`. Two slots take turns, so that a merge need not wait for the send before it.
+  /// The slot of the rank's sum before `round`. Two slots alternate, so that a merge need not wait for the send before
+  /// it.
   Slot sum(int round, std::uint32_t s) const { return partial((round + (has_pair_ ? 1 : 0)) % 2, s); }
 
   Step merge_pair(std::uint32_t s) const {
@@ -63,7 +66,7 @@ inline Steps outside(Context c, Rank first) {
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-/// Receives are open one round ahead, so that a partner that is early finds its slot free.
+/// Receives are posted one round ahead, so that an early message finds its slot free.
 template <class Pairs>
 Steps inside(Context c, DoublingRank<Pairs> member) {
   const int rounds = member.rounds();
@@ -108,7 +111,7 @@ inline Count doubling_messages(const Context& c) {
   return doubling_partials(c) + pairs * c.segments;
 }
 
-/// Unless p is a power of two, one more round for a pair's partial and one for each segment of its value.
+/// If p is not a power of two, there is one more round for a pair's partial and one for each segment of its value.
 inline Count doubling_rounds(const Context& c) {
   const auto rounds = static_cast<Count>(order::floor_log2(c.ranks()));
   const bool pairs = c.ranks() > Count{1} << rounds;

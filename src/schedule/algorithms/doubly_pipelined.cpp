@@ -1,10 +1,11 @@
-// Doubly pipelined: two trees over half of the ranks each; partials climb, the two roots exchange them, and the values
-// of earlier segments descend meanwhile. The trees are binary or chains, numbered in post-order; `roots=1` makes one.
-// Rank order: kept; a node merges its left run, its right run and its own.
-// Cost: per segment 3(alpha + n beta) in trees, 2 in chains, after some 4 log2(p/2) or p rounds for the first; one
-// chain takes 2p.
-// Source: Träff, arXiv 2109.12626; with one root [S1] algorithms E and F, which keep no rank order and send zeros where
-// they have no block.
+// Doubly pipelined: partials go up two trees, each over half of the ranks, and the two roots exchange their partials.
+// At the same time the values of earlier segments go down. The trees are binary or chains, numbered in post-order. With
+// `roots=1` there is one tree.
+// Rank order: kept. A node merges its left subtree, its right subtree and its own rows, in this order.
+// Cost: per segment 3(alpha + n beta) in trees and 2(alpha + n beta) in chains. The first segment takes about 4
+// log2(p/2) rounds in trees and p rounds in chains; a single chain takes 2p rounds.
+// Source: Träff, arXiv 2109.12626. With one root: Gruber & Freinberger, algorithms E and F, which keep no rank order
+// and send zeros where they have no block.
 #include <algorithm>
 #include <array>
 
@@ -15,23 +16,23 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr std::uint32_t ahead = 2;  // iterations for which receives are open
-constexpr int from_other_root = 2;  // a root's landing slot; 0 and 1 are for children
+constexpr std::uint32_t ahead = 2;  // iterations for which receives are posted in advance
+constexpr int from_other_root = 2;  // landing slot of a root; children use slots 0 and 1
 
 constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
 
-// `roots=`: two, or the one of [S1].
+// The parameter `roots=`: two roots, or one as in Gruber & Freinberger.
 Count roots_of(const Context& c) { return c.spec ? number_of(*c.spec, "roots", 2, 1, 2) : 2; }
 
-// A rank's place in its tree. The last rank of a run is the top of its subtree.
+// The place of a rank in its tree. The last rank of a run is the top of its subtree.
 struct PositionInTree {
   bool has_two_roots;
-  RankRange subtree;  // this rank's; first the whole tree
+  RankRange subtree;  // of this rank; while descending from the root, first the whole tree
   RankRange other;    // the other tree, if there is one
   Rank parent = -1;
-  int child = 0;  // which of its parent's children it is
+  int child = 0;  // its number among its parent's children
   std::uint32_t depth = 0;
-  std::array<RankRange, 2> children;  // an empty run is no child
+  std::array<RankRange, 2> children;  // an empty run means no child
 
   PositionInTree(const Context& c, int arity) : has_two_roots(roots_of(c) == 2) {
     const Rank half = has_two_roots ? (c.rank_count + 1) / 2 : c.rank_count;
@@ -47,8 +48,8 @@ struct PositionInTree {
   }
 
   bool is_root() const { return parent < 0; }
-  // How many iterations after its partial a segment's value comes back. `depth` would do if merging took no time, and
-  // [S1] has it.
+  // How many iterations after its partial a segment's value comes back. Gruber & Freinberger use `depth`, which would
+  // suffice if merging took no time.
   std::uint32_t lag() const { return has_two_roots ? 2 * depth : depth; }
   bool exchanges() const { return is_root() && other.count > 0; }
 
@@ -60,8 +61,8 @@ struct PositionInTree {
   }
 };
 
-// What iteration `t` of a node takes in: segment t on its way up, and on its way down the segment that went up `lag`
-// iterations before, whose value is handed on in the next iteration.
+// The segments that a node handles in iteration `t`: segment t on its way up, and on its way down the segment that went
+// up `lag` iterations before. The node forwards the value in the next iteration.
 struct Iteration {
   std::uint32_t climbing;
   bool has_climbing;
@@ -133,8 +134,8 @@ Steps run(Context c, int arity) {
 Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
 Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 
-// Up the longer half, across, and down again. With one root every inner rank forwards each segment up and down, as in
-// pipelined_linear, which has the same rounds.
+// A segment goes up the longer half, across, and down again. With one root every inner rank forwards each segment up
+// and down, as in pipelined_linear, so the rounds are the same.
 Count doubly_pipelined_linear_rounds(Context c) {
   if (roots_of(c) == 1) return pipelined_linear_row.rounds(c);
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
@@ -142,10 +143,11 @@ Count doubly_pipelined_linear_rounds(Context c) {
   return 2 * half - 1 + 2 * (c.segments - 1);
 }
 
-// A subtree of n ranks has sent its first segment after u(n) rounds and has its value w(n) rounds after its top, where
-// u(n) = max(2 + u(n/2), 1 + u(n/2)), the left half being the larger, and w likewise with the right half first: both
-// read off the two highest bits, of n and of n + 1. Each further segment takes three rounds, but two if nobody has a
-// parent and two children; with one root one round less, in which partials and values do not meet yet.
+// Let u(n) be the number of rounds after which a subtree of n ranks has sent its first segment. Then u(n) = max(2 +
+// u(n/2), 1 + u(n/2)), where the left half is the larger. The subtree has its value w(n) rounds after its top, with the
+// same recurrence and the right half first. Both follow from the two highest bits, of n and of n + 1. Each further
+// segment takes three rounds, or two if no rank has both a parent and two children. With one root it is one round less,
+// since partials and values do not yet meet in that round.
 Count doubly_pipelined_tree_rounds(Context c) {
   const bool has_two_roots = roots_of(c) == 2;
   const Count tree = has_two_roots ? (c.ranks() + 1) / 2 : c.ranks();
@@ -161,7 +163,7 @@ Count doubly_pipelined_tree_rounds(Context c) {
   return there_and_back + (more == 0 ? 0 : 3 * more - 1);
 }
 
-// As in one tree, except that two roots send each other partials and no value.
+// As in one tree, except that two roots exchange partials and send each other no value.
 Count doubly_pipelined_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * c.ranks() - 2) * c.segments; }
 
 Count doubly_pipelined_partials(Context c) {
@@ -181,7 +183,9 @@ constexpr std::array<std::string_view, 2> doubly_pipelined_examples = {"block=2"
 
 constexpr Row doubly_pipelined_linear_row = {
     .name = "doubly_pipelined_linear",
-    .sentence = "two chains climb to two roots that exchange partials, or one (roots=1); values descend meanwhile",
+    .sentence =
+        "partials go up two chains to two roots that exchange them, or up one chain (roots=1); values go down "
+        "meanwhile",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -200,7 +204,8 @@ constexpr Row doubly_pipelined_linear_row = {
 constexpr Row doubly_pipelined_tree_row = {
     .name = "doubly_pipelined_tree",
     .sentence =
-        "post-order trees climb to two roots that exchange partials, or to one (roots=1); values descend meanwhile",
+        "partials go up two post-order trees to two roots that exchange them, or up one tree (roots=1); values go down "
+        "meanwhile",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -1,5 +1,5 @@
-// Part of two_level and root_group_last: the groups that reduce among themselves. They are the nodes of the machine, or
-// `size=` ranks in a row. In the order of their places the ranks of a group always stand in a row.
+// Part of two_level and root_group_last: the groups of ranks that reduce internally. Groups are the nodes of the
+// machine, or `size=` consecutive ranks. Places number the ranks so that the ranks of a group are always consecutive.
 // Cost: O(1) per query.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace steadfold::schedule {
 
 inline constexpr Rank most_ranks_in_group = 1 << 28;
 
-/// A rank's place is its number if groups are ranks in a row.
+/// If groups are consecutive ranks, a rank's place is its rank number.
 class Groups {
  public:
-  using Size = order::Nodes::Size;  // of groups, and how many have it
+  using Size = order::Nodes::Size;  // the ranks of a group, and the number of groups of this size
 
   explicit Groups(const Context& c)
       : nodes_(c.nodes),
@@ -31,7 +31,7 @@ class Groups {
 
   Rank count() const { return nodes_ ? nodes_->count() : (rank_count_ + size_ - 1) / size_; }
   Rank group_of(Rank rank) const { return nodes_ ? nodes_->node_of(rank) : rank / size_; }
-  /// The place at which a group begins; first(count()) is the rank count.
+  /// The place at which a group begins. first(count()) is the rank count.
   Rank first(Rank group) const {
     if (nodes_) return nodes_->first_place(group);
     return group < count() ? group * size_ : rank_count_;
@@ -43,7 +43,7 @@ class Groups {
     return {first(groups.first), first(groups.first + groups.count - beyond) - first(groups.first) + first(beyond)};
   }
 
-  /// The sizes that groups have, each once and ascending.
+  /// The distinct sizes of groups, ascending.
   std::vector<Size> sizes() const {
     if (nodes_) return {nodes_->sizes().begin(), nodes_->sizes().end()};
     const Rank last = places(count() - 1).count;

@@ -1,9 +1,12 @@
-// Halving and doubling: partners 2^k apart, the nearest first, exchange halves of what they have left, so that each
-// ends with one block of segments; then the values go back along the same pairs, or by halves of the job to the root.
-// Unless the rank count is a power of two, adjacent ranks pair up first. Rank order: kept; partners merge the same
-// operands in the same order. Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages if ranks
-// pair up; reduce_scatter half. MPICH's allreduce and reduce take the nearest partner first too; its reduce_scatter
-// takes the farthest, which would give records one interval per rank. Source: [S3] section III.B.
+// Halving and doubling: partners 2^k apart, nearest partners first, exchange halves of the segments that they still
+// have. In the end each rank has one block of segments. Then the values go back along the same pairs, or in halves of
+// the ranks to the root. If the rank count is not a power of two, adjacent ranks first form pairs.
+// Rank order: kept. Partners merge the same operands in the same order.
+// Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages if ranks form pairs. reduce_scatter
+// costs half as much.
+// MPICH's allreduce and reduce take the nearest partner first too. Its reduce_scatter takes the farthest partner first,
+// which would give records with one interval per rank.
+// Source: Balaji & Kimpe, section III.B.
 #include <numeric>
 #include <vector>
 
@@ -23,8 +26,9 @@ SegmentNumbers run(std::uint32_t begin, std::uint32_t end) {
   return all;
 }
 
-// A rank that takes part in the rounds, and each unit's segments: at level k the low k bits of a unit, relative to the
-// root's, name its part; the root has the first. In reduce_scatter a part is the blocks of all units with these bits.
+// A rank that takes part in the rounds, with the segments of each unit. At level k the low k bits of a unit's number,
+// relative to the root's unit, name its part of the segments; the root has the first part. In reduce_scatter a part
+// consists of the blocks of all units with these bits.
 class HalvingRank {
  public:
   explicit HalvingRank(const Context& c)
@@ -45,7 +49,8 @@ class HalvingRank {
   SegmentNumbers mine(int round) const { return part(unit_, round + 1); }
   SegmentNumbers partners(int round) const { return part(partner_unit(round), round + 1); }
 
-  // Whether a rank takes part when values go to the root, in descending rounds: its higher bits must be the root's.
+  // Whether a rank takes part in a round when values go to the root. Rounds descend. The rank's higher bits must equal
+  // the root's.
   bool gathers(int round) const { return ((unit_ ^ root_unit_) >> (round + 1)) == 0; }
   bool sends_to_root(int round) const { return gathers(round) && ((unit_ ^ root_unit_) >> round & 1) == 1; }
 
@@ -79,7 +84,7 @@ class HalvingRank {
   bool scatters_;
 };
 
-// The landing slot for a pair's messages; round k uses slot k.
+// The landing slot for messages within a pair. Round k uses slot k.
 int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
 
 Step in_message(Step step, std::uint32_t s, const SegmentNumbers& of) { return make::with_next(step, s != of.back()); }
@@ -137,7 +142,7 @@ Steps halve(Context c, HalvingRank member, bool has_pair) {
   }
 }
 
-// The first rank of a pair finishes both ranks' blocks.
+// The first rank of a pair finishes the blocks of both ranks.
 Steps finish_own(Context c, bool has_pair) {
   const Blocks blocks(c);
   const SegmentNumbers pairs = has_pair ? run(blocks.begin(c.rank + 1), blocks.end(c.rank + 1)) : SegmentNumbers();
@@ -153,7 +158,7 @@ Steps inside(Context c, HalvingRank member, bool has_pair) {
     for (Steps steps = finish_own(c, has_pair); const Step* step = steps.next();) co_yield *step;
     co_return;
   }
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
   const SegmentNumbers own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : run(0, c.segments);
   for (const std::uint32_t s : own) co_yield make::finish(value(place, s), partial(0, s));
   for (int round = member.rounds() - 1; round >= 0; --round) {
@@ -180,7 +185,8 @@ Steps halving_doubling(Context c) {
   return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, HalvingRank(c), units.in_pair(c.rank));
 }
 
-// With one segment as in a tree. Each pair adds a message there, and one back if a value is due.
+// With one segment the messages are as in a tree. Each pair adds one message, and one back if the second rank is due a
+// value.
 Count halving_doubling_messages(Context c) {
   const Units halves(c.rank_count);
   const auto pairs = static_cast<Count>(halves.pairs);
@@ -200,8 +206,8 @@ Count halving_doubling_rounds(Context c) {
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
 
-// Halves, quarters and so on, there and back, and whole vectors between pairs. In reduce_scatter only there, and a
-// block to each pair's second rank.
+// Half a vector, a quarter and so on, in both directions, and whole vectors within pairs. In reduce_scatter there is
+// only one direction, and the second rank of each pair receives one block.
 double halving_doubling_vectors(Context c) {
   const auto rounds = static_cast<double>(halving_doubling_rounds(c));
   if (c.segments == 1) return rounds;
@@ -220,7 +226,7 @@ Count halving_doubling_halvings(Context c) {
 constexpr Row halving_doubling_row = {
     .name = "halving_doubling",
     .sentence =
-        "partners 2^k apart, the nearest first, exchange halves of what they have left; then the values go back",
+        "partners 2^k apart, nearest first, exchange halves of their remaining segments; then the values go back",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -1,26 +1,28 @@
-// Binary trees whose ranks stand in order: those of the left subtree, the node itself, those of the right subtree.
-// Rank order: kept by construction. Cost: O(log p) to find a place. Source: textbook; the trees of [S1] section 3.1 are
-// numbered level by level, which keeps no order.
+// Binary trees of ranks in in-order numbering: first the left subtree's ranks, then the node itself, then the right
+// subtree's ranks.
+// Rank order: kept by construction. Cost: O(log p) to find a place.
+// Source: textbook. The trees of Gruber & Freinberger, section 3.1, are numbered level by level, which keeps no order.
 #pragma once
 
 #include "schedule/step.hpp"
 
 namespace steadfold::schedule {
 
-/// Where a rank stands: its children are the tops of the runs of ranks below and above it.
+/// The place of a rank in the tree. Its children are the tops of the runs of ranks below and above it.
 struct InOrderPlace {
   Rank parent = -1;
-  bool is_below = false;  // whether it stands on its parent's left
+  bool is_below = false;  // whether this rank is in its parent's left subtree
   RankRange left;
   RankRange right;
 
   RankRange subtree() const { return {left.first, left.count + 1 + right.count}; }
 };
 
-/// The top of a run of ranks. The right half may be larger, so that its messages need not wait for those from the left.
+/// The top of a run of ranks. The right half may be larger by one, so that its messages need not wait for messages from
+/// the left half.
 constexpr Rank top_of(RankRange run) noexcept { return run.first + (run.count - 1) / 2; }
 
-/// The tree over 0..p-1 with `top` at its top; the others are as balanced as can be.
+/// The place of `rank` in the tree over 0..p-1 whose top is `top`. All subtrees below are as balanced as possible.
 constexpr InOrderPlace in_order_place(Rank rank, Rank rank_count, Rank top) noexcept {
   InOrderPlace place{.left = {0, top}, .right = {top + 1, rank_count - 1 - top}};
   for (Rank at = top; at != rank;) {

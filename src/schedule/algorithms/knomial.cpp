@@ -1,8 +1,10 @@
-// K-nomial: partials climb a k-nomial tree over the ranks counted from the root; for allreduce values descend it. With
-// k = 2 it is the binomial tree, which also serves scans: sums of subtrees go up, sums of all ranks before a rank go
-// down. Rank order: kept for root 0 (and allreduce), cyclic from the root otherwise. Cost: (k-1) ceil(log_k p)(alpha +
-// n beta + n gamma); allreduce adds as many alpha + n beta. A scan: 2 log2(p) alpha at most. Source: [S3] section III.A
-// (MPICH's reduce); the tree of [S4]'s "BST"; MPICH's k-nomial trees.
+// K-nomial: partials go up a k-nomial tree over the ranks, counted from the root. For allreduce the values go down
+// again. With k = 2 it is the binomial tree, which also serves scans: sums of subtrees go up, and the sum of all ranks
+// before a rank goes down to it.
+// Rank order: kept for root 0 and for allreduce. Otherwise the order is cyclic, starting at the root.
+// Cost: (k-1) ceil(log_k p)(alpha + n beta + n gamma). Allreduce adds as many (alpha + n beta). A scan takes at most 2
+// log2(p) alpha.
+// Source: Balaji & Kimpe, section III.A (MPICH's reduce). End et al. call the tree "BST". MPICH has k-nomial trees.
 #include <algorithm>
 #include <bit>
 
@@ -14,12 +16,13 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr Rank most_children = 64;  // per level, counting the rank itself
+constexpr Rank most_children = 64;  // per level, including the rank itself
 
 Rank base_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.spec, "k", 4, 2, most_children)) : 4; }
 
-// The place of a rank that stands `position` behind the root. Its children's positions have another digit, to the base
-// k, for one zero below the lowest non-zero digit of its own: for child i digit i / (k-1).
+// The place of the rank at distance `position` from the root. Write positions to the base k. A child's position
+// replaces one zero below the lowest non-zero digit of its parent's position by another digit. Child i changes digit i
+// / (k-1).
 class KnomialRank {
  public:
   KnomialRank(const Context& c, Rank base)
@@ -36,14 +39,14 @@ class KnomialRank {
   int children() const { return children_; }
   Rank child(int i) const { return rank_at(position_ + static_cast<Rank>(offset(i))); }
   Rank parent() const { return rank_at(position_ - lowest_digit() * static_cast<Rank>(lowest_power())); }
-  // Which of its parent's children it is.
+  // The number of this rank among its parent's children.
   int number() const {
     int level = 0;
     for (Index power = 1; power < lowest_power(); power *= static_cast<Index>(base_)) ++level;
     return level * (base_ - 1) + lowest_digit() - 1;
   }
 
-  // The ranks of this rank's subtree up to child i, without it.
+  // The ranks of this rank's subtree up to child i, without child i's subtree.
   RankRange merged(int i) const { return {rank_, static_cast<Rank>(std::min(offset(i), behind(0)))}; }
   RankRange child_covers(int i) const {
     return {child(i), static_cast<Rank>(std::min(power_of(i / (base_ - 1)), behind(offset(i))))};
@@ -74,11 +77,11 @@ class KnomialRank {
   int children_ = 0;
 };
 
-// Which of two slots a child uses: they take turns, so that a receive is open while the one before is merged, and no
-// merge writes over its operands.
+// The slot, 0 or 1, that a child uses. The slots alternate, so that one receive is posted while the message before it
+// is merged, and no merge overwrites its operands.
 int turn(int child) { return child % 2; }
 
-// Takes in child by child, all segments of one before the next.
+// Receives and merges child by child, all segments of one child before the next child.
 Steps run(Context c, KnomialRank at) {
   const int last = at.children();
   for (int i = 0; i <= last; ++i) {
@@ -111,8 +114,9 @@ Steps run(Context c, KnomialRank at) {
   for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// A rank whose number ends in z zero bits is the top of 2^z ranks, itself the first. Partial k is the sum of the first
-// 2^k of these, partial `before` + k that of all ranks before child k. Sums that reach the last rank are not needed.
+// A rank whose number ends in z zero bits is the top of a subtree of 2^z ranks, itself the first. Partial k is the sum
+// of the first 2^k ranks of the subtree. Partial `before` + k is the sum of all ranks before child k. Sums that include
+// the last rank are not needed.
 Steps knomial_scan(Context c) {
   constexpr int before = 32;
   const auto index = static_cast<Count>(c.rank);
@@ -120,7 +124,9 @@ Steps knomial_scan(Context c) {
   const int level = c.rank == 0 ? order::ceil_log2(ranks) : order::max_level(index);
   const int children = std::min(level, order::ceil_log2(ranks - index));
   const auto child = [&](int k) { return c.rank + (Rank{1} << k); };
-  const auto sends = [&](int k) { return child(k) + (Rank{1} << k) < c.rank_count; };  // child k, to this rank
+  const auto sends = [&](int k) {
+    return child(k) + (Rank{1} << k) < c.rank_count;
+  };  // whether child k sends to this rank
   const bool is_exclusive = c.collective == Collective::exscan;
   const Slot ahead = landing(before);
 
@@ -150,7 +156,7 @@ Steps knomial_scan(Context c) {
   }
 }
 
-// The root's children: k-1 on every level but the last.
+// The root has k-1 children on every level except the last.
 Count root_children(const Context& c, Count base) {
   const auto ranks = c.ranks();
   Count children = 0;
@@ -159,8 +165,8 @@ Count root_children(const Context& c, Count base) {
   return children + (ranks - 1) / power;
 }
 
-// The root takes in all segments of one child before the next. On the way back the values of segment 0 leave after the
-// last child's first message, and again every child gets all segments.
+// The root receives all segments of one child before the next child. On the way back, the values of segment 0 leave
+// after the last child's first message. Again the root sends all segments to one child before the next.
 Count rounds(const Context& c, Count base) {
   if (c.rank_count == 1) return 0;
   const Count children = root_children(c, base);
@@ -179,7 +185,7 @@ Steps knomial(Context c) {
   return run(c, KnomialRank(c, base_of(c)));
 }
 
-// The longest way: to the last rank, or up and down the largest whole subtree below rank 0.
+// The longest path: to the last rank, or up and down the largest complete subtree below rank 0.
 Count scan_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   const auto ranks = c.ranks();
@@ -198,7 +204,8 @@ Count knomial_rounds(Context c) {
   return rounds(c, static_cast<Count>(base_of(c)));
 }
 
-// A scan sends one message down to every rank but 0, and one up from each rank with ranks behind its subtree.
+// A scan sends one message down to every rank but 0, and one message up from each rank whose subtree has ranks behind
+// it.
 Count binomial_messages(Context c) {
   const Count others = c.ranks() - 1;
   return c.is_scan() ? 2 * others - static_cast<Count>(std::popcount(others)) : tree_messages(c);
@@ -213,11 +220,11 @@ constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8
 
 constexpr Row binomial_row = {
     .name = "binomial",
-    .sentence = "partials climb a binomial tree of ranks; for allreduce the values descend it",
+    .sentence = "partials go up a binomial tree of ranks; for allreduce the values go down again",
     .collectives = reductions | scans,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+    .restrictions = "plain with a non-commutative operator: only root 0 or allreduce",
     .parameters = {},
     .source = "S3",
     .steps = binomial,
@@ -228,11 +235,12 @@ constexpr Row binomial_row = {
 
 constexpr Row knomial_row = {
     .name = "knomial",
-    .sentence = "partials climb a k-nomial tree of ranks, k-1 children a level; for allreduce the values descend it",
+    .sentence =
+        "partials go up a k-nomial tree of ranks, k-1 children per level; for allreduce the values go down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+    .restrictions = "plain with a non-commutative operator: only root 0 or allreduce",
     .parameters = knomial_parameters,
     .source = "S4",
     .steps = knomial,

@@ -1,7 +1,7 @@
-// Part of two_level and root_group_last: the schedules inside groups and between their leaders, made as for jobs of
-// their own. Whoever takes their steps rewrites them: ranks and rows become those of the whole job, slots get numbers
-// that no other level uses.
-// Cost: O(groups) to make; if blocks are dealt, O(segments). Source: [S3] section III.
+// Part of two_level and root_group_last: the schedules inside groups and between the leaders of groups. Each is made as
+// if its ranks were a whole job. The caller rewrites their steps: ranks and rows become ranks and rows of the whole
+// job, and slots get numbers that no other level uses.
+// Cost: O(groups) to construct, or O(segments) for reduce_scatter. Source: Balaji & Kimpe, section III.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace steadfold::schedule {
 
-/// A schedule of another row, and what its steps and formulas are made of.
+/// A schedule inside the schedule: its row, and the context that its steps and formulas take.
 struct Nested {
   const Row* row;
   Context context;
@@ -27,7 +27,7 @@ struct Nested {
   Steps steps() const { return row->steps(context); }
   Count messages() const { return row->messages(context); }
   Count rounds() const { return row->rounds(context); }
-  /// As the row's `vectors`.
+  /// The same as the row's `vectors`, or its default.
   double vectors() const {
     return row->vectors ? row->vectors(context) : static_cast<double>(rounds()) / context.segments;
   }
@@ -35,7 +35,7 @@ struct Nested {
   std::uint32_t ports() const { return row->port_count(context); }
 };
 
-/// The schedules where none is asked for.
+/// The schedules to use if the caller names none.
 struct Defaults {
   const Row* inner;
   const Row* outer;
@@ -46,7 +46,7 @@ class Levels {
   Levels(const Context& c, Defaults defaults) : context_(c), groups_(c), defaults_(defaults) {
     if (c.scatters()) deal_segments();
   }
-  Levels(const Levels&) = delete;  // contexts point into it
+  Levels(const Levels&) = delete;  // contexts point into this object
   Levels& operator=(const Levels&) = delete;
 
   const Groups& groups() const { return groups_; }
@@ -55,7 +55,7 @@ class Levels {
   bool is_leader() const { return place() == own().first; }
   Rank group() const { return groups_.group_of(context_.rank); }
   Rank root_group() const { return groups_.group_of(context_.root); }
-  /// The rank that stands for a group between groups: its first.
+  /// The leader of a group, its first rank, which takes part in the schedule between groups.
   Rank leader(Rank group) const { return groups_.rank_at(groups_.first(group)); }
 
   /// The reduce of this rank's group to its leader.
@@ -64,7 +64,7 @@ class Levels {
     nested.context.rank = place() - own().first;
     return nested;
   }
-  /// The reduce of a group of `ranks` ranks to its leader, seen from the leader. Formulas use it.
+  /// The reduce of a group of `ranks` ranks to its leader, in the leader's context. Formulas use it.
   Nested inner_of(Rank ranks) const {
     Nested nested = named("inner", *defaults_.inner);
     nested.context.rank = nested.context.root = 0;
@@ -81,7 +81,7 @@ class Levels {
     nested.context.root = root_group();
     return nested;
   }
-  /// `outer` with every block as long as the longest: formulas for rounds want blocks of one length.
+  /// `outer` with every block as long as the longest block. Formulas for rounds need blocks of equal length.
   Nested outer_of_even_blocks() const {
     Nested nested = outer();
     if (!context_.scatters()) return nested;
@@ -92,7 +92,8 @@ class Levels {
     return nested;
   }
 
-  /// In reduce_scatter the segments of a group's ranks stand in a row between leaders: which one is it for the job?
+  /// In reduce_scatter between leaders, the segments of a group's ranks are contiguous. Converts a segment there to the
+  /// job's segment.
   std::uint32_t segment_of(std::uint32_t outers) const { return segments_.empty() ? outers : segments_[outers]; }
 
  private:
@@ -119,16 +120,16 @@ class Levels {
   Context context_;
   Groups groups_;
   Defaults defaults_;
-  std::vector<std::uint32_t> blocks_;    // for reduce_scatter: where each group's segments begin, and the end
-  std::vector<std::uint32_t> segments_;  // those of the job in that order
+  std::vector<std::uint32_t> blocks_;    // for reduce_scatter: the first segment of each group, and the end
+  std::vector<std::uint32_t> segments_;  // the job's segments in the order of places
 };
 
-/// The inner schedule's steps; reduce_scatter reduces in one piece.
+/// The steps of the inner schedule. In reduce_scatter a message carries all segments.
 inline Steps inner_steps(const Context& c, const Nested& inner) {
   return c.scatters() ? together(inner.steps(), c.segments) : inner.steps();
 }
 
-/// Messages of all inner schedules.
+/// The number of messages of all inner schedules.
 inline Count inner_messages(const Levels& levels) {
   Count messages = 0;
   for (const auto& [ranks, groups] : levels.groups().sizes())
@@ -136,14 +137,15 @@ inline Count inner_messages(const Levels& levels) {
   return messages;
 }
 
-/// Rounds until all of them are done.
+/// The number of rounds until all inner schedules are done.
 inline Count inner_rounds(const Levels& levels) {
   Count rounds = 0;
   for (const auto& size : levels.groups().sizes()) rounds = std::max(rounds, levels.inner_of(size.ranks).rounds());
   return rounds;
 }
 
-/// The unit of segments, a multiple of those of all levels; if no call has so many columns, some larger number.
+/// The unit of the number of segments: a multiple of the units of all levels. If no call can have so many columns, it
+/// is some larger number.
 inline Count unit_of(const Levels& levels) {
   Count unit = levels.outer().unit();
   for (const auto& size : levels.groups().sizes()) {
@@ -154,7 +156,7 @@ inline Count unit_of(const Levels& levels) {
   return unit;
 }
 
-/// As many ports as the level that has most.
+/// The largest number of ports of any level.
 inline std::uint32_t ports_of(const Levels& levels) {
   std::uint32_t ports = levels.outer().ports();
   for (const auto& size : levels.groups().sizes()) ports = std::max(ports, levels.inner_of(size.ranks).ports());
@@ -167,14 +169,14 @@ inline void check_levels(const Spec& spec) {
   Groups::check(spec);
 }
 
-/// Only `outer` may be particular about the number of groups: a schedule that reduces to one rank serves any.
+/// Only `outer` may refuse a number of groups. A schedule that reduces to one rank serves any number of ranks.
 inline std::optional<std::string> refusal_between_groups(const Context& c) {
   const Spec::Parameter* outer = c.spec->parameter("outer");
   if (outer == nullptr) return std::nullopt;
   return refusal(outer->nested.front(), Groups(c).count());
 }
 
-/// Each level keeps its slots apart: a slot of one of three kinds gets a number of that kind.
+/// Levels use different slots: a slot of one of three kinds gets a number of that kind.
 inline constexpr int slot_kinds = 3;
 constexpr int last_number_of(int last_number_inside, int levels) {
   return levels == 0 ? last_number_inside
@@ -187,7 +189,7 @@ constexpr Slot of_kind(Slot slot, int kind) {
   slot.number = static_cast<std::uint16_t>(slot_kinds * slot.number + kind);
   return slot;
 }
-/// A partial where a value was.
+/// The partial slot that takes the place of a value slot.
 constexpr Slot as_partial(Slot slot) {
   slot.kind = slot.kind == SlotKind::value ? SlotKind::partial : SlotKind::landing;
   return slot;

@@ -1,8 +1,9 @@
-// Linear: partials run along a chain from both ends towards the root; for allreduce values run back from rank 0. For a
-// scan the chain begins at rank 0, and every rank keeps the sum that passes.
-// Rank order: kept, for any root.
-// Cost: (p-1)(alpha + n beta + n gamma) to an end rank; S segments: S-1 more rounds of one each; allreduce twice.
-// Source: [S1] section 2.1, widened to roots inside the chain.
+// Linear: partials go along a chain of ranks, from both ends towards the root. For allreduce the values go back from
+// rank 0. For a scan the chain begins at rank 0, and every rank keeps the sum that it passes on.
+// Rank order: kept for any root.
+// Cost: (p-1)(alpha + n beta + n gamma) to a root at an end of the chain. S segments take S-1 more rounds, of one
+// segment each. Allreduce costs twice as much.
+// Source: Gruber & Freinberger, section 2.1, extended to roots inside the chain.
 #include <algorithm>
 #include <array>
 
@@ -15,7 +16,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// The ranks on one side of the root: the neighbour through which they reach it, and the rows that they bring.
+// The ranks on one side of the root: the root's neighbour on this side, and the ranks whose rows come through it.
 struct Chain {
   Rank neighbour;
   int slot;  // number of the root's landing slot
@@ -25,7 +26,7 @@ struct Chain {
 Steps at_root(Context c) {
   const Chain below = {c.rank - 1, 0, {0, c.rank}};
   const Chain above = {c.rank + 1, 1, {c.rank + 1, c.rank_count - 1 - c.rank}};
-  // The shorter chain's messages come first: receiving them in that order keeps the port free for the longer one's.
+  // The root receives the shorter chain's messages first. This keeps its port free for the longer chain's messages.
   const bool below_first = below.covers.count <= above.covers.count;
   const std::array<Chain, 2> by_length = {below_first ? below : above, below_first ? above : below};
   for (const Chain& chain : by_length) {
@@ -50,7 +51,8 @@ Steps at_root(Context c) {
   }
 }
 
-// Any other rank: takes in what comes from the end of its side and hands it on towards the root.
+// Any other rank: merges the partial that comes from the end of its side with its own rows, and sends the sum towards
+// the root.
 Steps in_chain(Context c, Rank root) {
   const bool below = c.rank < root;
   const Rank towards = below ? c.rank + 1 : c.rank - 1;
@@ -105,9 +107,9 @@ Steps linear(Context c) {
 
 Count linear_messages(Context c) { return c.is_scan() ? tree_partials(c) : tree_messages(c); }
 
-// Reduce: a pipeline along the longer chain, or the root's port, which serves both once the shorter one has arrived.
-// Allreduce: between the ends partials and values share a rank's ports, so each further segment takes two rounds, less
-// one round in which they do not meet yet.
+// Reduce takes the longer of two times: the pipeline along the longer chain, or the work of the root's port, which
+// receives from both chains once the shorter one has arrived. Allreduce: between the ends, partials and values share a
+// rank's ports. So each further segment takes two rounds, less one round in which they do not yet meet.
 Count linear_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   if (c.scatters()) return linear_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
@@ -125,7 +127,7 @@ Count linear_rounds(Context c) {
 
 constexpr Row linear_row = {
     .name = "linear",
-    .sentence = "partials run along a chain of ranks, from both ends towards the root",
+    .sentence = "partials go along a chain of ranks, from both ends towards the root",
     .collectives = reductions | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -140,7 +142,7 @@ constexpr Row linear_row = {
 
 constexpr Row pipelined_linear_row = {
     .name = "pipelined_linear",
-    .sentence = "the chain of linear in segments, one behind the other",
+    .sentence = "the chain of linear, as a pipeline of segments",
     .collectives = Collective::reduce | Collective::allreduce | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -1,5 +1,5 @@
-// Native: the transport adds the 64-bit words of all ranks' partials; over MPI that is one MPI_Allreduce, which the
-// network may offload. Rank order: not needed to add words.
+// Native: the transport adds the 64-bit words of all ranks' partials. Over MPI that is one MPI_Allreduce, which the
+// network may offload. Adding words needs no rank order.
 // Cost: the MPI library's allreduce of the words.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/blocks.hpp"

@@ -1,10 +1,13 @@
-// Single and multi notify: partials climb any tree of ranks; for allreduce the values descend it. In single_notify a
-// rank merges its children in the order of their ranks, each as soon as it and those before it have come ([S2] waits
-// for all of them first, which is never sooner); in multi_notify in the order in which their messages come. Rank order:
-// single_notify keeps it for root 0 (and allreduce), cyclic from the root otherwise; multi_notify does not. Cost: for a
-// tree of depth d with c children per node d c (alpha + n beta + n gamma) at most; allreduce adds as many alpha + n
-// beta. Segments go together. Source: [S2], "Reduce implementations: SingleNotify & MultiNotify", between threads; as
-// protocols over cache lines they are lab/protocols/tree_reduce.hpp.
+// Single and multi notify: partials go up any tree of ranks. For allreduce the values go down again. In single_notify a
+// rank merges its children in the order of their ranks, each as soon as it and the children before it have arrived.
+// (Lapillonne & Peltekov 2013 wait for all children first, which is never faster.) In multi_notify it merges them in
+// the order in which their messages arrive. A message carries all segments.
+// Rank order: single_notify keeps it for root 0 and for allreduce; otherwise its order is cyclic, starting at the root.
+// multi_notify does not keep it.
+// Cost: at most d c (alpha + n beta + n gamma) for a tree of depth d with c children per node. Allreduce adds as many
+// (alpha + n beta).
+// Source: Lapillonne & Peltekov 2013, "Reduce implementations: SingleNotify & MultiNotify", between threads.
+// lab/protocols/tree_reduce.hpp has the same algorithms as protocols over cache lines.
 #include <array>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -18,7 +21,7 @@ namespace {
 
 enum class MergeOrder : std::uint8_t { of_ranks, of_arrival };
 
-// A rank's place, with ranks for what the tree counts from the root on.
+// A rank's place in the tree. Converts the tree's positions, which count from the root, to ranks.
 class NotifyRank {
  public:
   explicit NotifyRank(const Context& c)
@@ -35,12 +38,12 @@ class NotifyRank {
     const RankTree::Child child = tree_.child(place_.ranks, i);
     return {(rank_ + child.offset) % rank_count_, child.ranks};
   }
-  // The ranks of this subtree up to child i, with it.
+  // The ranks of this subtree up to child i, including child i's subtree.
   RankRange merged(Rank i) const {
     const RankTree::Child child = tree_.child(place_.ranks, i);
     return {rank_, child.offset + child.ranks};
   }
-  // Where its parent takes it in.
+  // The parent's landing slot for this rank's message.
   Slot landing_at_parent() const { return landing(place_.number % most_open); }
 
  private:
@@ -51,7 +54,7 @@ class NotifyRank {
   TreePlace place_;
 };
 
-// At most `most_open` children at a time.
+// Receives are posted for at most `most_open` children at a time.
 Steps climb(Context c, MergeOrder order) {
   const bool any_order = order == MergeOrder::of_arrival;
   const NotifyRank node(c);
@@ -95,7 +98,7 @@ Steps notify(Context c) {
   return c.scatters() ? reduce_then_scatter(c, of_one_segment<order>) : together(of_one_segment<order>(c), c.segments);
 }
 
-// One message per edge and way, whatever the segments.
+// One message per edge and direction, for any number of segments.
 Count notify_messages(Context c) { return (c.ranks() - 1) * (c.rooted() ? 1 : 2); }
 Count notify_partials(Context c) { return (c.ranks() - 1) * c.segments; }
 
@@ -116,12 +119,12 @@ constexpr std::array<std::string_view, 3> multi_examples = {"tree=binomial", "tr
 constexpr Row single_notify_row = {
     .name = "single_notify",
     .sentence =
-        "partials climb a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=), children merged "
-        "in the order of ranks; for allreduce the values descend it",
+        "partials go up a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=), children merged in rank "
+        "order; for allreduce the values go down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "plain with an operator that does not commute: root 0 or allreduce",
+    .restrictions = "plain with a non-commutative operator: only root 0 or allreduce",
     .parameters = tree_parameters,
     .source = "S2",
     .steps = notify<MergeOrder::of_ranks>,
@@ -135,11 +138,11 @@ constexpr Row single_notify_row = {
 
 constexpr Row multi_notify_row = {
     .name = "multi_notify",
-    .sentence = "the trees of single_notify, children merged in the order in which their partials come",
+    .sentence = "the trees of single_notify, children merged in the order in which their partials arrive",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain whose bits follow the order of merging",
+    .restrictions = "no plain if its bits depend on the order of merging",
     .parameters = tree_parameters,
     .source = "S2",
     .steps = notify<MergeOrder::of_arrival>,

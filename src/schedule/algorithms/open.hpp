@@ -1,5 +1,6 @@
-// Part of several: the parameter `open=`, for a rank that takes in messages of all others: from how many senders it has
-// receives open at a time. It has that many landing slots and uses each again once its message is merged.
+// Part of several schedules: the parameter `open=`, for a rank that receives from all other ranks. It says for how many
+// senders receives are posted at a time. The rank has this many landing slots, and uses a slot again once its message
+// is merged.
 // Cost: memory for as many messages.
 #pragma once
 
@@ -9,10 +10,10 @@
 
 namespace steadfold::schedule {
 
-/// The default, and the most: as many as a node has ranks, so that nobody within a node waits for a credit.
+/// The default and the maximum. Within a node of up to 64 ranks no sender waits for a landing slot.
 inline constexpr Rank most_open = 64;
 
-/// From 1 to `most_open`, the same on all ranks. Throws as `parse`.
+/// A number from 1 to `most_open`, the same on all ranks. Throws as `parse` does.
 inline Rank open_of(const Context& c) {
   return c.spec ? static_cast<Rank>(number_of(*c.spec, "open", most_open, 1, most_open)) : most_open;
 }

@@ -1,18 +1,21 @@
-// Owner: every node of the reduction tree is reduced on the rank that holds its first element; each rank sends the
+// Owner: every node of the reduction tree is reduced on the rank that holds its first element. Each rank sends the
 // right children of nodes that other ranks reduce, in ascending order.
-// Rank order: kept, for any root.
-// Cost: one message of one node per outbound subtree root, at most (p-1)(log2((N-1)/p)+1) under `lower`; a rank has
-// O(log N) of them. With a buffer of k nodes up to k roots for one rank share a message, as in section 3.1.1: it leaves
-// when it is full, when the next root goes to another rank, and before a root over more than `held` elements is begun
-// (64, as in [S0]). One more message if the root does not hold element 0. Source: [S0] Algorithm 1 and section 3.1.1.
+// Rank order: kept for any root.
+// Cost: one message of one node per outbound subtree root, at most (p-1)(log2((N-1)/p)+1) with distribution `lower`. A
+// rank has O(log N) outbound roots. With a buffer of k nodes, up to k roots for the same rank share a message, as in
+// section 3.1.1 of Stelz 2022. A message leaves when it is full, when the next root goes to another rank, or before a
+// root over more than `held` elements is begun (64, as in Stelz 2022). If the root does not hold element 0, there is
+// one more message.
+// Source: Stelz 2022, algorithm 1 and section 3.1.1.
 //
-// The outbound roots of a rank are its first index x, then the index behind the subtree of x, and so on: their subtrees
-// partition its rows, and only the last may reach beyond. Then the subtrees behind its rows are right children of nodes
-// that it reduces. Their levels increase, so the level of a message's first root names its landing slot.
+// The outbound roots of a rank are its first index x, then the index behind the subtree of x, and so on. Their subtrees
+// partition the rank's rows; only the last subtree may reach beyond them. In this case the subtrees behind the rank's
+// rows are right children of nodes that the rank reduces. Their levels increase, so the level of a message's first root
+// identifies its landing slot.
 //
-// Ascending order is critical-path order, which [S0] chapter 5 leaves to future work: the path of x to the result leads
-// through the node of which the next root is the right child (x with its lowest run of ones cleared), so that every
-// root has at least as long a way to go as the next one.
+// Ascending order is the order of the critical path, which Stelz 2022, chapter 5, leaves to future work. The path from
+// x to the result passes the node whose right child is the next root (x with its lowest run of ones cleared). So the
+// path of every root is at least as long as the path of the next root.
 #include <algorithm>
 #include <vector>
 
@@ -26,13 +29,13 @@ namespace {
 using order::Interval;
 
 constexpr Count most_buffered = 64;          // no rank has more outbound roots
-constexpr Count usual_held = 64;             // elements of a root that a buffer waits for
-constexpr Count most_held = Count{1} << 62;  // it waits for any root
+constexpr Count usual_held = 64;             // the default of `held`
+constexpr Count most_held = Count{1} << 62;  // larger than any root
 
 Count buffer_of(const Spec& spec) { return number_of(spec, "buffer", 1, 1, most_buffered); }
 Count held_of(const Spec& spec) { return number_of(spec, "held", usual_held, 1, most_held); }
 
-// Who reduces what, and which roots share a message: sender and receiver compute the same.
+// Says which rank reduces which node, and which roots share a message. Sender and receiver compute the same answers.
 class Owners {
  public:
   explicit Owners(const Context& c)
@@ -64,7 +67,7 @@ class Owners {
 
  private:
   Index start(Rank rank) const { return layout_ ? layout_->start(rank) : static_cast<Index>(rank); }
-  // Where the next root begins. Nothing overflows, not even at the largest index.
+  // The index where the next root begins. Does not overflow, even at the largest index.
   Index end_of_subtree(Index x) const {
     return x == 0 ? row_count_ : std::min(order::largest_subtree_child(x), row_count_ - 1) + 1;
   }
@@ -80,7 +83,7 @@ Slot landing_of(Interval message, std::uint32_t segment) {
   return landing(message.begin == 0 ? 0 : order::max_level(message.begin) + 1, segment);
 }
 
-// The last of a rank's messages; it alone takes in what other ranks send.
+// The last of a rank's messages. Only this message includes nodes that other ranks send.
 Interval last_message(const Owners& owners, Interval own) {
   Interval message = owners.message(own.begin);
   while (message.end < own.end) message = owners.message(message.end);
@@ -100,7 +103,7 @@ Steps owner(Context c) {
   const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the rank that holds element 0
   const Interval last = own.empty() ? Interval{} : last_message(owners, own);
 
-  // Receives from the ranks above are open from the start.
+  // Receives from the ranks above are posted at the start.
   for (Interval inbound{0, own.end}; inbound.end < last.end;) {
     inbound = owners.message(inbound.end);
     for (std::uint32_t s = 0; s < c.segments; ++s)
@@ -109,8 +112,8 @@ Steps owner(Context c) {
   for (std::uint32_t s = 0; s < c.segments && takes_all; ++s)
     co_yield make::receive(owners.owner(0), landing_of(all, s), all);
 
-  // Several slots in turn: the next roots are lifted while the receiver is still busy with rows of its own.
-  constexpr int slots = 16;  // memory for wide rows
+  // Several slots in turn: the next roots are lifted while the receiver is still busy with its own rows.
+  constexpr int slots = 16;  // limits the memory for wide rows
   int number = 0;
   for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; ++number) {
     sent = owners.message(sent.end);
@@ -132,7 +135,7 @@ Steps owner(Context c) {
   if (!takes_all && !(is_root && own.empty())) co_return;
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     Slot result = landing_of(all, s);
-    if (own.empty()) {  // the root takes part with an empty partial, which carries its status
+    if (own.empty()) {  // a root without rows takes part with an empty partial, which carries its status
       result = partial(0, s);
       co_yield make::lift(result, c.rank);
       if (takes_all) co_yield make::merge(result, result, landing_of(all, s), all);
@@ -141,7 +144,7 @@ Steps owner(Context c) {
   }
 }
 
-// Without a buffer [S0]'s count of PE-intersecting nodes, else a walk from message to message.
+// Without a buffer: the number of PE-intersecting nodes of Stelz 2022. Otherwise counts the messages one by one.
 Count owner_messages(Context c) {
   const Owners owners(c);
   if (owners.row_count() == 0) return 0;
@@ -164,7 +167,9 @@ constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 
 constexpr Row owner_row = {
     .name = "owner",
-    .sentence = "a node is reduced where its first element lives; ranks send others the right children they need",
+    .sentence =
+        "a tree node is reduced on the rank that holds its first element; ranks send each other the right children "
+        "they need",
     .collectives = Collective::reduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -173,7 +178,7 @@ constexpr Row owner_row = {
     .source = "S0",
     .steps = owner,
     .messages = owner_messages,
-    .rounds = nullptr,  // they follow the layout along the longest chain, which no formula finds
+    .rounds = nullptr,  // the longest chain depends on the layout; there is no formula
     .partial_messages = owner_messages,
     .check_parameters = check_owner,
     .examples = owner_examples,

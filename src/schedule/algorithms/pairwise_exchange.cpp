@@ -1,9 +1,9 @@
-// Pairwise exchange: recursive doubling among the ranks below 2^k, the highest power of two up to p. The others pair up
-// with the first ranks, rank 2^k + i with rank i, which takes part for both and sends the value back.
-// Rank order: that of recursive doubling if p is a power of two; else a partial holds two runs of ranks, which takes
-// records of more intervals than the adjacent pairs of recursive_doubling. All ranks get the same bits.
-// Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta if ranks pair up.
-// Source: [S4] section III.A, after Gupta et al.
+// Pairwise exchange: recursive doubling among the first 2^k ranks, where 2^k is the largest power of two up to p. Each
+// further rank 2^k + i pairs up with rank i, which takes part for both and sends the value back.
+// Rank order: if p is a power of two, as in recursive doubling. Otherwise a partial holds two runs of ranks, which
+// takes records of more intervals than the adjacent pairs of recursive_doubling. All ranks get the same bits.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma). If ranks form pairs, it is one more alpha + n beta.
+// Source: End et al., section III.A, after Gupta et al.
 #include <algorithm>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -12,7 +12,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// Every unit is one of the first 2^k ranks, with the rank 2^k above it if that exists.
+// Every unit is one of the first 2^k ranks, together with the rank 2^k above it, if that rank exists.
 struct DistantPairs {
   int rounds;
   Rank units;
@@ -26,7 +26,7 @@ struct DistantPairs {
   bool in_pair(Rank rank) const { return rank < pairs || rank >= units; }
   bool is_second_of_pair(Rank rank) const { return rank >= units; }
   Rank other_of_pair(Rank rank) const { return rank ^ units; }
-  Rank unit_of(Rank rank) const { return rank; }  // of a rank that takes part
+  Rank unit_of(Rank rank) const { return rank; }  // for a rank that takes part in the rounds
   Rank first_rank(Rank unit) const { return unit; }
 
   Covers block(Rank unit, int level) const {
@@ -47,11 +47,11 @@ Count pairwise_rounds(Context c) { return doubling_rounds(c); }
 
 constexpr Row pairwise_exchange_row = {
     .name = "pairwise_exchange",
-    .sentence = "as recursive_doubling, but ranks beyond the highest power of two pair up with the first ones",
+    .sentence = "as recursive_doubling, but ranks beyond the largest power of two pair up with the first ranks",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with an operator that does not commute",
+    .restrictions = "no plain with a non-commutative operator",
     .parameters = {},
     .source = "S4",
     .steps = pairwise_exchange,

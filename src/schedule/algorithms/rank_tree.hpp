@@ -1,7 +1,8 @@
 // Part of single_notify and multi_notify: trees of ranks as data. The parameter `tree=` names a shape: `binary`,
 // `binomial`, `chain`, `flat`, or `kary` with `k=` children per node.
-// Rank order: a subtree's ranks stand in a row behind its top, its children's subtrees one after the other, all counted
-// from the root on. Cost: O(depth) per rank, O(1) for chains. Source: [S2] ("arbitrary trees, given on input").
+// Rank order: the ranks of a subtree are consecutive, counted from the root: first its top, then its children's
+// subtrees one after the other.
+// Cost: O(depth) per rank, O(1) for chains. Source: Lapillonne & Peltekov 2013 ("arbitrary trees, given on input").
 #pragma once
 
 #include <algorithm>
@@ -16,19 +17,20 @@ namespace steadfold::schedule {
 
 inline constexpr Count most_children_of_kary = 64;
 
-/// How the ranks of a subtree are dealt to the children of its top. Smaller subtrees come first: they are done first.
+/// How the ranks of a subtree are distributed to the children of its top. Smaller subtrees come first, since they
+/// finish first.
 class RankTree {
  public:
-  /// A child's subtree: how far its top stands behind that of its parent, and how many ranks it has.
+  /// A child's subtree: the distance of its top from its parent, and its number of ranks.
   struct Child {
     Rank offset;
     Rank ranks;
   };
 
-  /// As the parameters say, or binary. Throws as `parse`.
+  /// The tree that the parameters name, or binary. Throws as `parse` does.
   explicit RankTree(const Spec* spec) : arity_(arity_of(spec)) {}
 
-  /// How many children the top of a subtree of so many ranks has.
+  /// The number of children of the top of a subtree of `ranks` ranks.
   Rank children(Rank ranks) const {
     if (arity_ == binomial) return order::ceil_log2(static_cast<Count>(ranks));
     return std::min(arity_, ranks - 1);
@@ -36,10 +38,10 @@ class RankTree {
   Child child(Rank ranks, Rank i) const {
     if (arity_ == binomial) return {Rank{1} << i, std::min(Rank{1} << i, ranks - (Rank{1} << i))};
     const RankShares shares(ranks, children(ranks));
-    const Rank larger = std::max(i - shares.small, 0);  // before this one
+    const Rank larger = std::max(i - shares.small, 0);  // larger subtrees before this one
     return {1 + i * shares.least + larger, shares.least + (i < shares.small ? 0 : 1)};
   }
-  /// Which child's subtree the rank so far behind the top is in.
+  /// The number of the child whose subtree contains the rank at `offset` from the top.
   Rank child_at(Rank ranks, Rank offset) const {
     if (arity_ == binomial) return order::floor_log2(static_cast<Count>(offset));
     const RankShares shares(ranks, children(ranks));
@@ -49,9 +51,9 @@ class RankTree {
   }
   bool is_chain() const { return arity_ == 1; }
 
-  /// Rounds until the top of so many ranks has all their partials, taking in its children one after the other; as many
-  /// bring it back to all of them. One rank more takes one round more at most, so a larger subtree is done when the
-  /// smaller ones have been taken in.
+  /// Rounds until the top of `ranks` ranks has received all partials, child by child. Values need as many rounds on the
+  /// way back. One more rank takes at most one more round. So when the top has received the smaller subtrees, the next
+  /// larger one is done.
   Count rounds(Count ranks) const {
     if (arity_ == binomial) return static_cast<Count>(order::ceil_log2(ranks));
     if (is_chain()) return ranks - 1;
@@ -62,9 +64,10 @@ class RankTree {
   }
 
  private:
-  static constexpr Rank binomial = 0;  // in place of the most children of a node
+  static constexpr Rank binomial = 0;  // value of arity_ for the binomial tree
 
-  /// The ranks behind a top, dealt to its children: to the first `small` of them `least` each, to the others one more.
+  /// Distributes the ranks below a top to its children: `least` ranks to each of the first `small` children, one more
+  /// to each of the others.
   struct RankShares {
     Rank least;
     Rank small;
@@ -94,11 +97,11 @@ class RankTree {
   Rank arity_;
 };
 
-/// Where a rank stands in the tree.
+/// The place of a rank in the tree.
 struct TreePlace {
-  Rank behind_root = 0;  // ranks from the root on
-  Rank ranks = 1;        // of its subtree
-  Rank parent = -1;      // behind the root; -1: it is the root
+  Rank behind_root = 0;  // position, counted from the root
+  Rank ranks = 1;        // in its subtree
+  Rank parent = -1;      // position of the parent; -1 for the root
   Rank number = 0;       // among its parent's children
 
   TreePlace(const RankTree& tree, Rank rank_count, Rank behind) : ranks(rank_count) {

@@ -1,9 +1,9 @@
-// Recursive doubling: in round k partners 2^k apart exchange what they hold, so that all ranks end with the value.
-// Unless p is a power of two, adjacent ranks pair up first: the even one takes part for both and sends the value back.
-// In a scan the upper partner adds what it receives to the sum of the ranks before it; others go on alone.
-// Rank order: kept; partners merge the same operands in the same order.
-// Cost: ceil(log2 p)(alpha + n beta + n gamma), and one more alpha + n beta if ranks pair up.
-// Source: [S3] section III.B. [S4] pairs other ranks, see pairwise_exchange.cpp.
+// Recursive doubling: in round k partners 2^k apart exchange their sums, so that all ranks end with the value. If p is
+// not a power of two, adjacent ranks first form pairs: the even rank takes part for both and sends the value back. In a
+// scan the upper partner adds the sum that it receives to the sum of the ranks before it, and there are no pairs.
+// Rank order: kept. Partners merge the same operands in the same order.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma). If ranks form pairs, it is one more alpha + n beta.
+// Source: Balaji & Kimpe, section III.B. End et al. pair other ranks, see pairwise_exchange.cpp.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/doubling.hpp"
 #include "schedule/algorithms/together.hpp"
@@ -13,8 +13,9 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// A rank in a scan. In round k it holds the partial of its aligned block of 2^k ranks, as long as there are ranks above
-// the block, and that of the ranks before it in the block, itself included unless the scan is exclusive.
+// A rank in a scan. In round k it holds two partials. The first is of its aligned block of 2^k ranks, as long as there
+// are ranks above the block. The second is of the ranks before it in the block, including itself unless the scan is
+// exclusive.
 class Scan {
  public:
   explicit Scan(Context c) : context_(c), rounds_(order::ceil_log2(c.ranks())) {}
@@ -30,7 +31,7 @@ class Scan {
   bool receives(int round) const { return has_partner(round) && (is_upper(round) || grows(round)); }
 
   RankRange block(Rank rank, int level) const { return {(rank >> level) << level, Rank{1} << level}; }
-  RankRange before(int level) const {  // in its block, itself included unless the scan is exclusive
+  RankRange before(int level) const {  // in its block, including itself unless the scan is exclusive
     const Rank first = (context_.rank >> level) << level;
     return {first, context_.rank - first + (is_exclusive() ? 0 : 1)};
   }
@@ -45,7 +46,8 @@ Step receive_in_scan(const Scan& scan, int round) {
   return make::receive(scan.partner(round), landing(round % 2), scan.block(scan.partner(round), round));
 }
 
-// Merges what a round brought into the block, if that is sent again, and into the sum of the ranks before.
+// Merges a round's message into the block's partial, if that partial is sent again, and into the sum of the ranks
+// before.
 Steps take_in(Context c, Scan scan, int round) {
   constexpr int before = 2;
   const Slot landed = landing(round % 2);
@@ -79,7 +81,7 @@ Steps recursive_doubling(Context c) {
   return doubling(c, Units(c.rank_count));
 }
 
-// In a scan all pairs of partners exchange partials, except that in the last round the upper one is silent.
+// In a scan all pairs of partners exchange partials. Only in the last round the upper partner sends nothing.
 Count doubling_scan_messages(Context c) {
   Count messages = 0;
   for (int round = 0; round < order::ceil_log2(c.ranks()); ++round) {
@@ -105,7 +107,7 @@ Count recursive_doubling_rounds(Context c) {
 
 constexpr Row recursive_doubling_row = {
     .name = "recursive_doubling",
-    .sentence = "partners twice as far apart in each round exchange what they hold",
+    .sentence = "partners exchange their sums, twice as far apart in each round",
     .collectives = Collective::allreduce | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -1,7 +1,7 @@
-// Reduce and broadcast: any schedule's reduce to rank 0, whole, then a binomial broadcast of the values.
-// Rank order: that of the reduce at root 0, which is kept.
-// Cost: the reduce's and ceil(log2 p)(alpha + n beta), one after the other.
-// Source: [S1] section 1.2, the naive allreduce that the others are measured against.
+// Reduce and broadcast: the complete reduce of any schedule to rank 0, then a binomial broadcast of the values.
+// Rank order: the order of the reduce at root 0, which keeps rank order.
+// Cost: the reduce's cost, and then ceil(log2 p)(alpha + n beta).
+// Source: Gruber & Freinberger, section 1.2: the naive allreduce with which other schedules are compared.
 #include <algorithm>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -51,7 +51,7 @@ Count reduce_broadcast_unit(Context c) {
   return reduce.row->unit_of(reduce.context);
 }
 
-// The broadcast begins with the last segment. If every rank sends its own block to the root, that segment is there
+// The broadcast begins with the last segment. If every rank sends its own block to the root, the last segment arrives
 // before the others, after as many rounds as there are segments.
 Count reduce_broadcast_rounds(Context c) {
   const Reduce reduce(c);

@@ -1,8 +1,9 @@
-// Ring: each rank's block of segments goes once round the ranks behind it and is reduced on the way; then its values go
-// round, or straight to the root.
+// Ring: each rank's block of segments goes once around the ring and is reduced on the way. Then the values of the block
+// go around the ring, or straight to the root.
 // Rank order: cyclic, from the rank behind the block's owner.
-// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma, records of up to two intervals; k segments per block take k times
-// as many messages. Source: [S3] section III.C; the ring of reduce-scatter and allgather.
+// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma, with records of up to two intervals. k segments per block take k
+// times as many messages.
+// Source: Balaji & Kimpe, section III.C; the ring of reduce-scatter and allgather.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/block_size.hpp"
 #include "schedule/algorithms/blocks.hpp"
@@ -11,13 +12,13 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// In turn t the block of the rank 1 + t behind leaves, summed over t + 1 ranks.
+// In turn t a rank sends the block of the rank at distance 1 + t behind it, summed over t + 1 ranks.
 Steps scatter(Context c, Blocks blocks) {
   const Rank before = blocks.ahead(-1);
   const Rank turns = c.rank_count - 1;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Rank t = -1; t < turns; ++t) {
-    const Rank incoming = blocks.ahead(-3 - t);  // of the next turn
+    const Rank incoming = blocks.ahead(-3 - t);  // in the next turn
     for (std::uint32_t s = blocks.begin(incoming); s < blocks.end(incoming) && t + 1 < turns; ++s)
       co_yield make::receive(before, landing(0, s), {blocks.ahead(-2 - t), t + 2});
     if (t < 0) continue;
@@ -49,7 +50,7 @@ Steps gather_round(Context c, Blocks blocks) {
 Steps ring(Context c) {
   const Blocks blocks(c);
   for (Steps steps = scatter(c, blocks); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
   if (c.scatters()) co_return;
@@ -62,11 +63,11 @@ Steps ring(Context c) {
 constexpr Row ring_row = {
     .name = "ring",
     .sentence =
-        "each rank's block of columns goes once round the ranks and is reduced on the way; then its values go round",
+        "each rank's block of columns goes once around the ring and is reduced on the way; then its values go around",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with an operator that does not commute",
+    .restrictions = "no plain with a non-commutative operator",
     .parameters = block_parameter,
     .source = "S3",
     .steps = ring,

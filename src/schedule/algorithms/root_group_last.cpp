@@ -1,12 +1,14 @@
-// Root's group last: every group but the root's reduces to its first rank; these and the first rank of the root's group
-// reduce to the latter; then the root's group reduces to the root, and that rank brings what it got from the others
-// beside its own rows. Groups are the nodes of the machine or `size=` ranks in a row, as in two_level.
-// Rank order: cyclic at best. Cost: the reduces of the largest other group, between groups and of the root's group, one
-// after the other; a message fewer than two_level has if the root is not the first rank of its group.
-// Source: [S3] section III.A, what MPICH's reduce does on nodes; there the root itself stands for its node.
+// Root's group last: every group except the root's reduces to its first rank. These ranks reduce to the first rank of
+// the root's group. Then the root's group reduces to the root, and its first rank contributes the sum of the other
+// groups together with its own rows. Groups are the nodes of the machine or `size=` consecutive ranks, as in two_level.
+// Rank order: cyclic at best.
+// Cost: the reduces of the largest other group, between groups, and of the root's group, one after the other. If the
+// root is not the first rank of its group, it is one message less than two_level has.
+// Source: Balaji & Kimpe, section III.A: MPICH's reduce on nodes. In MPICH the root itself stands for its node.
 //
-// A partial between groups covers whole groups and the first rank of the root's; one in the root's group covers some of
-// its ranks, and all other groups if the first rank is among them. Either is at most two runs of places.
+// A partial between groups covers whole groups and the first rank of the root's group. A partial in the root's group
+// covers some of its ranks, and all other groups if the first rank is among them. Either partial covers at most two
+// runs of places.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/levels.hpp"
 #include "schedule/form.hpp"
@@ -16,7 +18,8 @@ namespace {
 
 constexpr Defaults defaults = {.inner = &binomial_row, .outer = &binomial_row};
 
-// Slot numbers are of three kinds: the inner schedule's slots, the outer one's partials, the outer one's values.
+// Slot numbers are of three kinds: slots of the inner schedule, partials of the outer schedule, values of the outer
+// schedule.
 Slot inner_slot(Slot slot, bool is_last) {
   if (slot.kind == SlotKind::none || (is_last && holds_value(slot))) return slot;
   const bool was_value = holds_value(slot);
@@ -32,7 +35,7 @@ Slot group_partial(std::uint32_t segment) { return inner_slot(value(0, segment),
 Slot others_partial(std::uint32_t segment) { return outer_slot(value(0, segment)); }
 static_assert(last_number_of(2 * std::max(most_open, last_landing_slot) + 1, most_nested + 1) <=
                   std::numeric_limits<decltype(Slot::number)>::max(),
-              "an inner schedule's slots take twice as many numbers");
+              "an inner schedule needs twice as many slot numbers");
 
 template <class Rename>
 void rename_slots(Step& step, Rename rename) {
@@ -51,7 +54,7 @@ class RootLast {
   bool is_in_roots() const { return levels_.group() == levels_.root_group(); }
   bool is_first_in_roots() const { return is_in_roots() && levels_.is_leader(); }
 
-  /// The reduce of the root's group, or of a group of so many with its root there.
+  /// The reduce of the root's group to the root.
   Nested last() const {
     Nested nested = levels_.inner_of(root_.count);
     nested.context.rank = levels_.place() - root_.first;
@@ -59,7 +62,7 @@ class RootLast {
     return nested;
   }
 
-  /// Other groups and the first rank of the root's: a cyclic run of groups.
+  /// Covers the given cyclic run of groups. It covers only the first rank of the root's group.
   Covers between(RankRange groups) const {
     const Groups& all = levels_.groups();
     const Rank before = (levels_.root_group() - groups.first + all.count()) % all.count();
@@ -70,7 +73,8 @@ class RootLast {
   }
   Covers between_all() const { return between({0, levels_.groups().count()}); }
 
-  /// A cyclic run of ranks of the root's group, with all other groups if its first rank is among them.
+  /// Covers the given cyclic run of ranks of the root's group, and all other groups if the group's first rank is among
+  /// them.
   Covers in_roots(RankRange run) const {
     if (run.count == 0) return run;
     const bool has_first = run.first == 0 || run.first + run.count > root_.count;
@@ -121,13 +125,13 @@ class RootLast {
   Rank root_place_;
 };
 
-// Its own partials may cover two runs, to which another level would add.
+// The partials of this schedule may cover two runs of ranks, and another level would add more.
 void check_root_group_last(const Spec& spec) {
   check_levels(spec);
   const Spec::Parameter* outer = spec.parameter("outer");
   for (const Spec* nested = outer ? &outer->nested.front() : nullptr; nested != nullptr;) {
     if (nested->row == &root_group_last_row)
-      refuse_value(spec, "outer", "its partials cover too many runs of ranks there");
+      refuse_value(spec, "outer", "its partials would cover too many runs of ranks");
     const Spec::Parameter* further = nested->parameter("outer");
     nested = further ? &further->nested.front() : nullptr;
   }
@@ -151,7 +155,7 @@ Count root_group_last_messages(Context c) {
          job.last().messages();
 }
 
-// The largest of the other groups; 0 if there is none.
+// The size of the largest other group, or 0 if there is no other group.
 Rank most_in_others(const RootLast& job) {
   const Groups& groups = job.levels().groups();
   const Rank own = groups.places(job.levels().root_group()).count;
@@ -187,13 +191,12 @@ constexpr std::array<std::string_view, 3> root_group_last_examples = {
 constexpr Row root_group_last_row = {
     .name = "root_group_last",
     .sentence =
-        "groups reduce (inner=[name]) but the root's, then their first ranks (outer=[name]), and the root's group "
-        "last; "
-        "groups are the machine's nodes or size= ranks in a row",
+        "all groups except the root's reduce (inner=[name]), then their first ranks (outer=[name]), then the root's "
+        "group; groups are the machine's nodes or size= consecutive ranks",
     .collectives = Collective::reduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "reduce only; no plain with an operator that does not commute",
+    .restrictions = "reduce only; no plain with a non-commutative operator",
     .parameters = root_group_last_parameters,
     .source = "S3",
     .steps = root_group_last,

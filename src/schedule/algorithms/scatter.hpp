@@ -1,6 +1,8 @@
-// Part of several: a reduce to rank 0, then every rank's block of values goes to it down a binomial tree.
-// Rank order: that of the reduce at root 0. Cost: the reduce's and ceil(log2 p) alpha + (p-1)/p n beta, one after the
-// other. Source: [S3] section III; the naive reduce-scatter that the others are measured against.
+// Part of several schedules: a reduce to rank 0, after which every rank's block of values goes to the rank down a
+// binomial tree.
+// Rank order: the order of the reduce at root 0.
+// Cost: the reduce's cost, and then ceil(log2 p) alpha + (p-1)/p n beta.
+// Source: Balaji & Kimpe, section III: the naive reduce-scatter with which other schedules are compared.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 
 namespace steadfold::schedule {
 
-/// The context of the reduce that goes first, with one segment.
+/// The context of the reduce, with one segment.
 constexpr Context reduce_before_scatter(Context c) {
   c.collective = Collective::reduce;
   c.root = 0;
@@ -22,13 +24,14 @@ constexpr Context reduce_before_scatter(Context c) {
 
 inline Count scatter_rounds(const Context& c) { return static_cast<Count>(order::ceil_log2(c.ranks())); }
 
-/// Brings every rank its block as `value(0, s)`. Rank 0 holds its own block there, the others' as `value(1, s)`.
+/// Brings every rank its block as `value(0, s)`. Rank 0 must have its own block in `value(0, s)` and the other blocks
+/// in `value(1, s)`.
 inline Steps scatter_values(Context c) {
   const Blocks blocks(c);
   const auto index = static_cast<Count>(c.rank);
   const auto ranks = c.ranks();
   const bool is_root = c.rank == 0;
-  const auto end_of = [&](Count first, int level) {  // of the segments of a subtree
+  const auto end_of = [&](Count first, int level) {  // end of a subtree's segments
     return blocks.end(static_cast<Rank>(std::min(first + (Count{1} << level), ranks) - 1));
   };
   const int children = std::min(order::max_level(index), order::ceil_log2(ranks - index));
@@ -46,7 +49,7 @@ inline Steps scatter_values(Context c) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-/// `reduce` makes the steps of a reduce whose only value is its result.
+/// `reduce` makes the steps of a reduce. Its only value must be its result.
 inline Steps reduce_then_scatter(Context c, Steps (*reduce)(Context)) {
   const Blocks blocks(c);
   for (Steps steps = together(reduce(reduce_before_scatter(c)), c.segments); const Step* step = steps.next();) {

@@ -1,13 +1,13 @@
-// Part of several: repeats steps made for one segment for all segments, a message carrying the slots of all; a message
-// of several slots carries each of them for all segments.
-// Cost: messages and rounds of one segment, the work of all.
+// Part of several schedules: repeats steps made for one segment for all segments. Each message carries the slots of all
+// segments. A message with several slots carries each of them for all segments.
+// Cost: the messages and rounds of one segment, and the work of all segments.
 #pragma once
 
 #include "schedule/step.hpp"
 
 namespace steadfold::schedule {
 
-/// `one` are steps made for one segment.
+/// `one` yields steps that were made for one segment.
 inline Steps together(Steps one, std::uint32_t segments) {
   while (const Step* step = one.next()) {
     Step each = *step;

@@ -1,8 +1,8 @@
-// Transpose: every rank sends every other its part of that rank's block of segments, each folds its own block in rank
-// order, and the values go from each to all, or to the root.
-// Rank order: kept, for any root.
-// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma; each record is one rank's, so none grows on the way. Receives are
-// open for as many ranks as `open=` says, whose landing slots are used in turn.
+// Transpose: every rank sends every other rank its part of that rank's block of segments. Each rank merges the parts of
+// its own block in rank order. Then the values go from each rank to all ranks, or to the root.
+// Rank order: kept for any root.
+// Cost: 2(p-1)(alpha + n/p beta) + (p-1) n/p gamma. Each record holds the rows of one rank, so no record grows on the
+// way. Receives are posted for as many ranks as `open=` says, and their landing slots are used in turn.
 // Source: the all-to-all of a transposed matrix.
 #include <algorithm>
 
@@ -23,7 +23,8 @@ Steps open_receives(Context c, Blocks blocks, Rank open, Rank shift) {
     co_yield make::receive(source, landing_at(open, shift, s), {source, 1});
 }
 
-// Merges partials from the ranks above into this rank's own, and those from the ranks below by themselves.
+// Merges partials from the ranks above into this rank's own partial, and partials from the ranks below into a separate
+// sum.
 Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   const Slot above = partial(0, s);
   const Slot below = partial(1, s);
@@ -35,8 +36,8 @@ Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   if (shift + 1 == c.rank_count && c.rank > 0) co_yield make::merge(above, below, above, {0, c.rank_count});
 }
 
-// Goes shift by shift, so that no two ranks send to the same one at a time, and each rank takes in the ranks above it,
-// then those from 0 on.
+// Goes shift by shift, so that no two ranks send to the same rank at a time. Each rank receives from the ranks above
+// it, then from the ranks from 0 on.
 Steps exchange(Context c, Blocks blocks) {
   const Rank open = open_of(c);
   for (Rank shift = 1; shift <= open; ++shift)
@@ -52,7 +53,7 @@ Steps exchange(Context c, Blocks blocks) {
       for (Steps steps = take_in(c, open, shift, s); const Step* step = steps.next();) co_yield *step;
     for (Steps steps = open_receives(c, blocks, open, shift + open); const Step* step = steps.next();) co_yield *step;
   }
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // value 0 is the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
 }
@@ -93,8 +94,7 @@ void check_transpose(const Spec& spec) {
 constexpr Row transpose_row = {
     .name = "transpose",
     .sentence =
-        "every rank folds its block of columns in rank order, after an exchange of all with all; then the "
-        "values go to all",
+        "all ranks exchange blocks of columns, and each merges its block in rank order; then the values go to all",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -1,4 +1,4 @@
-// Part of several: how many messages a schedule has in which partials climb a tree of ranks, and values come back.
+// Part of several schedules: the number of messages if partials go up a tree of ranks and values come back.
 // Cost: O(1). Source: textbook.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace steadfold::schedule {
 
-/// For every segment one message per edge, and one back if all ranks get the value. In reduce_scatter one message
-/// carries the values of all segments.
+/// One message per edge and segment, and one back if all ranks get the value. In reduce_scatter one message carries all
+/// segments.
 constexpr Count tree_messages(Context c) {
   return (c.ranks() - 1) * (c.scatters() ? 2 : c.segments * (c.rooted() ? 1 : 2));
 }

@@ -1,11 +1,13 @@
-// Two levels: inside every group of ranks any schedule reduces to the first rank, the leader; any other reduces between
-// leaders; then values go down a binomial tree in every group, or to the root; in reduce_scatter each block goes
-// straight to its rank. Groups are the nodes of the machine, however ranks were dealt to them, or `size=` ranks in a
-// row. Rank order: kept inside a group, and between groups as their schedule does. Cost: both, one after the other, and
-// ceil(log2 size)(alpha + n beta) for the way back. Source: [S3] section III.D.
+// Two levels: any schedule reduces inside every group of ranks to the group's first rank, its leader. Another schedule
+// reduces between leaders. Then the values go down a binomial tree in every group, or to the root. In reduce_scatter
+// each block goes straight to its rank. Groups are the nodes of the machine, whichever ranks they have, or `size=`
+// consecutive ranks.
+// Rank order: kept inside a group. Between groups it is the order of their schedule.
+// Cost: the cost of both schedules, one after the other, and ceil(log2 size)(alpha + n beta) for the way back.
+// Source: Balaji & Kimpe, section III.D.
 //
-// The inner schedule's result is the group's partial: its values become partials of the group, which the outer schedule
-// takes instead of lifting rows. See levels.hpp.
+// The result of the inner schedule is the group's partial: the schedule's values become partials of the group, and the
+// outer schedule takes them instead of lifting rows. See levels.hpp.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/broadcast.hpp"
 #include "schedule/algorithms/levels.hpp"
@@ -21,7 +23,8 @@ Defaults defaults(const Context& c) {
                                   : &recursive_doubling_row};
 }
 
-// Slot numbers are of three kinds: the inner schedule's partials, the outer one's slots, the inner one's values.
+// Slot numbers are of three kinds: partials of the inner schedule, slots of the outer schedule, values of the inner
+// schedule.
 Slot inner_slot(Slot slot) {
   if (slot.kind == SlotKind::none) return slot;
   return holds_value(slot) ? of_kind(as_partial(slot), 2) : of_kind(slot, 0);
@@ -41,7 +44,7 @@ Step inner_step(Step step, const Levels& levels) {
   return step;
 }
 
-// A value that is not the result of this rank is number 1.
+// A value that is not this rank's result has number 1.
 Slot outer_slot(Slot slot, std::uint32_t segment, bool is_result) {
   if (slot.kind == SlotKind::none) return slot;
   slot.segment = segment;
@@ -60,7 +63,7 @@ Step outer_step(Step step, const Levels& levels, bool is_result) {
   return make::copy(step.target, group_partial(segment), levels.own());
 }
 
-// From the leader of the root's group to the root.
+// Values go from the leader of the root's group to the root.
 Steps to_root(Context c, Rank source) {
   for (std::uint32_t s = 0; s < c.segments && c.rank == c.root; ++s)
     co_yield make::receive(source, landing_value(0, s));
@@ -70,7 +73,7 @@ Steps to_root(Context c, Rank source) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// From a leader to the other ranks of its group: to each its block.
+// Values go from a leader to the other ranks of its group, to each rank its block.
 Steps to_owners(Context c, const Levels& levels) {
   const Blocks blocks(c);
   const RankRange group = levels.own();
@@ -88,7 +91,7 @@ Steps to_owners(Context c, const Levels& levels) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// From a leader to all of its group.
+// Values go from a leader to all ranks of its group.
 Steps to_group(Context c, const Levels& levels) {
   for (Steps steps = broadcast(levels.place(), levels.own(), c.segments); const Step* step = steps.next();) {
     Step renamed = *step;
@@ -123,7 +126,7 @@ Count two_level_messages(Context c) {
   return inner_messages(levels) + levels.outer().messages() + back * (c.scatters() ? 1 : c.segments);
 }
 
-// One level after the other, as if every group were as large as the largest and nothing overlapped.
+// The rounds of one level after the other, as if every group were as large as the largest and no two levels overlapped.
 Count two_level_rounds(Context c) {
   const Levels levels(c, defaults(c));
   const Rank most = levels.groups().sizes().back().ranks;
@@ -155,12 +158,12 @@ constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner
 constexpr Row two_level_row = {
     .name = "two_level",
     .sentence =
-        "any reduce inside groups of ranks (inner=[name]), the machine's nodes or size= in a row, any schedule between "
-        "their first ranks (outer=[name])",
+        "any reduce inside groups of ranks (inner=[name]), any schedule between their first ranks (outer=[name]); "
+        "groups are the machine's nodes or size= consecutive ranks",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with an operator that does not commute",
+    .restrictions = "no plain with a non-commutative operator",
     .parameters = two_level_parameters,
     .source = "S3",
     .steps = two_level,

@@ -1,5 +1,6 @@
-// The units that take part in rounds of doubling: a power of two of them, the first of which are pairs of ranks.
-// Rank order: units stand in rank order. Cost: O(1). Source: [S3] section III.B.
+// The units that take part in rounds of doubling. Their number is a power of two. The first units are pairs of ranks,
+// the others single ranks.
+// Rank order: units are in rank order. Cost: O(1). Source: Balaji & Kimpe, section III.B.
 #pragma once
 
 #include "schedule/step.hpp"
@@ -19,7 +20,7 @@ struct Units {
   Rank unit_of(Rank rank) const { return in_pair(rank) ? rank / 2 : rank - pairs; }
   Rank first_rank(Rank unit) const { return unit < pairs ? 2 * unit : unit + pairs; }
 
-  /// The ranks of the aligned block of 2^level units that `unit` is in.
+  /// The ranks of the aligned block of 2^level units that contains `unit`.
   RankRange block(Rank unit, int level) const {
     const Rank begin = (unit >> level) << level;
     const Rank first = first_rank(begin);

@@ -1,5 +1,5 @@
 // The cases of a sweep of proofs: rows, parameters, collectives, rank counts, roots, segments and layouts.
-// Cost: that of the proofs.
+// Cost: the cost of the proofs.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -12,11 +12,12 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
-// Landing slots are used again from 66 ranks on; a few ranks beyond that, fewer cases are tried.
+// Landing slots are used several times from 66 ranks on. Beyond a few ranks more, fewer cases are tried.
 constexpr bool is_huge(Rank rank_count) { return rank_count > most_open + 3; }
 
-// All roots of a small job. In a larger one those near the ends, in the middle and near the first that uses a landing
-// slot again, and an arbitrary one; if there are p^2 messages, only that one and the first.
+// The roots to check: all roots of a small job. For a larger job: roots near both ends, in the middle, near the first
+// root that uses a landing slot again, and an arbitrary root. If there are p^2 messages: only the arbitrary root and
+// the first.
 std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   std::vector<Rank> roots;
   if (is_large(rank_count) && segments >= static_cast<std::uint32_t>(rank_count)) return {0, rank_count * 7 / 11};
@@ -30,8 +31,8 @@ std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   return roots;
 }
 
-// The layouts on which a row is checked: null (one row per rank) if its steps follow no layout. In a larger job only
-// one rule, and a layout in which every other rank has no rows.
+// The layouts to check: null (one row per rank) if the row's steps do not follow the layout. For a larger job: one
+// distribution, and a layout in which every other rank has no rows.
 std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
   using order::Distribution;
   constexpr std::array rules = {Distribution::lower, Distribution::upper, Distribution::power2,
@@ -54,8 +55,8 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
   return layouts;
 }
 
-// One, two, three, and more segments than a pipeline has receives open for; or, if they come in units, one, the unit
-// and twice the unit. A huge job leaves out the last.
+// The segment counts to check: one, two, three, and more than a pipeline has receives posted for. If segments come in
+// units: one, the unit, and twice the unit. A huge job leaves out the last count.
 std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
   const bool is_whole = row.segments != Segments::one_per_rank;
@@ -64,7 +65,7 @@ std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   return all;
 }
 
-// The cases of one part of a sweep, and what came of them.
+// The cases of one part of a sweep, and their results.
 struct Cases {
   const Row& row;
   Prover& prover;
@@ -79,7 +80,8 @@ struct Cases {
   }
 };
 
-// Where each rank's segments begin, and the end: one each, two each, none to two, all to the last rank.
+// The first segment of each rank's block, and the end: blocks of one segment, of two, of none to two, and all segments
+// for the last rank.
 std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
   std::vector<std::vector<std::uint32_t>> all;
   const auto add = [&](const auto& segments_of_rank) {
@@ -120,16 +122,16 @@ void check_collectives(Cases& cases, Context context) {
 
 bool has(const std::string& name, std::string_view parameter) { return name.find(parameter) != std::string::npos; }
 
-// The names whose steps differ: `block=` only says how many segments there are.
+// The names to check. Leaves out `block=`, which changes only the number of segments, not the steps.
 std::vector<std::string> names_to_check(const Row& row) {
   std::vector<std::string> names = names_of(row);
   std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });
   return names;
 }
 
-// The nodes on which a schedule is checked: null (ranks in a row); if it takes its groups from nodes, also ranks dealt
-// to nodes in turn and at random, to nodes of growing sizes, to one, and to one each. A larger job: in turn and at
-// random.
+// The nodes to check: null (consecutive ranks). If the schedule takes its groups from nodes, also ranks distributed to
+// nodes round-robin and at random, nodes of growing sizes, one node, and one node per rank. For a larger job:
+// round-robin and at random.
 std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& spec, Rank rank_count) {
   std::vector<std::optional<order::Nodes>> all = {std::nullopt};
   if (!row.has_groups || spec.parameter("size") != nullptr) return all;

@@ -1,5 +1,6 @@
-// Which case is proved when a schedule that no sweep covers is bound: the call's own, or the largest affordable one.
-// Cost: some milliseconds at most, whatever the call.
+// Chooses the case to prove when a schedule that no sweep covers is bound: the call's own case, or the largest case
+// within the limits.
+// Cost: at most some milliseconds for any call.
 #include <algorithm>
 
 #include "schedule/checker/checker.hpp"
@@ -7,8 +8,8 @@
 namespace steadfold::schedule {
 namespace {
 
-constexpr Rank most_ranks = 1024;             // some rows prepare O(rank count) for each rank
-constexpr Count most_steps = Count{1} << 16;  // over all ranks
+constexpr Rank most_ranks = 1024;             // some rows prepare O(rank count) data for each rank
+constexpr Count most_steps = Count{1} << 16;  // of all ranks
 
 bool is_affordable(const Row& row, Context context) {
   if (context.rank_count > most_ranks) return false;
@@ -19,7 +20,7 @@ bool is_affordable(const Row& row, Context context) {
   return true;
 }
 
-// At most three segments, or one unit; if ranks have blocks, one segment each.
+// At most three segments, or one unit. If ranks have blocks, one segment per rank.
 std::uint32_t few_segments(const Row& row, const Context& context) {
   if (context.collective == Collective::reduce_scatter) return static_cast<std::uint32_t>(context.rank_count);
   return std::max(row.segments_up_to(3, context), static_cast<std::uint32_t>(row.unit_of(context)));
@@ -33,7 +34,7 @@ bool takes_fewer_segments(const Row& row, Context& context) {
   return true;
 }
 
-// `nodes` keeps those of the ranks that are left.
+// Halves the rank count; false if that is not possible. `nodes` holds the nodes of the remaining ranks.
 bool takes_half_of_ranks(const Row& row, Context& context, std::optional<order::Nodes>& nodes) {
   if (context.rank_count == 1 || context.layout != nullptr) return false;
   context.rank_count /= 2;

@@ -1,6 +1,6 @@
-// Carries out the proof of checker.hpp: form of the steps, matching of sends and receives, a run with symbols.
-// Rank order: a symbol is one or two cyclic runs of rows, in the order merged; a rank holds one row, or as many as the
-// layout says. If there are nodes, rows stand in the order of their ranks' places. Cost: O(steps of all ranks).
+// Carries out the proof of checker.hpp: checks the form of steps, matches sends and receives, runs steps with symbols.
+// Rank order: a symbol is one or two cyclic runs of rows, in the order merged. A rank holds one row, or as many as the
+// layout says. If there are nodes, rows are in the order of their ranks' places. Cost: O(steps of all ranks).
 #include "schedule/checker/checker.hpp"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 #include "schedule/ports.hpp"
 
 namespace steadfold::schedule {
-// The proof of one case, then of the next. It is the Machine of all ranks in turn: `rank_` is the current one. Vectors
-// stay from case to case: what they need of memory is found once.
+// Proves one case after the other. It is the Machine of all ranks in turn; `rank_` is the current rank. Vectors stay
+// allocated from case to case.
 class Prover::Proof final : public Machine {
  public:
-  // What is wrong; empty when proved.
+  // Returns the fault, or an empty text if the case is proved.
   std::string run(const Row& row, const Context& context) {
     begin(row, context);
     compile();
@@ -34,7 +34,7 @@ class Prover::Proof final : public Machine {
   }
 
  private:
-  friend class Interpreter;  // asks without virtual calls
+  friend class Interpreter;  // calls without virtual dispatch
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
   Rank rank_count() const { return context_.rank_count; }
   std::span<const Program> programs() const { return std::span(programs_).first(at(rank_count())); }
@@ -65,7 +65,7 @@ class Prover::Proof final : public Machine {
   bool same_rows(const RowSet& a, const RowSet& b) const { return circle_.same(a, b); }
   bool same_rows(const RowSet& a, const Covers& b) const { return same_rows(a, rows_of(b)); }
 
-  // Keeps the first failure only: later ones may be its consequences.
+  // Keeps only the first failure, since later failures may be its consequences.
   void fail(const std::string& what) {
     if (failure_.empty()) failure_ = what;
   }
@@ -104,17 +104,17 @@ class Prover::Proof final : public Machine {
       for (const std::string& fault : {fault_of_messages(program(rank)), fault_of_waves(program(rank).steps())})
         if (!fault.empty()) fail(rank, "has " + fault);
       if (!program(rank).waves().empty() && !merges_on_arrival(*row_, context_.spec))
-        fail(rank, "merges in the order of arrival, which the row does not say");
+        fail(rank, "merges in the order of arrival, which the row does not declare");
       for (const Step& step : program(rank).steps()) {
         const std::string form = fault_of_form(step, own);
         if (!form.empty()) fail(rank, step, form);
-        if (step.covers.part.end > row_count()) fail(rank, step, "covers rows that are not there");
+        if (step.covers.part.end > row_count()) fail(rank, step, "covers rows that do not exist");
       }
     }
     cells_.assign(cells, {});
   }
 
-  // Lets every rank that may be able to go on do so, until all are done or none can.
+  // Lets every rank that may be able to continue do so, until all are done or no rank can continue.
   void drive() {
     for (Rank rank = 0; rank < rank_count(); ++rank) {
       if (at(rank) < interpreters_.size()) interpreters_[at(rank)].reset(program(rank));
@@ -145,7 +145,7 @@ class Prover::Proof final : public Machine {
     if (!failure_.empty()) return;
     if (!all_done()) fail_deadlock();
     if (!ports_in_order_)
-      fail("rounds are undefined: a rank's receives stand in an order that its own sends contradict");
+      fail("rounds are undefined: the order of a rank's receives contradicts the order of its sends");
   }
 
   bool all_done() const { return std::find(done_.begin(), done_.end(), 0) == done_.end(); }
@@ -158,7 +158,7 @@ class Prover::Proof final : public Machine {
     for (Rank rank = 0; rank < rank_count(); ++rank) wake(rank);
   }
 
-  // If no rank can move while receive ports serve in order, that order may be the reason: goes on without it, once.
+  // If no rank can continue, the order in which receive ports serve may be the reason. Continues without it, once.
   bool relax_ports() {
     if (!ports_in_order_) return false;
     ports_in_order_ = false;
@@ -179,7 +179,7 @@ class Prover::Proof final : public Machine {
     fail(text);
   }
 
-  // The cell that a step reads; null, and a failure, if it may not read it.
+  // The cell that a step reads. Returns null and records a failure if the step may not read it.
   Cell* read(const Step& step, std::uint32_t place) {
     Cell& own = cell(rank_, place);
     if (!own.filled || own.in_flight) {
@@ -296,7 +296,7 @@ class Prover::Proof final : public Machine {
     if (started_[send].yes) deliver(send);
   }
 
-  // Both sides have started: moves the bytes as they are now and wakes both ranks.
+  // Both sides have started: copies the cells as they are now, and wakes both ranks.
   void deliver(std::uint32_t send) {
     const std::uint32_t receive = matching_[send].partner;
     const Rank source = matching_[send].rank;
@@ -342,7 +342,7 @@ class Prover::Proof final : public Machine {
     end_receives(tickets);
   }
 
-  // Receives end in the order of the steps, unless it was that order by which all ranks were stuck.
+  // Receives end in the order of the steps, unless this order made all ranks wait (see relax_ports).
   void end_receives(Tickets& tickets) {
     std::uint32_t& first = first_receive_[at(rank_)];
     for (std::uint32_t ticket = first; ticket < program(rank_).ticket_count(); ++ticket) {
@@ -388,7 +388,7 @@ class Prover::Proof final : public Machine {
       default: return true;
     }
   }
-  // The rows that the values of a rank should stand for.
+  // The rows that the values of a rank should cover.
   RowRun due_rows(Rank rank) const {
     if (!context_.is_scan()) return {0, row_count()};
     return run_of({0, rank + (context_.collective == Collective::scan ? 1 : 0)});
@@ -445,7 +445,7 @@ class Prover::Proof final : public Machine {
     if (!row_->allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_->rounds(context_));
   }
 
-  // Whether all blocks have equally many segments. The formulas of messages and rounds hold only then.
+  // Whether all blocks have the same number of segments. Otherwise the formulas for messages and rounds do not hold.
   bool has_even_blocks() const {
     const Count each = context_.segments / at(rank_count());
     for (std::size_t rank = 0; rank + 1 < context_.blocks.size(); ++rank)
@@ -455,33 +455,33 @@ class Prover::Proof final : public Machine {
 
   const Row* row_ = nullptr;
   Context context_;
-  std::vector<Index> starts_;  // of the rows of every rank, and the end
+  std::vector<Index> starts_;  // the first row of every rank, and the end
   Circle circle_{0};
   bool counts_once_ = true;
   bool keeps_order_ = true;
   std::string failure_;
 
   Compiler compiler_;
-  std::vector<Program> programs_;  // by rank; there may be more than ranks
+  std::vector<Program> programs_;  // by rank; there may be more programs than ranks
   std::vector<Interpreter> interpreters_;
   Matching matching_;
   std::vector<Cell> cells_;  // rank by rank, in the order of Program::slots
   std::vector<std::size_t> first_cell_;
-  std::vector<Started> started_;  // by number in Matching
+  std::vector<Started> started_;  // by the number in Matching
   std::vector<Addition> additions_;
   std::size_t port_count_ = 1;
-  std::vector<Count> send_ports_;  // rank by rank, the first round in which each is free
+  std::vector<Count> send_ports_;  // rank by rank: the first round in which each port is free
   std::vector<Count> receive_ports_;
-  std::vector<std::uint32_t> first_receive_;       // by rank; all tickets before it are no receives, or ended
+  std::vector<std::uint32_t> first_receive_;       // by rank; no ticket before it is an open receive
   std::vector<Carried> carried_;                   // by segment
-  std::vector<std::vector<std::uint32_t>> ended_;  // by rank, what its interpreter is to be told; not the receives
-  std::vector<std::uint64_t> trees_;               // rank 0's, by segment
+  std::vector<std::vector<std::uint32_t>> ended_;  // by rank: tickets to report to its interpreter, without receives
+  std::vector<std::uint64_t> trees_;               // of rank 0, by segment
 
   std::vector<std::uint8_t> done_;  // by rank
   std::vector<std::uint8_t> is_queued_;
-  std::deque<Rank> queue_;  // ranks that may be able to go on
+  std::deque<Rank> queue_;  // ranks that may be able to continue
   Rank rank_ = 0;
-  bool moved_ = false;  // whether anything happened in the turn of rank_
+  bool moved_ = false;  // whether anything happened in rank_'s turn
   bool ports_in_order_ = true;
   Count rounds_ = 0;
 };

@@ -1,26 +1,31 @@
-// Proves schedules: runs every rank's program with symbols in place of bytes and messages that wait for their receiver.
-// Rank order: checked where a row claims it, cyclic order elsewhere. Cost: O(steps of all ranks).
+// Proves schedules: runs the programs of all ranks with symbols in place of bytes, and with messages that wait for
+// their receiver.
+// Rank order: checked if the row claims it; otherwise cyclic order is checked. Cost: O(steps of all ranks).
 //
-// One run stands for all interleavings: a receive names its sender, steps start in order and wait for what touches
-// their slots, so no choice depends on time. Only waves (see step.hpp) are taken in the order of arrival. There the run
-// in the order of the steps stands for all orders. The checker demands that each message of a wave is merged once, that
-// all are merged into one partial, and that nothing reads it before. No two of them have a row in common, so together
-// they have the same rows in any order. A proof is of one case: rank count, root, segments, blocks and layout.
+// One run stands for all interleavings: a receive names its sender, and steps start in order and wait for the
+// communications that use their slots. So no choice depends on time. Only waves (see step.hpp) take messages in the
+// order of arrival. For a wave, the run in the order of the steps stands for all orders: the checker requires that each
+// message of a wave is merged once, that all are merged into one partial, and that no step reads the partial before. No
+// two messages have a row in common, so together they have the same rows in any order. A proof covers one case: rank
+// count, root, segments, blocks and layout.
 //
-// It does not see: other cases than those it is asked for; bytes, sizes and capacities of slots, and whether a value is
-// the right function of its rows; what a machine or a transport does with the steps, such as a credit given before a
-// slot has been read, tags that two plans share, or memory that the slots of a message share; time, but for rounds; and
-// anything outside one run, such as what a second run finds in the slots of the first. The sweeps of
-// tests/execution and tests/mpi look for those.
+// The checker does not see:
+// - other cases than the given case;
+// - bytes, sizes and capacities of slots, and whether a value is the right function of its rows;
+// - the use that a machine or a transport makes of the steps, such as a credit given before a slot has been read, tags
+//   that two plans share, or memory that the slots of a message share;
+// - time, except for rounds;
+// - anything outside one run, such as data that a second run finds in the slots of the first.
+// The sweeps of tests/execution and tests/mpi test these.
 //
-// Rounds are counted so: each rank has one send port and one receive port (or as many as the row says), merging is
-// free. A message starts at max(its data is there, send port free) and keeps the port for one round; it is received at
-// max(its start, receive port free) + 1. Ports serve messages in the order of the steps that send and receive them;
-// see ports.hpp.
+// Rounds are counted with this rule: each rank has one send port and one receive port (or as many as the row says), and
+// merging is free. A message starts at max(time its data is ready, time a send port is free) and keeps the port for one
+// round. It is received at max(its start, time the receive port is free) + 1. Ports serve messages in the order of the
+// steps that send and receive them; see ports.hpp.
 //
-// Bytes are not counted, but the messages of every segment that carry partials and those that carry values. If all
-// partials of a segment have one size (plain; exact at full width), bytes_of gives the bytes; a record's size depends
-// on its rows.
+// The checker does not count bytes. For every segment it counts the messages that carry partials and the messages that
+// carry values. If all partials of a segment have one size (plain; exact at full width), bytes_of gives the bytes. The
+// size of a record depends on its rows.
 #pragma once
 
 #include <algorithm>
@@ -35,16 +40,19 @@
 
 namespace steadfold::schedule {
 
-/// What is wrong with the schedule for this rank count, root, collective and segment count; `nullopt` if it is proved.
-/// The context's rank is ignored; a layout must be in rank order; without one every rank holds one row. Checked with
-/// synchronous sends that arrive in order between two ranks: every row exactly once in the value of every rank that
-/// should have it and of no other (at least once if the schedule says `Counts::at_least_once`), what `covers` says,
-/// rank order, equal merge trees on all ranks if the row says so, sends and receives that name the same slots, segments
-/// apart, no landing slot written while unread, no deadlock; and messages, what they carry, and rounds against the
-/// row's formulas.
+/// Checks the schedule for this rank count, root, collective and segment count. Returns a description of the first
+/// fault, or `nullopt` if the schedule is proved. The context's rank is ignored. A layout must be in rank order;
+/// without a layout every rank holds one row. Sends are synchronous, and messages between two ranks arrive in order.
+/// Checked are:
+/// - the value of every rank that should have it covers every row exactly once (at least once with
+///   `Counts::at_least_once`), and no other rank has a value;
+/// - `covers`, rank order, and, if the row says so, equal merge trees on all ranks;
+/// - sends and receives name the same slots, and no step mixes segments;
+/// - no landing slot is written before it is read, and there is no deadlock;
+/// - the numbers of messages, partials, values and rounds equal the row's formulas.
 std::optional<std::string> check(const Row& row, const Context& context);
 
-/// Checks one case after the other, as `check` does, and keeps the memory for the next. One thread at a time.
+/// Checks one case after the other, as `check` does, and reuses its memory. Use it from one thread at a time.
 class Prover {
  public:
   Prover();
@@ -56,7 +64,7 @@ class Prover {
   std::unique_ptr<Proof> proof_;
 };
 
-/// What a sweep found: how many cases were proved, and one line for each of the others.
+/// The result of a sweep: the number of cases proved, and one line for each failed case.
 struct SweepResult {
   Count passed = 0;
   std::vector<std::string> failures;
@@ -67,34 +75,35 @@ struct SweepResult {
   }
 };
 
-/// What a sweep does in one piece: a schedule, with its parameters, at one rank count.
+/// The unit of work of a sweep: a schedule, with its parameters, at one rank count.
 struct SweepPart {
   Spec spec;
   Rank rank_count;
 };
 
-/// Checks every row, alone and with its examples of parameters, for each of its collectives, at every rank count from
-/// `first` to `last`. Segments: 1, 2, 3 and 7, which is more than any pipeline has receives open for, or 1, the row's
-/// unit and twice that; beyond 67 ranks without the last of them and without `open=`. Roots: all; beyond 32 ranks those
-/// at the ends, in the middle and where landing slots are used again. A row whose steps follow the layout is checked on
-/// a sample of layouts: few and many elements, by every distribution, with empty ranks; one whose groups are nodes on a
-/// sample of nodes: ranks dealt in turn and at random, nodes of many sizes.
+/// Checks every row, by itself and with its examples of parameters, for each of its collectives, at every rank count
+/// from `first` to `last`.
+/// Segments: 1, 2, 3 and 7, which is more than any pipeline has receives posted for; or 1, the row's unit and twice the
+/// unit. Beyond 67 ranks the last of these is left out, and so is `open=`.
+/// Roots: all. Beyond 32 ranks: roots at the ends, in the middle and where landing slots are used again.
+/// Layouts, for a row whose steps follow the layout: few and many elements, with every distribution, with empty ranks.
+/// Nodes, for a row whose groups are nodes: ranks distributed round-robin and at random, nodes of many sizes.
 SweepResult check_all(Rank first, Rank last, Rows rows = registry());
 
-/// The parts of such a sweep in the order of its failures: by schedule, then by rank count. They can be checked in any
-/// order and by several threads, each with a prover of its own.
+/// The parts of a sweep, in the order of its failures: by schedule, then by rank count. They can be checked in any
+/// order and by several threads, each with its own prover.
 std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows = registry());
 /// Checks the cases of one part.
 SweepResult check_part(const SweepPart& part, Prover& prover);
 
-/// Whether `check_all` covers this schedule: a row alone or with one of its examples, whatever its `block=`.
+/// Whether `check_all` covers this schedule: a row by itself or with one of its examples, with any `block=`.
 bool is_swept(const Spec& spec);
 
-/// When a schedule that no sweep covers (such as one with others in brackets) is bound: what is wrong with it for this
-/// call, or `nullopt`. The work is bounded: if the call has more than 2^16 steps on all ranks or more than 1024 ranks,
-/// the same schedule is checked with fewer segments, then with half as many ranks (the first ones, on their nodes), and
-/// so on until it fits. A schedule whose steps follow the layout keeps its ranks, and is not checked if they are too
-/// many.
+/// Checks a schedule that no sweep covers (such as a schedule with others in brackets) when it is bound. Returns a
+/// description of the fault for this call, or `nullopt`. The work is bounded. If the call has more than 2^16 steps on
+/// all ranks or more than 1024 ranks, the schedule is checked with fewer segments, then with half as many ranks (the
+/// first ranks, on their nodes), and so on until it fits. A schedule whose steps follow the layout keeps its ranks, and
+/// is not checked if they are too many.
 std::optional<std::string> check_when_bound(const Spec& spec, const Context& context);
 
 }  // namespace steadfold::schedule

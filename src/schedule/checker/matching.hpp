@@ -1,5 +1,5 @@
-// Which send meets which receive: the k-th from one rank to another meets the k-th receive there from it.
-// Cost: O(n) in the communications of all ranks and their number. Source: MPI's rule of order.
+// Matches sends with receives: the k-th send from rank a to rank b meets b's k-th receive from a.
+// Cost: O(n) in the number of ranks and their communications. Source: MPI's rule of order.
 #pragma once
 
 #include <span>
@@ -10,19 +10,20 @@
 
 namespace steadfold::schedule {
 
-/// The communications of all ranks, numbered through.
+/// The communications of all ranks, numbered consecutively.
 class Matching {
  public:
   struct Communication {
     Rank rank = 0;
-    std::uint32_t partner = 0;  // the number of the other side; for add_words its place among the rank's
+    std::uint32_t partner = 0;  // number of the other side; for add_words its number among the rank's add_words
     std::span<const Step> message;
   };
 
-  /// Matches the communications of the programs, given by rank, in place of those before. The programs must stay.
+  /// Matches the communications of the programs, given by rank, in place of all programs before. The programs must
+  /// outlive the use of this object.
   void match(std::span<const Program> programs);
 
-  /// What does not match; empty if everything does. The other functions may be called only then.
+  /// A description of the first mismatch, or an empty text. The other functions may be called only if it is empty.
   const std::string& fault() const noexcept { return fault_; }
 
   std::uint32_t number(Rank rank, std::uint32_t ticket) const noexcept {
@@ -37,11 +38,11 @@ class Matching {
 
   std::size_t size() const noexcept { return communications_.size(); }
   std::size_t message_count() const noexcept { return sends_.size(); }
-  /// How many add_words every rank takes part in.
+  /// The number of add_words in which every rank takes part.
   std::size_t addition_count() const noexcept { return addition_count_; }
 
  private:
-  /// Source rank, target rank and number of a message's send or receive.
+  /// Source rank, target rank, and number of a message's send or receive.
   struct End {
     Rank source;
     Rank target;
@@ -62,8 +63,8 @@ class Matching {
   std::size_t addition_count_ = 0;
   std::vector<End> sends_;
   std::vector<End> receives_;
-  std::vector<End> sorted_;              // what `sort` writes before it takes the other's place
-  std::vector<std::uint32_t> begin_of_;  // by rank, in `sort`
+  std::vector<End> sorted_;              // output of `sort` before the swap
+  std::vector<std::uint32_t> begin_of_;  // by rank; used in `sort`
 };
 
 }  // namespace steadfold::schedule

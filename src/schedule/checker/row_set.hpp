@@ -1,5 +1,6 @@
-// Sets of rows in one or two runs, which may go round from the last row to the first: what the checker compares and
-// joins. Rank order: cyclic. Cost: O(1).
+// Sets of rows, each of one or two cyclic runs, which the checker compares and joins. A run may continue from the last
+// row to the first.
+// Rank order: cyclic. Cost: O(1).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 namespace steadfold::schedule {
 
-/// Rows first, first + 1, ..., taken modulo their number.
+/// The rows first, first + 1, ..., modulo the number of rows.
 struct RowRun {
   Index first = 0;
   Count count = 0;
@@ -30,7 +31,7 @@ struct RowSet {
   constexpr Count count() const noexcept { return run.count + apart.count; }
 };
 
-/// All rows of a job, in a circle.
+/// The rows of a job in a circle.
 class Circle {
  public:
   explicit Circle(Count row_count) : row_count_(row_count) {}
@@ -46,12 +47,12 @@ class Circle {
     return overlap(a.run, b.run) || overlap(a.run, b.apart) || overlap(a.apart, b.run) || overlap(a.apart, b.apart);
   }
 
-  /// Whether b is one run that begins where a, one run too, ends.
+  /// Whether a and b are single runs, and b begins where a ends.
   bool follows(const RowSet& a, const RowSet& b) const noexcept {
     return a.apart.count == 0 && b.apart.count == 0 && distance(a.run.first, b.run.first) == a.run.count;
   }
 
-  /// The rows of both; `nullopt` if that takes more than two runs.
+  /// The union of both, or `nullopt` if it has more than two runs.
   std::optional<RowSet> joined(const RowSet& a, const RowSet& b) const noexcept {
     if (b.count() == 0) return a;
     if (follows(a, b)) return RowSet(extended(a.run, b.run));
@@ -70,16 +71,16 @@ class Circle {
   }
 
  private:
-  // How many rows `to` is ahead of `from`.
+  // The number of rows from `from` to `to`.
   Count distance(Index from, Index to) const noexcept { return to >= from ? to - from : to - from + row_count_; }
   bool overlap(RowRun a, RowRun b) const noexcept {
     return a.count > 0 && b.count > 0 && (distance(a.first, b.first) < a.count || distance(b.first, a.first) < b.count);
   }
-  // Whether b begins in a or where a ends.
+  // Whether b begins inside a or where a ends.
   bool reaches(const RowRun& a, const RowRun& b) const noexcept {
     return &a != &b && a.count > 0 && b.count > 0 && distance(a.first, b.first) <= a.count;
   }
-  // Both, where a reaches b.
+  // The union of a and b, if a reaches b.
   RowRun extended(RowRun a, RowRun b) const noexcept {
     return {a.first, std::min(std::max(a.count, distance(a.first, b.first) + b.count), row_count_)};
   }
