@@ -19,8 +19,8 @@ std::uint64_t size_at(std::span<const std::byte> partial, std::size_t member) no
   return size;
 }
 
-/// Zeros from `size` on to the next boundary; perhaps a few more, which the next member overwrites. One store as a
-/// rule.
+/// Writes zeros from `size` to the next boundary. It may write a few more, which the next member overwrites, since one
+/// fixed-size store is usually enough.
 void clear_to_boundary(std::span<std::byte> out, Bytes size) noexcept {
   constexpr Bytes boundary = on_boundary(1);
   if (out.size() - size >= boundary)
@@ -29,7 +29,7 @@ void clear_to_boundary(std::span<std::byte> out, Bytes size) noexcept {
     std::memset(out.data() + size, 0, std::min(on_boundary(size), out.size()) - size);
 }
 
-/// The members of a well-formed partial, one after the other.
+/// Iterates over the members of a well-formed partial.
 class Members {
  public:
   Members(std::span<const std::byte> partial, Bytes prefix) : partial_(partial), at_(prefix) {}
@@ -79,7 +79,7 @@ Bytes Bundle::working_capacity_of_any(std::span<const Covers> parts, std::uint32
 
 Bytes Bundle::value_capacity(std::uint32_t /*segment*/) const { return value_bytes_; }
 
-/// `write_member(i, room)` returns the size of member i's partial.
+/// `write_member(i, room)` must return the size of member i's partial.
 template <class WriteMember>
 Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& write_member) const {
   Bytes at = prefix_;
@@ -96,7 +96,7 @@ Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& 
   return at;
 }
 
-/// Whether all members lie within the bytes; a header alone is no bundle.
+/// Whether all members lie within the bytes. A header by itself is not a bundle.
 bool Bundle::well_formed(std::span<const std::byte> partial) const noexcept {
   if (partial.size() < prefix_) return false;
   Bytes left = partial.size() - prefix_;
@@ -145,7 +145,7 @@ Partial Bundle::finish_piece(std::uint32_t /*segment*/, const Covers& covers, co
   return out.first(value_bytes_);
 }
 
-/// All members' prepared merges, one after the other.
+/// The prepared merges of all members, which run one after the other.
 class Bundle::Merge final : public arithmetic::PreparedMerge {
  public:
   Merge(const Bundle& bundle, std::vector<std::unique_ptr<PreparedMerge>> members)

@@ -1,9 +1,9 @@
-// The payload of a bundle's slots: partials of all members together, merged member by member.
-// Rank order: the members' own. Cost: the members', and 8 bytes per member and 16 per message.
+// The payload of a bundle's slots: each slot holds the partials of all members, which are merged member by member.
+// Rank order: the members'. Cost: the members', and 8 bytes per member and 16 bytes per message.
 //
-// Bytes of a partial: Header, the size of every member's partial (64 bits each), then these, each on a 16-byte
-// boundary. Bytes of a value: Header, then every member's value in a place of fixed size. The header's status is the
-// worst of the members'; a header alone says that all of them failed.
+// A partial consists of a Header, the size of every member's partial (64 bits each), and these partials, each on a
+// 16-byte boundary. A value consists of a Header and every member's value in a place of fixed size. The header's status
+// is the worst status of the members. A header by itself says that all members failed.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@
 
 namespace steadfold::execution {
 
-/// Has one segment. The members must outlive it.
+/// Has one segment. The members must outlive the bundle.
 class Bundle final : public Payload, private WordPayload {
  public:
   Bundle(std::span<const std::unique_ptr<RowsPayload>> members, std::uint64_t digest);
 
-  /// One member's part of a finished bundle's value.
+  /// The part of a finished bundle's value that belongs to one member.
   std::span<const std::byte> value_of(std::size_t member, std::span<const std::byte> value) const noexcept;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
@@ -31,7 +31,7 @@ class Bundle final : public Payload, private WordPayload {
                       Pieces& pieces) override;
   Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
                        Pieces& pieces) override;
-  /// Each only if all members have it.
+  /// Each is offered only if all members offer it.
   Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                             const Covers* finish) override;
   WordPayload* words() noexcept override;
@@ -46,13 +46,13 @@ class Bundle final : public Payload, private WordPayload {
   bool well_formed(std::span<const std::byte> partial) const noexcept;
   std::span<const std::unique_ptr<RowsPayload>> members_;
   std::uint64_t digest_;
-  Bytes prefix_;  // what stands before the first member's partial
+  Bytes prefix_;  // bytes before the first member's partial
   struct ByteRange {
     Bytes at;
     Bytes bytes;
   };
   std::vector<ByteRange> values_;  // by member
-  Bytes value_bytes_;              // all of it
+  Bytes value_bytes_;              // of all members
 };
 
 }  // namespace steadfold::execution

@@ -1,5 +1,6 @@
-// Reductions of rows that this process sees, without partials: of whole rows, and of one rank's share of their columns.
-// Rank order: that of the rows. Cost: one pass over the rows; nothing is allocated once made.
+// Reductions of rows in this process's memory, without partials: of whole rows, and of one rank's share of their
+// columns.
+// Rank order: the order of the rows. Cost: one pass over the rows. Only construction allocates.
 #pragma once
 
 #include <algorithm>
@@ -59,14 +60,14 @@ class LocalRows {
   std::unique_ptr<PartialKind> kind_;
   Bytes row_bytes_;
   Count rows_;
-  const arithmetic::RowsAtHand* at_hand_;  // null: by the builder
+  const arithmetic::RowsAtHand* at_hand_;  // null: the builder does it
   std::unique_ptr<arithmetic::Builder> builder_;
   std::vector<std::byte> spare_;
   std::vector<std::byte> partial_;
 };
 
-/// One rank's share of the columns of rows of all ranks: reduced tile by tile, and written to all results. Only the
-/// rank that reduces a column reads it, so a result may be the row itself.
+/// Reduces one rank's share of the columns of all ranks' rows tile by tile, and writes it to all results. Only the rank
+/// that reduces a column reads this column, so a result may be the row itself.
 class ColumnShare {
  public:
   ColumnShare(const Description& d, const arithmetic::Operator& op, Rank rank, Rank rank_count)
@@ -86,7 +87,7 @@ class ColumnShare {
     places_.resize(ranks);
   }
 
-  /// Where each rank's row begins, and its result.
+  /// The beginning of each rank's row, and of its result.
   struct RowAndResult {
     const std::byte* row = nullptr;
     std::byte* result = nullptr;
@@ -98,7 +99,7 @@ class ColumnShare {
   }
 
  private:
-  static constexpr Bytes tile_bytes = 16384;  // of a row: rows of several ranks stay in the first-level cache
+  static constexpr Bytes tile_bytes = 16384;  // of a row, so that rows of several ranks stay in the first-level cache
 
   Status reduce(std::span<const RowAndResult> ranks, Count tile) {
     const Count first = tile * tile_columns_;
@@ -114,10 +115,10 @@ class ColumnShare {
   Bytes value_bytes_ = 0;
   Count tile_columns_ = 1;
   Count tiles_ = 0;
-  Count next_ = 0;  // this rank's tiles
+  Count next_ = 0;  // the next of this rank's tiles
   Count end_ = 0;
   std::optional<LocalRows> full_;
-  std::optional<LocalRows> last_;  // if it is narrower
+  std::optional<LocalRows> last_;  // for the last tile, if it is narrower
   std::vector<std::byte> reduced_;
   std::vector<const std::byte*> places_;
 };

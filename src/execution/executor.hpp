@@ -1,5 +1,6 @@
-// Carries out a schedule's steps on real bytes: lifts, merges, copies and finishes in slots, and messages between them.
-// Rank order: that of the steps. Cost: one virtual call per step; nothing is allocated once made.
+// Carries out a schedule's steps on real bytes: lifts, merges, copies and finishes in slots, and sends messages between
+// slots.
+// Rank order: the order of the steps. Cost: one virtual call per step. Only construction allocates.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace steadfold::execution {
 
-/// One rank's slots, bound to an endpoint of `transport` under `tag`. Payload and program must outlive it. `ports`: how
-/// many messages a rank sends, and receives, at once; for the count of rounds. Not movable: its parts point at each
-/// other.
+/// The slots of one rank, bound to an endpoint of `transport` with `tag`. Payload and program must outlive it. `ports`
+/// is the number of messages that a rank can send, and receive, at once; it is used to count rounds. Not movable, since
+/// its parts point at each other.
 class Executor final : public schedule::Machine {
  public:
   Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport, std::uint32_t tag,
@@ -20,26 +21,26 @@ class Executor final : public schedule::Machine {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Before each run.
+  /// Call it before each run.
   void begin() noexcept {
     slots_.begin();
     messenger_.begin();
     finished_ = nullptr;
   }
-  /// Goes on with the run; see Interpreter::advance. `bounded`: by one piece of merges and finishes, or by as many
-  /// steps as take no longer together; the same in all of a run.
+  /// Continues the run; see Interpreter::advance. If `bounded`, it does one piece of a merge or finish, or smaller
+  /// steps that together take about as long. `bounded` must be the same during a run.
   bool advance(schedule::Interpreter& interpreter, bool bounded);
 
   bool compute(const schedule::Step& step) override;
   void start(const schedule::Step& step, std::uint32_t ticket) override { messenger_.start(step, ticket); }
   void poll(schedule::Tickets& tickets) override { messenger_.poll(tickets); }
 
-  /// The value of a segment, where the program has one on this rank; else nothing. Cost: O(1).
+  /// The value of a segment, if the program computes it on this rank, else an empty Partial. Cost: O(1).
   Partial value(std::uint32_t segment) const noexcept { return slots_.value(segment); }
-  /// The worst status that this rank saw in the run.
+  /// The worst status that this rank has seen in the run.
   Status status() const noexcept { return slots_.status(); }
 
-  /// While on, every message is stamped with its logical time, for which it is copied.
+  /// If on, every message is copied and stamped with its logical time.
   void trace(bool on) { messenger_.trace(on); }
   std::uint32_t rounds() const noexcept { return slots_.rounds(); }
   transport::Traffic traffic() const noexcept { return endpoint_->traffic(); }
@@ -50,7 +51,7 @@ class Executor final : public schedule::Machine {
 
   void lift(const schedule::Step& step, const ResolvedStep& at);
   void copy(const schedule::Step& step, const ResolvedStep& at);
-  /// False: there is more to do.
+  /// Returns false if there is more to do.
   bool finish(const schedule::Step& step, const ResolvedStep& at);
   bool merge(const schedule::Step& step, const ResolvedStep& at);
   bool merge_to_result(const schedule::Step& step, const ResolvedStep& at, std::byte* values);
@@ -69,10 +70,10 @@ class Executor final : public schedule::Machine {
   Slots slots_;
   ResolvedSteps steps_;
   Messenger messenger_;
-  bool bounded_ = false;                      // `advance` now
-  float spent_ = 0;                           // of its bound
-  Pieces pieces_;                             // of the step that comes next, if it has begun
-  const schedule::Step* finished_ = nullptr;  // the step that the merge before it has carried out
+  bool bounded_ = false;                      // of the current `advance`
+  float spent_ = 0;                           // the part of its bound that is used up
+  Pieces pieces_;                             // state of the next step, if it has begun
+  const schedule::Step* finished_ = nullptr;  // the finish that the merge before it has already done
 };
 
 }  // namespace steadfold::execution

@@ -1,5 +1,5 @@
-// The exchange that opens every one-shot call: do all ranks make the same call, does anything fail, and, where the
-// partials are small, the whole reduction in the same messages.
+// The exchange that opens every one-shot call. It finds out whether all ranks make the same call and whether any rank
+// has failed. If the partials are small, the same messages carry the whole reduction.
 // Rank order: kept. Cost: that of a Meeting, with at most 2 KiB from each rank.
 #pragma once
 
@@ -10,29 +10,31 @@
 
 namespace steadfold::execution {
 
-/// The ways in which a one-shot call can go on, as bits; it takes one that all ranks offer. None: bind a plan first.
+/// The ways in which a one-shot call can continue, as bits. It takes a way that all ranks offer. If there is none, it
+/// binds a plan first.
 using Ways = std::uint64_t;
 inline constexpr Ways no_way = 0;
-inline constexpr Ways in_the_handshake = 1;  // the partials are in the messages themselves
-/// How many cached plans can be told apart.
+inline constexpr Ways in_the_handshake = 1;  // the handshake's messages carry the partials
+/// The number of cached plans that `Ways` can name.
 inline constexpr std::size_t most_cached_plans = 63;
 constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
-/// The first place that is among the ways.
+/// The place of the first cached plan among the ways.
 constexpr std::size_t cached_plan_of(Ways ways) noexcept {
   return static_cast<std::size_t>(std::countr_zero(ways >> 1));
 }
 
-/// Bytes: Header, Ways, Coverage, 8 bytes unused, then a partial of `kind` where the ways have `in_the_handshake`.
+/// Bytes: Header, Ways, Coverage, 8 unused bytes, and, if the ways include `in_the_handshake`, a partial of `kind`.
 class Handshake final : public Payload {
  public:
   static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
   static constexpr Bytes prefix = 48;
 
-  /// This rank's side. `in_the_handshake`: `partial()` has been written, `partial_bytes` of it; merges are `kind`'s.
+  /// Sets this rank's contribution. If `ways` include `in_the_handshake`, the caller has written `partial_bytes` bytes
+  /// to `partial()`, and `kind` merges them.
   void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
             Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
-  /// Whether the operator failed on this rank while partials were merged.
+  /// Whether the operator failed on this rank during a merge.
   bool operator_failed() const noexcept { return operator_failed_; }
 
   /// The parts of a finished handshake.

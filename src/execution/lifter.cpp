@@ -12,8 +12,8 @@ using arithmetic::make_room;
 using order::Index;
 using order::Interval;
 
-/// Calls `visit(rows, row)` for the rows that are there, in the order of memory, interval by interval, with how many
-/// rows stand before them in memory; those before position `first` or from `last` on are left out.
+/// Calls `visit(rows, row)` for the rows at positions `first` to `last` - 1, in the order of memory, interval by
+/// interval. `row` is the number of rows before these rows in memory.
 template <class Visit>
 void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
   Count begin = 0;
@@ -58,7 +58,8 @@ Count count_of(const Placed& placed) {
   return count;
 }
 
-/// Where to cut before position `about`: a little earlier, where a large node ends, so that few nodes are cut in two.
+/// A place to cut near position `about`: a little before it, at the end of a large node, so that few nodes are cut in
+/// two.
 Count cut_near(const Placed& placed, Count about, Count share) {
   const Count grain = std::bit_floor(std::max<Count>(share / 64, 1));
   Count cut = about;
@@ -90,7 +91,7 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
   }
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
-    mine.intake->builder().clear();  // of what was surveyed before memory ran out
+    mine.intake->builder().clear();  // discards rows surveyed before memory ran out
     survey_rows(*mine.intake, rows, mine.first, mine.last);
     mine.intake->builder().surveyor()->write_survey(mine.partial);
   });
@@ -106,8 +107,9 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
   return builder().write(out);
 }
 
-/// Divides the rows among threads and returns how many there are; does nothing for one. Rooms have the size of a bound
-/// that needs no set of intervals, since that would have to be built for every run.
+/// Divides the rows among threads and returns the number of threads. Does nothing for one thread. The room for each
+/// partial has the size of an upper bound that needs no set of intervals, since that set would have to be built for
+/// every run.
 unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
   threads = std::min(threads, team.size());
   if (threads <= 1) return 1;

@@ -1,6 +1,7 @@
-// Turns one rank's rows into one partial, on one thread or several: each pushes a run of rows into a builder of its
-// own, and the partials are merged in the order of memory. Rank order: kept. Cost: the builders' and a merge for each
-// further thread; a third round of the same shape allocates nothing: two tiles take turns.
+// Turns one rank's rows into one partial, with one thread or several. Each thread pushes a contiguous part of the rows
+// into its own builder, and the partials are merged in the order of memory.
+// Rank order: kept. Cost: the builders' cost and one merge for each further thread. From the third round of the same
+// shape on nothing is allocated, since two tiles alternate.
 #pragma once
 
 #include <optional>
@@ -19,9 +20,9 @@ using order::Count;
 
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
-/// The rows of `intervals`, one interval after the other as the strides say, from `data` on. Those of `part` are taken,
-/// which counts them from 0 as they stand in memory. `surveyed`: what the first sweeps of all ranks found out, if the
-/// kind wants one.
+/// The rows of a rank in memory: the rows of `intervals`, one interval after the other, from `data` on with the given
+/// strides. `part` selects rows by their number in memory, counted from 0. `surveyed` is the result of all ranks' first
+/// sweeps, if the kind needs one.
 struct Placed {
   std::span<const order::Interval> intervals;
   arithmetic::Operands data;
@@ -30,18 +31,19 @@ struct Placed {
   std::span<const std::byte> surveyed = {};
 };
 
-/// Lifts rows of one shape into partials of one kind, which must outlive it.
+/// Lifts rows of one shape into partials of one kind. The kind must outlive it.
 class Lifter {
  public:
   Lifter(const arithmetic::PartialKind& kind, const arithmetic::RowShape& shape) : kind_(&kind), shape_(shape) {}
-  /// Allocates what lifting by one thread needs; else its first use does. Many calls of wide rows lift nothing.
+  /// Allocates the memory that lifting with one thread needs. Otherwise the first use allocates it, since many calls of
+  /// wide rows never lift.
   void prepare() { builder(); }
 
-  /// Writes the partial by `threads` of the team, or as many as it has; returns its size. `out` has the kind's working
-  /// capacity for the rows.
+  /// Writes the partial, with up to `threads` threads of the team, and returns its size. `out` must have the kind's
+  /// working capacity for the rows.
   Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
-  /// Finishes all rows of one process without a partial, by this thread, if the kind offers that.
+  /// If the kind offers it, finishes all rows of one process on this thread, without a partial.
   bool finishes_alone() { return builder().finishes_alone(); }
   Status finish_alone(const arithmetic::Operands& data, Count rows, const arithmetic::Strides& strides,
                       Count element_count, std::byte* result, std::byte* spare) {
@@ -50,18 +52,19 @@ class Lifter {
     return builder().finish_alone(element_count, result, spare);
   }
 
-  /// Writes what a first sweep over the rows finds out, by threads as `lift`. `out` has the kind's `survey_bytes`.
+  /// Writes the survey of a first sweep over the rows, with threads as in `lift`. `out` must have the kind's
+  /// `survey_bytes`.
   void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
  private:
-  /// What one thread does: rows first, ..., last - 1 of those in the order of memory.
+  /// The work of one thread: rows first, ..., last - 1 in the order of memory.
   struct ThreadRows {
     std::optional<arithmetic::Intake> intake;
     Count first = 0;
     Count last = 0;
     std::vector<std::byte> partial;
     Bytes size = 0;
-    std::vector<std::byte> merged;  // of these rows and those of the threads before
+    std::vector<std::byte> merged;  // of these rows and the rows of the threads before
   };
 
   arithmetic::Builder& builder() {
@@ -76,8 +79,8 @@ class Lifter {
   arithmetic::RowShape shape_;
   std::optional<arithmetic::Intake> intake_;
   std::vector<ThreadRows> rows_of_threads_;
-  Bytes bytes_of_none_ = 0;    // a partial of no rows, and
-  Bytes bytes_of_a_node_ = 0;  // what every node may add; 0 until it is needed
+  Bytes bytes_of_none_ = 0;    // of a partial without rows
+  Bytes bytes_of_a_node_ = 0;  // that every node may add; 0 until it is needed
 };
 
 }  // namespace steadfold::execution

@@ -1,6 +1,6 @@
-// What all ranks ask each other beside reductions: an allreduce of one small partial.
-// Rank order: kept. Cost: where all ranks see memory in common, one exchange of posts, all of which every rank merges;
-// else recursive doubling, or node by node. Source: [S2] for posts.
+// A small allreduce by which all ranks exchange information outside reductions.
+// Rank order: kept. Cost: if all ranks see common memory, one exchange of posts, and every rank merges all posts.
+// Otherwise recursive doubling, or an allreduce by nodes. Source: Lapillonne & Peltekov 2013 for posts.
 #pragma once
 
 #include <array>
@@ -12,11 +12,12 @@
 
 namespace steadfold::execution {
 
-/// Payload and transport must outlive it. To be used once both of its ways are connected. Not movable.
+/// Payload and transport must outlive it. Use it only after both of its ways (board and stage) are connected. Not
+/// movable.
 class Meeting {
  public:
-  /// `nodes`: of the machine, for as long as this takes; null: one, or nobody knows. Throws std::runtime_error when
-  /// memory runs out.
+  /// `nodes` are the nodes of the machine and must outlive this object. Null: there is one node, or the nodes are
+  /// unknown. Throws std::runtime_error if memory runs out.
   Meeting(Payload& payload, transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
       : payload_(&payload), capacity_(payload.partial_capacity({}, 0)), stage_(payload, transport, tag, nodes) {
     const order::Rank ranks = transport.rank_count();
@@ -31,10 +32,10 @@ class Meeting {
     board_->post(mine.head.size());
     merged_ = 0;
   }
-  /// Whether it is over; to be asked until it is.
+  /// Makes progress. Call it until it returns true.
   bool advance() { return is_by_board() ? merge_posts() : stage_.advance(); }
 
-  /// Once it is over.
+  /// The merged partial. Valid after `advance` has returned true.
   std::span<const std::byte> outcome() const noexcept {
     return is_by_board() ? outcome_ : stage_.executor().value(0).head;
   }
@@ -46,7 +47,7 @@ class Meeting {
  private:
   bool is_by_board() const noexcept { return board_ != nullptr && board_->is_connected(); }
 
-  /// In rank order, so that all ranks come to the same. An operator may want to be called later.
+  /// Merges posts in rank order, so that all ranks get the same result. Stops if an operator asks to be called later.
   bool merge_posts() {
     if (merged_ == 0) {
       if (!board_->all_have_posted()) return false;
@@ -66,11 +67,11 @@ class Meeting {
   Payload* payload_;
   Bytes capacity_;
   Stage stage_;
-  std::shared_ptr<transport::Board> board_;  // null: ranks see no memory in common, or are too many
+  std::shared_ptr<transport::Board> board_;  // null: the ranks see no common memory, or there are too many
   std::array<std::vector<std::byte>, 2> rooms_;
   std::span<const std::byte> outcome_;
-  std::size_t merged_ = 0;  // posts
-  Pieces pieces_;           // of the next one
+  std::size_t merged_ = 0;  // number of merged posts
+  Pieces pieces_;           // of the next post
 };
 
 }  // namespace steadfold::execution

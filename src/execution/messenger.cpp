@@ -11,7 +11,7 @@ using schedule::StepKind;
 
 namespace {
 
-constexpr std::size_t most_completions = 64;  // of one poll
+constexpr std::size_t most_completions = 64;  // per poll
 
 }  // namespace
 
@@ -67,7 +67,7 @@ void Messenger::start(const Step& step, std::uint32_t ticket) {
   }
 }
 
-/// A copy of a message's bytes: there are several slots, or the message is stamped with its logical time.
+/// Returns a copy of a message's bytes, made because it has several slots or is stamped with its logical time.
 std::span<const std::byte> Messenger::packed(std::uint32_t ticket) {
   const auto message = program_->message(ticket);
   std::vector<std::byte>& copy = copies_[ticket];
@@ -85,13 +85,13 @@ std::span<const std::byte> Messenger::packed(std::uint32_t ticket) {
   return copy;
 }
 
-/// The values of a slot that is sent if they stand apart, else nothing.
+/// The values of a slot that is sent, if they are stored apart from the head; otherwise nothing.
 std::span<const std::byte> Messenger::values_of(const Step& send) const {
   const Partial& from = steps_->of(send).left->held;
   return {from.values, slots_->values_bytes(send.left, from)};
 }
 
-/// Where the values of a message of one slot land.
+/// The memory where the values of a message of one slot arrive.
 std::span<std::byte> Messenger::second_room(const Step& receive, const ResolvedStep& at) {
   const auto memory = endpoint_->landing(at.number).subspan(slots_->head_room());
   const Bytes value = payload_->value_capacity(receive.target.segment) - sizeof(Header);
@@ -134,7 +134,8 @@ transport::Ticket Messenger::take(const transport::Completion& done) {
   return done.ticket;
 }
 
-/// The next one of the wave. All messages of a wave come in one run, so the count is ready for the next.
+/// The next ticket of the wave. All messages of a wave arrive in one run, so afterwards the count is ready for the next
+/// run.
 transport::Ticket Messenger::turn_of(transport::Ticket received) noexcept {
   const auto behind = std::ranges::upper_bound(waves_, received, {}, &WaveProgress::first);
   WaveProgress& wave = *(behind - 1);
@@ -143,7 +144,7 @@ transport::Ticket Messenger::turn_of(transport::Ticket received) noexcept {
   return turn;
 }
 
-/// Finds a message's slots where it landed.
+/// Points a message's slots at the bytes that arrived.
 void Messenger::land(const transport::Completion& done, transport::Ticket turn) noexcept {
   const ResolvedStep& last = steps_->of_communication(turn);
   if (last.is_alone) {
@@ -163,7 +164,7 @@ void Messenger::land(const transport::Completion& done, transport::Ticket turn) 
   }
 }
 
-/// The head says how many values there are; a message of another size counts as lost.
+/// The head gives the number of values. A message of another size counts as lost.
 void Messenger::land_apart(SlotMemory& slot, const Step& step, const transport::Completion& done) noexcept {
   if (done.failed) return slots_->written(slot, Partial{}, 0);
   slot.data = done.data;
@@ -175,7 +176,7 @@ void Messenger::land_apart(SlotMemory& slot, const Step& step, const transport::
   slots_->written(slot, is_sound ? landed : Partial{}, 0);
 }
 
-/// Messages of waves, too, come in the order of the steps while rounds are counted.
+/// While rounds are counted, all messages are taken in the order of the steps, including messages of waves.
 void Messenger::take_traced(const transport::Completion& done, schedule::Tickets& tickets) {
   if (program_->communication(done.ticket).kind != StepKind::receive) {
     take(done);

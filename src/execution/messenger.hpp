@@ -1,5 +1,6 @@
-// One rank's messages in a run: what leaves slots, and what lands in them.
-// Rank order: that of the steps; waves are taken as they come. Cost: nothing is allocated once made, unless traced.
+// Sends and receives the messages of one rank in a run, and points slots at the bytes that arrived.
+// Rank order: the order of the steps. Waves are taken in the order of arrival. Cost: only construction allocates,
+// unless rounds are traced.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@
 
 namespace steadfold::execution {
 
-/// All that it is made of must outlive it.
+/// The objects passed to the constructor must outlive it.
 class Messenger {
  public:
   Messenger(const schedule::Program& program, Payload& payload, const ResolvedSteps& steps, Slots& slots,
             transport::Endpoint& endpoint, std::uint32_t ports);
 
-  /// Before each run.
+  /// Call it before each run.
   void begin() noexcept {
     rounds_.begin();
     has_left_ = !asks_to_leave_;
@@ -26,17 +27,17 @@ class Messenger {
   /// See schedule::Machine.
   void start(const schedule::Step& step, std::uint32_t ticket);
   void poll(schedule::Tickets& tickets);
-  /// Whether this rank may end a run whose communications are complete; to be asked until it may.
+  /// Whether this rank may leave a run whose communications are complete. Call it until it returns true.
   bool may_leave() noexcept {
     if (!has_left_) has_left_ = endpoint_->may_leave();
     return has_left_;
   }
 
-  /// While on, every message is stamped with its logical time, for which it is copied.
+  /// If on, every message is copied and stamped with its logical time.
   void trace(bool on) { rounds_.turn(on); }
 
  private:
-  /// A wave of the program, and how many of its messages have come in this run.
+  /// A wave of the program, and the number of its messages that have arrived in this run.
   struct WaveProgress {
     transport::Ticket first;
     transport::Ticket count;
@@ -46,10 +47,10 @@ class Messenger {
   std::span<const std::byte> packed(std::uint32_t ticket);
   std::span<const std::byte> values_of(const schedule::Step& send) const;
   std::span<std::byte> second_room(const schedule::Step& receive, const ResolvedStep& at);
-  /// Returns the ticket that is complete now: in a wave the one whose turn it is.
+  /// Returns the ticket that is now complete. In a wave that is the next ticket of the wave.
   transport::Ticket take(const transport::Completion& done);
   transport::Ticket turn_of(transport::Ticket received) noexcept;
-  /// Fills the slots of the receive `turn`: the message's own but in a wave.
+  /// Fills the slots of receive `turn`. Outside waves this is the receive to which the message belongs.
   void land(const transport::Completion& done, transport::Ticket turn) noexcept;
   void land_whole(SlotMemory& slot, const transport::Completion& done) noexcept {
     slot.data = done.data;
@@ -63,12 +64,12 @@ class Messenger {
   const ResolvedSteps* steps_;
   Slots* slots_;
   transport::Endpoint* endpoint_;
-  bool asks_to_leave_;     // the endpoint wants that
-  bool has_left_ = false;  // and has let it go in this run
+  bool asks_to_leave_;     // the endpoint must be asked before the rank leaves
+  bool has_left_ = false;  // the endpoint has allowed it in this run
   RoundCounter rounds_;
   std::vector<WaveProgress> waves_;                 // in the order of their tickets
-  std::vector<std::vector<std::int64_t>> words_;    // by ticket, of add_words
-  std::vector<std::vector<std::byte>> copies_;      // by ticket, of messages sent that are copied
+  std::vector<std::vector<std::int64_t>> words_;    // by ticket: the words of add_words
+  std::vector<std::vector<std::byte>> copies_;      // by ticket: messages that were copied to be sent
   std::vector<transport::Completion> completions_;  // of one poll
 };
 

@@ -27,7 +27,7 @@ Segmentation segmentation_of(const Agreement& agreed, std::uint32_t asked) {
   return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
 }
 
-/// This rank's rows. If indices count, its own list says more than the layout, which may know only how many there are.
+/// This rank's rows. If indices count, the call's own list is used, since the layout may know only the number of rows.
 std::vector<order::Interval> own_intervals(const Member& member, const Call& call, Rank rank) {
   const bool is_listed = call.layout == agreement::LayoutKind::intervals || call.layout == agreement::LayoutKind::grid;
   if (is_listed && needs_indices(member.description) && !call.intervals.empty())
@@ -93,7 +93,7 @@ std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
 
 std::string fault_of_schedule(const Agreement& agreed) {
   const Segmentation segmentation = segmentation_of(agreed, 0);
-  if (segmentation.segments() == 0) return {};  // no columns, no steps
+  if (segmentation.segments() == 0) return {};  // without columns there are no steps
   return schedule::check_when_bound(agreed.schedule, segmentation.cut(context_of(agreed))).value_or("");
 }
 
@@ -155,7 +155,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
       members_[i]->refuse();
   }
   const bool is_by_posts = is_together_ && first_sweep_ == nullptr;
-  if (is_by_posts) {  // before all else: other ranks wait for it
+  if (is_by_posts) {  // first of all, since other ranks wait for the post
     const transport::Traffic posted = together_->traffic();
     together_->start(given_ == 1 ? data[0] : Data{}, stays);
     before_ = sent() + posted;
@@ -179,7 +179,7 @@ void Plan::refuse(const Failure& failure) {
   refusal_ = failure;
 }
 
-/// Members without a first sweep have no bytes among those surveyed.
+/// Members without a first sweep have no surveyed bytes.
 void Plan::begin_first_sweep() {
   std::span<std::byte> rest = surveyed_;
   for (const auto& member : members_) {
@@ -208,7 +208,7 @@ bool Plan::advance() {
     if (!first_sweep_->test()) return false;
     take_in_first_sweep();
     if (is_together_)
-      together_->start({}, !bounded_);  // by partials, for which no rank shows its data
+      together_->start({}, !bounded_);  // PostedPartials, which uses no data
     else
       begin_main();
   }
@@ -222,7 +222,7 @@ bool Plan::advance() {
     if (!main_.advance(bounded_)) return false;
     if (!closing_) return true;
     Status mine = main_.executor().status();
-    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;  // ranks behind may have a result
+    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;  // ranks above may have a result
     status_exchange_.take({.status = mine});
     closing_->begin();
     in_closing_ = true;
@@ -252,8 +252,8 @@ bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {
   return true;
 }
 
-/// Members succeed or fail together, except that a member may have nothing to reduce. Only a value tells which member
-/// that is, so on a rank without values none of them is empty.
+/// Members succeed or fail together, except that a member may have nothing to reduce. Only a value tells whether a
+/// member has nothing to reduce, so on a rank without values no member is `empty`.
 void Plan::conclude() {
   running_ = false;
   if (is_together_) {
@@ -263,7 +263,7 @@ void Plan::conclude() {
   }
   status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
-  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // where nothing was sent, too
+  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // also if nothing was sent
   std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
   if (status_ <= Status::empty && gets_result_) deliver();
 }
@@ -309,14 +309,14 @@ void Plan::trace(bool on) {
   rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
 }
 
-/// By messages, in all runs.
+/// Messages and bytes sent in all runs, without posts.
 transport::Traffic Plan::sent() const noexcept {
   transport::Traffic sum = main_.executor().traffic();
   if (closing_) sum = sum + closing_->executor().traffic();
   return first_sweep_ ? sum + first_sweep_->traffic() : sum;
 }
 
-/// In all runs.
+/// Messages and bytes sent in all runs, including posts.
 transport::Traffic Plan::traffic() const noexcept { return together_ ? sent() + together_->traffic() : sent(); }
 
 transport::Traffic Plan::traffic_of_last_run() const noexcept {

@@ -1,6 +1,6 @@
-// A reduction agreed on once and run often: the agreed schedule over a transport, on one rank.
-// Rank order and cost: the schedule's; a run allocates nothing once its first rows were copied. Source: [S4] for start,
-// test and wait.
+// A reduction that is agreed on once and run often: one rank's part of the agreed schedule over a transport.
+// Rank order and cost: those of the schedule. A run allocates nothing once its first rows have been copied.
+// Source: End et al. for start, test and wait.
 #pragma once
 
 #include <algorithm>
@@ -27,37 +27,37 @@ using agreement::Data;
 using agreement::Failure;
 using agreement::Segmentation;
 
-/// What is wrong with a schedule that no sweep of proofs has, for the plan to be made; empty when nothing is. The same
-/// on all ranks.
+/// Checks a schedule that no sweep of proofs covers, before a plan is made. Returns a description of the fault, or an
+/// empty text. All ranks get the same result.
 std::string fault_of_schedule(const Agreement& agreed);
 
-/// Throws Failure, with the reason, if the transport can send nothing any more.
+/// Throws Failure, with the reason, if the transport can no longer send.
 void require_usable(const transport::Transport& transport);
-/// What is said where a plan is started or run before the end of its last run was waited for.
+/// The error for starting or running a plan before its last run has been waited for.
 Failure plan_is_running();
 
-/// A plan of one call, or of a bundle of calls that share every message. One thread at a time. Keeps the transport
-/// alive. Uses the tags from `tag` on, as many as `tags_of` says.
+/// A plan of one call, or of a bundle of calls that share every message. Use it from one thread at a time. Keeps the
+/// transport alive. Uses the tags from `tag` on, as many as `tags_of` says.
 class Plan {
  public:
-  /// `calls` are this rank's, one per member of the agreement. `segments`: the most there may be, 0: as the schedule
-  /// wants. A bundle has one.
+  /// `calls` are this rank's calls, one per member of the agreement. `segments` is the largest number of segments; 0:
+  /// as many as the schedule wants. A bundle has one.
   Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
        std::uint32_t tag, std::uint32_t segments = 0);
   static std::uint32_t tags_of(const Agreement& agreed) noexcept;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Begins to reduce this rank's rows; `data` has as many entries as there are members, and what they point to stays
-  /// until the run is done. Unusable pointers, or another number of entries, do not stop it: the rank takes part, and
-  /// all learn of it. Throws Failure while one runs.
-  /// `stays`: the caller stays until the run is done, whatever happens; see RowsPayload::take.
+  /// Starts a reduction of this rank's rows. `data` must have one entry per member, and the memory to which it points
+  /// must stay valid until the run is done. If pointers are unusable or the number of entries is wrong, the rank still
+  /// takes part, and all ranks get the error. Throws Failure if a run is under way.
+  /// `stays`: the caller waits until the run is done, whatever happens; see RowsPayload::take.
   void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
-  /// Begins a run that fails on all ranks, for what this rank knows to be wrong.
+  /// Starts a run that fails on all ranks with this rank's failure.
   void refuse(const Failure& failure);
-  /// Whether a run on these data would use memory that `used` says is in use; and whether the run under way uses what
-  /// another call is about to use.
+  /// `would_conflict`: whether a run on these data would use memory that `used` reports as in use. `conflicts`: whether
+  /// the run under way uses memory that another call wants to use.
   template <class Used>
   bool would_conflict(std::span<const Data> data, const Used& used) const {
     for (std::size_t i = 0; i < std::min(data.size(), members_.size()); ++i)
@@ -69,21 +69,23 @@ class Plan {
              return member->footprint().conflicts(other);
            });
   }
-  /// True when the run is done; then `status` says how it ended. Never blocks: does no more than one piece of a merge
-  /// or a finish, some ten microseconds, or a lift or copy of one segment. The last one copies the results, too.
+  /// Returns true when the run is done; then `status` is its result. Never blocks. Each call does at most one piece of
+  /// a merge or a finish (some ten microseconds), or a lift or copy of one segment. The last call also copies the
+  /// results.
   bool test();
   void wait();
-  /// The run under way will not be asked for again; the other ranks give it up too. What some of them may have begun
-  /// that needs all ranks, the transport's adding of words, is begun here as well.
+  /// Call it if the run under way will not be tested again; the other ranks must give it up too. If some ranks may have
+  /// started an operation that needs all ranks (the transport's addition of words), this starts it here as well.
   void give_up();
-  /// Waits no longer than that, but tests once in any case; says whether the run is done. If not, it goes on.
+  /// Waits until `deadline` at most, but tests at least once. Returns whether the run is done. If not, it is still
+  /// under way.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   Status status() const noexcept { return status_; }
-  /// What to say of a run that failed: more on the rank that knows why.
+  /// The error of a failed run. A rank that knows the reason gives details.
   Failure failure() const;
   bool running() const noexcept { return running_; }
-  /// How the run ended for one member: as for the plan if that failed; else `ok`, or `empty` if this rank would have
-  /// got its value.
+  /// The result of the run for one member: the plan's status if the plan failed; else `ok`, or `empty` if this rank
+  /// would have received its value.
   Status status(std::size_t member) const noexcept { return statuses_[member]; }
   std::size_t member_count() const noexcept { return members_.size(); }
 
@@ -93,35 +95,35 @@ class Plan {
   }
   void run(const Data& data) { run(std::span(&data, 1)); }
 
-  /// The context of a member's operator may change from run to run.
+  /// Replaces a member's operator, whose context may change from run to run.
   void use_operator(const arithmetic::Operator& op, std::size_t member = 0) noexcept {
     members_[member]->use_operator(op);
   }
 
-  /// How many threads lift a member's rows may change too.
+  /// Sets the number of threads that lift a member's rows, which may change from run to run.
   void use_threads(unsigned threads, std::size_t member = 0) {
     if (threads > team_.size()) team_.resize(threads);
     members_[member]->use_threads(threads);
   }
 
-  /// How a member's rows stand may change, where they are those of an array.
+  /// Sets the array that describes a member's rows, which may change from run to run.
   void use_array(const agreement::Array& array, std::size_t member = 0) noexcept {
     members_[member]->use_array(&array);
   }
 
-  /// Throws Failure, with the reason, if the transport can send nothing any more.
+  /// Throws Failure, with the reason, if the transport can no longer send.
   void require_usable() const { execution::require_usable(*transport_); }
 
   const Agreement& agreed() const noexcept { return agreed_; }
-  /// To be asked once it is connected.
+  /// A text about the plan for users. Valid once the plan is connected.
   const std::string& description() const noexcept;
-  /// Whether its ranks reduce in memory that all of them see, by no schedule.
+  /// Whether its ranks reduce in common memory, without a schedule.
   bool may_run_together() const noexcept { return together_ != nullptr && together_->is_possible(); }
 
   void trace(bool on);
-  /// What this rank sent, the first sweep and the question about the operator included.
+  /// Messages and bytes that this rank sent in the last run, including the first sweep and the closing exchange.
   transport::Traffic traffic_of_last_run() const noexcept;
-  /// Rounds of the longest chain of messages; the second sweep counts on from the end of the first.
+  /// The number of rounds of the longest chain of messages. The second sweep continues the count of the first.
   std::uint32_t rounds() const noexcept { return rounds_before_ + main_.executor().rounds(); }
 
  private:
@@ -140,25 +142,25 @@ class Plan {
   Segmentation segmentation_;
   ThreadTeam team_;
   std::vector<std::unique_ptr<RowsPayload>> members_;
-  std::optional<Bundle> bundle_;  // of several members
+  std::optional<Bundle> bundle_;  // only for several members
   std::vector<std::byte> surveyed_;
-  std::unique_ptr<Plan> first_sweep_;  // where members are gone through twice
-  std::uint32_t rounds_before_ = 0;    // those of the first sweep, while tracing
+  std::unique_ptr<Plan> first_sweep_;  // only if members go through their rows twice
+  std::uint32_t rounds_before_ = 0;    // rounds of the first sweep, while tracing
   Stage main_;
   StatusExchange status_exchange_;
-  std::optional<Stage> closing_;        // where an operator may fail after the last message
-  std::unique_ptr<Together> together_;  // where ranks see each other's memory
-  bool is_together_ = false;            // this run, until the ranks find out otherwise
+  std::optional<Stage> closing_;        // only if an operator may fail after the last message
+  std::unique_ptr<Together> together_;  // only if ranks see each other's memory
+  bool is_together_ = false;            // whether this run uses together_; the ranks may find out that it cannot
   bool is_traced_ = false;
   bool in_closing_ = false;
   bool running_ = false;
-  bool bounded_ = false;  // the caller tests, and does something else in between
-  bool is_empty_;         // no columns: nothing is sent
-  bool gets_result_;      // this rank
-  order::Interval due_;   // its segments
+  bool bounded_ = false;  // the caller tests, and does other work in between
+  bool is_empty_;         // no columns, so nothing is sent
+  bool gets_result_;      // on this rank
+  order::Interval due_;   // the segments of this rank's result
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
-  std::size_t given_ = 0;         // entries of data in the last start
+  std::size_t given_ = 0;         // number of entries of data in the last start
   std::optional<Failure> refusal_;
   transport::Traffic before_;
   std::string text_;

@@ -8,11 +8,11 @@ using schedule::StepKind;
 
 namespace {
 
-/// By step: whether the next step that names its left slot, if there is one, writes it and does not read it.
+/// By step: whether the next step that names its left slot, if any, writes the slot and does not read it.
 std::vector<bool> find_last_reads(const Program& program) {
   const auto steps = program.steps();
   std::vector<bool> is_last(steps.size(), true);
-  std::vector<const Step*> next(program.slots().size(), nullptr);  // that names the place
+  std::vector<const Step*> next(program.slots().size(), nullptr);  // next step that names the place
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Program::Places& places = program.places(steps[i]);
     if (places.left != Program::no_place) {
@@ -25,7 +25,8 @@ std::vector<bool> find_last_reads(const Program& program) {
   return is_last;
 }
 
-/// By step: whether it finishes what the step before it merged, waits for nothing, and is the last to read it.
+/// By step: whether it is a finish of the partial that the step before merged, waits for nothing, and is the partial's
+/// last reader.
 std::vector<bool> find_finishes_of_merges(const Program& program) {
   const auto steps = program.steps();
   std::vector<bool> found = find_last_reads(program);
@@ -70,19 +71,19 @@ void ResolvedSteps::resolve_messages() {
   }
 }
 
-/// Goes from the last step to the first. The result may be written at once by
-/// - a finish, if its values stand apart or nothing reads its slot afterwards;
-/// - a merge whose partial such a finish reads and nothing else;
-/// - a receive whose value is copied to the result's slot before another one comes; and that copy.
-/// Not before all of the segment's rows are lifted, since the result may take their place in memory.
+/// Visits the steps from last to first. These steps may write the result directly:
+/// - a finish, if its values are stored apart or no step reads its slot afterwards;
+/// - a merge whose partial is read only by this finish;
+/// - a receive whose value is copied to the result's slot before another message arrives; and this copy.
+/// They may do so only after all of the segment's rows are lifted, since the result may overlap the rows.
 void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& apart) {
   const auto steps = program_->steps();
   const std::size_t places_count = program_->slots().size();
   const std::vector<bool> reads_last = find_last_reads(*program_);
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
-  std::vector<const Step*> next(places_count, nullptr);  // that names the place
-  std::vector<bool> is_finished(places_count, false);    // and is a finish to the result, after which none reads it
+  std::vector<const Step*> next(places_count, nullptr);  // next step that names the place
+  std::vector<bool> is_finished(places_count, false);    // by a finish to the result, which is the last reader
   std::vector<bool> is_copied(places_count, false);
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Step& step = steps[i];
@@ -113,11 +114,12 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
   }
 }
 
-/// Merges whose partials stand in one piece may be prepared: the steps say which rows they are of, but for waves.
+/// A merge can be prepared if its partials are contiguous and the steps say which rows they cover. In waves they do
+/// not.
 void ResolvedSteps::prepare_merges(Payload& payload) {
   const auto steps = program_->steps();
   const std::vector<bool> finishes = find_finishes_of_merges(*program_);
-  std::vector<const Covers*> covers(program_->slots().size(), nullptr);  // of what a place holds
+  std::vector<const Covers*> covers(program_->slots().size(), nullptr);  // of the contents of a place
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     ResolvedStep& at = steps_[i];

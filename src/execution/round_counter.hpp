@@ -1,7 +1,7 @@
-// Counts the rounds of a run in logical time: every message is stamped with the round in which it is sent, and received
-// messages pass the receive ports one per round and in the order of the steps, so that the count does not depend on
-// which came first. The checker has proved that order possible.
-// Rank order: that of the steps. Cost: O(ports) per message.
+// Counts the rounds of a run in logical time. Every message is stamped with the round in which it is sent. Received
+// messages pass the receive ports one per round, in the order of the steps, so the count does not depend on the order
+// of arrival. The checker has proved that this order is possible.
+// Rank order: the order of the steps. Cost: O(ports) per message.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace steadfold::execution {
 
 class RoundCounter {
  public:
-  /// `ports`: how many messages a rank sends, and receives, at once.
+  /// `ports` is the number of messages that a rank can send, and receive, at once.
   RoundCounter(const schedule::Program& program, std::uint32_t ports)
       : program_(&program), send_ports_(ports), receive_ports_(ports) {}
 
@@ -29,7 +29,7 @@ class RoundCounter {
   }
   bool is_on() const noexcept { return is_on_; }
 
-  /// Before each run.
+  /// Call it before each run.
   void begin() noexcept {
     if (!is_on_) return;
     next_ = 0;
@@ -46,13 +46,14 @@ class RoundCounter {
   }
 
   void arrive(const transport::Completion& message) noexcept { arrivals_[message.ticket] = message; }
-  /// The next message that arrived and has its turn, once; null: another one comes first, or none is left.
+  /// The next message in the order of the steps, if it has arrived. Returns each message once; null if an earlier
+  /// message is missing or none is left.
   const transport::Completion* next() noexcept {
     const auto is_received = [&] { return program_->communication(next_).kind == schedule::StepKind::receive; };
     while (next_ < arrivals_.size() && !is_received()) ++next_;
     return next_ < arrivals_.size() && arrivals_[next_] ? &*arrivals_[next_++] : nullptr;
   }
-  /// When that message has passed the receive port.
+  /// The time at which the message has passed the receive port.
   std::uint32_t receive(std::span<const std::byte> message) noexcept {
     return schedule::serve(std::span(receive_ports_), arithmetic::header_of(message).round, 1u) + 1;
   }
@@ -61,9 +62,9 @@ class RoundCounter {
   const schedule::Program* program_;
   bool is_on_ = false;
   std::vector<std::optional<transport::Completion>> arrivals_;  // by ticket
-  std::uint32_t next_ = 0;                                      // all receives below this ticket had their turn
-  std::vector<std::uint32_t> send_ports_;                       // the first round in which each is free
-  std::vector<std::uint32_t> receive_ports_;                    // likewise
+  std::uint32_t next_ = 0;                                      // all receives below this ticket have been returned
+  std::vector<std::uint32_t> send_ports_;                       // the first round in which each port is free
+  std::vector<std::uint32_t> receive_ports_;                    // the same for receive ports
 };
 
 }  // namespace steadfold::execution

@@ -1,5 +1,5 @@
-// The payload of a reduction's slots: partials of this rank's rows and the values they come to, segment by segment.
-// Rank order and cost: the partials'.
+// The payload of one reduction: partials of this rank's rows, and their values, segment by segment.
+// Rank order and cost: those of the partials.
 #pragma once
 
 #include <map>
@@ -22,51 +22,53 @@ using agreement::Member;
 using agreement::Missing;
 using agreement::Segmentation;
 
-/// Builds partials of the rows at the pointers given to `take`; writes digests into their headers.
+/// Builds partials of the rows at the pointers given to `take`, and writes digests into their headers.
 class RowsPayload final : public Payload, private ApartPayload, private WordPayload {
  public:
-  /// `agreed` and the team must outlive it. `mine`: this rank's rows, in the order of memory; intervals that are empty
-  /// do not count. `is_alone`: not a member of a bundle, so that wide rows may stand apart. Throws Failure where the
-  /// call is not offered.
+  /// `agreed` and `team` must outlive it. `mine` are this rank's rows in the order of memory; empty intervals are
+  /// ignored. `is_alone` says that this is not a member of a bundle, so that the values of wide rows may be stored
+  /// apart. Throws Failure if the call is not offered.
   RowsPayload(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
               Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
   RowsPayload(const RowsPayload&) = delete;
   RowsPayload& operator=(const RowsPayload&) = delete;
 
-  /// The operator's context may change from run to run.
+  /// Replaces the operator, whose context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
-  /// How many threads of the team lift this rank's rows.
+  /// Sets the number of the team's threads that lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
-  /// How this rank's rows stand; null: they touch.
+  /// Sets the array that describes this rank's rows. Null: the rows are contiguous.
   void use_array(const agreement::Array* array) noexcept {
     strides_ = strides_of(agreed_->description, array);
     if (array != nullptr) array_data_ = array->data;
   }
   const arithmetic::Operator& op() const noexcept { return operator_; }
   std::uint32_t segment_count() const noexcept { return static_cast<std::uint32_t>(segments_.size()); }
-  /// This run's rows. Pointers that cannot be used make the run fail, on all ranks. `stays`: the caller waits for the
-  /// end of the run, so that rows may be sent from where they are and results be written before all is well.
+  /// Sets the rows of this run. If the pointers are unusable, the run fails on all ranks. `stays` says that the caller
+  /// waits for the end of the run. Then rows may be sent from the caller's memory, and results may be written before
+  /// the run is done.
   void take(const Data& data, bool stays = false) noexcept;
-  /// What this rank knows of this run by itself: whether its data can be used, whether memory ran out. Before anything
-  /// is done it is the former.
+  /// This rank's own knowledge of this run: whether its data can be used, and whether memory ran out. Before the run
+  /// does anything, only the former.
   Status status() const noexcept { return status_; }
-  /// Whether no result stands where these rows do.
+  /// Whether the result does not overlap these rows.
   bool is_apart_from_result(const Data& data) const noexcept;
   /// Whether the result may be written while this rank's rows are still read, column by column.
   bool may_be_written_early(const Data& data) const noexcept;
-  /// The caller's memory that a run on these data uses, and that this run uses.
+  /// The caller's memory that a run on these data would use, or that this run uses.
   agreement::Footprint footprint(const Data& data) const noexcept;
   agreement::Footprint footprint() const noexcept { return footprint(data_); }
-  /// Makes the run fail on all ranks; this rank brings no rows.
+  /// Makes the run fail on all ranks. This rank contributes no rows.
   void refuse() noexcept;
-  /// What this rank knows to have gone wrong in the run: a pointer that cannot be used, an operator that failed here.
+  /// The failure that this rank knows of: an unusable pointer, or an operator that failed here.
   std::optional<Failure> failure() const;
-  /// What a first sweep finds out about this run's rows, and what the sweeps of all ranks found out, which stays until
-  /// the run ends; no bytes: there is no first sweep.
+  /// For a first sweep: the size of the survey of this run's rows, and the survey itself. `expect` takes the result of
+  /// all ranks' surveys, which must stay until the run ends. 0 bytes: there is no first sweep.
   Bytes survey_bytes() const noexcept;
   void write_survey(std::span<std::byte> out);
   void expect(std::span<const std::byte> surveyed) noexcept;
-  /// Copies a finished segment's values, if they are ok and not yet there, to where the result goes; says how they are.
+  /// Copies a finished segment's values to the result, if their status is ok and they are not there yet. Returns their
+  /// status.
   Status deliver(std::uint32_t segment, const Partial& value) const;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
@@ -86,7 +88,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
 
  private:
-  /// What segments of as many columns share: a schedule may have a segment per column.
+  /// Data that segments with the same number of columns share, since a schedule may have a segment per column.
   struct Width {
     arithmetic::RowShape shape;
     std::unique_ptr<arithmetic::PartialKind> kind;
@@ -99,8 +101,8 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   struct Segment {
     Count first_column;
     Width* width;
-    std::optional<Bytes> first_result_byte = std::nullopt;  // nothing: this rank does not get the segment's result
-    std::span<const std::byte> surveyed = {};               // what the first sweeps of all ranks found out about it
+    std::optional<Bytes> first_result_byte = std::nullopt;  // nullopt: this rank does not get the segment's result
+    std::span<const std::byte> surveyed = {};               // result of all ranks' first sweeps for this segment
   };
 
   Width& width_of(std::uint32_t segment) { return *segments_[segment].width; }
@@ -134,27 +136,27 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Rank rank_count_;
   std::vector<order::Interval> intervals_;  // of this rank
   Count local_rows_;
-  Count rows_before_;  // those of lower ranks, if the layout is in rank order
+  Count rows_before_;  // rows of lower ranks, if the layout is in rank order
   bool gets_result_;
   ThreadTeam* team_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
   arithmetic::Strides strides_;
-  arithmetic::Operands array_data_;  // where an array's operands are if a run does not say
+  arithmetic::Operands array_data_;  // of an array, if a run does not say where its operands are
   std::map<Count, Width> widths_;    // by columns
   std::vector<Segment> segments_;
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;
   bool has_words_ = false;
-  std::optional<order::Index> lone_row_;  // this rank's only row, if it has one and that is a partial as it is
+  std::optional<order::Index> lone_row_;  // this rank's only row, if it has one row and the row is its own partial
   Data data_;
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
-  std::optional<Failure> caught_;  // what was thrown while rows were lifted on this rank, in this run or an earlier one
+  std::optional<Failure> caught_;  // thrown while rows were lifted on this rank, in this run or an earlier one
   bool operator_failed_ = false;   // on this rank
-  bool label_failed_ = false;      // one of this rank's names no group
-  bool lends_rows_ = false;        // the caller's rows may be sent from where they are in this run
-  bool takes_results_ = false;     // and results be written before its end
+  bool label_failed_ = false;      // a label of this rank names no group
+  bool lends_rows_ = false;        // the caller's rows may be sent from their place in this run
+  bool takes_results_ = false;     // results may be written before this run's end
 };
 
 }  // namespace steadfold::execution

@@ -17,19 +17,20 @@ namespace {
 
 constexpr Bytes cache_line = 64;
 
-/// What the partials that a wave's merges bring together cover, in one segment.
+/// The parts that the merges of a wave combine, in one segment.
 struct Brought {
   std::uint32_t segment;
   std::vector<Covers> parts;
 };
 
-/// A merge of a wave may leave gaps between the rows that have come, so its partial may be larger than that of all.
+/// The partial of a wave may have gaps until the last message has arrived, so it may become larger than the partial of
+/// all parts.
 std::vector<Brought> brought_together(const Program& program) {
   std::vector<Brought> all;
   if (program.waves().empty()) return all;
   constexpr std::size_t none = ~std::size_t{0};
-  std::vector<const Covers*> covers(program.slots().size(), nullptr);  // of what a place holds
-  std::vector<std::size_t> open(program.segments(), none);             // by segment: which of all, if a wave goes on
+  std::vector<const Covers*> covers(program.slots().size(), nullptr);  // of the contents of a place
+  std::vector<std::size_t> open(program.segments(), none);  // by segment: index into `all` while a wave continues
   for (const Step& step : program.steps()) {
     const Program::Places& places = program.places(step);
     std::size_t& brought = open[step.target.segment];
@@ -96,7 +97,7 @@ SlotSizes slot_sizes(const Program& program, Payload& payload) {
   return sizes;
 }
 
-/// All partials of a segment are as large as the largest, and so is their scratch memory.
+/// All partials of a segment have the size of the largest, and so does their scratch memory.
 Slots::Slots(const Program& program, Payload& payload, const SlotSizes& sizes, transport::Endpoint& endpoint)
     : apart_(payload.apart()),
       places_(program.slots().size()),

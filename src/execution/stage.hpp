@@ -1,4 +1,4 @@
-// One schedule over one endpoint: program, slots and the state of its run.
+// One schedule on one endpoint: the program, its slots and the state of its run.
 // Rank order and cost: the schedule's.
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace steadfold::execution {
 
-/// An executor with its program; payload and transport must outlive it. Not movable: its parts point at each other.
+/// An executor with its program. Payload and transport must outlive it. Not movable, since its parts point at each
+/// other.
 class Stage {
  public:
   Stage(const schedule::Row& row, const schedule::Context& context, Payload& payload, transport::Transport& transport,
@@ -16,8 +17,8 @@ class Stage {
       : program_(row.steps(context), context.segments),
         executor_(program_, payload, transport, tag, row.port_count(context)),
         interpreter_(program_) {}
-  /// What all ranks ask each other beside the reduction itself: an allreduce of one segment. `nodes`: of the machine,
-  /// for as long as this takes; null: one, or nobody knows.
+  /// For information that all ranks exchange outside the reduction: an allreduce of one segment. `nodes` are the nodes
+  /// of the machine and must outlive this object. Null: there is one node, or the nodes are unknown.
   Stage(Payload& payload, transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
       : Stage(schedule::row_for_questions(nodes),
               {.rank = transport.rank(), .rank_count = transport.rank_count(), .nodes = nodes}, payload, transport,

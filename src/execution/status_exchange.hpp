@@ -1,12 +1,12 @@
-// An exchange of nothing but statuses: whether any rank's operator failed after its last message was sent.
-// Rank order: irrelevant. Cost: one message of 16 bytes per round.
+// An exchange of statuses: finds out whether any rank's operator failed after its last message was sent.
+// Cost: one message of 16 bytes per round.
 #pragma once
 
 #include "execution/payload.hpp"
 
 namespace steadfold::execution {
 
-/// Its partials and values are headers and nothing else.
+/// Partials and values are just headers.
 class StatusExchange final : public Payload {
  public:
   void take(Header mine) noexcept { mine_ = mine; }

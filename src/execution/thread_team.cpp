@@ -10,13 +10,13 @@ void ThreadTeam::resize(unsigned size) {
   if (size == this->size()) return;
   dismiss();
   try {
-    helpers_.reserve(size - 1);  // helpers are referred to by their places
+    helpers_.reserve(size - 1);  // no reallocation, since threads refer to helpers
     while (this->size() < size) {
       const unsigned member = this->size();
       std::thread& thread = helpers_.emplace_back().thread;
       thread = std::thread([this, member] { serve(member); });
     }
-  } catch (const std::exception&) {  // there are no more threads, or no memory; fewer threads give the same bits
+  } catch (const std::exception&) {  // no more threads or memory; fewer threads give the same bits
     if (!helpers_.empty() && !helpers_.back().thread.joinable()) helpers_.pop_back();
   }
 }
@@ -77,10 +77,12 @@ void ThreadTeam::dismiss() noexcept {
   round_.store(0, std::memory_order_relaxed);
 }
 
-// Threads are made one after the other: n of them take n times as long to make, and leave an n-th of the bytes to each.
+// Threads are created one after the other: n threads take n times as long to create, and leave each an n-th of the
+// bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
   if (asked <= 1) return 1;
-  constexpr double bytes_of_making = 512 << 10;  // what a core reads meanwhile: lab/notes/sixteen_cores.md
+  constexpr double bytes_of_making =
+      512 << 10;  // bytes that a core reads while a thread is created: lab/notes/sixteen_cores.md
   const double least = std::sqrt(static_cast<double>(bytes) / bytes_of_making);
   return least < asked ? static_cast<unsigned>(std::max(least, 1.0)) : asked;
 }

@@ -1,5 +1,5 @@
-// Threads that work for one caller, asleep between its calls.
-// Cost: making a thread some 20 us, waking one some 5 us; a round allocates nothing.
+// Threads that work for one caller and sleep between its calls.
+// Cost: about 20 us to create a thread, about 5 us to wake one. A round allocates nothing.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace steadfold::execution {
 
 using order::Bytes;
 
-/// A team whose first member is the caller. One caller at a time.
+/// A team whose first member is the caller. Use it from one thread at a time.
 class ThreadTeam {
  public:
   ThreadTeam() = default;
@@ -23,13 +23,14 @@ class ThreadTeam {
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  /// Makes the team that large, or as large as the system allows.
+  /// Enlarges the team to `size`, or as far as the system allows.
   void resize(unsigned size);
   unsigned size() const noexcept { return static_cast<unsigned>(helpers_.size()) + 1; }
 
-  /// Calls work(0) here, and work(1), ... work(members - 1) in a thread each, for members <= size(), all in the
-  /// promised environment, with user operators in that of the caller, who gets the flags that were raised. What the
-  /// lowest member threw is rethrown when all are done.
+  /// Calls work(0) in this thread, and work(1), ... work(members - 1) in one thread each. `members` must be at most
+  /// size(). All calls run in the promised floating-point environment; user operators run in the caller's environment.
+  /// Floating-point flags that a thread raises are raised in the caller. If calls throw, the exception of the lowest
+  /// member is rethrown when all are done.
   template <class Work>
   void run(unsigned members, Work work) {
     work_ = &work;
@@ -50,8 +51,8 @@ class ThreadTeam {
   void begin_round();
   void dismiss() noexcept;
 
-  std::vector<Helper> helpers_;  // member i + 1 is number i
-  // What a round is about: written before it begins, read by helpers during it.
+  std::vector<Helper> helpers_;  // member i + 1 is at index i
+  // The work of a round: written before the round begins, read by helpers during it.
   void (*call_)(void*, unsigned) = nullptr;
   void* work_ = nullptr;
   unsigned members_ = 0;
@@ -59,10 +60,10 @@ class ThreadTeam {
   arithmetic::Rounding callers_;
 
   std::atomic<std::uint32_t> round_ = 0;
-  std::atomic<std::uint32_t> busy_ = 0;  // helpers that have not ended the round
+  std::atomic<std::uint32_t> busy_ = 0;  // helpers that have not finished the round
 };
 
-/// How many of the threads asked for are worth being made to go through so many bytes once: at least 1.
+/// How many threads of `asked` are worth creating for one pass over `bytes` bytes: at least 1.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept;
 
 }  // namespace steadfold::execution

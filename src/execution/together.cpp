@@ -14,17 +14,17 @@ using agreement::Agreement;
 using agreement::Description;
 using arithmetic::PartialKind;
 
-// Every rank works out all of the result or its share of it, so more bytes are better served by a schedule.
-constexpr Count most_rows = 64;  // beyond them merging partials is faster
+// Every rank computes the whole result or its share of it. So for more bytes a schedule is faster.
+constexpr Count most_rows = 64;  // with more rows, merging partials is faster
 constexpr Bytes most_rows_bytes = 4096;
-static_assert(transport::most_board_ranks <= kernels::most_cascaded);  // so that no row per rank needs a builder
-static_assert(most_rows_bytes <= transport::Board::most_copied);       // NarrowRows reads posts where they are
+static_assert(transport::most_board_ranks <= kernels::most_cascaded);  // so that one row per rank needs no builder
+static_assert(most_rows_bytes <= transport::Board::most_copied);       // NarrowRows reads posts in place
 constexpr Count most_built_columns = 8;
-constexpr Rank most_merging_ranks = 32;  // each of which merges the partials of all
+constexpr Rank most_merging_ranks = 32;  // each of which merges the partials of all ranks
 constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 
-/// Few and narrow rows: every rank posts its rows and reduces all of them.
+/// Few and narrow rows: every rank posts its rows and reduces the rows of all ranks.
 class NarrowRows final : public Together {
  public:
   NarrowRows(const agreement::Member& agreed, RowsPayload& rows, std::shared_ptr<transport::Board> board,
@@ -46,7 +46,7 @@ class NarrowRows final : public Together {
     post(own_bytes_, status);
   }
 
-  /// Rows are reduced where they were posted; nobody writes there before this rank's next post.
+  /// Reduces rows where they were posted. No rank overwrites its post before this rank's next post.
   TestResult test() override {
     if (!board().all_have_posted()) return TestResult::pending;
     if (places_.front().empty()) find_places();
@@ -69,12 +69,13 @@ class NarrowRows final : public Together {
   LocalRows all_;
   Bytes row_bytes_;
   Bytes own_bytes_;
-  std::vector<Count> counts_;                            // of each rank's rows
-  std::array<std::vector<const std::byte*>, 2> places_;  // of all rows, in even and in odd rounds; found in the first
+  std::vector<Count> counts_;  // number of rows of each rank
+  std::array<std::vector<const std::byte*>, 2>
+      places_;  // of all rows, in even and in odd rounds; set in the first rounds
   std::byte* result_ = nullptr;
 };
 
-/// Many rows: every rank posts the partial of its rows and merges all of them.
+/// Many rows: every rank posts the partial of its rows and merges the partials of all ranks.
 class PostedPartials final : public Together {
  public:
   PostedPartials(RowsPayload& rows, std::shared_ptr<transport::Board> board, Bytes own_capacity, Bytes capacity)
@@ -106,7 +107,7 @@ class PostedPartials final : public Together {
   std::vector<std::byte> value_;
 };
 
-/// Whether ranks that see each other's memory reduce this together.
+/// Whether ranks that see each other's memory reduce this agreement together.
 bool serves(const Agreement& agreed) {
   if (agreed.members.size() > 1 || !agreed.is_our_choice) return false;
   const agreement::Member& member = agreed.members.front();
@@ -131,7 +132,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   const Description& d = member.description;
   const Rank rank = transport.rank();
   const Rank ranks = transport.rank_count();
-  // After a first sweep only this rank's rows are known by the other ranks' largest terms.
+  // The result of a first sweep is used only to lift this rank's own rows, so then ranks post partials.
   const bool reads_rows = member.layout->in_rank_order() && has_layout_of_indices(d) &&
                           !arithmetic::has_second(d.operation) && d.array == agreement::ArrayForm::none &&
                           d.sweep == arithmetic::Sweep::single_sweep;
@@ -150,7 +151,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   }
   if (ranks > most_merging_ranks || rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes)
     return nullptr;
-  Bytes capacity = 0;  // rows of some ranks may have more nodes than those of all
+  Bytes capacity = 0;  // rows of some ranks may have more nodes than the rows of all ranks
   for (Rank count = 1; count <= ranks && capacity <= most_partial_bytes; ++count)
     capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
   if (capacity > most_partial_bytes) return nullptr;

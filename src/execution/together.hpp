@@ -1,7 +1,8 @@
-// Reductions of ranks that see each other's memory: no messages, every rank reads what the others posted. The hot paths
-// beside the interpreter, which give the same bits.
-// Rank order: as the partial wants it. Cost: one exchange of cache lines; for wide rows two, between which every rank
-// reduces its share of the columns. Source: [S2], data beside its flag, odd and even; ours for the shares.
+// Reductions of ranks that see each other's memory, without messages: every rank reads the posts of the others. These
+// are fast paths beside the interpreter, with the same bits.
+// Rank order: as the partial requires. Cost: one exchange of cache lines. For wide rows two exchanges, between which
+// every rank reduces its share of the columns. Source: Lapillonne & Peltekov 2013 for data beside its flag, and for
+// even and odd rounds.
 #pragma once
 
 #include <memory>
@@ -19,19 +20,19 @@ class Together {
   Together(const Together&) = delete;
   Together& operator=(const Together&) = delete;
 
-  /// Whether the ranks had room for it; the same on all of them.
+  /// Whether all ranks had memory for it. The same on all ranks.
   bool is_possible() const noexcept { return board_->is_connected(); }
 
-  /// Begins a run on this rank's data, of which `rows` has taken note. `stays`: see Plan::start.
+  /// Starts a run on this rank's data, which `rows` has taken. `stays`: see Plan::start.
   virtual void start(const Data& data, bool stays) = 0;
 
   enum class TestResult : std::uint8_t { pending, done, by_messages };
-  /// Goes on. `done`: the result is where it is due, if `status` is ok. `by_messages`: the ranks have found out that
-  /// the interpreter has to reduce these data, so nothing has happened yet.
+  /// Makes progress. `done`: if `status` is ok, the result is in its place. `by_messages`: the ranks have found out
+  /// that the interpreter has to reduce these data, and nothing has been done yet.
   virtual TestResult test() = 0;
   Status status() const noexcept { return status_; }
 
-  /// What was posted, as if it had been sent to every other rank.
+  /// Messages and bytes posted, counted as if each post had been sent to every other rank.
   transport::Traffic traffic() const noexcept { return traffic_; }
 
  protected:
@@ -50,9 +51,9 @@ class Together {
   transport::Traffic traffic_;
 };
 
-/// How a plan's runs are carried out together; null if they are not, because its ranks see no memory in common, or a
-/// schedule was asked for, or the interpreter serves better. `agreed` and `rows` must outlive it. Throws
-/// std::runtime_error when memory runs out.
+/// Makes the object that runs a plan together. Returns null if its ranks see no common memory, if the caller named a
+/// schedule, or if the interpreter is faster. `agreed` and `rows` must outlive it. Throws std::runtime_error if memory
+/// runs out.
 std::unique_ptr<Together> make_together(const agreement::Agreement& agreed, RowsPayload& rows,
                                         transport::Transport& transport, std::uint32_t tag);
 

@@ -9,14 +9,14 @@
 namespace steadfold::execution {
 namespace {
 
-constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and what two ranks post stays in cache
+constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and the posts of two ranks stay in cache
 
-/// What all others post of a piece: a rank that reads as much by itself takes longer than one more round, in which
-/// ranks tell each other what their shares came to.
+/// The bytes of a piece that the other ranks post. From this size on, one more round, in which ranks post the results
+/// of their shares, is faster than reading all posts on every rank.
 constexpr Bytes least_shared_bytes = Bytes{32} << 10;
 
-/// The ranks see all of each other's memory: they show each other where rows and results are. All callers must stay:
-/// else memory that others use might go away.
+/// For ranks that see all of each other's memory: they show each other where rows and results are. All callers must
+/// stay until the end; otherwise memory that others use might be released.
 class WideRows final : public Together {
  public:
   WideRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
@@ -81,11 +81,11 @@ class WideRows final : public Together {
   bool is_reduced_ = false;  // this rank's share
 };
 
-/// The ranks do not see all of each other's memory: they post their rows piece by piece. Two ranks reduce all columns
-/// of a piece each; more of them reduce a share each, and post that too, unless the piece is short. Where all have
-/// taken rows and results from the library, each reduces its share of all columns where they are; the first such run of
-/// the ranks' first plan maps what they show, in a round of its own. All callers must stay, since results are written
-/// before all is done.
+/// For ranks that do not see all of each other's memory: they post their rows piece by piece. If there are two ranks,
+/// each reduces all columns of a piece. If there are more, each rank reduces a share and posts its result too, unless
+/// the piece is short. If all ranks have allocated rows and results with the library, each rank reduces its share of
+/// all columns in place. The first run of this kind in the ranks' first plan maps the memory that they show, in a
+/// separate round. All callers must stay until the end, since results are written before the run is done.
 class PostedRows final : public Together {
  public:
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
@@ -121,17 +121,17 @@ class PostedRows final : public Together {
   }
 
  private:
-  /// What a post begins with: in the first one what its rank says of the run.
+  /// The beginning of a post. In the first post it tells the state of the rank in this run.
   struct alignas(transport::cache_line) Lead {
     Status status = Status::ok;
     bool is_direct = true;
-    bool has_row = true;  // the first piece stands behind it
+    bool has_row = true;  // the first piece follows
     transport::InArena in_arena;
   };
   static_assert(sizeof(Lead) == transport::cache_line);
-  /// What all ranks are to post next.
+  /// The next post of all ranks.
   enum class NextPost : std::uint8_t { leads, pieces, shares, in_place };
-  /// Columns that are posted at once, and how many of them each rank reduces: all of them, or a share.
+  /// Columns that are posted at once, and the number of columns that each rank reduces: all of them, or a share.
   struct Piece {
     Piece(Count count, Bytes element_bytes, Count ranks) : columns(count), share(count) {
       if ((ranks - 1) * columns * element_bytes <= least_shared_bytes || ranks <= 2) return;
@@ -143,7 +143,7 @@ class PostedRows final : public Together {
       if (!is_shared()) return {0, columns};
       return {std::min(rank * share, columns), std::min((rank + 1) * share, columns)};
     }
-    /// Bytes of its largest post, without the lead.
+    /// The bytes of its largest post, without the lead.
     Bytes bytes(Bytes element_bytes, Bytes value_bytes) const noexcept {
       return std::max(columns * element_bytes, is_shared() ? share * value_bytes : 0);
     }
@@ -151,7 +151,7 @@ class PostedRows final : public Together {
     Count columns;
     Count share;
   };
-  /// A row is cut into whole pieces, and what is left.
+  /// The pieces of a row: whole pieces, and a rest.
   struct CutRow {
     CutRow(const Description& d, const arithmetic::Operator& op, Rank rank_count)
         : whole(whole_columns(d.element_bytes, rank_count), d.element_bytes, static_cast<Count>(rank_count)),
@@ -160,7 +160,7 @@ class PostedRows final : public Together {
           most_bytes(sizeof(Lead) + std::max(d.columns < whole.columns ? 0 : whole.bytes(d.element_bytes, value_bytes),
                                              rest.bytes(d.element_bytes, value_bytes))) {}
 
-    /// As many as lie in `piece_bytes`, and in whole cache lines of each rank.
+    /// As many columns as fit in `piece_bytes`, in whole cache lines for each rank.
     static Count whole_columns(Bytes element_bytes, Rank rank_count) noexcept {
       const Count shares = rank_count > 2 ? static_cast<Count>(rank_count) : 1;
       const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(element_bytes, 1), 1);
@@ -169,7 +169,7 @@ class PostedRows final : public Together {
 
     Piece whole;
     Piece rest;
-    Bytes value_bytes;  // of a column
+    Bytes value_bytes;  // of one column
     Bytes most_bytes;   // of a post
   };
 
@@ -206,11 +206,11 @@ class PostedRows final : public Together {
   }
 
   bool is_whole() const noexcept { return columns_ - next_ >= cut_.whole.columns; }
-  /// What is under way.
+  /// The current piece.
   const Piece& piece() const noexcept { return is_whole() ? cut_.whole : cut_.rest; }
   std::byte* result() const noexcept { return data_.result + next_ * cut_.value_bytes; }
 
-  /// Behind its lead, which is written; `has_row`: else nothing more is read.
+  /// Posts a piece after its lead, which has been written. Without `has_row` only the lead is posted.
   void post_piece(bool has_row) {
     const Bytes bytes = has_row ? piece().columns * element_bytes_ : 0;
     std::byte* const place = board().write(cut_.most_bytes) + sizeof(Lead);
@@ -218,7 +218,7 @@ class PostedRows final : public Together {
     post(sizeof(Lead) + bytes);
   }
 
-  /// The worst of all ranks' leads, which also say where rows are.
+  /// The worst of all ranks' leads. Also records where their rows are.
   Lead worst_lead() noexcept {
     Lead worst;
     for (std::size_t rank = 0; rank < rank_count(); ++rank) {
@@ -232,7 +232,7 @@ class PostedRows final : public Together {
     return worst;
   }
 
-  /// Finds out, as all ranks do, how this run goes on.
+  /// Decides how this run continues. All ranks decide the same.
   TestResult look() {
     const Lead all = worst_lead();
     status_ = all.status;
@@ -267,14 +267,15 @@ class PostedRows final : public Together {
     stage_ = NextPost::in_place;
   }
 
-  /// Reduces the piece that all have posted, or this rank's share of it.
+  /// Reduces the current piece, which all ranks have posted, or this rank's share of it.
   void reduce() {
     const auto own = static_cast<std::size_t>(board().rank());
     const order::Interval columns = piece().of(own);
     const Bytes offset = columns.begin * element_bytes_;
     for (std::size_t rank = 0; rank < rank_count(); ++rank)
       places_[rank] = board().of(rank).data() + sizeof(Lead) + offset;
-    if (is_apart_) places_[own] = data_.first + next_ * element_bytes_ + offset;  // what was posted may not be cached
+    if (is_apart_)
+      places_[own] = data_.first + next_ * element_bytes_ + offset;  // the posted copy may not be in this core's cache
     std::byte* const values = piece().is_shared() ? reduced_.data() : result();
     if (!columns.empty()) status_ = worse(status_, (is_whole() ? whole_rows_ : rest_rows_)->reduce(places_, values));
     if (!piece().is_shared()) return go_on();
@@ -297,7 +298,7 @@ class PostedRows final : public Together {
     go_on();
   }
 
-  /// To the next piece.
+  /// Goes on to the next piece.
   void go_on() {
     next_ += piece().columns;
     stage_ = NextPost::pieces;
@@ -309,13 +310,13 @@ class PostedRows final : public Together {
   CutRow cut_;
   Bytes element_bytes_;
   Count columns_;
-  std::unique_ptr<LocalRows> whole_rows_;  // what this rank reduces of a whole piece
-  std::unique_ptr<LocalRows> rest_rows_;   // and of the rest
+  std::unique_ptr<LocalRows> whole_rows_;  // reduces this rank's columns of a whole piece
+  std::unique_ptr<LocalRows> rest_rows_;   // reduces this rank's columns of the rest
   std::vector<const std::byte*> places_;
   std::vector<std::byte> reduced_;
   Data data_;
-  bool is_apart_ = false;  // this run's result, from the row
-  Count next_ = 0;         // the first column of the piece that is under way
+  bool is_apart_ = false;  // in this run the result does not overlap the row
+  Count next_ = 0;         // the first column of the current piece
   NextPost stage_ = NextPost::leads;
   Lead lead_;                              // of this rank, in this run
   std::vector<transport::InArena> shown_;  // by rank, in this run
