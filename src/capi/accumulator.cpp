@@ -1,5 +1,5 @@
 // The C functions of accumulators.
-// Cost: that of arithmetic/exact/state; some 10 ns on the way in and out.
+// Cost: that of arithmetic/exact/state, and some 10 ns per call.
 #include "steadfold/steadfold_accumulator.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ struct sf_accumulator final {
 
   std::unique_ptr<ExactState> state;
   const Bytes row_bytes;
-  const Count most_rows;  // that memory holds
+  const Count most_rows;  // rows that fit in memory
 };
 
 namespace {
@@ -89,10 +89,11 @@ void require_products(const StateShape& shape) {
 
 void require_room(const ExactState& state) {
   if (state.has_room()) return;
-  throw Failure(Status::unsupported,
-                "the accumulator is full (" + std::to_string(state.rows()) +
-                    " rows; there is room for 2^62 of them, and for sums up to 2^72 of the greatest terms), look for a "
-                    "loop that merges it with itself");
+  throw Failure(
+      Status::unsupported,
+      "the accumulator is full (" + std::to_string(state.rows()) +
+          " rows; it has room for 2^62 rows, and for sums up to 2^72 times the greatest term), look for a loop "
+          "that merges it with itself");
 }
 
 ExactType floating(unsigned type, const char* what) {
@@ -110,7 +111,7 @@ std::unique_ptr<sf_accumulator> made(std::unique_ptr<ExactState> state) {
   return std::make_unique<sf_accumulator>(std::move(state));
 }
 
-/// Rows that are to be added or subtracted.
+/// Rows to be added or subtracted.
 struct OperandRows {
   const std::byte* first;
   const std::byte* second;
@@ -126,14 +127,14 @@ void add(ExactState& state, const OperandRows& rows) noexcept {
   state.add(rows.first, rows.second, rows.count, rows.way);
 }
 
-/// How many of the threads are worth being made.
+/// How many of `threads` are worth creating.
 unsigned threads_worth(std::uint32_t threads, Count rows, Count columns) noexcept {
   const Count worth_it = rows / std::max<Count>(fewest_per_thread / columns, 1);
   return static_cast<unsigned>(std::clamp<Count>(threads, 1, std::max<Count>(worth_it, 1)));
 }
 
-/// `add(state, begin, end)` adds rows begin, ..., end - 1. Every thread adds a part to a state of its own. These are
-/// merged before anything is changed that may lack room.
+/// `add(state, begin, end)` adds rows begin, ..., end - 1. Every thread adds a part of the rows to its own state. These
+/// states are merged before anything is changed for which memory may be lacking.
 template <class Add>
 void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) {
   steadfold::execution::ThreadTeam team;
@@ -153,12 +154,12 @@ void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t 
   if (has_second) require_products(state.shape());
   if (rows.count == 0) return;
   if (rows.first == nullptr || (has_second && rows.second == nullptr))
-    refuse("no elements (the pointer is null) for " + std::to_string(rows.count) + " rows, give them");
+    refuse("no elements (the pointer is null) for " + std::to_string(rows.count) + " rows, give their address");
   if (rows.count > accumulator->most_rows)
     refuse(std::to_string(rows.count) + " rows of " + std::to_string(accumulator->row_bytes) +
-           " bytes (no memory holds them), check the number");
+           " bytes (no memory holds them), check the number of rows");
   require_room(state);
-  if (rows.count < steadfold::arithmetic::fewest_for_kernels) return add(state, rows);  // by integers
+  if (rows.count < steadfold::arithmetic::fewest_for_kernels) return add(state, rows);  // with integer arithmetic
   const steadfold::arithmetic::PromisedEnvironment environment;
   const unsigned wanted = threads_worth(threads, rows.count, state.shape().columns);
   if (wanted == 1) return add(state, rows);
@@ -177,14 +178,15 @@ sf_status changed(sf_accumulator* accumulator, const void* first, const void* se
 
 [[noreturn]] void not_offered(const std::string& text) { throw Failure(Status::unsupported, text); }
 
-/// What the arrays are, as an exact sum would take them.
+/// Describes the arrays as they would be for an exact sum.
 Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
   if (arrays.xs != nullptr || arrays.x_count > 0)
     not_offered("a list of " + std::to_string(arrays.x_count) +
                 " arrays for an accumulator (it takes one), make an accumulator for every array");
   if (is_given(arrays.labels) || arrays.groups > 0)
-    not_offered("labels for an accumulator (" + std::to_string(arrays.groups) +
-                " groups; all columns have one number of rows), make an accumulator for every group and give masks");
+    not_offered(
+        "labels for an accumulator (" + std::to_string(arrays.groups) +
+        " groups; all columns have the same number of rows), make an accumulator for every group and give masks");
   const bool has_factors = is_given(arrays.factors);
   if (has_factors) require_products(shape);
   Call call{.operation = has_factors ? Operation::dot : Operation::sum, .method = Method::exact};
@@ -197,14 +199,14 @@ Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
            "), keep axes that have as many indices");
   if (array.mask_has_columns && call.columns > 1)
     not_offered("a mask that differs between " + std::to_string(call.columns) +
-                " columns (all of them have one number of rows), make an accumulator for every column");
+                " columns (all columns have the same number of rows), make an accumulator for every column");
   return call;
 }
 
 void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std::uint32_t threads, Way way) {
   ExactState& state = state_of(accumulator);
   steadfold::agreement::require_threads(std::max(threads, 1u));
-  if (arrays == nullptr) refuse("no arrays (the pointer is null), give them");
+  if (arrays == nullptr) refuse("no arrays (the pointer is null), give their address");
   sf_arrays room;
   Array array;
   const Call call = taken(steadfold::capi::whole(*arrays, room), state.shape(), array);
@@ -217,7 +219,7 @@ void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std:
   const auto shape = row_shape(description, call.columns);
   const auto strides = strides_of(description, &array);
   const steadfold::arithmetic::StridedRows rows{shape, strides, array.data, call.rows};
-  // Apart even on one thread, since copies of rows may find no memory.
+  // Adds to a separate state even with one thread, since copying rows may run out of memory.
   add_apart(state, call.rows, threads_worth(threads, call.rows, call.columns),
             [&](ExactState& part, Count begin, Count end) { add_strided(part, rows.part(begin, end), way); });
 }
@@ -233,7 +235,7 @@ sf_status merged(sf_accumulator* into, const sf_accumulator* from, Way way) noex
   });
 }
 
-/// An operator on packed accumulators; `context` is how many bytes one takes.
+/// An operator on packed accumulators. `context` points to the size of one in bytes.
 int merge_over_right(const void* left, const void* /*right*/, void* result, size_t count, void* context) {
   const std::uint64_t bytes = *static_cast<const std::uint64_t*>(context);
   for (std::uint64_t at = 0; at < count * bytes; at += bytes)
@@ -246,13 +248,13 @@ ExactOperation ending_of(const ExactState& state, unsigned operation) {
   if (operation == SF_MEAN && state.rows() > 0) return ExactOperation::mean;
   if (operation == SF_MEAN)
     throw Failure(Status::empty,
-                  "no mean (there are " + std::to_string(state.rows()) + " rows), add rows before it is taken");
+                  "no mean (there are " + std::to_string(state.rows()) + " rows), add rows before you take it");
   if (operation == SF_NORM2 && state.shape().factors == 2) return ExactOperation::norm2;
   const std::string asked = operation > static_cast<unsigned>(steadfold::arithmetic::last_operation)
                                 ? "operation " + std::to_string(operation)
                                 : std::string(name_of(static_cast<steadfold::arithmetic::Operation>(operation)));
   throw Failure(Status::unsupported, asked + " of " + text_of(state.shape()) +
-                                         " is not offered (sums, means, and of products norms are), take the sum");
+                                         " is not offered (sums and means are, and norms of products), take the sum");
 }
 
 void require_size(const ExactState& state, std::uint64_t size) {
@@ -392,7 +394,7 @@ sf_status sf_accumulator_write(const sf_accumulator* accumulator, void* bytes, u
 sf_status sf_accumulator_read(const void* bytes, uint64_t size, sf_accumulator** accumulator) {
   return caught([&] {
     require_place(accumulator, "the accumulator");
-    if (bytes == nullptr && size > 0) refuse("no bytes (the pointer is null), give those that were written");
+    if (bytes == nullptr && size > 0) refuse("no bytes (the pointer is null), give the bytes that were written");
     std::string wrong;
     auto state = steadfold::arithmetic::read_file({static_cast<const std::byte*>(bytes), size}, wrong);
     if (state == nullptr) refuse(wrong);
@@ -416,7 +418,7 @@ sf_status sf_accumulator_pack(const sf_accumulator* accumulator, void* packed, u
 sf_status sf_accumulator_unpack(sf_accumulator* accumulator, const void* packed, uint64_t size) {
   return caught([&] {
     ExactState& state = state_of(accumulator);
-    if (packed == nullptr) refuse("no packed accumulator (the pointer is null), give what was received");
+    if (packed == nullptr) refuse("no packed accumulator (the pointer is null), give the bytes that were received");
     require_size(state, size);
     std::string wrong;
     if (!read_message({static_cast<const std::byte*>(packed), size}, state, wrong)) refuse(wrong);

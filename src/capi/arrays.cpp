@@ -48,40 +48,40 @@ void require_axes(const sf_array& array, const char* what) {
            std::to_string(SF_MOST_AXES) + "), check axis_count");
   if (array.device != 0)
     throw Failure(Status::unsupported, "device " + std::to_string(array.device) + " of " + what +
-                                           " (only memory of the host is taken, device 0), copy the array there");
+                                           " (only memory of the host is read, device 0), copy the array there");
 }
 
-/// The stride of an operand along axis `i` of x, 0 where it is repeated.
+/// The stride of an operand along axis `i` of x, or 0 where the operand is repeated.
 arithmetic::Stride stretched(const sf_array& array, const sf_array& x, int i, const char* what) {
   const int own = i - (x.axis_count - array.axis_count);
   if (own < 0 || (array.shape[own] == 1 && x.shape[i] != 1)) return 0;
   if (array.shape[own] != x.shape[i])
     refuse(std::string(what) + " of shape " + shape_of(array) + " for elements of shape " + shape_of(x) +
-           " (from the last axis on, extents are equal, or 1), give one that can be stretched to the elements");
+           " (from the last axis on, extents must be equal, or 1), give a shape that can be stretched to the elements");
   return array.strides[own];
 }
 
-/// Whether the mask has kept axes, by which results have numbers of elements of their own: it differs along one, or
-/// there is one result, and it has its axis. So what a result of nothing is depends on no extent.
+/// Whether the mask has kept axes, so that each result has its own number of elements: the mask differs along a kept
+/// axis, or there is one result and the mask has its axis. So the result of no elements does not depend on an extent.
 bool has_kept_axis(const sf_arrays& arrays, const Array& array, Count columns) {
   const std::span<const Axis> kept(&array.axes[array.row_axes], array.column_axes);
   const auto differs = [](const Axis& axis) { return axis.extent > 1 && axis.of(Operand::mask) != 0; };
   if (std::ranges::any_of(kept, differs)) return true;
-  const int skipped = arrays.x.axis_count - arrays.mask.axis_count;  // of x, where the mask has no axes
+  const int skipped = arrays.x.axis_count - arrays.mask.axis_count;  // axes of x that the mask lacks
   return columns == 1 && arrays.kept >> std::max(skipped, 0) != 0;
 }
 
-/// The product of extents; throws where no memory has as many.
+/// The product of extents. Throws if it is larger than memory can hold.
 Count times(Count count, Count extent, const sf_array& x) {
   const auto all = order::checked_product(count, extent, ~Count{0} / 512);
   if (!all) refuse("elements of shape " + shape_of(x) + " (no memory holds as many), check the extents");
   return *all;
 }
 
-/// Throws if an operand of the array reaches further than any memory does. Where nothing steps by a stride that is as
-/// large, it becomes 0.
+/// Throws if an operand of the array would reach beyond the address space. A stride that is too large but never used
+/// becomes 0.
 void bound_strides(Array& array, bool is_empty) {
-  constexpr Count furthest = Count{1} << 60;  // more than any memory has
+  constexpr Count furthest = Count{1} << 60;  // larger than any memory
   const std::span<Axis> axes(array.axes.data(), array.row_axes + array.column_axes);
   for (std::size_t operand = 0; operand < arithmetic::operand_count; ++operand) {
     Count reach = 0;
@@ -100,7 +100,7 @@ void bound_strides(Array& array, bool is_empty) {
   }
 }
 
-/// Whether there are factors and a mask, as the operation and the array want them.
+/// Whether there are factors and a mask, as the operation and the array need them.
 struct Given {
   bool factors;
   bool mask;
@@ -114,7 +114,7 @@ void require_list(const sf_arrays& arrays, bool has_labels) {
   require_count(arrays.x_count, sizeof(void*), "arrays");
   if (arrays.x.data != nullptr)
     refuse("data of x beside a list of " + std::to_string(arrays.x_count) +
-           " arrays (the list says where each begins), give x none");
+           " arrays (the list says where each array begins), give x no data");
   if (arrays.kept != 0 || has_labels)
     refuse("a list of " + std::to_string(arrays.x_count) + " arrays with kept axes or labels " +
            "(every array has one result), make a call for each array");
@@ -136,7 +136,7 @@ Given require_operands(const sf_arrays& arrays, const Call& call) {
              std::to_string(arrays.x.axis_count) + " (they are stretched to the elements), " +
              "give no more axes than the elements have");
   if (call.operation == Operation::masked_sum)
-    refuse("a masked sum of arrays (their mask goes with any sum), ask for SF_SUM and give arrays.mask");
+    refuse("a masked sum of arrays (every sum of arrays can have a mask), ask for SF_SUM and give arrays.mask");
   if (!given.factors && is_given(arrays.factors))
     refuse("factors for " + std::string(arithmetic::name_of(call.operation)) +
            " (it takes none), ask for dot or weighted_mean");
@@ -146,10 +146,10 @@ Given require_operands(const sf_arrays& arrays, const Call& call) {
 }
 
 arithmetic::Labels labels_of(const sf_arrays& arrays) {
-  if (arrays.groups == 0) refuse("labels for 0 groups (they name groups 0 to groups - 1), give the number of groups");
+  if (arrays.groups == 0) refuse("labels for 0 groups (labels name groups 0 to groups - 1), give the number of groups");
   if (!is_given(arrays.labels))
     refuse(std::to_string(arrays.groups) +
-           " groups without labels (they say which element belongs to which), give both");
+           " groups without labels (labels say to which group an element belongs), give both");
   const Type type = type_of(arrays.labels, "the labels");
   const Bytes bytes = bytes_of(arrays.labels, type);
   const bool is_integer = type >= Type::i32 && type <= Type::u64;
@@ -177,11 +177,11 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
   const sf_arrays& arrays = whole(callers, room);
   const sf_array& x = arrays.x;
   const Given given = require_operands(arrays, call);
-  if ((arrays.kept >> 30) == 1)  // as C++ has it, whose axes are a list
+  if ((arrays.kept >> 30) == 1)  // C++ passes axes as a list
     refuse(
-        "axes to keep that do not ascend (results stand in the order of the array's axes), list each once, in order");
+        "axes to keep that do not ascend (results have the order of the array's axes), list each axis once, in order");
   if ((arrays.kept >> x.axis_count) != 0)
-    refuse("an axis is kept that is not there (the elements have " + std::to_string(x.axis_count) +
+    refuse("an axis to keep does not exist (the elements have " + std::to_string(x.axis_count) +
            " axes), keep only axes that they have");
   call.type = type_of(x, "the elements");
   if (call.type == Type::bytes) call.user.element_bytes = x.element_bytes;
@@ -208,7 +208,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
       count = times(count, axis.extent, x);
       if (kept) array.labels.columns *= axis.extent;
     }
-    // Both have one axis at least.
+    // Both have at least one axis.
     std::size_t& axes = kept ? array.column_axes : array.row_axes;
     if (axes == 0) {
       array.axes[kept ? array.row_axes : 0] = Axis{.extent = 1};

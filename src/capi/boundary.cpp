@@ -1,4 +1,4 @@
-// Calls of C as the library's own type.
+// Converts C calls to the library's own type.
 // Cost: some 10 ns.
 #include "capi/boundary.hpp"
 
@@ -30,7 +30,7 @@ Failure unknown(const char* what, unsigned value, unsigned last) {
                                         std::to_string(last) + "), start from sf_call_init"};
 }
 
-/// The library's own enumerator of the same number; both enumerations end with the same one.
+/// Maps a C enumerator to ours. The values must match; the last enumerators are compared here.
 template <auto last_public, auto last_own, class Enumeration>
 auto own(const Enumeration& field, const char* what) {
   constexpr auto last = static_cast<unsigned>(last_public);
@@ -50,7 +50,7 @@ schedule::Collective collective_of(const sf_call& call) {
   }
 }
 
-/// What results are if the caller does not say.
+/// The type of results if the caller does not name one.
 arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type type) {
   using arithmetic::ResultForm;
   using arithmetic::Type;
@@ -62,7 +62,7 @@ arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type typ
 
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-/// Axes that are not given stand before the others, with one index on one rank.
+/// Missing axes become leading axes, with one index on one rank.
 order::Grid grid_of(const sf_grid& given) {
   if (given.axis_count < 1 || given.axis_count > SF_MOST_GRID_AXES)
     throw Failure(Status::invalid_argument,
@@ -76,7 +76,7 @@ order::Grid grid_of(const sf_grid& given) {
   return grid;
 }
 
-/// The blocks of columns that the ranks get: not read where they are not as many as there are ranks.
+/// The blocks of columns that the ranks get. Throws before reading the list if its length is not the rank count.
 std::span<const order::Count> blocks_of(const sf_call& call, int32_t ranks) {
   if (call.blocks == nullptr || number(call.collective) != SF_REDUCE_SCATTER) return {};
   if (call.block_count != static_cast<size_t>(ranks))
@@ -126,8 +126,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
-  if (as_type)
-    made.result_type = result_of(made.operation, made.type);  // which is the arrays' type, where there are any
+  if (as_type) made.result_type = result_of(made.operation, made.type);  // the arrays' type, if there are arrays
   if (call->grid != nullptr && made.layout == LayoutKind::grid) made.grid = &grid.emplace(grid_of(*call->grid));
   return made;
 }
@@ -140,8 +139,8 @@ agreement::Failure no_call() {
 
 void require_count(uint64_t count, size_t bytes, const char* what) {
   if (order::checked_product(count, bytes, order::most_elements)) return;
-  throw Failure(Status::invalid_argument, std::to_string(count) + " " + what +
-                                              " (no memory holds as many), give the number of those at the address");
+  throw Failure(Status::invalid_argument,
+                std::to_string(count) + " " + what + " (no memory holds as many), give the length of the list");
 }
 
 OwnCall::OwnCall(const sf_call* call, int32_t ranks) : call_(translated(call, ranks, array_, grid_)) {}
@@ -155,7 +154,7 @@ OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks) {
     if (i > 0) each = next(each);
     try {
       calls_.push_back(*own_.emplace_back(each, ranks));
-    } catch (const Failure& wrong) {  // of a call without a size nobody knows where the next one is
+    } catch (const Failure& wrong) {  // without the size of this call the next call cannot be found
       throw Failure(wrong.status(), steadfold::agreement::in_bundle(i, count) + wrong.what());
     }
   }

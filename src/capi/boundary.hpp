@@ -1,4 +1,4 @@
-// What the C boundary does on the way in and out: calls translated, exceptions turned into a status and a text.
+// The entry to and exit from C functions: converts calls, and turns exceptions into a status and a text.
 // Cost: some 10 ns.
 #pragma once
 
@@ -17,14 +17,13 @@
 
 namespace steadfold::capi {
 
-/// What is wrong with a call at no address.
+/// The error for a null call.
 agreement::Failure no_call();
 
-/// A call as the library's own type, and what it points to.
+/// A call in the library's own type, and the objects to which it points.
 class OwnCall {
  public:
-  /// A call of so many ranks. Throws Failure where it is none, or a field has a number that its enumeration does not
-  /// have.
+  /// A call over `ranks` ranks. Throws Failure if the pointer is null, or if a field's number is not an enumerator.
   explicit OwnCall(const sf_call* call, int32_t ranks = 1);
   OwnCall(const OwnCall&) = delete;
   OwnCall& operator=(const OwnCall&) = delete;
@@ -33,12 +32,12 @@ class OwnCall {
   agreement::Call& operator*() noexcept { return call_; }
 
  private:
-  std::optional<agreement::Array> array_;  // there before the call, which points to them, is made
+  std::optional<agreement::Array> array_;  // declared before the call, which points to it
   std::optional<order::Grid> grid_;
   agreement::Call call_;
 };
 
-/// Several calls as the library's own type, and what they point to. Throws as OwnCall.
+/// Several calls in the library's own type, and the objects to which they point. Throws as OwnCall does.
 class OwnCalls {
  public:
   OwnCalls(const sf_call* calls, size_t count, int32_t ranks);
@@ -55,9 +54,9 @@ inline agreement::Data data_of(const void* first, const void* second, void* resu
           .result = static_cast<std::byte*>(result)};
 }
 
-/// Throws Failure if no memory holds so many things of `bytes` bytes: a caller's list, which is about to be read.
+/// Throws Failure if a caller's list of `count` elements of `bytes` bytes cannot fit in memory.
 void require_count(uint64_t count, size_t bytes, const char* what);
-/// The caller's list; empty where its address is null.
+/// The caller's list, or an empty list if its address is null.
 template <class T>
 std::span<const T> list_of(const T* first, uint64_t count, const char* what) {
   require_count(count, sizeof(T), what);
@@ -71,7 +70,8 @@ inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
 
-/// The number in an enumeration of C, which may be any; in C++ loading one that is no enumerator is undefined.
+/// The number in a field of a C enumeration, which may have any value. In C++, loading a value that is not an
+/// enumerator is undefined behaviour.
 template <class Enumeration>
 unsigned number(const Enumeration& field) {
   static_assert(sizeof field == sizeof(unsigned));
@@ -80,7 +80,7 @@ unsigned number(const Enumeration& field) {
   return value;
 }
 
-/// Runs `body`; no exception leaves.
+/// Runs `body` and converts exceptions to a status.
 template <class Body>
 sf_status caught(Body body) noexcept {
   try {
@@ -98,7 +98,7 @@ sf_status caught(Body body) noexcept {
   }
 }
 
-/// Runs `body` in the promised floating-point environment; no exception leaves.
+/// Runs `body` in the promised floating-point environment and converts exceptions to a status.
 template <class Body>
 sf_status guarded(Body body) noexcept {
   return caught([&] {

@@ -1,5 +1,5 @@
 // The C functions that need no MPI.
-// Rank order: that of the call. Cost: that of the call.
+// Rank order and cost: those of the call.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -17,22 +17,22 @@ using steadfold::agreement::Data;
 using steadfold::capi::data_of;
 using steadfold::capi::number;
 
-/// The text of this thread's last failing call. It has no destructor: objects that are destroyed when a thread or the
-/// process ends may still make calls and ask what went wrong.
+/// The text of this thread's last failing call. It has no destructor, since objects that are destroyed when a thread or
+/// the process ends may still make calls and read the text.
 class ErrorText {
  public:
   const char* get() const noexcept { return text_.data(); }
 
-  /// Keeps as much of the text as there is room for. `text` may be what is kept.
+  /// Stores the text, truncated to the room. `text` may be the stored text itself.
   void set(std::string_view text) noexcept {
     std::size_t size = std::min(text.size(), text_.size() - 1);
     while (size < text.size() && size > 0 && is_inside_character(text[size])) --size;
-    if (size > 0) std::memmove(text_.data(), text.data(), size);  // an empty text may be a null pointer
+    if (size > 0) std::memmove(text_.data(), text.data(), size);  // the data of an empty text may be null
     text_[size] = '\0';
   }
 
  private:
-  /// Of UTF-8, which is cut between characters.
+  /// UTF-8 text is truncated between characters.
   static bool is_inside_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
   std::array<char, 4096> text_{};
@@ -40,16 +40,17 @@ class ErrorText {
 constinit thread_local ErrorText error_text;
 static_assert(std::is_trivially_destructible_v<ErrorText>);
 
-/// What a thread remembers of its last local call. It has no destructor, so reading it needs no check whether it has
-/// been made.
+/// Data about a thread's last local call. It has no destructor, so access needs no check whether it has been
+/// constructed.
 struct LastCall {
   sf_call call;
-  steadfold::session::LocalReducer* reducer;  // reduces a call that is alike without looking at it; null: none does
-  bool is_over;                               // the thread ends, and what it kept is gone
+  steadfold::session::LocalReducer* reducer;  // reduces calls that are alike without reading them; null: none
+  bool is_over;                               // the thread is ending, and the reducer is destroyed
 };
 constinit thread_local LastCall last_call{};
 
-/// Made by the thread's first call. Destructors of other objects may still call the library after it is gone.
+/// Constructed by the thread's first call. Destructors of other objects may still call the library after it is
+/// destroyed.
 struct OwnReducer {
   steadfold::session::LocalReducer reducer;
   OwnReducer() = default;
@@ -62,7 +63,7 @@ struct OwnReducer {
 };
 thread_local OwnReducer of_this_thread;
 
-/// Whether the fields of two calls from one offset to another are the same; there is nothing between them.
+/// Whether all fields of two calls between two offsets are equal. There must be no padding between them.
 template <std::size_t begin, std::size_t end>
 bool same_bytes(const sf_call& a, const sf_call& b) noexcept {
   return std::memcmp(reinterpret_cast<const char*>(&a) + begin, reinterpret_cast<const char*>(&b) + begin,
@@ -71,7 +72,7 @@ bool same_bytes(const sf_call& a, const sf_call& b) noexcept {
 static_assert(offsetof(sf_call, root) - offsetof(sf_call, operation) == 24 &&
               offsetof(sf_call, collective) - offsetof(sf_call, threads) == 12);
 
-/// Whether two calls by a built-in operator differ only in their rows.
+/// Whether two calls with a built-in operator differ only in their rows.
 bool are_alike(const sf_call& a, const sf_call& b) noexcept {
   return same_bytes<offsetof(sf_call, operation), offsetof(sf_call, root) + sizeof a.root>(a, b) &&
          a.element_count == b.element_count && number(a.layout) == number(b.layout) && a.require == b.require &&
@@ -85,7 +86,7 @@ bool is_repeated(const sf_call& call, const Data& data) {
 }
 
 void reduce_anew(const sf_call& call, const Data& data) {
-  last_call.reducer = nullptr;  // what it points to may go
+  last_call.reducer = nullptr;  // the objects to which it points may be destroyed
   const steadfold::capi::OwnCall translated(&call);
   if (last_call.is_over) {
     steadfold::session::LocalReducer().reduce(*translated, data);
@@ -100,7 +101,7 @@ extern "C" {
 
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result) {
   using steadfold::arithmetic::Rounding;
-  const bool is_promised = Rounding::now() == Rounding{};  // mostly: nothing to change, nothing to change back
+  const bool is_promised = Rounding::now() == Rounding{};  // usually true; then nothing is changed or restored
   return steadfold::capi::caught([&] {
     if (call == nullptr) throw steadfold::capi::no_call();
     sf_call room;

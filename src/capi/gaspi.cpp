@@ -1,5 +1,5 @@
-// GASPI's collectives over started calls.
-// Rank order: kept. Cost: that of the call. Source: [S4]; the GASPI standard for names, arguments and outcomes.
+// GASPI's collectives, made of started calls.
+// Rank order: kept. Cost: that of the call. Source: End et al.; the GASPI standard for names, arguments and results.
 #include "steadfold/steadfold_gaspi.h"
 
 #include <atomic>
@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class GaspiCollective : std::uint8_t { allreduce, allreduce_user, barrier };
 
-/// The arguments by which a call is known again.
+/// The arguments that identify a call when it is resumed.
 struct Arguments {
   GaspiCollective collective = GaspiCollective::barrier;
   const void* send = nullptr;
@@ -35,8 +35,9 @@ struct Arguments {
   friend bool operator==(const Arguments&, const Arguments&) = default;
 };
 
-/// When the user's operation may be called: in a call with a timeout not again once it wanted to be called later, since
-/// that ends the call. Without one, and while other calls move the collective on, in every test.
+/// When the user's operation may be called. In a call with a timeout it is not called again after it has asked to be
+/// called later, since this ends the call. In a call without a timeout, and while other calls advance the collective,
+/// every test calls it.
 enum class Asking : std::uint8_t { always, until_timeout, not_now };
 
 /// The unfinished collective of a group.
@@ -47,7 +48,7 @@ struct Unfinished {
   Unfinished& operator=(const Unfinished&) = delete;
 
   Arguments arguments;
-  std::atomic<Clock::time_point> deadline;  // read by a progress thread, too
+  std::atomic<Clock::time_point> deadline;  // progress threads read it too
   std::atomic<Asking> asking = Asking::always;
   sf_request* request = nullptr;
 };
@@ -64,11 +65,11 @@ sf_gaspi_timeout left_until(Clock::time_point deadline) {
   return left > 0 ? static_cast<sf_gaspi_timeout>(left) : SF_GASPI_TEST;
 }
 
-/// The user's operation as an operator that may want to be called later.
+/// The user's operation as an operator that may ask to be called later.
 int apply_users(const void* left, const void* right, void* result, size_t count, void* context) {
   auto& own = *static_cast<Unfinished*>(context);
   const Arguments& call = own.arguments;
-  const auto num = static_cast<uint32_t>(count);  // at most `num` of the call
+  const auto num = static_cast<uint32_t>(count);  // at most the call's `num`
   if (own.asking == Asking::not_now) return steadfold::arithmetic::postponed;
   const sf_gaspi_return done =
       call.apply(left, right, result, call.state, num, call.element_size, left_until(own.deadline));
@@ -98,7 +99,7 @@ sf_operation operation_of(sf_gaspi_operation operation) {
   }
 }
 
-/// What is wrong with a number that is no constant of GASPI; empty if nothing is.
+/// The error if a number is not a constant of GASPI; otherwise an empty text.
 std::string unknown_constant(const Arguments& arguments) {
   const unsigned operation = steadfold::capi::number(arguments.operation);
   const unsigned datatype = steadfold::capi::number(arguments.datatype);
@@ -159,7 +160,7 @@ sf_gaspi_return make(const Arguments& arguments, sf_group* group, sf_gaspi_timeo
     own->asking = timeout == SF_FOREVER ? Asking::always : Asking::until_timeout;
     if (is_new) outcome = start(*own, group);
     if (outcome != SF_OK) return;
-    group->gaspi = own;  // also if the time is over
+    group->gaspi = own;  // also after a timeout
     outcome = steadfold::capi::wait_for(
         own->request, timeout, [&] { return own->asking == Asking::not_now; }, &done);
     own->asking = Asking::always;

@@ -1,5 +1,5 @@
-// The C functions over a group of ranks, and how the layers above MPI make one.
-// Rank order: that of the call. Cost: that of the call.
+// The C functions over a group of ranks, and the functions with which the layers above MPI make groups.
+// Rank order and cost: those of the call.
 #include <cstring>
 
 #include "capi/boundary.hpp"
@@ -27,7 +27,7 @@ sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
     try {
       GroupInUse(made.get())->set_up();
     } catch (...) {
-      if (made->watched.has_ended()) steadfold::capi::keep_for_ever(made.release());  // MPI goes on with its memory
+      if (made->watched.has_ended()) steadfold::capi::keep_for_ever(made.release());  // MPI still uses its memory
       throw;
     }
     *group = made.release();
@@ -41,7 +41,7 @@ void steadfold::capi::end(sf_group* group) noexcept {
   group->progress.reset();
   group->leave_motion();
   if (!group->group.is_idle()) return keep_for_ever(group);
-  group->gaspi.reset();  // may have a request, too
+  group->gaspi.reset();  // it may have a request
   release(group);
 }
 
@@ -123,7 +123,7 @@ void sf_group::move() noexcept {
     group.require_usable();
     group.advance_another();
     if (group.is_idle()) leave_motion();
-  } catch (const std::exception&) {  // whoever asks for a call hears of that
+  } catch (const std::exception&) {  // the next test or wait reports it
     if (watched.has_ended()) leave_motion();
   }
 }

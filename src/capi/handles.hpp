@@ -1,4 +1,4 @@
-// What the C interface's handles point to, and who may use it when.
+// The objects behind the handles of the C interface, and the rules for their use by threads.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace steadfold::capi {
 
-/// What a group was made of, for errors: its name, and what to do if two threads use it at once.
+/// The origin of a group, for errors: its name, and advice if two threads use it at once.
 struct MadeOf {
   const char* name;
   const char* suggestion;
@@ -42,12 +42,11 @@ struct sf_group final : steadfold::capi::InMotion {
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
   const steadfold::capi::MadeOf made_of;
-  const steadfold::session::Watched watched;  // by what ends its waits
+  const steadfold::session::Watched watched;  // the events that end its waits
   steadfold::session::Group group;
-  std::atomic<std::size_t> owners =
-      1;                        // whoever made it, and requests that may still ask for it: it goes with the last
-  std::shared_ptr<void> gaspi;  // its unfinished collective in GASPI's shape (capi/gaspi.cpp)
-  std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if it was asked for; ends first
+  std::atomic<std::size_t> owners = 1;  // its owner, and requests that may still use it; the last one deletes it
+  std::shared_ptr<void> gaspi;          // its unfinished GASPI collective (capi/gaspi.cpp)
+  std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if requested; it ends first
 };
 
 struct sf_plan final : steadfold::capi::InMotion {
@@ -57,28 +56,28 @@ struct sf_plan final : steadfold::capi::InMotion {
 
   const steadfold::session::Watched watched;
   std::unique_ptr<steadfold::execution::Plan> plan;  // null until it is bound
-  bool is_started =
-      false;  // and nobody was told of the end: by what was asked, not by how far it is, as on other ranks
+  bool is_started = false;  // its end has not been reported; depends only on the functions called, as on all ranks
 };
 
 namespace steadfold::capi {
 
-/// What a layer above gives as the reason why it makes no call.
+/// The failure that a layer above reports as the reason why it makes no call.
 agreement::Failure failure_of(sf_status status, const char* text);
-/// Starts a reduction as sf_group_start_reduce does; an operator may want to be called later.
+/// Starts a reduction as sf_group_start_reduce does. With `may_postpone` an operator may ask to be called later.
 sf_status start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone, sf_group* group,
                        sf_request** request) noexcept;
-/// Waits as sf_request_wait_for does, but no longer than until `ends`.
+/// Waits as sf_request_wait_for does, but also returns when `ends` returns true.
 sf_status wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends, int* done) noexcept;
 
-/// Deletes it if nobody else owns it.
+/// Releases one owner's share. The last owner deletes the group.
 inline void release(sf_group* group) noexcept {
   if (group->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
 }
-/// Releases it. With calls under way it stays: what is being sent cannot be taken back. Null is nothing.
+/// Releases the group. With calls under way it is kept, since a send under way cannot be cancelled. Does nothing for
+/// null.
 void end(sf_group* group) noexcept;
 
-/// A group for the length of a call. What is under way at its end moves on with whatever this thread waits for.
+/// Uses a group during a call. Afterwards this thread advances work under way whenever it waits.
 class GroupInUse {
  public:
   explicit GroupInUse(sf_group* group)

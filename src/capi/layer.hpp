@@ -1,6 +1,6 @@
-// What libsteadfold gives the libraries that bring it ranks, such as libsteadfold_openmpi: how to make a group of a
-// transport, and a team of several processes. Private: both must be of one version, since C++ objects pass between
-// them.
+// The functions with which libraries that provide ranks, such as libsteadfold_openmpi, use libsteadfold: they make a
+// group from a transport, and a team of several processes. Private: both libraries must have the same version, since
+// C++ objects pass between them.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@
 namespace steadfold::capi {
 
 struct LayerTable {
-  /// Collective. `node`: the ranks that share memory with this one; null: no ranks of the group do. The error text says
-  /// what went wrong, as for functions of the C interface: no exception leaves.
+  /// Collective. `node` are the ranks that share memory with this rank; null: there are none in the group. Sets the
+  /// error text as functions of the C interface do. No exception leaves.
   sf_status (*make_group)(std::unique_ptr<transport::Transport> transport, const transport::Neighbourhood* node,
                           sf_group** group);
-  /// Collective over the processes. The text is that of the same process everywhere.
+  /// Collective over the processes. If it fails, all processes set the error text of the same process.
   sf_status (*make_team)(std::shared_ptr<transport::Outside> outside, std::int32_t workers, sf_team** team);
   /// Local. Plans may outlive their group.
   void (*free_group)(sf_group* group) noexcept;
@@ -28,5 +28,5 @@ sf_status make_team(std::shared_ptr<transport::Outside> outside, std::int32_t wo
 
 }  // namespace steadfold::capi
 
-/// The LayerTable for a layer of this version of Steadfold; null if libsteadfold is of another.
+/// The LayerTable for a layer of this version of Steadfold, or null if libsteadfold has a different version.
 extern "C" const void* sf_layer_table(const char* version);

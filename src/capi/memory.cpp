@@ -1,5 +1,5 @@
-// The C functions of memory that ranks on the same node use in place.
-// Cost: a search in a list, and the system's call that gives pages back.
+// The C functions for memory that ranks on the same node can use in place.
+// Cost: a search in a list, and the system call that returns pages.
 #include "steadfold/steadfold_memory.h"
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ using steadfold::transport::Arena;
 
 namespace {
 
-/// Ordinary memory, where there is none to share.
+/// Ordinary memory, if shared memory cannot be used.
 std::byte* ordinary(std::uint64_t bytes) noexcept {
   if (bytes > SIZE_MAX - Arena::page) return nullptr;
   void* const made = std::aligned_alloc(Arena::page, (bytes / Arena::page + 1) * Arena::page);

@@ -1,6 +1,6 @@
-// What was started and goes on while the caller computes: whoever waits for anything moves all of it on, so that calls
+// Progress of started work: while a thread waits for anything, it also advances all its other work under way. So calls
 // may be ended in any order on any rank.
-// Cost: nothing if nothing else is under way; else a lock and one poll. Source: MPI's rule of progress.
+// Cost: nothing if nothing else is under way; otherwise a lock and one poll. Source: MPI's progress rule.
 #pragma once
 
 #include <atomic>
@@ -14,26 +14,26 @@
 
 namespace steadfold::capi {
 
-/// A plan or a group: one caller at a time, and it can be moved on between calls.
+/// A plan or a group. One thread uses it at a time. Between calls other threads can advance it.
 class InMotion {
  public:
-  /// `home`: the group that it belongs to, whose progress thread moves it on; never looked into.
+  /// `home` is the group to which it belongs. The group's progress thread advances it. `home` is only compared.
   explicit InMotion(const void* home) noexcept : home_(home) {}
   InMotion(const InMotion&) = delete;
   InMotion& operator=(const InMotion&) = delete;
   virtual ~InMotion() = default;
 
-  /// Moves on a little what is under way; nothing if nothing is. Never waits, never throws.
+  /// Advances its work under way a little, if there is any. It must not wait or throw.
   virtual void move() noexcept = 0;
-  /// Whether what is under way uses memory that a call is about to use.
+  /// Whether work under way uses memory that a call is about to use.
   virtual bool uses(const agreement::Footprint& memory) const noexcept = 0;
 
   bool belongs_to(const void* home) const noexcept { return home_ == home; }
-  /// From now on, whatever this thread waits for moves it on; within a turn, as the end of it.
+  /// From now on this thread also advances it whenever it waits. Call it during a turn, at the end.
   void enter_motion() noexcept;
   void leave_motion() noexcept;
 
-  /// Takes it for ever, if nobody uses it: before it is deleted.
+  /// Takes the turn for ever, if nobody has it. Call it before deletion.
   bool retire() noexcept {
     if (!take_turn()) return false;
     leave_motion();
@@ -48,8 +48,8 @@ class InMotion {
   friend void keep_for_ever(InMotion* kept) noexcept;
   enum class Use : std::uint8_t { free, by_a_caller, by_a_mover };
 
-  /// Whether nobody else uses it. A mover is soon done, so a caller waits for it, unless it is the mover: within an
-  /// operator.
+  /// Takes the turn, unless another caller has it. Waits for a mover, which is soon done, except if this thread is the
+  /// mover (a call from within an operator).
   bool take_turn() noexcept {
     Use found = Use::free;
     return use_.compare_exchange_strong(found, Use::by_a_caller, std::memory_order_acquire) || wait_for_turn();
@@ -68,29 +68,29 @@ class InMotion {
 /// Whether anything is under way in this process.
 bool is_any_in_motion() noexcept;
 
-/// Moves on one of those that this thread started, in turn, unless somebody uses it. Never waits.
+/// Advances one object that this thread started, round-robin, unless it is in use. Never waits.
 void move_others() noexcept;
 
-/// Moves on one of those of a group, whoever started them. Whether there are any.
+/// Advances one object of a group, whichever thread started it. Returns whether the group has any.
 bool move_one_of(const void* home) noexcept;
-/// Waits until there may be one, or until `wake_up`.
+/// Waits until the group has an object in motion, or until `ends` is set and `wake_up` is called.
 void wait_for_one_of(const void* home, const std::atomic<bool>& ends) noexcept;
 void wake_up() noexcept;
 
-/// Whether one of those that this thread started uses memory that a call is about to use.
+/// Whether work that this thread started uses memory that a call is about to use.
 bool others_use(const agreement::Footprint& memory) noexcept;
 
-/// Keeps something for as long as the program runs, where tools that look for leaks find it.
+/// Keeps an object until the program ends, reachable for leak checkers.
 void keep_for_ever(InMotion* kept) noexcept;
 
-/// The deadline of a wait that looks once, for which no clock is read.
+/// The deadline of a wait that only polls once. No clock is read for it.
 inline constexpr std::chrono::steady_clock::time_point at_once{};
 
-/// When a wait of so many nanoseconds ends: `at_once` for none, and the last time that the clock has if that comes
-/// first.
+/// The deadline of a wait of `nanoseconds`: `at_once` for 0, and at most the last time of the clock.
 std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) noexcept;
 
-/// Tests until it is done or the time is over, and moves others on meanwhile; at least once. Whether it is done.
+/// Calls `test` until it returns true or the deadline has passed, at least once, and advances other work meanwhile.
+/// Returns the last result of `test`.
 template <class Test>
 bool wait_until(const session::Watched& watched, std::chrono::steady_clock::time_point deadline, Test test) {
   const bool is_for_good = deadline == std::chrono::steady_clock::time_point::max();
@@ -107,7 +107,7 @@ void wait_for(const session::Watched& watched, Test test) {
   wait_until(watched, std::chrono::steady_clock::time_point::max(), test);
 }
 
-/// A plan or group for the length of a call; a second call meanwhile is refused.
+/// Holds the turn of a plan or group during a call. A second call meanwhile is refused.
 class Turn {
  public:
   Turn(InMotion& what, const char* name, const char* suggestion) : what_(what) {

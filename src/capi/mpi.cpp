@@ -1,5 +1,5 @@
-// The C functions over MPI: communicators become groups; libsteadfold does the rest.
-// Rank order: that of the call. Cost: a look at what is kept on the communicator, some nanoseconds.
+// The C functions over MPI: makes groups of communicators. libsteadfold does the rest.
+// Rank order: that of the call. Cost: a look-up of the communicator's attribute, some nanoseconds.
 #include "transport/mpi/node_memory.hpp"
 #include "transport/mpi/outside.hpp"
 #include "transport/mpi/rma.hpp"
@@ -26,7 +26,7 @@ const LayerTable& table() {
   return *static_cast<const LayerTable*>(found);
 }
 
-/// What is thrown where no group was made: libsteadfold has set the error text.
+/// Thrown if no group was made. libsteadfold has set the error text.
 struct NoGroup {
   sf_status status;
 };
@@ -49,7 +49,7 @@ class AttachedGroup final : public transport::Attached {
   sf_group* group() const noexcept { return group_; }
 
  private:
-  /// Over the transport that the environment asks for.
+  /// Makes a group over the transport that the environment asks for.
   sf_status make_group(std::unique_ptr<transport::MpiTransport> messages) {
     using transport::TransportChoice;
     const transport::AskedTransport asked = transport::asked_transport(*messages);
@@ -67,7 +67,7 @@ class AttachedGroup final : public transport::Attached {
     return table().make_group(std::move(messages), is_shared ? &node.among : nullptr, &group_);
   }
 
-  std::shared_ptr<transport::Window> window_;  // of the transport, if it has one
+  std::shared_ptr<transport::Window> window_;  // the transport's window, if it has one
   sf_group* group_ = nullptr;
 };
 
@@ -75,7 +75,7 @@ std::unique_ptr<transport::Attached> make_attached(std::unique_ptr<transport::Mp
   return std::make_unique<AttachedGroup>(std::move(transport));
 }
 
-/// Runs `body`, which returns a status; no exception leaves.
+/// Runs `body`, which returns a status, and converts exceptions to a status.
 template <class Body>
 sf_status guarded(Body body) noexcept {
   try {
@@ -102,7 +102,7 @@ void merge_packed(void* from, void* into, int* count, MPI_Datatype* type) {
   }
 }
 
-/// What a call of MPI that makes something local returned.
+/// Converts the result of a local MPI call to a status.
 sf_status status_of(int code, const char* what) {
   if (code == MPI_SUCCESS) return SF_OK;
   sf_set_error_text(
@@ -110,17 +110,17 @@ sf_status status_of(int code, const char* what) {
   return SF_TRANSPORT_FAILED;
 }
 
-/// The communicator that has this number in Fortran.
+/// The communicator with this number in Fortran.
 MPI_Comm communicator_of(int32_t number) noexcept {
 #ifdef STEADFOLD_MPI_ABI
-  return PMPI_Comm_fromint(number);  // MPI_Comm_f2c is no part of the standard's binary interface
+  return PMPI_Comm_fromint(number);  // MPI_Comm_f2c is not part of the standard's binary interface
 #else
   return MPI_Comm_f2c(number);
 #endif
 }
 
-/// Runs `body` on the communicator that has this number in Fortran. Only while there is MPI: before and afterwards the
-/// MPI library would end the program.
+/// Runs `body` on the communicator with this number in Fortran. Refuses before MPI is initialised and after it is
+/// finalised, since the MPI library would end the program.
 template <class Body>
 sf_status over_fortran(int32_t comm, Body body) noexcept {
   return guarded([&] {
@@ -129,7 +129,7 @@ sf_status over_fortran(int32_t comm, Body body) noexcept {
   });
 }
 
-/// Runs `body` on the communicator's group. If there is none, returns the status that says why.
+/// Runs `body` on the communicator's group. If there is no group, returns the status that says why.
 template <class Body>
 sf_status over(MPI_Comm comm, Body body) noexcept {
   sf_group* group = nullptr;
@@ -224,7 +224,8 @@ sf_status sf_accumulator_mpi_op(MPI_Op* op) {
 }
 
 const char* sf_mpi_library(void) {
-  static const auto& text = *new std::string(steadfold::transport::mpi_library());  // as long as anybody may ask
+  static const auto& text =
+      *new std::string(steadfold::transport::mpi_library());  // never destroyed, since callers may keep the pointer
   return text.c_str();
 }
 }

@@ -16,7 +16,7 @@ namespace {
 
 using agreement::Failure;
 
-/// A schedule as texts, which stay as long as the program.
+/// A schedule as texts, which stay valid until the program ends.
 struct Schedule {
   std::string name, about, parameters, collectives, methods, examples, restrictions, source;
 };
@@ -93,7 +93,7 @@ const char* text_in(sf_list list, std::size_t entry, std::string_view heading) {
   return list == SF_LIST_OPTIONS ? options()[entry].about : enumerators(list)[entry].about;
 }
 
-/// What `body` returns, or `otherwise` where there is no memory for texts.
+/// Returns the result of `body`, or `otherwise` if there is no memory for texts.
 template <class Body, class Value>
 Value or_else(Value otherwise, Body body) noexcept {
   caught([&] { otherwise = body(); });

@@ -1,5 +1,5 @@
-// The lists of names that the C interface gives out and understands.
-// Cost: a comparison of texts per entry.
+// The lists of names that the C interface returns and accepts.
+// Cost: one comparison of texts per entry.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ struct ListEntry {
 /// The entries of an enumeration's list, in the order of its numbers.
 std::span<const ListEntry> enumerators(sf_list list) noexcept;
 
-/// The entry of that name in any list. Throws Failure if there is none, or no such list; `what` the name is of.
+/// The position of the entry `name` in any list. Throws Failure if the entry or the list does not exist; `what`
+/// describes the name in the error.
 std::size_t entry_of(sf_list list, std::string_view name, std::string_view what);
 
 /// An option of a call, by name.
@@ -27,8 +28,8 @@ struct Option {
   const char* name;
   const char* about;
   const char* values;
-  void (*set)(sf_call& call, const Option& option, const char* value);  // throws Failure for a value that is none
-  const char* arguments = "";  // which ones of a language say it, so that it is no option there: see sf_list_text
+  void (*set)(sf_call& call, const Option& option, const char* value);  // throws Failure if the value is not valid
+  const char* arguments = "";  // the languages' arguments that set it, so that it is no option there: see sf_list_text
 };
 std::span<const Option> options() noexcept;
 

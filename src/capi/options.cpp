@@ -1,5 +1,5 @@
-// Options of a call, set by name.
-// Cost: a comparison of texts per option.
+// Sets options of a call by name.
+// Cost: one comparison of texts per option.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -32,18 +32,18 @@ Number number_in(const Option& option, std::string_view value, Number least, Num
   return found;
 }
 
-/// A field that is a number, from `least` on.
+/// Sets a field that is a number from `least` to `most`.
 template <auto field, auto least, auto most = std::numeric_limits<decltype(least)>::max()>
 void set_number(sf_call& call, const Option& option, const char* value) {
   call.*field = number_in(option, value, least, most);
 }
-/// One that is an enumerator, by its name.
+/// Sets a field that is an enumerator, by the enumerator's name.
 template <auto field, sf_list list>
 void set_enumerator(sf_call& call, const Option& option, const char* value) {
   using Enumeration = std::remove_reference_t<decltype(call.*field)>;
   call.*field = static_cast<Enumeration>(entry_of(list, value, option.name));
 }
-/// One that is a text of the caller.
+/// Sets a field that is a text of the caller.
 template <const char* sf_call::*field>
 void set_text(sf_call& call, const Option& /*option*/, const char* value) {
   call.*field = value;
@@ -61,7 +61,7 @@ void set_element_count(sf_call& call, const Option& option, const char* value) {
                            : number_in(option, value, std::uint64_t{0}, std::uint64_t{SF_UNKNOWN - 1});
 }
 
-/// Names with commas between them; an empty text is none.
+/// Sets `require` from names separated by commas. An empty text means no guarantees.
 void set_require(sf_call& call, const Option& option, const char* value) {
   std::uint32_t bits = 0;
   std::string_view left = value;
@@ -83,8 +83,9 @@ constexpr Option all[] = {
     {"operation", "what is computed", "the name of an operation",
      set_enumerator<&sf_call::operation, SF_LIST_OPERATIONS>, arrays},
     {"method", "what fixes the bits", "the name of a method", set_enumerator<&sf_call::method, SF_LIST_METHODS>},
-    {"type", "of elements", "the name of a type", set_enumerator<&sf_call::type, SF_LIST_TYPES>, arrays},
-    {"result_type", "of results", "the name of a type", set_enumerator<&sf_call::result_type, SF_LIST_TYPES>, arrays},
+    {"type", "the type of elements", "the name of a type", set_enumerator<&sf_call::type, SF_LIST_TYPES>, arrays},
+    {"result_type", "the type of results", "the name of a type", set_enumerator<&sf_call::result_type, SF_LIST_TYPES>,
+     arrays},
     {"columns", "elements in a row", count, set_number<&sf_call::columns, std::uint64_t{0}>, arrays},
     {"root", "the rank that gets the result", "a rank or all", set_root},
     {"schedule", "the algorithm that moves partials",
@@ -93,29 +94,30 @@ constexpr Option all[] = {
     {"element_bytes", "size of an element of bytes", count, set_number<&sf_call::element_bytes, std::size_t{0}>,
      arrays},
     {"operator_name", "tells user operators apart between ranks", "any text", set_text<&sf_call::operator_name>},
-    {"commutative", "whether the user operator is", flag, set_number<&sf_call::commutative, 0, 1>},
+    {"commutative", "whether the user operator is commutative", flag, set_number<&sf_call::commutative, 0, 1>},
     {"never_fails", "whether the user operator always returns 0", flag, set_number<&sf_call::never_fails, 0, 1>},
     {"writes_right", "whether the user operator writes over its right operand", flag,
      set_number<&sf_call::writes_right, std::int32_t{0}, std::int32_t{1}>},
     {"layout", "which rows of the job this rank brings", "the name of a layout",
      set_enumerator<&sf_call::layout, SF_LIST_LAYOUTS>, vectors},
     {"rows", "rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>, arrays},
-    {"require", "what the bits must not depend on", "names of guarantees with commas between them", set_require},
-    {"threads", "how many go through this rank's rows", count, set_number<&sf_call::threads, std::uint32_t{0}>},
-    {"bins", "of the method binned", "2, 3, 4, or 0 for the library's choice",
+    {"require", "what the bits must not depend on", "names of guarantees, separated by commas", set_require},
+    {"threads", "the number of threads that read this rank's rows", count,
+     set_number<&sf_call::threads, std::uint32_t{0}>},
+    {"bins", "the number of bins of method binned", "2, 3, 4, or 0 for the library's choice",
      set_number<&sf_call::bins, std::uint32_t{0}, std::uint32_t{4}>},
     {"sweep", "how binned finds the largest term", "the name of a sweep",
      set_enumerator<&sf_call::sweep, SF_LIST_SWEEPS>},
-    {"collective", "which ranks get what", "the name of a collective",
+    {"collective", "which ranks get which results", "the name of a collective",
      set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>, vectors},
 };
 
 const std::byte* bytes_of(const sf_call& call) { return reinterpret_cast<const std::byte*>(&call); }
 
-/// Writes the changed fields back to a caller whose struct may be shorter.
+/// Writes the changed fields back to the caller's struct, which may be shorter.
 void give_back(const sf_call& changed, const Option& option, sf_call& callers) {
   const std::size_t known = std::min(callers.size, sizeof(sf_call));
-  sf_call without = detail::call_of_defaults();  // what the library would take fields to be that it cannot see
+  sf_call without = detail::call_of_defaults();  // the values that the library assumes for missing fields
   if (!std::equal(bytes_of(without) + known, bytes_of(without) + sizeof without, bytes_of(changed) + known))
     throw Failure(Status::unsupported, "option " + std::string(option.name) + " for an sf_call of " +
                                            std::to_string(callers.size) + " bytes (it has no place for the option), " +

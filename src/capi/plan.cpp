@@ -1,5 +1,5 @@
 // The C functions of plans and bundles.
-// Rank order: that of the call. Cost: that of the call.
+// Rank order and cost: those of the call.
 #include <cstddef>
 
 #include "capi/boundary.hpp"
@@ -19,10 +19,10 @@ namespace {
 sf_plan& require(const sf_plan* plan) {
   if (plan == nullptr)
     throw Failure(Status::invalid_argument, "no plan (the pointer is null), bind one with sf_plan_bind");
-  return const_cast<sf_plan&>(*plan);  // which turn it is changes in what only looks, too
+  return const_cast<sf_plan&>(*plan);  // read-only functions take a turn too
 }
 
-/// A plan for the length of a call.
+/// Uses a plan during a call.
 class PlanInUse {
  public:
   explicit PlanInUse(const sf_plan* plan)
@@ -32,7 +32,7 @@ class PlanInUse {
   steadfold::execution::Plan* operator->() const noexcept { return handle_.plan.get(); }
   steadfold::execution::Plan& operator*() const noexcept { return *handle_.plan; }
 
-  /// Starts a run, which whoever waits moves on.
+  /// Starts a run, which this thread advances whenever it waits.
   void start(std::span<const Data> data) const {
     begin(data, false);
     handle_.is_started = true;
@@ -65,7 +65,7 @@ class PlanInUse {
   steadfold::session::Stay stay_;
 };
 
-/// A plan for the length of a call that sends messages. Throws Failure if its transport can send nothing any more.
+/// Uses a plan during a call that sends messages. Throws Failure if its transport can no longer send.
 PlanInUse ready(const sf_plan* plan) {
   require(plan).plan->require_usable();
   return PlanInUse(plan);
@@ -78,7 +78,7 @@ void require_success(const steadfold::execution::Plan& plan) {
 static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, mask) == offsetof(Data, mask) &&
               offsetof(sf_data, label) == offsetof(Data, label));
 
-/// A bundle's.
+/// The data of a bundle.
 std::span<const Data> data_of(const sf_data* data, size_t count) {
   if (data == nullptr) return {};
   return {reinterpret_cast<const Data*>(data), count};
@@ -173,8 +173,8 @@ const char* sf_plan_schedule(const sf_plan* plan) {
   return plan == nullptr ? "" : plan->plan->agreed().chosen.schedule.c_str();
 }
 
-/// A run under way is given up: MPI cannot take back what is being sent, so the memory that is sent from stays. A plan
-/// that another thread is using stays whole.
+/// Gives up a run under way. MPI cannot cancel a send, so the memory from which it sends is kept. A plan that another
+/// thread is using is not freed.
 void sf_plan_free(sf_plan* plan) {
   if (plan == nullptr || !plan->retire()) return;
   if (!plan->plan->running()) {
@@ -185,7 +185,7 @@ void sf_plan_free(sf_plan* plan) {
     const steadfold::session::Stay stay(plan->watched);
     plan->plan->require_usable();
     plan->plan->give_up();
-  } catch (const std::exception&) {  // MPI or the team has ended, and with it whoever waits
+  } catch (const std::exception&) {  // MPI or the team has ended, so nobody waits
   }
   steadfold::capi::keep_for_ever(plan);
 }
@@ -196,7 +196,7 @@ void sf_plan::move() noexcept {
     const steadfold::session::Stay stay(watched.as_mover());
     plan->require_usable();
     if (plan->test()) leave_motion();
-  } catch (const std::exception&) {  // whoever asks for it hears of that
+  } catch (const std::exception&) {  // the next test or wait reports it
     if (watched.has_ended()) leave_motion();
   }
 }

@@ -17,7 +17,7 @@ ProgressThread::~ProgressThread() {
 
 void ProgressThread::run(const void* home) noexcept {
   constexpr std::chrono::microseconds between_polls(20);
-  constexpr unsigned long punctual = 1000;  // nanoseconds; else Linux adds 50 microseconds to every nap
+  constexpr unsigned long punctual = 1000;  // nanoseconds; by default Linux adds 50 microseconds to every sleep
   prctl(PR_SET_TIMERSLACK, punctual);
   const arithmetic::PromisedEnvironment environment;
   while (!ends_) {

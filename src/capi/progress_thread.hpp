@@ -1,5 +1,5 @@
-// A thread that moves on what was started on a group while its owner computes.
-// Cost: a poll every 20 microseconds while something is under way, else none.
+// A thread that advances a group's started work while its owner computes.
+// Cost: one poll every 20 microseconds while work is under way, else none.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace steadfold::capi {
 
 class ProgressThread {
  public:
-  /// Throws std::system_error if the system refuses a thread.
+  /// Throws std::system_error if the system refuses to create a thread.
   explicit ProgressThread(const void* home) : thread_([this, home] { run(home); }) {}
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;

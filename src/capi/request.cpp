@@ -1,6 +1,6 @@
-// The C functions that start calls, and those that end them.
-// Rank order: that of the call. Cost: that of the call; a test is one poll, or two if more is under way. Source:
-// [S4] for timeouts.
+// The C functions that start calls, and the functions that end them.
+// Rank order: that of the call. Cost: that of the call. A test is one poll, or two if other work is under way.
+// Source: End et al. for timeouts.
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
 #include "steadfold/steadfold_fortran.h"
@@ -27,7 +27,7 @@ struct sf_request {
   sf_group* group;
   Group::Started call;
   sf_plan** plan = nullptr;
-  std::unique_ptr<sf_plan> made;  // what goes there
+  std::unique_ptr<sf_plan> made;  // the plan that the caller gets
   sf_interval* mine = nullptr;
   uint64_t* element_count = nullptr;
   bool has_ended = false;
@@ -42,7 +42,7 @@ sf_request& required(sf_request* request) {
   return *request;
 }
 
-/// Hands out what the call came to.
+/// Reports the result of the call.
 void end(sf_request& request, Group& group) {
   request.has_ended = true;
   try {
@@ -67,7 +67,8 @@ bool test(sf_request& request, const GroupInUse& group) {
   return true;
 }
 
-/// Polls until the call has ended, the deadline is over or `ends()` is true. Returns whether the call has ended.
+/// Polls until the call has ended, the deadline has passed or `ends()` returns true. Returns whether the call has
+/// ended.
 template <class Ends>
 bool wait_until(sf_request& request, std::chrono::steady_clock::time_point deadline, Ends ends) {
   if (request.has_ended) return true;
@@ -84,7 +85,7 @@ void require_success(const sf_request& request) {
   if (request.failure) std::rethrow_exception(request.failure);
 }
 
-/// A request for what `start(group, request)` starts.
+/// Makes a request, which `start(group, request)` must start.
 template <class Start>
 sf_status started(sf_group* group, sf_request** request, const Start& start) {
   return guarded([&] {

@@ -13,7 +13,7 @@ namespace {
 
 using agreement::Failure;
 
-/// What the first headers with sizes had: sf_call ended with `grid`.
+/// The struct's size in the first headers with sizes, where sf_call ended with `grid`.
 template <class Struct>
 struct First;
 template <>
@@ -29,7 +29,7 @@ struct First<sf_arrays> {
   static constexpr sf_arrays defaults = detail::arrays_of_nothing();
 };
 
-/// More is no size, but what was in memory that nobody has written.
+/// A larger size is taken for uninitialised memory.
 constexpr size_t most_bytes = 65536;
 
 template <class Struct>
@@ -67,7 +67,7 @@ const Struct& made_whole(const Struct& given, Struct& room) {
   return room;
 }
 
-/// Writes no more than the caller's `size` bytes.
+/// Writes at most `size` bytes, the caller's size of the struct.
 template <class Struct>
 sf_status begin(Struct* given, size_t size) {
   return caught([&] {

@@ -1,6 +1,6 @@
-// The C functions of teams: workers become groups over memory that all those of a process see, and what connects the
-// processes, if there are several.
-// Cost: sf_team_group is some nanoseconds. Source: [S2].
+// The C functions of teams. Workers become groups over memory that all workers of a process see. If there are several
+// processes, a transport between them connects the workers.
+// Cost: sf_team_group takes some nanoseconds. Source: Lapillonne & Peltekov 2013.
 #include "steadfold/steadfold_team.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using steadfold::transport::Rank;
 using steadfold::transport::usable_processors;
 using steadfold::transport::Workers;
 
-/// Where workers go when they are bound: on these processors there are so many places, and worker 0 has `first`.
+/// The processors to which workers are bound, the number of places on them, and the place of worker 0.
 struct BoundPlaces {
   cpu_set_t processors = usable_processors();
   Rank first = 0;
@@ -46,7 +46,7 @@ struct sf_team final {
   }
 
   std::shared_ptr<steadfold::session::Watch> watch;
-  std::vector<std::unique_ptr<sf_group, EndGroup>> workers;  // their groups, which the first call on each sets up
+  std::vector<std::unique_ptr<sf_group, EndGroup>> workers;  // the first call on a group sets it up
   BoundPlaces places;
 };
 
@@ -63,7 +63,7 @@ sf_group* require(sf_team* team, std::int32_t worker) {
   if (worker < 0 || static_cast<std::size_t>(worker) >= team->workers.size())
     throw Failure(Status::invalid_argument, "worker " + std::to_string(worker) + " (the team has " +
                                                 std::to_string(team->workers.size()) +
-                                                "), count from 0 and make a team of as many as there are threads");
+                                                "), count from 0, and make a team with one worker per thread");
   return team->workers[static_cast<std::size_t>(worker)].get();
 }
 
@@ -73,10 +73,10 @@ void require_workers(std::int32_t workers) {
                                                 std::to_string(SF_TEAM_MOST) + "), give one per thread");
 }
 
-/// Whether so many workers have to share these processors.
+/// Whether this number of workers must share these processors.
 bool share(std::int64_t workers, const cpu_set_t& processors) noexcept { return workers > CPU_COUNT(&processors); }
 
-/// Throws for what the environment can't mean, even where nobody binds.
+/// Whether workers may be bound. Throws if the environment variable has an invalid value, even if nobody binds.
 bool may_bind() {
   const char* const text = std::getenv("STEADFOLD_BIND");
   const std::string_view asked = text == nullptr ? "on" : text;
@@ -86,13 +86,13 @@ bool may_bind() {
   return asked == "on";
 }
 
-/// What a process says of itself when a team of several is made; what is wrong with its call stands behind.
+/// The data that a process sends when a team of several processes is made. The error of its call, if any, follows.
 struct Offer {
   std::int32_t workers = 0;
   cpu_set_t processors = {};
 };
 
-/// Throws what was wrong on a process, the same on every one, if anything was.
+/// Throws the error of a process, if it has one. It is the same error on all processes.
 void require_none(Rank process, std::span<const std::byte> wrong) {
   if (!wrong.empty())
     throw Failure(Status::invalid_argument, "rank " + std::to_string(process) + ": " +
@@ -125,7 +125,7 @@ class Offers {
     return offer;
   }
   Rank count() const { return static_cast<Rank>(all_.first.size()) - 1; }
-  /// Throws the same on every process.
+  /// Throws the same error on every process.
   void require_all() const {
     for (Rank process = 0; process < count(); ++process) {
       require_none(process, all_.of(process).subspan(sizeof(Offer)));
@@ -148,7 +148,7 @@ class Offers {
     }
     return places;
   }
-  /// Whether the workers of this process share processors, or all those on its node do.
+  /// Whether the workers of this process share processors, or all workers on its node do.
   bool share_cores(Rank own) const {
     if (share(of(own).workers, of(own).processors)) return true;
     std::int64_t workers = 0;

@@ -177,7 +177,7 @@ TEST(AccumulatorsOfArrays, RefuseWhatTheyCannotTake) {
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "elements of type f32");
   wrong = right;
   wrong.kept = 4;
-  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "an axis is kept that is not there");
+  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "an axis to keep does not exist");
   wrong = right;
   wrong.factors = given;
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "make one of products");

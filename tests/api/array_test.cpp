@@ -274,7 +274,7 @@ TEST(Arrays, AxesToKeepAscend) {
   for (const std::vector<int>& keep : {std::vector{1, 0}, {0, 0}, {-1, 1}, {1, -1}})
     expect_refused([&] { sum(rows, {.keep = keep}); }, "axes to keep that do not ascend");
   for (const std::vector<int>& keep : {std::vector{2}, {-3}, {0, 2}})
-    expect_refused([&] { sum(rows, {.keep = keep}); }, "an axis is kept that is not there");
+    expect_refused([&] { sum(rows, {.keep = keep}); }, "an axis to keep does not exist");
   EXPECT_EQ(sum(rows, {.keep = {0, -1}}), x);
 }
 
@@ -331,8 +331,8 @@ TEST(Arrays, ThatDoNotFitAreRefused) {
   const std::vector<char> bytes(24, 1);
   const std::vector<float> floats(24);
   const Array<double> x(numbers.data(), {2, 3, 4});
-  expect_refused([&] { sum(x, {.keep = {3}}); }, "an axis is kept that is not there (the elements have 3 axes)");
-  expect_refused([&] { sum(x, {.keep = {-4}}); }, "an axis is kept that is not there");
+  expect_refused([&] { sum(x, {.keep = {3}}); }, "an axis to keep does not exist (the elements have 3 axes)");
+  expect_refused([&] { sum(x, {.keep = {-4}}); }, "an axis to keep does not exist");
   expect_refused([&] { sum(x, {.where = Array<char>(bytes.data(), {3})}); },
                  "a mask of shape (3) for elements of shape (2, 3, 4)");
   expect_refused(

@@ -356,8 +356,8 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
     sf::Axes axes;
     axes.keep = {first, 0};
     EXPECT_EQ(text_of([&] { return sf::sum(column, axes).size(); }),
-              "axes to keep that do not ascend (results stand in the order of the array's axes), list each once, in "
-              "order");
+              "axes to keep that do not ascend (results have the order of the array's axes), list each axis once, "
+              "in order");
   }
   const std::vector<int> labels = {0, 2, 1};
   EXPECT_EQ(text_of([&] { return sf::sum_by(x, labels, 2).size(); }),

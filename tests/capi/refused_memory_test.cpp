@@ -247,7 +247,7 @@ bool says_why(const std::string& text) {
                                  "no room for 1 result",
                                  "no room for 3 results",
                                  "no room for 4 results",
-                                 "an axis is kept that is not there"};
+                                 "an axis to keep does not exist"};
   return std::ranges::any_of(reasons, [&](const char* each) { return text.find(each) != std::string::npos; });
 }
 
