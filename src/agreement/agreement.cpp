@@ -12,8 +12,8 @@
 namespace steadfold::agreement {
 namespace {
 
-/// The fixed parts of a proposal: its beginning, which the texts follow, and the beginning of each call, which the
-/// call's intervals follow.
+/// The fixed parts of a proposal: its head, which the texts follow, and the head of each call, which the call's
+/// intervals follow.
 struct ProposalHead {
   Status status = Status::ok;
   Asked asked = Asked::reduction;
@@ -50,7 +50,7 @@ void append(std::vector<std::byte>& out, const void* data, std::size_t bytes) {
   std::memcpy(out.data() + out.size() - bytes, data, bytes);
 }
 
-/// Takes what a rank tells apart from front to back.
+/// Reads the bytes of a rank's proposal from front to back.
 class ProposalReader {
  public:
   explicit ProposalReader(std::span<const std::byte> bytes) : at_(bytes.data()) {}
@@ -110,7 +110,7 @@ std::string_view name_of(Asked asked) noexcept {
   return names[static_cast<std::size_t>(asked)];
 }
 
-/// The difference between two ranks' calls in words; empty if they are the same.
+/// Describes the difference between two ranks' calls, or returns an empty text.
 std::optional<std::string> difference(const Proposal& first, const Proposal& mine) {
   const auto name = [](const std::string& schedule) { return schedule.empty() ? "auto" : schedule; };
   if (mine.asked != first.asked)
@@ -139,7 +139,7 @@ void require_same_calls(const std::vector<Proposal>& proposals) {
   }
 }
 
-/// Ranks 0, 1, ... with so many rows, one after the other.
+/// The layout of ranks 0, 1, ... with these numbers of rows, one rank after the other.
 order::Layout in_rank_order(std::span<const Count> counts) {
   Count total = 0;
   for (const Count count : counts) total = sum_of_rows(total, count);
@@ -161,7 +161,7 @@ order::Layout layout_of(std::vector<Proposal>& proposals, std::size_t call) {
   return in_rank_order(counts);
 }
 
-/// What ranks tell each other of the layout of a call, if they all make the same one.
+/// The facts about a call's layout that ranks must tell each other, if they all make the same call.
 enum class Telling : std::uint8_t { nothing, rows, fingerprint, lists };
 
 Telling telling_of(const Description& description) noexcept {
@@ -173,10 +173,10 @@ Telling telling_of(const Description& description) noexcept {
   }
 }
 
-/// What is known when all ranks have told that; nothing where they have told that some list is wrong.
+/// The layout that follows from all that was told, or `nullopt` if a rank has told that its list is wrong.
 std::optional<order::Layout> layout_of(const Call& call, const Description& description, Rank rank_count,
                                        std::span<ProposalReader> told) {
-  std::vector<Count> counts(static_cast<std::size_t>(rank_count), 1);  // MPI's shape
+  std::vector<Count> counts(static_cast<std::size_t>(rank_count), 1);  // one row per rank
   order::Coverage all;
   std::vector<std::vector<order::Interval>> lists;
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
@@ -197,10 +197,10 @@ std::optional<order::Layout> layout_of(const Call& call, const Description& desc
   if (description.layout != LayoutKind::grid) return in_rank_order(counts);
   if (needs_lists(description)) return order::Layout::of(*call.grid);
   for (Rank rank = 0; rank < rank_count; ++rank) counts[static_cast<std::size_t>(rank)] = call.grid->count(rank);
-  return in_rank_order(counts);  // no index counts
+  return in_rank_order(counts);  // indices do not count
 }
 
-/// Adds a call to what is agreed on, whose layout and blocks are known; `where` begins the text of a failure.
+/// Adds a call, whose layout and blocks are known, to the agreement. The text of a failure begins with `where`.
 void add_member(Agreement& agreed, const Description& description, order::Layout known, std::vector<Count> blocks,
                 const std::string& where) {
   auto layout = std::make_shared<const order::Layout>(std::move(known));
@@ -216,7 +216,7 @@ void add_member(Agreement& agreed, const Description& description, order::Layout
                             .blocks = std::move(blocks)});
 }
 
-/// Members with one layout share it by place, too.
+/// Members with the same layout also share the layout by place.
 void take_nodes(Agreement& agreed, const std::shared_ptr<const order::Nodes>& nodes) {
   agreed.nodes = nodes;
   if (nodes->are_runs()) return;
@@ -239,8 +239,8 @@ void require_served(const Agreement& agreed) {
   for (const order::Layout* const layout : layouts) {
     if (!layout->in_rank_order())
       throw Failure(Status::unsupported,
-                    "a scan of this layout (what stands before a rank follows the ranks), give "
-                    "every rank the elements behind those of the rank before it");
+                    "a scan of this layout (a scan needs elements in rank order), give every rank "
+                    "the elements that follow the elements of the rank before it");
   }
 }
 
@@ -250,7 +250,7 @@ void take_schedule(Agreement& agreed, const std::string& text, std::span<const D
   agreed.schedule = checked_schedule(agreed.chosen.schedule, descriptions, means.rows, means.may_differ);
 }
 
-/// The schedule of what is agreed otherwise, which was asked for by `text` if that is not empty.
+/// Chooses the schedule when all else is agreed. `text` is the schedule for which the caller asked, or empty.
 void choose(Agreement& agreed, const std::string& text, const Means& means) {
   std::vector<Description> descriptions;
   descriptions.reserve(agreed.members.size());

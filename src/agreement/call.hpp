@@ -1,4 +1,4 @@
-// One reduction as a rank asks for it, and the data that it brings.
+// One reduction as a rank asks for it, and its data.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,9 @@ enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per
 using arithmetic::Sweep;
 using schedule::Collective;
 
-/// The root where there is none.
+/// The root of a call whose result goes to all ranks.
 inline constexpr Rank all_ranks = -1;
-/// What a root of -1 comes as from callers to whom -1 is no rank, rather than all_ranks
+/// The root that callers get for -1 if -1 is no valid rank for them, in place of all_ranks
 /// (include/steadfold/operators.hpp).
 inline constexpr Rank minus_one = std::numeric_limits<Rank>::min();
 /// The reduction whose result goes to this root, or to all ranks.
@@ -44,23 +44,23 @@ constexpr Collective reduction_to(Rank root) noexcept {
 }
 
 inline constexpr std::uint32_t default_bin_count = 3;
-inline constexpr unsigned most_threads = 4096;  // that a rank may ask for
+inline constexpr unsigned most_threads = 4096;  // the most that a rank may ask for
 
-/// How the operands of a call stand where its rows do not touch: as axes in C order, of the rows and then of the
-/// columns.
+/// The places of a call's operands if its rows are not contiguous: axes in C order, first the axes of rows, then the
+/// axes of columns.
 struct Array {
   std::array<arithmetic::Axis, arithmetic::most_axes + 1> axes{};
   std::size_t row_axes = 1;
   std::size_t column_axes = 1;
-  Bytes mask_bytes = 0;  // of an element of the mask; 0: there is none
+  Bytes mask_bytes = 0;  // of an element of the mask; 0: no mask
   bool mask_has_columns = false;
-  bool is_aligned = true;  // the first element, and so all of them unless strides say otherwise
-  bool is_listed = false;  // the data are a list of addresses, one for every column
+  bool is_aligned = true;  // the first element is aligned, and so are all others unless strides say otherwise
+  bool is_listed = false;  // the data are a list of addresses, one for each column
   arithmetic::Labels labels = {};
-  arithmetic::Operands data = {};  // where the operands begin, unless a call's Data say otherwise
+  arithmetic::Operands data = {};  // the beginning of the operands, unless a call's Data say otherwise
 };
 
-/// What ranks know of each other's arrays.
+/// The facts about an array that must be equal on all ranks.
 enum class ArrayForm : std::uint32_t {
   none,
   whole,
@@ -78,9 +78,9 @@ struct Call {
   arithmetic::Type type = arithmetic::Type::f64;
   arithmetic::Type result_type = arithmetic::Type::f64;
   Count columns = 1;
-  Rank root = all_ranks;  // Collective::reduce has one
+  Rank root = all_ranks;  // only for Collective::reduce
   Collective collective = Collective::allreduce;
-  std::span<const Count> blocks = {};  // Collective::reduce_scatter: the columns of each rank
+  std::span<const Count> blocks = {};  // Collective::reduce_scatter: the number of columns of each rank
   std::string_view schedule = {};      // empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
@@ -96,24 +96,23 @@ struct Call {
   std::uint32_t bin_count = 0;  // binned: 2 to 4, or 0 for default_bin_count
   Sweep sweep = Sweep::single_sweep;
 
-  Guarantees require =
-      guarantee::none;  // the call is refused where it cannot keep them; ranks need not ask for the same
+  Guarantees require = guarantee::none;  // refused if the call cannot keep them; may differ between ranks
 
-  unsigned threads = 1;  // that lift this rank's rows; ranks need not have as many
+  unsigned threads = 1;  // that lift this rank's rows; may differ between ranks
 
-  const Array* array = nullptr;  // null: rows touch
+  const Array* array = nullptr;  // null: rows are contiguous
 };
 
-/// Where one call's rows are and where its result goes.
+/// The addresses of one call's rows and of its result.
 struct Data {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;  // the other factors of a dot product, or the mask of a masked sum
   std::byte* result = nullptr;
   const std::byte* mask = nullptr;   // of an array
-  const std::byte* label = nullptr;  // likewise
+  const std::byte* label = nullptr;  // of an array
 };
 
-/// The data where they are given, else those of an array.
+/// The data if they are given, otherwise the data of the array.
 inline Data located(const Data& data, const arithmetic::Operands& array) noexcept {
   return {.first = data.first != nullptr ? data.first : array.first,
           .second = data.second != nullptr ? data.second : array.second,
@@ -121,7 +120,7 @@ inline Data located(const Data& data, const arithmetic::Operands& array) noexcep
           .mask = data.mask != nullptr ? data.mask : array.mask,
           .label = data.label != nullptr ? data.label : array.label};
 }
-/// The schedule that was asked for by name; empty where the choice is the library's.
+/// The schedule that the caller named, or empty if the library chooses.
 constexpr std::string_view asked_schedule(const Call& call) noexcept {
   return call.schedule == "auto" ? std::string_view() : call.schedule;
 }

@@ -21,27 +21,28 @@ std::optional<std::string> refusal(const schedule::Spec& spec, const Description
   return schedule::refusal(spec, call.collective, root, merging, operator_kind(call));
 }
 
-/// The tree of a reduce with few rounds that serves all calls: that of `binomial` keeps rank order at root 0 only.
+/// The tree with few rounds for a reduce that serves all calls. `binomial` keeps rank order only at root 0.
 std::string few_rounds_to_root(std::span<const Description> calls) {
   const bool needs_order = std::ranges::any_of(
       calls, [](const Description& call) { return !row_of(call.method).merging.is_associative && !call.commutes; });
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
-/// Schedules with groups merge in an order that follows the machine, and results must not.
+/// Whether the call may use a schedule with groups: their order of merging depends on the machine, and results must
+/// not.
 bool may_take_groups(const schedule::Spec& spec, const Description& call) {
   return merging_of(call).is_associative && !refusal(spec, call);
 }
 
-/// The schedule of the fewest rounds: the choice unless another is cheaper by far.
+/// The schedule with the fewest rounds, which is chosen unless another is much faster.
 std::string by_rounds(std::span<const Description> calls) {
   const Collective collective = calls.front().collective;
   if (collective == Collective::reduce_scatter) return "halving_doubling";
   return collective == Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
-/// The schedule of a bundle, which no model covers: two_level if that always pays and every call may take it, else the
-/// one of the fewest rounds.
+/// The schedule of a bundle, which the model does not cover: two_level if groups always pay and every call may use it,
+/// otherwise the schedule with the fewest rounds.
 std::string by_rounds(std::span<const Description> calls, const order::Nodes* nodes) {
   const schedule::Spec two_level = schedule::parse("two_level");
   const auto may_take_it = [&](const Description& call) { return may_take_groups(two_level, call); };
@@ -55,9 +56,9 @@ struct Timed {
   double seconds;
 };
 
-constexpr double worthwhile = 0.9;  // of the time; models are not that exact
+constexpr double worthwhile = 0.9;  // of the time, since models are not more accurate
 
-/// The first, unless the quickest of the others takes less than this `share` of its time.
+/// The first schedule, unless the fastest of the others takes less than `share` of its time.
 Chosen chosen_among(std::span<const Timed> all, double share) {
   const auto quicker = [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; };
   const auto others = all.subspan(1);
@@ -73,7 +74,7 @@ Chosen chosen_among(std::span<const Timed> all, double share) {
   return chosen;
 }
 
-/// Of a user's operator nothing but sizes is known here.
+/// Chooses by the model. For a user's operator the model knows only sizes.
 Chosen by_model(const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                 const Network& network) {
   const order::Layout* const layouts = &layout;
@@ -82,13 +83,13 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
     return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, network);
   };
   const std::string usual = by_rounds(std::span(&call, 1));
-  if (layout.rank_count() == 1) return {.schedule = usual};  // nothing to send, nothing to compare
+  if (layout.rank_count() == 1) return {.schedule = usual};  // there are no messages
   const auto of_usual = seconds(schedule::parse(usual));
   if (!of_usual) return {.schedule = usual};
   std::vector<Timed> all = {{usual, *of_usual}};
   for (const schedule::Row& row : schedule::registry()) {
-    // What is gained by merging what comes first the model does not see. Where ranks count twice, partials cannot be
-    // checked for their number of rows, which a merge less is not worth.
+    // The model does not see the gain of merging in the order of arrival. If ranks count twice, the number of rows of a
+    // partial cannot be checked, and one merge less is not worth this.
     const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
     if (row.name == usual || is_other) continue;
     for (const std::string& name : names_to_try(row, layout.rank_count()))
@@ -97,8 +98,8 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   return chosen_among(all, worthwhile);
 }
 
-/// A schedule with groups, if it is cheaper by far than `best`, since the ranks of a node send to other nodes through
-/// one link, or since what is inside is quicker; or if groups always pay.
+/// A schedule with groups, if groups always pay or if it is much faster than `best`. It may be faster because the ranks
+/// of a node share one link to other nodes, or because the link inside a node is faster.
 Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                 const Network& network, const order::Nodes& nodes) {
   const bool may_pay = nodes.share_links() || network.inside != network.link;
@@ -131,12 +132,13 @@ Chosen by_model(const Description& call, const order::Layout& layout, const Netw
   return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, network, *nodes);
 }
 
-/// [S3]: binomial trees (a chain where these lose a needed order) and recursive doubling for short messages, else
-/// halves are scattered and gathered; in reduce only for powers of two, and never for operators of users in allreduce.
-/// Reduce_scatter by halves, long vectors each from all to all; scans by recursive doubling.
+/// MPICH's choice (Balaji & Kimpe). Short messages use binomial trees (or a chain, where trees lose a needed order) and
+/// recursive doubling. Longer messages are scattered in halves and gathered; in reduce only for powers of two, in
+/// allreduce never for user operators. reduce_scatter uses halves, and for long vectors an exchange of all with all.
+/// Scans use recursive doubling.
 std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   constexpr Bytes most_short = 2048;
-  constexpr Bytes most_halved = 524288;  // bytes, for reduce_scatter
+  constexpr Bytes most_halved = 524288;  // in bytes, for reduce_scatter
   const Description& call = calls.front();
   const auto ranks = static_cast<Count>(rank_count);
   const Count power = Count{1} << order::floor_log2(ranks);

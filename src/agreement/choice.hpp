@@ -1,6 +1,6 @@
-// Which schedule serves a call, and why one that was asked for does not.
-// Rank order: the choice keeps it where the operator needs it. Cost: O(rows of the registry), and for nodes at most
-// 2^16 steps of each row. Source: [S3] sections III.A and III.B for MPICH's switch points.
+// Chooses the schedule of a call, and explains why a named schedule cannot serve it.
+// Rank order: the chosen schedule keeps it if the operator needs it. Cost: O(rows of the registry), and for nodes at
+// most 2^16 steps of each row. Source: Balaji & Kimpe, sections III.A and III.B, for MPICH's switch points.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,31 @@
 
 namespace steadfold::agreement {
 
-/// A schedule, and what it was compared with.
+/// A schedule, and the result of the comparison with other schedules.
 struct Chosen {
   std::string schedule;
-  std::optional<double> seconds = {};  // predicted; nothing where the schedule was not compared with others
-  std::string next = {};               // the best of the others by its predicted time; empty: there is none
+  std::optional<double> seconds = {};  // predicted time; nullopt if there was no comparison
+  std::string next = {};               // the next best by predicted time, or empty
   double next_seconds = 0;
 };
 
-/// "predicted 5.53 us by messages, next bruck with 6.10 us"; empty where nothing was compared.
+/// "predicted 5.53 us by messages, next bruck with 6.10 us", or empty if there was no comparison.
 std::string text_of(const Chosen& chosen);
 
-/// The names by which `auto` tries a row: one, and one for each number of ports that is proved, if the row has some,
-/// until a rank sends to all others at once.
+/// The names with which `auto` tries a row: one name, or, if the row has ports, one for each number of ports that is
+/// proved, until a rank sends to all others at once.
 std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count);
 
-/// Turns a name that is no row into one that is: `auto` takes the row that the model finds cheapest on that network,
-/// `mpich` the one that MPICH would take, by size and powers of two. Other names are returned
-/// as they are. The calls are those of one bundle and have one root; `layout` is that of the first. On several `nodes`
-/// (null: one, or nobody knows) `auto` considers schedules with groups, where they change no bits, and takes one where
-/// groups always pay.
+/// Replaces the name of a policy by the name of a row; returns other names unchanged. `auto` takes the row that the
+/// model predicts to be fastest on this network. `mpich` takes the row that MPICH would take, by size and powers of
+/// two. The calls belong to one bundle and have one root. `layout` is the layout of the first call. With several
+/// `nodes` (null: there is one, or they are unknown) `auto` also tries schedules with groups, if they change no bits,
+/// and takes one if groups always pay.
 Chosen chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
                        const Network& network, const order::Nodes* nodes = nullptr);
 
-/// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ`: as in schedule::Merging.
+/// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ` is that of
+/// schedule::Merging.
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
                                 schedule::Rows rows = schedule::registry(), bool may_differ = false);
 

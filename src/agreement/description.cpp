@@ -17,7 +17,7 @@ using arithmetic::is_rounded_once;
 using arithmetic::Operation;
 using arithmetic::Type;
 
-/// One round of a multiply-xor-shift mix: every bit of the input reaches every bit of the result.
+/// One round of a multiply-xor-shift mix: every bit of the input affects every bit of the result.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   return hash ^ (hash >> 29);
@@ -29,7 +29,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// What a call's elements are combined as.
+/// The type in which a call's elements are combined.
 Type combined_type(Operation operation, Type type, Type result, bool rounds_once) {
   const auto conversion = arithmetic::conversion(operation, type, result, rounds_once);
   return conversion ? conversion->type : type;
@@ -81,13 +81,13 @@ ArrayForm form_of(const Array& array) {
 
 }  // namespace
 
-/// No order can change a bit of min, max and integers: `plain` keeps every promise there, and moves the fewest bytes.
+/// For min, max and integers no order changes a bit. So `plain` keeps every promise, and moves the fewest bytes.
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   const arithmetic::OperationRow& row = row_of(call.operation);
   const Method method = method_of(call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default);
   if (call.operation == Operation::user || is_rounded_once(call.operation)) return method;
-  if (call.type == Type::bytes) return Method::tree;  // no call at all: validate says so
+  if (call.type == Type::bytes) return Method::tree;  // an invalid call; validate reports it
   const Type type = combined_type(call.operation, call.type, call.result_type, false);
   if (arithmetic::built_in(row.combined_by, type).order_free) return Method::plain;
   return method == Method::exact && row.served_by.tree && !is_double_or_float(type) ? Method::tree : method;
@@ -112,7 +112,7 @@ Description describe(const Call& call) noexcept {
   d.schedule = hash_of(asked_schedule(call));
   d.commutes = !is_user || call.user.commutative;
   const bool has_labels = call.array != nullptr && call.array->labels.groups > 0;
-  d.may_fail = (is_user && call.user_may_fail) || has_labels;  // that no group has
+  d.may_fail = (is_user && call.user_may_fail) || has_labels;  // a label may name no group
   if (call.array != nullptr) {
     d.array = form_of(*call.array);
     d.groups = call.array->labels.groups;
@@ -133,7 +133,8 @@ std::uint64_t digest_of(const Description& description) noexcept {
 
 std::uint64_t digest_of(std::span<const Description> calls) noexcept {
   std::uint64_t hash = digest_of(calls.front());
-  for (const Description& call : calls.subspan(1)) hash = mix(mix(hash, 0), digest_of(call));  // their order counts
+  for (const Description& call : calls.subspan(1))
+    hash = mix(mix(hash, 0), digest_of(call));  // the order of calls counts
   return hash;
 }
 
@@ -152,7 +153,7 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
   if (mine.sweep != other.sweep) return differ("sweep", sweep_name(mine.sweep), sweep_name(other.sweep));
   if (mine.layout != other.layout) return differ("layout", layout_name(mine.layout), layout_name(other.layout));
-  if (mine.grid != other.grid) return "grids of other axes";
+  if (mine.grid != other.grid) return "grids with different axes";
   if (asked_name(mine.collective) != asked_name(other.collective))
     return differ("collective", asked_name(mine.collective), asked_name(other.collective));
   if (mine.root != other.root) return differ("root", text_of_root(mine.root), text_of_root(other.root));
@@ -173,7 +174,7 @@ std::string difference(const Description& mine, const Description& other) {
 
 namespace {
 
-/// The operator of `tree` and `plain`. Not for users' operators.
+/// The operator of methods `tree` and `plain`. It must not be called for user operators.
 const arithmetic::Operator& built_in_operator(const Description& description) noexcept {
   const Operation operation = description.operation;
   const Type combined = combined_type(operation, description.type, description.result_type, false);

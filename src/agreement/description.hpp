@@ -1,5 +1,5 @@
-// What must be equal on all ranks of a call, and what follows from it.
-// Cost: describing a call is some 20 ns.
+// The description of a call: the facts that must be equal on all ranks, and properties that follow from them.
+// Cost: describing a call takes some 20 ns.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace steadfold::agreement {
 
-/// A value of an enumeration or of fewer bits that takes a whole word, so that nothing is between it and the next.
+/// A value of an enumeration or of a small type, stored in a whole word, so that there is no padding after it.
 template <class T>
 class WholeWord {
  public:
   constexpr WholeWord() = default;
   constexpr WholeWord(T value) noexcept {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_signed_v<T>)
-      word_ = static_cast<std::make_unsigned_t<T>>(value);  // without the sign's copies
+      word_ = static_cast<std::make_unsigned_t<T>>(value);  // without sign extension
     else
       word_ = static_cast<std::uint64_t>(value);
   }
@@ -31,7 +31,7 @@ class WholeWord {
 
 inline constexpr std::size_t description_words = 20;
 
-/// What must be equal on all ranks, as 20 words to be compared, hashed and sent.
+/// The facts that must be equal on all ranks, as 20 words that can be compared, hashed and sent.
 struct Description {
   WholeWord<arithmetic::Operation> operation;
   WholeWord<Method> method;  // resolved: never automatic
@@ -59,9 +59,9 @@ struct Description {
            array == ArrayForm::masked_elements || array == ArrayForm::masked_and_dealt ||
            array == ArrayForm::masked_and_listed;
   }
-  /// Whether the elements of each column stand where a list says.
+  /// Whether a list gives the address of each column's elements.
   bool is_listed() const noexcept { return array == ArrayForm::listed || array == ArrayForm::masked_and_listed; }
-  /// Whether rows are dealt to the columns of groups by labels.
+  /// Whether labels distribute rows to the columns of groups.
   bool deals_rows() const noexcept { return array == ArrayForm::dealt || array == ArrayForm::masked_and_dealt; }
   Bytes row_bytes() const noexcept { return columns * element_bytes; }
   friend bool operator==(const Description&, const Description&) = default;
@@ -70,56 +70,57 @@ static_assert(sizeof(Description) == description_words * sizeof(std::uint64_t) &
                   std::is_trivially_copyable_v<Description>,
               "no padding: it is hashed and sent as bytes");
 
-/// What `columns` of the elements of a call's rows are.
+/// The shape of `columns` columns of the rows of a call.
 arithmetic::RowShape row_shape(const Description& description, Count columns) noexcept;
-/// How the rows of calls stand. No other place gives a call its strides. `array` is the call's, or null.
+/// The strides of a call's rows. All other code takes strides from here. `array` is the call's array, or null.
 arithmetic::Strides strides_of(const Description& description, const Array* array) noexcept;
-/// Where the operands of a call begin.
+/// The addresses of a call's operands.
 inline arithmetic::Operands operands_of(const Description& description, const Data& data) noexcept {
   if (description.operation == arithmetic::Operation::masked_sum)
     return {.first = data.first, .second = nullptr, .mask = data.second};
   return {.first = data.first, .second = data.second, .mask = data.mask, .label = data.label};
 }
 
-/// The method that serves the call: its own, or what stands for `automatic`.
+/// The method of the call, or the method that `automatic` selects for it.
 Method resolved_method(const Call& call);
-/// Resolves what is automatic. The call need not be valid.
+/// Resolves automatic fields. The call need not be valid.
 Description describe(const Call& call) noexcept;
 std::uint64_t digest_of(const Description& description) noexcept;
-/// The digest of a bundle; of a single call it is the call's own.
+/// The digest of a bundle. For a single call it is the call's digest.
 std::uint64_t digest_of(std::span<const Description> calls) noexcept;
 
-/// The first field in which two calls differ, for people: "type f64 against f32". Schedules are not looked at.
+/// The first field in which two calls differ, for people: "type f64 against f32". Does not compare schedules.
 std::string difference(const Description& mine, const Description& other);
 
-/// Whether no order of combining changes a bit, whatever the method.
+/// Whether no order of combining changes a bit, with any method.
 bool order_free(const Description& description) noexcept;
-/// What schedules must know of the call's partials: what its method says, but any is associative if no order can change
-/// a bit.
+/// The properties of the call's partials that schedules must know: the properties of its method, except that merging is
+/// associative if no order can change a bit.
 schedule::Merging merging_of(const Description& description) noexcept;
-/// Whether it matters which row has which index.
+/// Whether the result depends on which row has which index.
 bool needs_indices(const Description& description) noexcept;
-/// Whether ranks must know each other's interval lists: the sizes of their partials follow from them, or what stands
-/// before a rank does.
+/// Whether ranks must know each other's interval lists, either to compute the sizes of partials or to know the rows
+/// before a rank.
 bool needs_lists(const Description& description) noexcept;
-/// Whether the layout that ranks agree on says which row has which index, or it does not matter. Else it says only how
-/// many rows each rank has.
+/// Whether the agreed layout says which row has which index, or indices do not count. Otherwise the layout gives only
+/// the number of rows of each rank.
 bool has_layout_of_indices(const Description& description) noexcept;
 
-/// The operator that combines: the built-in one, or `user`.
+/// The operator that combines: the built-in operator, or `user`.
 const arithmetic::Operator& operator_of(const Description& description, const arithmetic::Operator& user) noexcept;
 
-/// A root, for people.
+/// A root as text for people.
 std::string text_of_root(Rank rank);
-/// What a call asks for, for people: "reduction" whoever gets its result, else the collective's name.
+/// The call's name for people: "reduction" for reduce and allreduce, else the name of the collective.
 std::string_view asked_name(Collective collective) noexcept;
-/// Whether this rank gets a result; `blocks` are those of the call.
+/// Whether this rank gets a result. `blocks` are the blocks of the call.
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
-/// The kind of operator as the registry names it.
+/// The kind of operator in the terms of the registry.
 schedule::OperatorKind operator_kind(const Description& description) noexcept;
-/// What the schedule makes rank 0's steps of where columns are not cut; `Segmentation::cut` has those of other ranks
-/// and of segments. What is pointed to must outlive it; the layout may be left out for the formulas of most rows.
-/// `nodes`: those of the machine, if there are several and the schedule is to know; then the layout is that by place.
+/// The context from which a schedule makes rank 0's steps if columns are not cut into segments. `Segmentation::cut`
+/// adds the rank and the segments. The arguments to which the context points must outlive it. The formulas of most rows
+/// do not need the layout. `nodes` are the nodes of the machine, if there are several and the schedule must know them;
+/// then the layout is the layout by place.
 schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
                              const order::Layout* layout = nullptr, const order::Nodes* nodes = nullptr) noexcept;
 

@@ -14,7 +14,7 @@ namespace {
 using arithmetic::Labels;
 using arithmetic::Operand;
 
-/// A label as text, if it names no group and does not say that there is none.
+/// The label as text, if it names no group and is not the label for "no group".
 std::optional<std::string> unknown_label(const std::byte* place, const Labels& how) {
   const auto look = [&]<class Label>(Label label) -> std::optional<std::string> {
     std::memcpy(&label, place, sizeof label);
@@ -39,15 +39,14 @@ std::string text_of(Status status) {
   switch (status) {
     case Status::ok: return "no failure";
     case Status::empty:
-      return "nothing to reduce (no rank brought an element and the operator has no neutral one), check the count "
+      return "nothing to reduce (no rank brought an element and the operator has no neutral element), check the count "
              "first";
     case Status::gap:
       return "elements are missing (the ranks' rows do not cover 0..N-1), check the layout and the element count";
     case Status::overlap:
       return "elements were brought twice (the ranks' rows overlap or are more than N), check the layout and the "
              "element count";
-    case Status::operator_failed:
-      return "the user operator failed (on another rank, which knows more), see that rank's message";
+    case Status::operator_failed: return "the user operator failed (on another rank), see that rank's message";
     case Status::mismatch:
       return "the ranks made different calls (method, operator, type, width, layout or schedule differ), make the same "
              "call on every rank";

@@ -1,5 +1,5 @@
-// What a collective call throws inside the library; the C boundary turns it into a status and a text.
-// Cost: failing paths only.
+// The exception that collective calls throw inside the library. The C boundary turns it into a status and a text.
+// Cost: only when a call fails.
 #pragma once
 
 #include <exception>
@@ -22,23 +22,24 @@ class Failure : public std::runtime_error {
   Status status_;
 };
 
-/// Where in a bundle something is wrong: "call 2: "; nothing for a call by itself.
+/// Names a call of a bundle in an error: "call 2: ". Empty for a call outside a bundle.
 std::string in_bundle(std::size_t call, std::size_t calls);
 
-/// A sentence for a status that nobody on this rank can say more about.
+/// The text for a status of which this rank knows no details.
 std::string text_of(Status status);
 
-/// What is said of an exception that is no Failure: a text that lives as long as the exception. Does not allocate.
+/// The text for an exception that is not a Failure. It lives as long as the exception. Does not allocate.
 const char* text_of(const std::exception& wrong) noexcept;
 
-/// The exception being handled as a failure: itself, if it is one.
+/// The exception being handled, converted to a Failure if it is another exception.
 Failure caught_failure();
-/// The exception being handled as a failure, and its status; `nullopt` if memory runs out. `status` is always set.
+/// The exception being handled as a Failure, or `nullopt` if memory runs out. Always sets `status`.
 std::optional<Failure> caught_failure(Status& status) noexcept;
 
-/// What the rank says whose operator failed.
+/// The failure on the rank whose operator failed.
 Failure operator_failure();
-/// What is said where a label names none of the groups: the first one of so many rows. Cost: reads them again.
+/// The failure if a label names none of the groups. It names the first of these labels in `rows` rows. Cost: reads the
+/// labels again.
 Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows);
 
 }  // namespace steadfold::agreement

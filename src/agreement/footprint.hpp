@@ -1,4 +1,5 @@
-// Which memory of the caller's a call reads and writes, so that calls under way at once can be kept apart.
+// The memory of the caller that a call reads and writes. It serves to refuse calls under way at the same time that
+// conflict.
 // Cost: a few comparisons per pair of calls.
 #pragma once
 
@@ -12,7 +13,7 @@
 namespace steadfold::agreement {
 
 inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
-  // As numbers: data that a caller forgot are null, however many there should be, and are refused later.
+  // Compares numbers, since a caller may have passed null with any size; null data are refused later.
   const auto begin_of = [](std::span<const std::byte> memory) {
     return reinterpret_cast<std::uintptr_t>(memory.data());
   };
@@ -20,14 +21,14 @@ inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) 
 }
 
 struct Footprint {
-  std::span<const std::byte> first;  // or a list of addresses, from each of which on `listed` is read
+  std::span<const std::byte> first;  // the rows, or a list of addresses from each of which `listed` bytes are read
   arithmetic::Strides::Reach listed;
   std::span<const std::byte> second;
   std::span<const std::byte> mask;
   std::span<const std::byte> label;
   std::span<const std::byte> result;
 
-  /// Whether one of two calls writes what the other one reads or writes.
+  /// Whether one of two calls writes memory that the other reads or writes.
   bool conflicts(const Footprint& other) const noexcept { return other.touches(result) || touches(other.result); }
 
  private:
@@ -45,7 +46,7 @@ struct Footprint {
   }
 };
 
-/// `rows` are this rank's, `results` the columns of which it gets a result.
+/// `rows` are this rank's rows. `results` is the number of columns of which this rank gets a result.
 inline Footprint footprint_of(const Description& description, const arithmetic::Strides& strides, Count rows,
                               Count results, const Data& data) noexcept {
   constexpr Bytes located_bytes = 16;
@@ -72,11 +73,11 @@ inline Footprint footprint_of(const Description& description, const arithmetic::
           .result = data.result == nullptr ? std::span<const std::byte>() : std::span(data.result, results * each)};
 }
 
-/// What is said of a call that conflicts with another one.
+/// The failure of a call that conflicts with another call.
 inline Failure conflict() {
   return {Status::invalid_argument,
           "the call writes memory that another call under way uses, or the other way round (both use it until they "
-          "have ended), end that one first or give each its own"};
+          "have ended), end the other call first or give each call its own memory"};
 }
 
 }  // namespace steadfold::agreement

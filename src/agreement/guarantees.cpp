@@ -28,7 +28,7 @@ constexpr std::array<GuaranteeName, 7> names = {{
 std::string advice(Guarantees missing, const Description& description) {
   const bool is_of_ranks = missing == guarantee::ranks || missing == guarantee::layout;
   if (is_of_ranks && description.layout == LayoutKind::row_per_rank)
-    return "reduce distributed elements instead of one vector a rank";
+    return "reduce distributed elements instead of one vector per rank";
   if (is_of_ranks && is_scan(description.collective)) return "reduce the elements of all ranks instead";
   if (missing == guarantee::layout && needs_indices(description))
     return "give a layout that tells the elements' indices";
@@ -44,11 +44,11 @@ std::string advice(Guarantees missing, const Description& description) {
 Guarantees kept(const Description& description) noexcept {
   const LayoutKind kind = description.layout;
   Guarantees found = order_free(description) ? guarantee::all : row_of(description.method).keeps;
-  // Where every rank brings one row, N is the number of ranks, and the rows are theirs; so is what stands before a
-  // rank.
+  // If every rank brings one row, N is the number of ranks, and the rows belong to ranks. In a scan, the rows before a
+  // rank depend on the ranks too.
   if (kind == LayoutKind::row_per_rank || is_scan(description.collective))
     found &= ~(guarantee::ranks | guarantee::layout);
-  // Without an interval list or a grid the elements' indices follow from who holds them.
+  // Without an interval list or a grid, the indices of elements follow from the ranks that hold them.
   const bool has_indices = kind == LayoutKind::intervals || kind == LayoutKind::grid;
   if (!has_indices && needs_indices(description)) found &= ~guarantee::layout;
   return found;
@@ -58,8 +58,8 @@ void require_kept(const Call& call) {
   if (call.require == guarantee::none) return;
   if ((call.require & ~guarantee::all) != 0)
     throw Failure(Status::invalid_argument, "guarantees " + std::to_string(call.require) +
-                                                " are unknown (all of them are " + std::to_string(guarantee::all) +
-                                                "), combine those of sf_guarantee");
+                                                " are unknown (all guarantees together are " +
+                                                std::to_string(guarantee::all) + "), combine those of sf_guarantee");
   const Description description = describe(call);
   const Guarantees missing = call.require & ~kept(description);
   for (const GuaranteeName& each : names) {

@@ -1,4 +1,4 @@
-// What a call's bits do not depend on: the table of docs/guarantees.md.
+// The guarantees of a call: the facts on which its bits do not depend. This is the table of docs/guarantees.md.
 // Cost: O(1).
 #pragma once
 
@@ -9,7 +9,7 @@ namespace steadfold::agreement {
 struct Call;
 struct Description;
 
-/// What a call's bits must not depend on, as bits; the numbers are those of sf_guarantee in steadfold.h.
+/// Facts on which a call's bits must not depend, as bits. The numbers are those of sf_guarantee in steadfold.h.
 using Guarantees = std::uint32_t;
 namespace guarantee {
 inline constexpr Guarantees none = 0;
@@ -23,10 +23,10 @@ inline constexpr Guarantees release = 64;
 inline constexpr Guarantees all = 127;
 }  // namespace guarantee
 
-/// All that a call of this description keeps.
+/// All guarantees that a call with this description keeps.
 Guarantees kept(const Description& description) noexcept;
 
-/// Throws Failure where a call requires what it cannot keep.
+/// Throws Failure if a call requires a guarantee that it cannot keep.
 void require_kept(const Call& call);
 
 }  // namespace steadfold::agreement

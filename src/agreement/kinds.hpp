@@ -1,5 +1,6 @@
-// How the rows of a call become partials: by its method, with what goes around it, such as masks, conversions and
-// columns with rows of their own. Rank order and cost: those of the kind of partial.
+// Makes the kind of partial of a call: with its method, and with wrappers for masks, conversions and columns with
+// separate rows.
+// Rank order and cost: those of the kind of partial.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,8 @@ struct MergedRows {
   Count rows = arithmetic::unknown_count;
   Rank ranks = 1;
 };
-/// How a call's rows are combined, `columns` of them. `merged`: if it is known, partials of few wide rows are the rows
-/// themselves. The operator must outlive the kind. Throws Failure where the method does not serve the operation or the
+/// The kind for `columns` columns of a call's rows. If `merged` is known, partials of few wide rows may be the rows
+/// themselves. The operator must outlive the kind. Throws Failure if the method does not serve the operation or the
 /// type.
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns, const MergedRows& merged = {});

@@ -8,14 +8,16 @@
 namespace steadfold::agreement {
 namespace {
 
-/// Of ranks whose partials double, from round to round, the middle of their logarithms; else half of them.
+/// The number of ranks in a typical partial. If it doubles from round to round, the geometric middle, otherwise half of
+/// all ranks.
 order::Rank typical_rank_count(const schedule::Context& context, Count rounds) {
   const bool doubles = rounds <= Count{2} * static_cast<Count>(order::ceil_log2(context.ranks())) + 2;
   const auto ranks = static_cast<double>(context.rank_count);
   return static_cast<order::Rank>(std::lround(doubles ? std::sqrt(ranks) : std::ceil(ranks / 2)));
 }
 
-/// A typical partial, half way through: of one rank if partials do not grow; of two intervals if the order is cyclic.
+/// The size of a typical partial, half way through the reduction: of one rank if partials do not grow, of two intervals
+/// if the order is cyclic.
 Bytes typical_partial(const schedule::Context& context, const PartialSizes& sizes, Count rounds) {
   using order::Rank;
   const schedule::Row& row = *context.spec->row;
@@ -26,7 +28,7 @@ Bytes typical_partial(const schedule::Context& context, const PartialSizes& size
   return sizes.of(*context.layout, {is_cyclic ? ranks - (count + 1) / 2 : ranks / 4, count});
 }
 
-/// How many vectors pass a rank's ports as partials, and how many as values, in bytes of whole vectors.
+/// The bytes that pass a rank's ports as partials and as values, in units of whole vectors.
 struct Vectors {
   double partials = 0;
   double values = 0;
@@ -37,7 +39,7 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   if (context.is_scan()) return {.partials = all};
   if (context.scatters()) {
     if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
-    // Whole vectors, then blocks of one along a binomial tree.
+    // Whole vectors, then one vector's blocks along a binomial tree.
     return {.partials = rounds - order::ceil_log2(context.ranks()), .values = 1};
   }
   double share = context.rooted() && context.segments == 1 ? 1.0 : 0.5;
@@ -46,7 +48,8 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   return {.partials = share * all, .values = (1 - share) * all};
 }
 
-/// As rank 0, shifted by its number, with messages of whole partials over several ports in a round.
+/// Whether every rank does the same as rank 0, shifted by its number, with whole partials over several ports in a
+/// round.
 bool every_rank_does_the_same(const schedule::Row& row) {
   return row.same_on_all_ranks == schedule::SameOnAllRanks::no;
 }
@@ -59,23 +62,23 @@ double merges_of_rank_0(schedule::Context context) {
   return merges;
 }
 
-/// Messages that a rank sends, one after the other.
+/// Messages that a rank sends one after the other.
 struct Outgoing {
   double count = 0;
-  double bytes = 0;  // of each
+  double bytes = 0;  // of each message
 };
 
-/// What the formulas say of a schedule.
+/// The quantities that the formulas give for a schedule.
 struct Modelled {
-  schedule::Context context;  // with segments
+  schedule::Context context;  // including segments
   double rounds = 0;
-  double partial = 0;  // bytes of a whole one, a typical one
+  double partial = 0;  // bytes of a whole partial, of typical size
   double value = 0;
   std::vector<Outgoing> sent = {};
   double merged = 0;    // bytes of partials
-  double finished = 0;  // that a partial of all rows, or a rank's part of it, has beyond its result
+  double finished = 0;  // bytes that a partial of all rows, or a rank's part of it, has beyond its result
 
-  /// Over all messages, of what one of so many bytes counts.
+  /// The sum of `of_message(bytes)` over all messages.
   template <class OfMessage>
   double sum(const OfMessage& of_message) const {
     double sum = 0;
@@ -85,11 +88,11 @@ struct Modelled {
   double starts() const {
     return sum([](double) { return 1.0; });
   }
-  /// What all of them take besides latencies.
+  /// The time of all messages, without latencies.
   double seconds_of_sends(const transport::LogGP& link) const {
     return sum([&](double bytes) { return link.duration(bytes); });
   }
-  /// Without their bytes, too.
+  /// The time of all messages, without latencies and without bytes.
   double seconds_of_starts(const transport::LogGP& link) const {
     return sum([&](double bytes) { return link.start(bytes); });
   }
@@ -106,21 +109,21 @@ void send_the_same_on_every_rank(Modelled& found, const schedule::Row& row) {
   found.merged = merges_of_rank_0(found.context) * found.partial;
 }
 
-/// A part of a partial or value: it has a head of its own, which is what is left of the bytes over whole rows, unless
-/// that is a part of a row.
+/// The size of a part of a partial or value. Each part has its own head. The head's size is the remainder of the bytes
+/// modulo whole rows, unless the remainder is a part of a row.
 double part_of(double whole, double part, const PartialSizes& sizes) {
   const Bytes rest = static_cast<Bytes>(whole) % std::max(sizes.kind().value_bytes(), Bytes{1});
   const auto head = static_cast<double>(std::min(rest, most_head));
   return part * (whole - head) + head;
 }
 
-/// Halves and so on of partials that double their ranks, and of values where they come back; whole ones between pairs
-/// before and after. What arrives is merged.
+/// Adds the messages of a schedule that halves: halves, quarters and so on of partials, whose ranks double, and of
+/// values if they come back; before and after, whole vectors within pairs of ranks. Arriving partials are merged.
 void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
   const schedule::Context& context = found.context;
   const bool come_back = !context.scatters();
   const auto partial_of = [&](order::Rank ranks) {
-    // Of rows in many intervals sizes take long to find: one serves for all.
+    // With rows in many intervals the sizes take long to compute, so one size is used for all.
     return context.layout->in_rank_order() ? static_cast<double>(sizes.of(*context.layout, {0, ranks})) : found.partial;
   };
   double part = 1;
@@ -140,7 +143,7 @@ void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
   found.merged += in_pairs / 2 * partial_of(1);
 }
 
-/// As many as rounds.
+/// Adds one message per round.
 void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes& sizes) {
   const Vectors vectors = vectors_of(row, found.context, found.rounds);
   const double all = vectors.partials + vectors.values;
@@ -153,8 +156,9 @@ void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes&
   found.merged = vectors.partials * found.partial;
 }
 
-/// Bytes that the partials of all rows have beyond their result, of the columns that a rank finishes: a part of them
-/// where every rank finishes its own. Of schedules with groups the first ranks of nodes finish all.
+/// The bytes by which the partials of all rows exceed their result, for the columns that one rank finishes. If every
+/// rank finishes its own columns, that is a part of them. In schedules with groups the first rank of each node finishes
+/// all columns.
 double finished_by_a_rank(const schedule::Context& context, const arithmetic::PartialKind& kind) {
   const schedule::Row& row = *context.spec->row;
   const order::IntervalSet all_rows({0, context.layout->element_count()});
@@ -188,21 +192,21 @@ std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& 
   return found;
 }
 
-/// What one node's ranks, or one rank of it, send or take in.
+/// The messages that the ranks of a node, or one rank of a node, send or receive.
 struct Passed {
-  double vectors = 0;           // all of them
-  double vectors_outside = 0;   // that go to other nodes, or come from there
-  double bytes_outside = 0;     // of the vectors that do
-  double messages_outside = 0;  // that carry these vectors
+  double vectors = 0;           // all vectors
+  double vectors_outside = 0;   // to or from other nodes
+  double bytes_outside = 0;     // of vectors_outside
+  double messages_outside = 0;  // messages that carry these vectors
 
-  /// What their bytes take outside, as if the messages were of one length.
+  /// The time of the bytes to or from other nodes, as if all messages had the same length.
   double seconds_of_bytes_outside(const transport::LogGP& link) const {
     return messages_outside == 0 ? 0 : messages_outside * link.transfer(bytes_outside / messages_outside);
   }
 };
 
-/// The bytes of a message. A partial that arrives is as large as the number of ranks that it covers makes it, as if
-/// these were the first ones; of one that is sent the typical size is known.
+/// The sizes of messages. An arriving partial has the size of a partial of that many ranks, counted from rank 0. A
+/// partial that is sent has the typical size.
 class SizesOnTheWay {
  public:
   SizesOnTheWay(const Modelled& found, const PartialSizes& sizes) noexcept : found_(&found), sizes_(&sizes) {}
@@ -224,14 +228,15 @@ class SizesOnTheWay {
   std::map<order::Rank, double> by_count_;
 };
 
-/// Counts what passes the link of a node, or of a rank of it, rank by rank. `steps` are those of all links.
+/// Counts the messages that pass the link of a node, or of one rank of a node, rank by rank. `steps` counts the steps
+/// of all links.
 class NodeLink {
  public:
   NodeLink(const order::Nodes& nodes, order::Rank node, const Modelled& found, const PartialSizes& sizes,
            Count& steps) noexcept
       : nodes_(&nodes), node_(node), on_the_way_(found, sizes), steps_(&steps) {}
 
-  /// The rank of the context. False: there are too many steps to go on.
+  /// Counts the rank of the context. Returns false if there are too many steps.
   bool count(const schedule::Context& context) {
     constexpr Count most_steps = Count{1} << 16;
     const double vector = 1.0 / context.segments;
@@ -253,7 +258,8 @@ class NodeLink {
     return true;
   }
 
-  /// The way by which more vectors pass; where as many do, the way in, since the sizes of what arrives are known.
+  /// The direction in which more vectors pass the link. If both are equal, the inward direction, since sizes of
+  /// arriving partials are known.
   const Passed& busier_way() const noexcept { return out_.vectors_outside > in_.vectors_outside ? out_ : in_; }
   bool is_busier_than(const NodeLink& other) const noexcept {
     const auto busy = [](const NodeLink& link) {
@@ -261,7 +267,7 @@ class NodeLink {
     };
     return busy(*this) > busy(other);
   }
-  /// How many messages from other nodes the rank gets that gets most of them.
+  /// The largest number of messages that one rank receives from other nodes.
   double most_arrivals() const noexcept { return static_cast<double>(most_arrivals_); }
 
  private:
@@ -274,8 +280,8 @@ class NodeLink {
   Count most_arrivals_ = 0;
 };
 
-/// The link of the root's node, or of the first of the largest; where ranks have their own, that of the rank there by
-/// whose link most passes. Nothing if that takes too long to count.
+/// The link of the root's node, or of the first of the largest nodes. If ranks have separate links, the busiest link of
+/// a rank of this node. Returns `nullopt` if counting takes too long.
 std::optional<NodeLink> busiest_link(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
   schedule::Context context = found.context;
   order::Rank node = nodes.node_of(context.root);
@@ -327,7 +333,8 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const auto counted = found ? busiest_link(nodes, *found, sizes) : std::nullopt;
   if (!counted) return std::nullopt;
   const Passed& passed = counted->busier_way();
-  const double stays = passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside
+  const double stays =
+      passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside the node
   const double leave = passed.messages_outside / std::max(found->starts(), 1.0);
   const double rounds_outside = std::min(found->rounds, counted->most_arrivals());
   return rounds_outside * link.latency + (found->rounds - rounds_outside) * inside.latency +

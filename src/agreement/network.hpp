@@ -1,6 +1,6 @@
-// What a reduction costs on a machine: messages, and the handling of partials. Choices and predictions follow from it,
-// bits do not (but those of plain floating-point sums, which have a schedule's).
-// Source: the LogGP model; messages above the eager limit wait for the receiver's leave (MPI libraries' rendezvous).
+// The costs of messages and of handling partials on a machine. The choice of a schedule and predictions depend on them.
+// Bits do not, except those of plain floating-point sums, which depend on the schedule.
+// Source: the LogGP model. Messages above the eager limit wait for the receiver (the rendezvous of MPI libraries).
 #pragma once
 
 #include <array>
@@ -12,42 +12,43 @@
 
 namespace steadfold::agreement {
 
-/// The link that the library assumes if nobody names one; predictions use the same. Without a gap, schedules of many
-/// small messages look as cheap as those of few large ones: on 16 cores of a node, over shared memory and over MPI,
-/// they took 2.3 times as long (lab/notes/sixteen_cores.md). Without an eager limit, long vectors go in
-/// halves where whole ones take less time, and middle ones whole (lab/notes/choice.md).
+/// The link that the library assumes by default; predictions use it too. Without a gap, schedules with many small
+/// messages would look as cheap as schedules with few large ones. On 16 cores of a node, over shared memory and over
+/// MPI, they took 2.3 times as long (lab/notes/sixteen_cores.md). Without an eager limit, the choice would be halves
+/// for long vectors where whole vectors are faster, and whole vectors of medium length where halves are faster
+/// (lab/notes/choice.md).
 inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 4032, .rendezvous = 3e-6};
 
-/// What handling partials takes, in seconds per byte.
+/// The time to handle partials, in seconds per byte.
 struct Rates {
-  double merge_per_byte = 0;   // of one of the two
-  double finish_per_byte = 0;  // of what a partial of all rows has beyond its result
+  double merge_per_byte = 0;   // of one of the two partials
+  double finish_per_byte = 0;  // of the bytes that a partial of all rows has beyond its result
 };
 
-/// The names of arithmetic::Content, by its numbers.
+/// The names of arithmetic::Content, in the order of its numbers.
 inline constexpr std::array<std::string_view, arithmetic::content_count> content_names = {"values", "accumulators",
                                                                                           "bins"};
-/// As `steadfold tune` measures them on a Zen 4, in its caches: lab/notes/choice.md.
+/// Measured with `steadfold tune` on a Zen 4, in its caches: lab/notes/choice.md.
 inline constexpr std::array<Rates, arithmetic::content_count> assumed_rates = {
     {{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
 
 struct Network {
-  transport::LogGP link = assumed_link;   // between nodes, and between any two ranks where nobody knows of nodes
+  transport::LogGP link = assumed_link;   // between nodes, or between any two ranks if nodes are unknown
   transport::LogGP inside = link;         // between ranks of one node
-  transport::LogGP inside_part = inside;  // between ranks of one part of a node: a package, a domain, a cache's cores
+  transport::LogGP inside_part = inside;  // between ranks of one part of a node (package, NUMA domain, shared cache)
   std::array<Rates, arithmetic::content_count> rates = assumed_rates;  // by arithmetic::Content
 
   const Rates& rates_of(const arithmetic::PartialKind& kind) const noexcept {
     return rates[static_cast<std::size_t>(kind.content())];
   }
-  /// What is left of it on one node: links between its parts, and inside them.
+  /// The network between the ranks of one node: links between its parts, and inside them.
   Network of_one_node() const noexcept {
     return {.link = inside, .inside = inside_part, .inside_part = inside_part, .rates = rates};
   }
 };
 
-/// A link that a profile may describe besides the first one, by the name that its keys begin with; else it is like the
-/// one around it.
+/// A link within a node that a profile may describe; its keys begin with `name`. By default it is like the link
+/// around it.
 struct LinkInside {
   std::string_view name;
   transport::LogGP Network::*link;
@@ -56,7 +57,7 @@ struct LinkInside {
 inline constexpr std::array<LinkInside, 2> links_inside = {
     {{"node", &Network::inside, &Network::link}, {"part", &Network::inside_part, &Network::inside}}};
 
-/// What is different for messages of more bytes than a limit. A profile describes both figures or none.
+/// A parameter that changes for messages above a limit. A profile must give both figures or neither.
 struct LinkLimit {
   std::string_view limit_name;
   std::string_view name;

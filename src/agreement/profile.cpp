@@ -44,7 +44,7 @@ constexpr auto link_keys = [] {
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
-/// What the keys of a link inside begin with.
+/// The prefix of the keys of a link inside another.
 std::string prefix_of(const LinkInside& link) { return std::string(link.name) + "."; }
 
 bool is_link_key(std::string_view key, std::string_view prefix) {
@@ -59,13 +59,13 @@ bool is_figure(std::string_view key) {
   return is_link_key(key, "") || std::ranges::any_of(links_inside, has_key);
 }
 
-/// The figures of a profile, by their keys.
+/// The figures of a profile, by key.
 class Figures {
  public:
   bool has(const std::string& key) const { return figures_.contains(key); }
   double of(const std::string& key) const { return figures_.at(key); }
   double of(const std::string& key, double otherwise) const { return has(key) ? of(key) : otherwise; }
-  /// False: it was there.
+  /// Returns false if the key exists.
   bool add(const std::string& key, double figure) { return figures_.emplace(key, figure).second; }
 
  private:
@@ -97,13 +97,13 @@ void take_line(std::string_view line, int number, Figures& figures) {
   const std::string_view value = trimmed(line.substr(sign + 1));
   if (is_figure(key)) {
     if (!figures.add(std::string(key), number_in(value, where)))
-      refuse(where + " says " + std::string(key) + " again", "it stands above");
+      refuse(where + " says " + std::string(key) + " again", "an earlier line has it");
   } else if (!tells_origin(key)) {
     refuse(where + " has an unknown key", "'" + std::string(key.substr(0, 40)) + "'");
   }
 }
 
-/// Where the profile has it.
+/// Sets the limit and its figure if the profile has them.
 void take_limit(const Figures& figures, const std::string& prefix, const LinkLimit& each, transport::LogGP& link) {
   const std::string limit = prefix + std::string(each.limit_name);
   const std::string figure = prefix + std::string(each.name);
@@ -114,7 +114,7 @@ void take_limit(const Figures& figures, const std::string& prefix, const LinkLim
   link.*each.figure = figures.of(figure);
 }
 
-/// The link whose keys begin so.
+/// The link whose keys have this prefix.
 transport::LogGP link_in(const Figures& figures, const std::string& prefix) {
   if (!figures.has(prefix + latency) || !figures.has(prefix + gap) || !figures.has(prefix + per_byte))
     refuse("figures are missing",
@@ -150,7 +150,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// XDG's folder of the user's own settings; empty without a home. A path that is not absolute does not count.
+/// The user's configuration directory as XDG defines it, or empty if there is no home. A relative path is ignored, as
+/// XDG demands.
 std::string own_folder() {
   std::string named = variable("XDG_CONFIG_HOME");
   const std::string home = variable("HOME");
@@ -160,7 +161,7 @@ std::string own_folder() {
 
 std::string ours_in(const std::string& folder) { return folder + "/steadfold/"; }
 
-/// Ours in XDG's folders of settings, the user's own first.
+/// This project's directories within XDG's configuration directories, the user's first.
 std::vector<std::string> settings_folders() {
   const std::string dirs = variable("XDG_CONFIG_DIRS");
   const std::string listed = own_folder() + ":" + (dirs.empty() ? "/etc/xdg" : dirs) + ":";
@@ -173,8 +174,8 @@ std::vector<std::string> settings_folders() {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The words of a name, as file names have them: "AMD EPYC 9B14" is "amd-epyc-9b14". A `kind` of thing ends before its
-/// version: "Open MPI v4.1.4" is "open-mpi", and so is any other "Open MPI".
+/// A name as file names have it: "AMD EPYC 9B14" becomes "amd-epyc-9b14". If `kind`, the name ends before its version:
+/// "Open MPI v4.1.4", like any other version, becomes "open-mpi".
 std::string words_of(std::string_view name, bool kind) {
   std::string words;
   std::string word;
@@ -233,7 +234,7 @@ std::string text_of(const Network& network) {
 namespace {
 
 std::string text_of_file(const std::string& path) {
-  std::error_code ignored;  // what is no file, such as a pipe, may keep its reader waiting for ever
+  std::error_code ignored;  // reading from a pipe or another special file may block for ever
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
   constexpr std::size_t most = 1 << 16;

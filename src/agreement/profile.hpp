@@ -1,4 +1,5 @@
-// A profile: what messages and partials cost on a machine, in a file that `steadfold tune` writes and people may edit.
+// A profile: the costs of messages and partials on a machine, in a file that `steadfold tune` writes and people may
+// edit.
 #pragma once
 
 #include <string>
@@ -8,34 +9,38 @@
 
 namespace steadfold::agreement {
 
-/// Lines `key = value`, and comments from `#` on. A link has the keys latency, gap and per_byte (all three), and
-/// those of link_limits in pairs: eager_limit with rendezvous, long_from with long_per_byte. They stand alone for the
-/// link between nodes, behind `node.` for the one inside nodes, behind `part.` for the one inside parts of nodes. What
-/// handling partials takes has the keys merge_per_byte and finish_per_byte, behind `values.`, `accumulators.` or
-/// `bins.` (content_names); what is missing is as assumed. processor, mpi, release, date and residual say where the
+/// Reads a profile: lines `key = value`, and comments that begin with `#`. A link has the keys latency, gap and
+/// per_byte (all three are needed), and the keys of link_limits in pairs: eager_limit with rendezvous, long_from with
+/// long_per_byte. Keys of the link between nodes have no prefix. Keys of the link inside nodes begin with `node.`, and
+/// keys of the link inside parts of nodes with `part.`. The costs of handling partials have the keys merge_per_byte and
+/// finish_per_byte, after `values.`, `accumulators.` or `bins.` (content_names). Missing figures have the assumed
+/// values. The keys processor, mpi, release, date and residual say how the figures were obtained. Throws
+/// std::invalid_argument with "problem (why), suggestion".
 /// figures come from. Throws std::invalid_argument, "problem (why), suggestion".
 Network network_in(std::string_view profile);
-/// The lines of a profile that say so, without where the figures come from; four digits of each.
+/// The lines of a profile for this network, with four digits per figure, without the origin of the figures.
 std::string text_of(const Network& network);
 
-/// That of a file. Throws std::invalid_argument if it cannot be read, or as above.
+/// Reads the profile in a file. Throws std::invalid_argument if the file cannot be read, or as network_in does.
 Network network_of_file(const std::string& path);
 
-/// Where a profile of this machine is looked for first, and where `steadfold tune` writes it: in XDG's folder of
-/// settings, a file for each kind of processor and MPI library, since machines share homes. `library`: with its version
-/// or without. Empty if there is no such folder, nor a home.
+/// The path at which a profile of this machine is looked for first, and to which `steadfold tune` writes it. It is in
+/// XDG's configuration directory of the user. Its name has the kind of processor and the MPI library, since machines
+/// may share home directories. `library` may have a version. Returns an empty text if there is neither a directory nor
+/// a home.
 std::string own_profile(std::string_view library);
 
-/// The profile that counts: what STEADFOLD_PROFILE names, else the first that is there, of the user and of the system
-/// (XDG_CONFIG_DIRS). Empty: none.
+/// The path of the profile in use: the path in STEADFOLD_PROFILE, otherwise the first existing profile of the user or
+/// of the system (XDG_CONFIG_DIRS). Empty if there is none.
 std::string profile_of(std::string_view library);
 
-/// A network, and why it is not that of the profile which counts; empty if it is, or there is none.
+/// A network, and the reason why the profile in use was ignored. The reason is empty if it was not ignored, or if there
+/// is none.
 struct FoundNetwork {
   Network network = {};
   std::string unused_profile = {};
 };
-/// The network of the profile that counts; the assumed one if there is none, or it is broken.
+/// The network of the profile in use, or the assumed network if there is none or it is invalid.
 FoundNetwork network_of(std::string_view library);
 
 }  // namespace steadfold::agreement

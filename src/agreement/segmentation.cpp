@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::uint32_t most_segments = 1u << 20;
 
-/// A row's formula for rounds if that is a line in the number of segments.
+/// A row's formula for rounds, if it is linear in the number of segments.
 struct LinearRounds {
   Count first;   // rounds of the first segment
-  Count period;  // of every other
+  Count period;  // rounds of every further segment
 };
 
 LinearRounds line_of(const schedule::Row& row, schedule::Context context) {
@@ -24,7 +24,8 @@ LinearRounds line_of(const schedule::Row& row, schedule::Context context) {
   return {rounds(many) - (many - 1) * period, period};
 }
 
-/// One unit, where there are columns for it, or as many as have at most `block` columns each.
+/// The number of segments in units: one unit, if there are enough columns, or as many units as needed for at most
+/// `block` columns per segment.
 std::uint32_t of_units(Count unit, Count columns, Count block) {
   if (columns < unit) return 1;
   const Count of_one = (columns - 1) / unit + 1;
@@ -32,7 +33,7 @@ std::uint32_t of_units(Count unit, Count columns, Count block) {
   return static_cast<std::uint32_t>(unit * cuts);
 }
 
-/// `block=` of a schedule or of a schedule that it is made of; 0: there is none.
+/// The parameter `block=` of a schedule or of a schedule nested in it; 0 if there is none.
 Count block_of(const schedule::Spec& spec) {
   Count block = number_of(spec, "block", 0, 1, schedule::most_block);
   for (const schedule::Spec::Parameter& each : spec.parameters) {
@@ -43,7 +44,7 @@ Count block_of(const schedule::Spec& spec) {
 
 Pipeline quicker(const Pipeline& one, const Pipeline& other) { return other.seconds < one.seconds ? other : one; }
 
-/// A pipeline whose first block takes `first` rounds, and each other one `period` more.
+/// A pipeline whose first block takes `first` rounds and each further block `period` rounds more.
 struct Lemma {
   double first;
   double period;
@@ -52,8 +53,8 @@ struct Lemma {
     if (std::isinf(blocks)) return {blocks, period * transfer};
     return {blocks, (first + period * (blocks - 1)) * (start + transfer / blocks)};
   }
-  /// The best number of blocks from `least` to `most`, if there is one. A round takes `start`, which may be negative if
-  /// `most` is finite, and the block's part of `transfer`.
+  /// The best number of blocks from `least` to `most`, if there is one. Each round takes `start` and the block's share
+  /// of `transfer`. `start` may be negative if `most` is finite.
   Pipeline best(double least, double most, double start, double transfer) const {
     if (std::isinf(least) || least > most) return {least, HUGE_VAL};
     if (start < 0) return quicker(in(least, start, transfer), in(most, start, transfer));

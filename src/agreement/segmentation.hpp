@@ -1,7 +1,7 @@
-// How a call's columns are cut into segments: by the schedule's parameters, or by the pipelining lemma;
-// for reduce_scatter, every rank's block by itself.
-// Cost: O(1); a pure function of the call, so that all ranks agree. Source: the lemma of
-// [S1] section 2.5.
+// Cuts a call's columns into segments: by the schedule's parameters, or by the pipelining lemma. For reduce_scatter
+// every rank's block is cut separately.
+// Cost: O(1). It is a pure function of the call, so all ranks agree. Source: the lemma of Gruber & Freinberger, section
+// 2.5.
 #pragma once
 
 #include <span>
@@ -15,20 +15,20 @@ namespace steadfold::agreement {
 using order::Bytes;
 using order::Count;
 
-/// About the most bytes that a message of one partial or value has beside its elements.
+/// An upper estimate of the bytes that a message of one partial or value has besides its elements.
 inline constexpr Bytes most_head = 64;
 
-/// At least 1 and at most `columns`, of `column_bytes` each. The rank and the segments of the context do not count; it
-/// has a schedule.
+/// The number of segments, from 1 to `columns`, for columns of `column_bytes` bytes. Ignores the rank and the segments
+/// of the context, which must have a schedule.
 std::uint32_t segments_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                           const transport::LogGP& link = assumed_link);
 
-/// Which columns each segment has.
+/// The columns of each segment.
 class Segmentation {
  public:
-  /// Segments of equal size, as far as possible.
+  /// Makes segments of equal size, as far as possible.
   Segmentation(Count columns, std::uint32_t segments) : columns_(columns), segments_(segments) {}
-  /// For reduce_scatter: no segment has columns of two ranks, nor more than `most` columns (0: any number).
+  /// For reduce_scatter: no segment has columns of two ranks, or more than `most` columns (0: no limit).
   Segmentation(std::span<const Count> blocks, Count most);
 
   std::uint32_t segments() const noexcept { return segments_; }
@@ -36,14 +36,15 @@ class Segmentation {
     if (!begins_.empty()) return {begins_[segment], begins_[segment + 1]};
     return {columns_ * segment / segments_, columns_ * (segment + 1) / segments_};
   }
-  /// What a schedule makes a rank's steps of, with the columns cut like this. The segmentation must outlive it.
+  /// The context from which a schedule makes a rank's steps, with the columns cut in this way. The segmentation must
+  /// outlive it.
   schedule::Context cut(schedule::Context context, order::Rank rank = 0) const noexcept {
     context.rank = rank;
     context.segments = segments_;
     context.blocks = blocks_;
     return context;
   }
-  /// The segments of which a rank may get the result: those of its block, or all.
+  /// The segments of which a rank may get the result: the segments of its block, or all.
   order::Interval segments_of(order::Rank rank) const noexcept {
     if (blocks_.empty()) return {0, segments_};
     const auto block = static_cast<std::size_t>(rank);
@@ -57,14 +58,14 @@ class Segmentation {
   std::vector<std::uint32_t> blocks_;  // the first segment of each rank, and the end
 };
 
-/// The segmentation of a call; `blocks` only for reduce_scatter.
+/// The segmentation of a call. `blocks` are used only for reduce_scatter.
 Segmentation segmentation_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                              std::span<const Count> blocks, const transport::LogGP& link = assumed_link);
 
-/// The least time of a pipeline whose first block takes `first` rounds and which delivers one more every `period`
-/// rounds, and the number of blocks that it takes: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm. Blocks all wait for the
-/// receiver's leave, or are all so small that none does, whichever takes less time. Likewise none is longer than
-/// `long_from`, or none is shorter.
+/// The shortest time of a pipeline, and its number of blocks. The first block takes `first` rounds, and each further
+/// block arrives after `period` more rounds: T(m) = (d-s)a + 2 sqrt(s(d-s)abm) + sbm. The blocks are either all above
+/// the eager limit or all below it, whichever is faster. Likewise they are either all at most `long_from` long or all
+/// at least as long.
 struct Pipeline {
   double blocks = 1;
   double seconds = 0;

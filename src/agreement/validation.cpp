@@ -16,7 +16,7 @@ bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins;
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
-/// What the environment asks for in vain is an error, never a silent fallback.
+/// If a setting of the environment cannot be used, this is an error, never a silent fallback.
 void require_settings() {
   if (!order::fault_of_settings().empty()) refuse(order::fault_of_settings());
   if (kernels::forced_is_available()) return;
@@ -28,7 +28,7 @@ void require_settings() {
          known + ", or leave it unset");
 }
 
-/// Checks which part of the result ranks get, and its blocks.
+/// Checks the root and the blocks: which rank gets which part of the result.
 void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
     refuse("root " + text_of_root(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
@@ -38,12 +38,12 @@ void validate_share(const Call& call, Rank rank_count) {
     refuse("root " + std::to_string(call.root) + " of " + name +
            " (every rank gets a result of its own), leave it out");
   if (is_scan(call.collective) && has_bins(call) && call.sweep == Sweep::double_sweep)
-    refuse("double sweep in " + name + " (the largest term of all ranks is not that of the first ones), take the " +
-           "single sweep");
+    refuse("double sweep in " + name +
+           " (the largest term of all ranks is not the largest term of the first ranks), take the " + "single sweep");
   if (call.collective != Collective::reduce_scatter) return;
   if (call.blocks.empty())
-    refuse(name + " without blocks (they say how many columns each of the " + std::to_string(rank_count) +
-           " ranks gets), give as many numbers");
+    refuse(name + " without blocks (blocks say how many columns each of the " + std::to_string(rank_count) +
+           " ranks gets), give one number per rank");
   for (std::size_t rank = 0; rank < call.blocks.size(); ++rank)
     if (call.blocks[rank] > call.columns)
       refuse("a block of " + order::text_as_given(call.blocks[rank]) + " columns for rank " + std::to_string(rank) +
@@ -65,7 +65,7 @@ void require_threads(unsigned threads) {
            std::to_string(most_threads));
 }
 
-/// A partial may take 256 times as many bytes as a row.
+/// A partial may need 256 times as many bytes as a row.
 void require_size(const Call& call) {
   const Bytes element_bytes =
       call.operation == Operation::user ? call.user.element_bytes : arithmetic::size_of(call.type);
@@ -84,8 +84,8 @@ std::string text_of(order::Interval interval) {
   return "interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
 }
 
-/// How many rows the intervals have. Throws Failure if one ends before it begins or beyond the greatest index, or if
-/// they have too many rows.
+/// The number of rows of the intervals. Throws Failure if an interval ends before it begins or beyond the greatest
+/// index, or if the intervals have too many rows.
 Count rows_of(std::span<const order::Interval> intervals) {
   Count rows = 0;
   for (const order::Interval interval : intervals) {
@@ -118,7 +118,7 @@ void validate(const Call& call, Rank rank_count) {
   const bool is_user = call.operation == Operation::user;
   if (call.operation > arithmetic::last_operation)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
-           " is unknown (it is no sf_operation), give one of those");
+           " is unknown (it is no sf_operation), give a known operation");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
     refuse("0 columns (a row has at least one element), give the length of a row");
   if (is_user != (call.type == Type::bytes))
@@ -138,7 +138,8 @@ void validate(const Call& call, Rank rank_count) {
     refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
   require_kept(call);
   const bool has_grid = call.layout == LayoutKind::grid;
-  if (has_grid && call.grid == nullptr) refuse("no grid (the layout is one, and its address is null), give its axes");
+  if (has_grid && call.grid == nullptr)
+    refuse("no grid (the layout is a grid, and its address is null), give its axes");
   if (has_grid)
     if (const auto fault = call.grid->fault(rank_count)) refuse(*fault);
   if (call.layout != LayoutKind::intervals && !has_grid) return;
@@ -171,9 +172,9 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
         "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of its block), "
         "give an address");
   if (missing == Missing::mask)
-    return null("the mask is null (" + to_be_read + "), give an element for every row, or none of the call");
+    return null("the mask is null (" + to_be_read + "), give an element for every row, or no mask at all");
   if (missing == Missing::label)
-    return null("the labels are null (" + to_be_read + "), give one for every row, or none of the call");
+    return null("the labels are null (" + to_be_read + "), give a label for every row, or no labels at all");
   if (arithmetic::has_factors(operation))
     return null(std::string("the ") + (missing == Missing::first ? "first" : "second") + " factor of a " +
                 std::string(arithmetic::is_dot(operation) ? "dot product" : name_of(operation)) +

@@ -411,7 +411,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(block_call(two))).find("for 2 ranks (rows have 6 columns and there are 3 ranks)"),
             std::string::npos)
       << text(thrice(block_call(two)));
-  EXPECT_NE(text(thrice(block_call({}))).find("without blocks (they say how many columns each of the 3 ranks gets)"),
+  EXPECT_NE(text(thrice(block_call({}))).find("without blocks (blocks say how many columns each of the 3 ranks gets)"),
             std::string::npos);
   EXPECT_NE(text(thrice(block_call(short_of))).find("blocks of 5 columns"), std::string::npos);
   EXPECT_NE(text(thrice(block_call(many))).find("blocks of more than 6 columns"), std::string::npos);
