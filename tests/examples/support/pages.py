@@ -20,8 +20,6 @@ WRAPPERS = {"mpicc": os.environ.get("STEADFOLD_MPICC"), "mpicxx": os.environ.get
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+)?^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 TABS = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- end of tabs -->$", re.MULTILINE | re.DOTALL)
 TAB = re.compile(r"^\*\*(C\+\+|Fortran|Python|C|Shell)\*\*\n", re.MULTILINE)
-SECTION = re.compile(r"^(?=## )", re.MULTILINE)
-OF_A_LANGUAGE = re.compile(r"## A program in (\S+)\n")
 MARK = "@@ command {} ended with {}"
 
 
@@ -54,14 +52,13 @@ def commands_of(text):
 
 
 def read_in(text, language):
-    """The page as a reader of one language reads it: without the tabs and the sections of the others."""
+    """The page as a reader of one language reads it: without the tabs of the others."""
 
     def own_tab(tabs):
         parts = TAB.split(tabs[1])
         return dict(zip(parts[1::2], parts[2::2], strict=True)).get(language, "")
 
-    sections = SECTION.split(TABS.sub(own_tab, text))
-    return "".join(part for part in sections if (OF_A_LANGUAGE.match(part) or [0, language])[1] == language)
+    return TABS.sub(own_tab, text)
 
 
 def fits(printed, shown):
