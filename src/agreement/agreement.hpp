@@ -88,12 +88,11 @@ order::Coverage coverage_of(const Call& call) noexcept;
 
 /// Facts about the job that all ranks know and that every agreement needs.
 struct Means {
-  std::string forced_schedule = {};            // from rank 0's environment; empty if not set
-  schedule::Rows rows = schedule::registry();  // the schedules that callers can name
-  bool may_differ = false;                     // as in schedule::Merging
-  std::shared_ptr<const order::Nodes> nodes =
-      nullptr;                      // of the machine; null if there is one node, or the nodes are unknown
-  Network network = {};             // as rank 0's profile describes it
+  std::string forced_schedule = {};                     // from rank 0's environment; empty if not set
+  schedule::Rows rows = schedule::registry();           // the schedules that callers can name
+  bool may_differ = false;                              // as in schedule::Merging
+  std::shared_ptr<const order::Nodes> nodes = nullptr;  // of the machine; null: one node, or unknown nodes
+  Network network = {};                                 // as rank 0's profile describes it
   std::string unused_profile = {};  // why the profile is not used; empty if it is used, or there is none
 };
 

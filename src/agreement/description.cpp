@@ -133,8 +133,7 @@ std::uint64_t digest_of(const Description& description) noexcept {
 
 std::uint64_t digest_of(std::span<const Description> calls) noexcept {
   std::uint64_t hash = digest_of(calls.front());
-  for (const Description& call : calls.subspan(1))
-    hash = mix(mix(hash, 0), digest_of(call));  // the order of calls counts
+  for (const Description& call : calls.subspan(1)) hash = mix(mix(hash, 0), digest_of(call));  // order counts
   return hash;
 }
 

@@ -333,8 +333,7 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const auto counted = found ? busiest_link(nodes, *found, sizes) : std::nullopt;
   if (!counted) return std::nullopt;
   const Passed& passed = counted->busier_way();
-  const double stays =
-      passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside the node
+  const double stays = passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside
   const double leave = passed.messages_outside / std::max(found->starts(), 1.0);
   const double rounds_outside = std::min(found->rounds, counted->most_arrivals());
   return rounds_outside * link.latency + (found->rounds - rounds_outside) * inside.latency +

@@ -16,7 +16,7 @@ constexpr Count most_rows(Bytes row_bytes) noexcept { return order::most_element
 void require_size(const Call& call);
 /// Throws Failure if a call cannot have so many threads.
 void require_threads(unsigned threads);
-/// Throws Failure if an argument of the call is invalid on every rank (`rank_count` bounds the root).
+/// Throws Failure if an argument makes the call invalid, whichever rank makes it (`rank_count` bounds the root).
 void validate(const Call& call, Rank rank_count);
 
 /// The first pointer that a call needs and that is null.

@@ -224,8 +224,7 @@ sf_status sf_accumulator_mpi_op(MPI_Op* op) {
 }
 
 const char* sf_mpi_library(void) {
-  static const auto& text =
-      *new std::string(steadfold::transport::mpi_library());  // never destroyed, since callers may keep the pointer
+  static const auto& text = *new std::string(steadfold::transport::mpi_library());  // never destroyed: callers keep it
   return text.c_str();
 }
 }

@@ -81,8 +81,7 @@ void ThreadTeam::dismiss() noexcept {
 // bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
   if (asked <= 1) return 1;
-  constexpr double bytes_of_making =
-      512 << 10;  // bytes that a core reads while a thread is created: lab/notes/sixteen_cores.md
+  constexpr double bytes_of_making = 512 << 10;  // a core reads these meanwhile: lab/notes/sixteen_cores.md
   const double least = std::sqrt(static_cast<double>(bytes) / bytes_of_making);
   return least < asked ? static_cast<unsigned>(std::max(least, 1.0)) : asked;
 }

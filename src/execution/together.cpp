@@ -69,9 +69,8 @@ class NarrowRows final : public Together {
   LocalRows all_;
   Bytes row_bytes_;
   Bytes own_bytes_;
-  std::vector<Count> counts_;  // number of rows of each rank
-  std::array<std::vector<const std::byte*>, 2>
-      places_;  // of all rows, in even and in odd rounds; set in the first rounds
+  std::vector<Count> counts_;                            // number of rows of each rank
+  std::array<std::vector<const std::byte*>, 2> places_;  // of all rows, in even and odd rounds; set in the first
   std::byte* result_ = nullptr;
 };
 

@@ -58,8 +58,7 @@ Steps descend(Context c, InOrderPlace at) {
 
 // The round in which a segment leaves the top of a subtree of n ranks. The top's port receives the left child's
 // partial, then the right child's. So the round is max(2 + rounds of the left subtree, 1 + rounds of the right
-// subtree), with (n - 1) / 2 ranks in each subtree. In closed form the result follows from the highest two bits of n +
-// 1.
+// subtree), with (n - 1) / 2 ranks in each subtree. In closed form the result follows from the two highest bits of n+1.
 Count climb_rounds(Rank ranks) {
   const auto next = static_cast<Count>(ranks) + 1;
   const int top = order::floor_log2(next);

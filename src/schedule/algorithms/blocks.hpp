@@ -46,8 +46,8 @@ class Blocks {
 /// root.
 constexpr Count segments_of_a_block(Context c) { return std::max(c.segments / c.ranks(), Count{1}); }
 
-/// Messages and rounds of a schedule in which each partial goes straight to the owner of its block, and each value goes
-/// straight to its receiver. For reduce, only values that the root does not own are sent.
+/// Messages and rounds if every rank except a segment's owner sends one partial of the segment, and later receives its
+/// value. For reduce only the root receives values, of the segments that it does not own.
 constexpr Count block_partials(Context c) { return (c.ranks() - 1) * c.segments; }
 constexpr Count block_messages(Context c) {
   if (c.scatters()) return block_partials(c);

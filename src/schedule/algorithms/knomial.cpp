@@ -124,9 +124,7 @@ Steps knomial_scan(Context c) {
   const int level = c.rank == 0 ? order::ceil_log2(ranks) : order::max_level(index);
   const int children = std::min(level, order::ceil_log2(ranks - index));
   const auto child = [&](int k) { return c.rank + (Rank{1} << k); };
-  const auto sends = [&](int k) {
-    return child(k) + (Rank{1} << k) < c.rank_count;
-  };  // whether child k sends to this rank
+  const auto sends = [&](int k) { return child(k) + (Rank{1} << k) < c.rank_count; };  // child k, to this rank
   const bool is_exclusive = c.collective == Collective::exscan;
   const Slot ahead = landing(before);
 
