@@ -1,11 +1,13 @@
-/* Steadfold: reductions that give the same bits every time. The C interface without MPI.
+/* Steadfold: reductions that give the same bits every time. This is the C interface that needs no MPI.
  *
- * Every function returns an sf_status; sf_error_text() has the details. No function prints, aborts or throws.
+ * Every function that can fail returns an sf_status; sf_error_text() describes the error. No function prints, aborts or
+ * throws.
  *
- * What a program is compiled with may be older or newer than the library that it runs with, within one SONAME. Structs
- * that callers fill and that may grow begin with their size, which the caller's compiler knows; later releases append
- * fields, for which 0 means what was before. All other structs stay as they are. Handles are opaque. Enumerators keep
- * their numbers. Until release 1.0 every minor release has a SONAME of its own. */
+ * A program may be compiled with an older or a newer release than the library that it runs with, if both have the same
+ * SONAME. Structs that callers fill and that may grow begin with their size, as the caller's compiler knows it. Later
+ * releases append fields; the value 0 of a new field means the behaviour before that field existed. All other structs
+ * never change. Handles are opaque. Enumerators keep their numbers. Before release 1.0 every minor release has a new
+ * SONAME. */
 #ifndef STEADFOLD_STEADFOLD_H
 #define STEADFOLD_STEADFOLD_H
 
@@ -18,20 +20,26 @@
 extern "C" {
 #endif
 
-/* Results of SF_MIN_LOCATION and SF_MAX_LOCATION: `value` has the elements' type, `index` counts the rows of the whole
- * job. A NaN wins. For other types, too, the value is at byte 0 and the index at byte 8. */
+/* The result of SF_MIN_LOCATION and SF_MAX_LOCATION for doubles. `index` is the index of the row within the whole job.
+ * If an element is a NaN, the result is a NaN. For every other type, too, `value` has the type of the elements and is
+ * at byte 0, and `index` is at byte 8. */
 typedef struct sf_located_f64 {
   double value;
   uint64_t index;
 } sf_located_f64;
 
-/* A result of SF_STATISTICS, in one pass over the rows: extremes with the lowest index that has them, as above; the
- * mean; the mean square of the distances from it (variance), the same with one element less in the divisor (sample
- * variance), and their roots. Every number is rounded once, to a double or to a float (result_type). NaN: what has too
- * few elements; all numbers if an element is NaN, which is the least and the greatest then; the mean if there are
- * infinities of both signs; variances and deviations if there is any. Absent indices are UINT64_MAX. */
+/* The result of SF_STATISTICS: numbers that describe the rows, computed in one pass. Every number is rounded once, to a
+ * double or a float (see result_type).
+ *
+ * An index is the lowest index, within the whole job, of a row that has the value; an absent index is UINT64_MAX.
+ * `variance` is the mean square of the distances from the mean; `sample_variance` divides by count - 1 instead. The
+ * deviations are the square roots of the variances.
+ *
+ * A number is NaN if there are too few elements to define it. If an element is a NaN, min, max and all other numbers
+ * are NaN. The mean is NaN if there are infinities of both signs. Variances and deviations are NaN if there is any
+ * infinity. */
 typedef struct sf_statistics {
-  uint64_t count; /* of the elements, those that a mask left out not among them */
+  uint64_t count; /* the number of elements, without those that a mask left out */
   double min;
   uint64_t min_index;
   double max;
@@ -43,82 +51,88 @@ typedef struct sf_statistics {
   double sample_deviation;
 } sf_statistics;
 
-/* How the indices of one axis are dealt to the ranks along it: in blocks, one after the other, to rank `first` and
- * those behind it, and round again. */
+/* Says how the indices of one axis are distributed over the ranks along the axis. The indices are cut into blocks. Rank
+ * `first` gets the first block, the next rank the next block, and so on; after the last rank comes rank 0. */
 typedef struct sf_grid_axis {
   uint64_t extent; /* indices */
-  uint64_t ranks;  /* along the axis; 0, of one axis: as many as the others leave */
-  uint64_t block;  /* indices in a block; 0: one block for each rank, the first extent % ranks of them one larger */
-  uint64_t first;  /* the rank that has the first block, counted along the axis from 0 */
+  uint64_t ranks;  /* ranks along the axis. One axis may have 0: its number follows from the size of the group and the
+                      other axes */
+  uint64_t block;  /* indices in a block. 0: one block for each rank, the first extent % ranks of which are one index
+                      larger */
+  uint64_t first;  /* the rank that gets the first block, counted along the axis from 0 */
 } sf_grid_axis;
 
 #define SF_MOST_GRID_AXES 3
 
-/* Which rank holds which rows, as a rule: rows are the elements of an array of one to three axes in C order, and ranks
- * are numbered in C order too (as MPI_Cart_create numbers them): the last axis is the fastest. With one axis and a
- * block size this is ScaLAPACK's block-cyclic distribution; without block sizes an array is cut into one block for each
- * rank. The same on all ranks, and the axes' ranks multiply to their number. */
+/* A rule that says which rank holds which rows. The rows are the elements of an array of one to three axes, in C order.
+ * The ranks form a grid and are numbered in C order, too, as by MPI_Cart_create: the last axis varies fastest. One axis
+ * with a block size is ScaLAPACK's block-cyclic distribution. Without block sizes the array is cut into one block for
+ * each rank. All ranks must give the same rule. The product of the axes' `ranks` must be the number of ranks. */
 typedef struct sf_grid {
   uint32_t axis_count;
   sf_grid_axis axes[SF_MOST_GRID_AXES];
 } sf_grid;
 
-/* A run of indices of the whole job. */
+/* A contiguous range of row indices of the whole job. */
 typedef struct sf_interval {
   uint64_t begin, end; /* indices begin .. end-1; end is at most INT64_MAX */
 } sf_interval;
 
-/* result[i] = left[i] op right[i] for i < count, with left the lower indices. Returns 0, or another value for failure.
- * result may be the same memory as left, never as right (but see sf_call.writes_right): an operator that reads left
- * after it wrote result (a matrix product, say) works on a copy. Elements are aligned to the largest power of two, at
- * most 16, that divides their size.
- */
+/* Combines result[i] = left[i] op right[i] for all i < count. The left elements have the lower indices. Returns 0 for
+ * success, any other value for failure. `result` may be the same memory as `left`, but never as `right` (exception:
+ * sf_call.writes_right). An operator that still reads `left` after it has written `result` (a matrix product, for
+ * instance) must work on a copy. Elements are aligned to the largest power of two, at most 16 bytes, that divides their
+ * size. */
 typedef int (*sf_operator)(const void* left, const void* right, void* result, size_t count, void* context);
 
 #define SF_MOST_AXES 15
 
-/* An array in memory, or a section of one (this struct never grows): the element at indices i, j, ... stands strides[0]
- * * i + strides[1] * j +
- * ... bytes from `data`. Strides have any sign; one of 0 repeats elements along its axis; elements need not be aligned.
- * An array of no axes is one element. */
+/* An array in memory, or a section of an array. This struct never grows. The element with indices i, j, ... is at
+ * strides[0] * i + strides[1] * j + ... bytes from `data`. Strides may be negative; a stride of 0 repeats elements
+ * along its axis. Elements need not be aligned. An array without axes is a single element. */
 typedef struct sf_array {
-  const void* data; /* where the element stands whose indices are all 0 */
+  const void* data; /* address of the element whose indices are all 0 */
   sf_type type;
   size_t element_bytes; /* SF_BYTES: size of an element */
   int32_t axis_count;   /* at most SF_MOST_AXES */
-  int32_t device;       /* 0, the memory of the host: no other is taken yet */
+  int32_t device;       /* 0: the memory of the host. No other value is supported yet */
   uint64_t shape[SF_MOST_AXES];
   int64_t strides[SF_MOST_AXES];
 } sf_array;
 
-/* The operands of a call whose elements stand in arrays. Some axes are kept: every index along them, or combination of
- * indices, has a result of its own. The elements of the other axes are the rows, in C order: the last axis fastest. */
+/* The operands of a call whose elements are in arrays. Some axes of `x` are kept: there is one result for every index
+ * of a kept axis, or for every combination of indices of several kept axes. The elements along the other axes are the
+ * rows, in C order: the last axis varies fastest. */
 typedef struct sf_arrays {
   size_t size; /* sizeof(sf_arrays), see sf_arrays_init */
   sf_array x;
-  sf_array factors; /* of operations that take a second vector: the other factors, or weights, of the type of x */
-  sf_array mask;   /* if it has data or axes: what counts. An element does unless all bytes of its mask are 0; what does
-                      not count is never combined, whatever it is. SF_BYTES of 1, 2, 4 or 8 bytes, or integers. Sums,
-                      mean and dot by exact, binned and plain; min and max, with and without locations; statistics */
-  uint32_t kept;   /* bit i: axis i of x */
-  sf_array labels; /* if it has data or axes: the group of every element, 0 to groups - 1. Results are those of group 0,
-                      then of group 1, ...: one of a group for every kept index. Integers, or SF_BYTES of 1 or 2 bytes,
-                      which have no sign; what has a label below 0 belongs to no group, one of `groups` or above is
-                      SF_INVALID_ARGUMENT, unless a mask leaves it out. By exact, binned and plain, not by tree */
-  uint64_t groups; /* 0: there are no labels */
-  const void* const* xs; /* NULL, or x_count arrays of one shape, wherever each stands: xs[j] is where the element
-                            stands whose indices are all 0, x says the rest and has no data. There is a result for every
-                            array; no axes are kept, and no labels given. Factors and mask are those of all. With SF_DOT
-                            that is k dot products with one vector, whose elements are read once. The list stays as it
-                            is until the call has ended; where a run of a plan gives `first`, it is such a list */
+  sf_array factors; /* for operations with a second vector: the second factors or the weights, of the type of x */
+  sf_array mask;    /* selects elements, if it has data or axes. An element is left out if all bytes of its mask are 0.
+                       An element that is left out is never combined, whatever its value. The mask is SF_BYTES of 1, 2, 4
+                       or 8 bytes, or integers. For sums, mean and dot with methods exact, binned and plain; min and max,
+                       with and without locations; statistics */
+  uint32_t kept;    /* the kept axes: bit i stands for axis i of x */
+  sf_array labels;  /* gives the group of every element, 0 to groups - 1, if it has data or axes. The results are those
+                       of group 0, then those of group 1, and so on; each group has one result for every kept index.
+                       Labels are integers, or SF_BYTES of 1 or 2 bytes, which are unsigned. An element with a negative
+                       label belongs to no group. A label of `groups` or above is SF_INVALID_ARGUMENT, unless a mask
+                       leaves its element out. With methods exact, binned and plain, not with tree */
+  uint64_t groups;  /* the number of groups; 0: there are no labels */
+  const void* const* xs; /* NULL, or the addresses of x_count arrays of the same shape: xs[j] is the address of the
+                            element of array j whose indices are all 0. `x` gives their type, shape and strides, and has
+                            no data. Every array has a result. No axes are kept, and there are no labels. Factors and
+                            mask apply to all arrays. With SF_DOT the call computes x_count dot products with one
+                            vector, whose elements are read once. The list must not change until the call has ended. If
+                            a run of a plan gives `first`, it is a list of this kind */
   uint64_t x_count;
-} sf_arrays; /* Factors, mask and labels are stretched to the shape of x: their last axis is its last; an axis that they
-                lack, or that has one index, is repeated. */
+} sf_arrays; /* Factors, mask and labels are broadcast to the shape of x: their last axis is matched with the last axis
+                of x, and so on backwards; an axis that is missing, or that has one index, is repeated. */
 
-/* Makes it arrays of nothing, and writes `size`: sizeof *arrays, where the caller is compiled. */
+/* Sets all fields to "no arrays", and `size` to the given size, which must be sizeof *arrays where the caller is
+ * compiled. */
 sf_status sf_arrays_init(sf_arrays* arrays, size_t size);
 
-/* Returns arrays of nothing, with `size` written. */
+/* Returns an sf_arrays without arrays, with `size` set. */
 static inline sf_arrays sf_arrays_default(void) {
   sf_arrays arrays;
   sf_arrays_init(&arrays, sizeof arrays);
@@ -128,86 +142,92 @@ static inline sf_arrays sf_arrays_default(void) {
 #define SF_UNKNOWN UINT64_MAX
 #define SF_ALL_RANKS (-1)
 
-/* One reduction: what is the same on all ranks, and this rank's own part. Start from sf_call_init. */
+/* Describes one reduction: the part that is the same on all ranks, and this rank's own part. Initialise it with
+ * sf_call_init. */
 typedef struct sf_call {
   size_t size; /* sizeof(sf_call) where the caller was compiled */
   sf_operation operation;
   sf_method method;
   sf_type type;
-  sf_type result_type; /* SF_AS_TYPE; or, exact and binned: any floating-point type (complex for complex); else the type
-                          itself, or a wider one, to which every element is converted first */
-  uint64_t columns;    /* elements in a row: every column is reduced by itself. At least 1; in MPI's shape also
-                          0, which all ranks must give and which leaves results as they are */
-  int32_t root;        /* the rank that gets the result, or SF_ALL_RANKS */
-  const char* schedule;   /* a name of `steadfold schedules`, or NULL for the library's choice */
-  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN; a wrong number gives SF_GAP or SF_OVERLAP, one that
-                             no job can have (above INT64_MAX) SF_INVALID_ARGUMENT */
+  sf_type result_type;    /* SF_AS_TYPE. With methods exact and binned also any floating-point type (a complex type for
+                             complex elements). With other methods also `type` itself or a wider type, to which every
+                             element is converted first */
+  uint64_t columns;       /* elements in a row; every column is reduced separately. At least 1; in MPI's shape
+                             (SF_ROW_PER_RANK) also 0, which all ranks must give and which leaves results unchanged */
+  int32_t root;           /* the rank that gets the result, or SF_ALL_RANKS */
+  const char* schedule;   /* a name listed by `steadfold schedules`, or NULL: the library chooses */
+  uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN. A wrong number gives SF_GAP or SF_OVERLAP; a number
+                             above INT64_MAX gives SF_INVALID_ARGUMENT */
 
   size_t element_bytes;      /* SF_BYTES: size of an element */
   sf_operator user;          /* SF_USER */
   void* context;             /* passed to `user` */
-  const char* operator_name; /* SF_USER: tells operators apart between ranks; may be NULL */
+  const char* operator_name; /* SF_USER: a name by which the ranks check that they use the same operator; may be NULL */
   int commutative;           /* SF_USER: whether left op right equals right op left, in bits */
-  int never_fails;           /* SF_USER: it always returns 0, so the ranks need not ask each other whether it did */
+  int never_fails;           /* SF_USER: whether `user` always returns 0; then the ranks exchange no failures */
 
   sf_layout layout; /* the same kind on all ranks */
-  uint64_t rows;    /* how many this rank has, row-major, `columns` elements each; SF_INTERVALS: their total */
+  uint64_t rows;    /* rows on this rank, row-major, `columns` elements each. With SF_INTERVALS: the total of the
+                       intervals */
   const sf_interval* intervals;
   size_t interval_count;
 
-  uint32_t require; /* sf_guarantee bits: a call that cannot keep them gives SF_UNSUPPORTED */
+  uint32_t require; /* sf_guarantee bits. A call that cannot give these guarantees returns SF_UNSUPPORTED */
 
-  uint32_t threads; /* how many go through this rank's rows; 0 and 1: the caller's alone. Any number gives the same
-                       bits, so ranks may have different ones. Fewer are made if the system refuses more, or if a call
-                       of one process would wait longer for them than they save. `user` is called by all of them at
-                       once. */
+  uint32_t threads; /* threads that read this rank's rows; 0 and 1: only the caller's thread. The number does not change
+                       the bits, so it may differ between ranks. The library makes fewer threads if the system refuses
+                       more, or if a call of one process would wait longer for them than they save. All threads call
+                       `user` at the same time */
 
-  uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 is 3. More are more exact: docs/guarantees.md has the bound */
+  uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 means 3. More bins give a smaller error: docs/guarantees.md has the
+                     bound */
   sf_sweep sweep; /* SF_BINNED */
 
   sf_collective collective;
-  const uint64_t* blocks; /* SF_REDUCE_SCATTER: how many columns every rank gets, the same array on all ranks; its
-                             sum is `columns`. NULL: equally many, so `columns` must be divisible */
+  const uint64_t* blocks; /* SF_REDUCE_SCATTER: the number of columns that each rank gets. The same array on all ranks;
+                             the sum is `columns`. NULL: all ranks get the same number, which must divide `columns` */
   size_t block_count;     /* the number of ranks */
 
-  const sf_arrays* arrays; /* NULL, or where the elements stand: then `type`, `element_bytes`, `columns` and `rows`
-                              follow from them; where `first`, `second` and `mask` of a call or a run are NULL, its data
-                              are those of the arrays (which need not be aligned, other data are aligned as their
-                              elements are). Without arrays, rows stand one after the other, without gaps */
+  const sf_arrays* arrays; /* NULL, or the arrays that hold the elements. With arrays, `type`, `element_bytes`,
+                              `columns` and `rows` follow from them. If `first`, `second` or `mask` of a call or a run
+                              is NULL, the data of the arrays are used; these need not be aligned, all other data must
+                              have the alignment of their elements. Without arrays the rows are contiguous */
 
-  const sf_grid* grid; /* SF_GRID; else NULL */
+  const sf_grid* grid; /* SF_GRID: the rule; else NULL */
 
-  int32_t writes_right; /* SF_USER: `user` writes over its right operand, as functions of MPI_Op do: it is called with
-                           `result` and `right` the same memory, which never is `left` */
+  int32_t writes_right; /* SF_USER: whether `user` writes its result over its right operand, as functions of MPI_Op do.
+                           Then it is called with `result` and `right` the same memory, which is never `left` */
 
-  uint32_t reserved[5]; /* 0: for options to come, which sf_call_set will know by name */
+  uint32_t reserved[5]; /* must be 0: for options of later releases, which sf_call_set will know by name */
 } sf_call;
 
-/* Gives all fields their defaults, a sum of zero rows of doubles, and writes `size`: sizeof *call, where the caller is
- * compiled. SF_INVALID_ARGUMENT, and nothing is written, if no release had so short a struct. */
+/* Sets all fields to their defaults, which describe a sum of zero rows of doubles, and `size` to the given size, which
+ * must be sizeof *call where the caller is compiled. Returns SF_INVALID_ARGUMENT, and writes nothing, if no release had
+ * a struct as short as `size`. */
 sf_status sf_call_init(sf_call* call, size_t size);
 
-/* Returns a call whose fields have their defaults, with `size` written. */
+/* Returns a call whose fields have their defaults, with `size` set. */
 static inline sf_call sf_call_default(void) {
   sf_call call;
   sf_call_init(&call, sizeof call);
   return call;
 }
 
-/* Reduces the rows of one process. `first` holds call->rows rows, `second` the second vector of
- * operations that take one, or the mask of SF_MASKED_SUM, one byte per row, where any but 0 selects it (else NULL);
- * both are only read. `result` receives `columns` results. root is SF_ALL_RANKS or 0, collective SF_REDUCE; schedule
- * must be one, and is not needed. */
+/* Reduces the rows of one process. `first` holds call->rows rows. `second` is the second vector of operations with two
+ * vectors; for SF_MASKED_SUM it is the mask, one byte per row, where any value but 0 selects the row; else it is NULL.
+ * Both are only read. `result` receives `columns` results. `root` must be SF_ALL_RANKS or 0, and `collective`
+ * SF_REDUCE. `schedule` may be NULL or a valid name, and has no effect. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
-/* The error of this thread's last failing call: "problem (why), suggestion", at most 4095 bytes. Valid until the next
- * call. */
+/* Returns the text of this thread's last failing call: "problem (why), suggestion", at most 4095 bytes. The text is
+ * valid until the next call. */
 const char* sf_error_text(void);
 
-/* Sets that text (it is copied); NULL: no text. For layers above this interface that report failures the same way. */
+/* Sets the text that sf_error_text returns on this thread. The text is copied; NULL means no text. For layers on top of
+ * this interface that report failures in the same way. */
 void sf_set_error_text(const char* text);
 
-/* Major.minor.patch. */
+/* Returns the version of the library as major.minor.patch. */
 const char* sf_version(void);
 
 #ifdef __cplusplus
