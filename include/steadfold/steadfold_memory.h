@@ -1,9 +1,10 @@
-/* Memory from Steadfold, for rows and results that ranks on the same node read and write in place: then nothing is
- * copied between them. Anything else works with it as with any memory. Needs no MPI.
+/* Memory that ranks on the same node read and write in place, so that nothing is copied between them. In all other
+ * respects it is ordinary memory. Needs no MPI.
  *
- * It is used so by plans and calls that wait for their end, whose method, operation and type do so (one row of more
- * than some columns per rank, allreduce, the library's choice of the schedule), if on every rank row and result are
- * such memory. The first run of a plan still copies, since ranks find out. */
+ * Plans and blocking calls use this memory in place if the row and the result on every rank are in memory from
+ * sf_allocate, and if method, operation and type support it. The call must be an allreduce of one row per rank, have
+ * more than a few columns, and leave the schedule to the library. The first run of a plan still copies, since the ranks
+ * first have to find out. */
 #ifndef STEADFOLD_STEADFOLD_MEMORY_H
 #define STEADFOLD_STEADFOLD_MEMORY_H
 
@@ -13,13 +14,13 @@
 extern "C" {
 #endif
 
-/* `bytes` of memory, all zero, at the beginning of a page. Where the system shares no memory between processes it is
- * ordinary memory. What a child of fork inherits of it, parent and child share. Local, any thread. Free it with
- * sf_free. */
+/* Allocates `bytes` bytes, all zero, aligned to a page. If the system does not share memory between processes, the
+ * memory is ordinary. After a fork, parent and child share the memory. Any thread may call it. Free the memory with
+ * sf_free. Local. */
 sf_status sf_allocate(uint64_t bytes, void** memory);
 
-/* Gives it back. No run may be using it, on any rank; NULL is nothing, and so is memory that a child of fork inherited,
- * which its parent gives back. */
+/* Frees memory from sf_allocate. No run may be using it, on any rank. Does nothing for NULL, and for memory that a
+ * child inherited by fork: the parent frees it. */
 void sf_free(void* memory);
 
 #ifdef __cplusplus
