@@ -1,4 +1,4 @@
-"""C++: the rows that the library reads, those that the headers read, the constants, and the members of bundles."""
+"""Generates the C++ files: the rows for the library, the rows for the headers, the constants, and the members of bundles."""
 
 from tables import METHODS, TERMS, WIDTH, classes, operations, wrapped
 
@@ -9,27 +9,27 @@ def name_of(text):
 
 def rows(made):
     every = operations()
-    text = [f"// {made}\n//", "// The operations and what is known of each: one row.",
+    text = [f"// {made}\n//", "// The operations and their properties, one row for each.",
             "// Cost: finding a row is an index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
             "namespace steadfold::arithmetic {\n",
             "/// The numbers are those of sf_operation in steadfold.h.", "enum class Operation : std::uint32_t {"]
     text += [f"  {each.name}," for each in every]
     text[-1] = text[-1].removesuffix(",")
     text += ["};", f"inline constexpr Operation last_operation = Operation::{every[-1].name};\n",
-             "/// What a row brings.", "enum class OperandForm : std::uint8_t { elements, factors, mask, user };",
-             "/// What is combined.", f"enum class Terms : std::uint8_t {{ {', '.join(map(name_of, TERMS))} }};",
-             "/// What a result is: of the elements' type, real even of complex elements, a value and its index, or Statistics.",
+             "/// The operands of an operation.", "enum class OperandForm : std::uint8_t { elements, factors, mask, user };",
+             "/// The terms that are combined.", f"enum class Terms : std::uint8_t {{ {', '.join(map(name_of, TERMS))} }};",
+             "/// The form of a result: of the elements' type, real even for complex elements, a value and its index, or Statistics.",
              "enum class ResultForm : std::uint8_t { own, real, located, statistics };",
-             "/// The methods that serve it.", "struct ServedBy {",
+             "/// The methods that compute an operation.", "struct ServedBy {",
              *(f"  bool {each} = false;" for each in METHODS), "};",
-             "/// The one that serves it if the caller names none: integers, and what no order changes, take plain.",
+             "/// The method if the caller names none. Integers take plain, whatever the row says.",
              "enum class DefaultMethod : std::uint8_t { tree, exact, plain };\n",
-             "struct OperationRow {", "  std::string_view words;  // as texts of errors have it",
-             "  Operation combined_by;   // the operator that merges partials",
+             "struct OperationRow {", "  std::string_view words;  // the name in error texts",
+             "  Operation combined_by;   // the operator that merges partial results",
              "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // in MPI's shape", "  OperandForm operands = OperandForm::elements;",
              "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
-             "  bool has_several_sums = false;  // exact ones, of which the result is made",
-             "  bool needs_rows = false;        // there is no result of none", "};",
+             "  bool has_several_sums = false;  // the result is computed from several exact sums",
+             "  bool needs_rows = false;        // without rows there is no result", "};",
              "inline constexpr OperationRow operation_rows[] = {"]
     for each in every:
         fields = [f'.words = "{each.words}"', f".combined_by = Operation::{each.combines}",
@@ -54,15 +54,15 @@ def rows(made):
 
 def public_rows(made):
     text = [f"// {made}\n//",
-            "// What calls of C++ know of operations: which elements they take, and what they make of them.", "#pragma once\n",
+            "// The operations as the C++ headers know them: the types of their elements, and the form of their results.", "#pragma once\n",
             "#if __cplusplus < 201703L",
             '#error "Steadfold needs C++17 (the compiler is set to an older C++), compile with -std=c++17 or a later one"', "#else\n",
             "#include <cstddef>", "#include <cstdint>\n", '#include "steadfold/steadfold.h"\n',
             "namespace steadfold::detail {\n",
-            "/// What an operation needs besides its elements.", "enum class Second { none, factors, mask };",
-            "/// What a result is: of the elements' type, real even of complex elements, a Located, or Statistics.",
+            "/// The second operand of an operation.", "enum class Second { none, factors, mask };",
+            "/// The form of a result: of the elements' type, real even for complex elements, a Located, or Statistics.",
             "enum class ResultForm { own, real, located, statistics };\n",
-            "/// The types of a class, a bit for each.", "namespace types {"]
+            "/// The types of a class, one bit for each.", "namespace types {"]
     for name, types in classes().items():
         text.append(f"inline constexpr std::uint32_t {name} = {' | '.join(f'1u << SF_{each.upper()}' for each in types)};")
     every = " | ".join(classes())
@@ -76,7 +76,7 @@ def public_rows(made):
         text += [f"    // {each.name}", f"    {{{taken}, Second::{second}, ResultForm::{each.result}}},"]
     text += ["};\n", "constexpr const OperationRow& row_of(sf_operation operation) {",
              "  return operation_rows[static_cast<std::size_t>(operation)];", "}",
-             "/// Whether a built-in operator takes elements of that type.",
+             "/// Returns whether a built-in operator takes elements of a type.",
              "constexpr bool takes(sf_operation operation, sf_type type) {",
              "  return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;", "}",
              "constexpr Second second_of(sf_operation operation) { return row_of(operation).second; }\n",
@@ -86,8 +86,8 @@ def public_rows(made):
 
 def constants(made):
     text = [f"// {made}\n//",
-            "// Every built-in operator is a function, called alike: dot(x, y), dot(x, y, comm), dot(x, y, comm, options). It is the",
-            "// operator of `reduce` and of plans, too. Included by steadfold.hpp.", "#pragma once\n",
+            "// The built-in operators. Each is a function: dot(x, y), dot(x, y, comm), dot(x, y, comm, options). Each is also an",
+            "// operator for `reduce` and for plans. Included by steadfold.hpp.", "#pragma once\n",
             '#include "steadfold/built_in.hpp"\n', "#if __cplusplus >= 201703L\n", "namespace steadfold {\n"]
     for each in operations():
         if each.cxx:
@@ -116,11 +116,11 @@ def members(operation):
 
 
 def bundle(made):
-    text = [f"// {made}\n//", "// The operations as members of bundles. Included by bundle.hpp.", "#pragma once\n",
+    text = [f"// {made}\n//", "// The operations as member functions of bundles. Included by bundle.hpp.", "#pragma once\n",
             '#include "steadfold/bundle_members.hpp"\n', "#if __cplusplus >= 201703L\n", "namespace steadfold {\n",
-            wrapped("What Bundle derives from. `x` and `y` are ranges of which the elements of all ranks are reduced, see Bundle, or "
-                    "arrays that have a result for every index of the axes that are kept, in C order. A second vector has the size of "
-                    "the first: different sizes fail the run, on all ranks.", "/// "),
+            wrapped("The base class of Bundle: one member function per operation. `x` and `y` are ranges (see Bundle), whose elements "
+                    "on all ranks are reduced; or arrays, which give one result for every index of the kept axes, in C order. A second "
+                    "vector must have the size of the first; otherwise the run fails on all ranks.", "/// "),
             "class BundleOperations : public detail::BundleMembers {", " public:"]
     for each in operations():
         text += members(each)

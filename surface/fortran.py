@@ -1,8 +1,8 @@
-"""Fortran: the enumerations, and the functions whose results are values, in Fortran and in C."""
+"""Generates the Fortran files: the enumerations, and the functions that return values, in Fortran and in C."""
 
 from tables import enumerations, operations, plural, wrapped
 
-# Kinds by class of types: suffix, declaration, constant of iso_c_binding, type in C, type of sf_type; last their part.
+# The kinds of each class of types: suffix, declaration, constant of iso_c_binding, type in C, enumerator of sf_type.
 KINDS = {
     "real": [("f64", "real", "c_double", "double", "SF_F64"), ("f32", "real", "c_float", "float", "SF_F32")],
     "complex": [("c64", "complex", "c_double_complex", "double _Complex", "SF_COMPLEX_F64"),
@@ -12,7 +12,7 @@ KINDS = {
 
 
 def functions():
-    """Operations that are functions, with their kinds and those of their results."""
+    """The operations that are functions, with the kinds of their elements and of their results."""
     for each in operations():
         if each.fortran is None:
             continue
@@ -54,9 +54,9 @@ def enumerator_block(comment, names):
 def module(made):
     lists = [f"SF_LIST_{plural(each).upper()}" for each in enumerations()] + ["SF_LIST_SCHEDULES", "SF_LIST_OPTIONS"]
     statuses = [f"SF_{each.name.upper()}" for each in enumerations()[0].entries]
-    text = [f"! {made}\n!\n! What steadfold.f90 includes: constants, and reductions whose results are values.\n",
-            *enumerator_block("What sf_list_name and its like list.", lists),
-            *enumerator_block("What `ierr` is: the numbers of sf_status.", statuses),
+    text = [f"! {made}\n!\n! The part of steadfold.f90 that is generated: constants, and reductions that return values.\n",
+            *enumerator_block("The lists of sf_list_name, sf_list_text and sf_list_find.", lists),
+            *enumerator_block("The values of `ierr`: the numbers of sf_status.", statuses),
             *wrapped_public([given["name"] for _, given, _ in functions()])]
     for each in functions():
         text += interface(*each)
@@ -68,7 +68,7 @@ def wrapped_public(names):
 
 
 def definitions(made):
-    text = [f"/* {made}\n *\n * The functions that values.c defines: of an array, with weights, or of two arrays. */"]
+    text = [f"/* {made}\n *\n * The functions that values.c defines: of one array, of one array with weights, or of two arrays. */"]
     for operation, given, kinds in functions():
         macro = "OF_PRODUCTS" if operation.operands == "factors" else "OF_WEIGHTED" if given.get("weight") else "OF_ARRAY"
         for (suffix, *_), (*_, value, number) in kinds:

@@ -1,4 +1,4 @@
-"""Tables within pages, and programs that they quote: what stands between two comments that name one."""
+"""Generates the tables in pages, and the programs that pages quote: the text between two comments that name them."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ def table(head, rows):
 
 
 def methods_of_operations():
-    """Operations that are served alike share a line."""
+    """A table of the methods of the operations. Operations with the same methods share a row."""
     groups = {}
     for each in operations():
         groups.setdefault(tuple(method in each.methods for method in METHODS), []).append(each.name)
@@ -23,7 +23,7 @@ def methods_of_operations():
 
 
 def facts_of_operations():
-    results = {"own": "theirs", "real": "theirs, real of complex", "located": "a value and its index", "statistics": "ten numbers"}
+    results = {"own": "element type", "real": "element type, real for complex", "located": "a value and its index", "statistics": "ten numbers"}
     rows = []
     for each in operations():
         takes = listing(each.takes) or "any"
@@ -31,12 +31,12 @@ def facts_of_operations():
             takes = "all"
         default = each.default + (f"; {each.vectors} in MPI's shape" if each.vectors != each.default else "")
         if "integer" in each.takes and each.default != "plain":
-            default += "; plain of integers"
+            default += "; plain for integers"
         if "extended" in each.takes and each.default == "exact":
-            default += "; tree of extended"
+            default += "; tree for extended"
         about = each.about + (f" ({each.note})" if each.note and "sf_" not in each.note else "")
         rows.append([f"`{each.name}`", about, takes, results[each.result], default, each.bits, each.empty])
-    return table(["operation", "is", "takes", "results", "default method", "what the bits are", "without rows"], rows)
+    return table(["operation", "is", "takes", "result", "default method", "bits", "without rows"], rows)
 
 
 def types_of_classes():
@@ -46,7 +46,7 @@ def types_of_classes():
 
 
 def index(rows):
-    """What one may want, with all languages side by side."""
+    """A table of tasks, with the calls of all languages side by side."""
     return table(["you want", *LANGUAGES.values()],
                  [[want, *(", ".join(f"`{name}`" for name in names[language]) for language in LANGUAGES)] for want, names in rows])
 
@@ -56,14 +56,14 @@ def commands():
 
 
 def shifted(paragraph):
-    """To the left, so that its first line is not indented; lines of the preprocessor are not, anyway."""
+    """A paragraph without the indentation of its first line. Lines of the preprocessor have none."""
     indent = re.match(" *", paragraph)[0]
     return re.sub(rf"^{indent}", "", paragraph, flags=re.MULTILINE)
 
 
 def quoted(path, part):
-    """A program, or of its paragraphs one: with `part` "call" the last one but one, else that which a comment `part: ...`
-    begins, without the name of the part."""
+    """A program, or one paragraph of it: if `part` is "call", the last but one, else the paragraph that begins with a
+    comment `part: ...`, without the name of the part."""
     text = (ROOT / path).read_text().rstrip()
     paragraphs = [shifted(each) for each in text.split("\n\n")]
     if part:
@@ -85,7 +85,7 @@ QUOTED = re.compile(r"^(<!-- (examples/[^\s,]+)(?:, (\w+))?: quoted by \./dev su
 
 
 def page(text, tables):
-    """The text of a page with its tables and quotations as they should be."""
+    """The text of a page with current tables and quotations."""
     for name, make in tables.items():
         begin = BEGIN.format(name)
         before, found, rest = text.partition(begin)
@@ -100,7 +100,7 @@ def page(text, tables):
 
 
 def pages():
-    """Every page that has a table or a quotation, with what it should contain."""
+    """Every page that has a table or a quotation, with its current text."""
     files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
     return {path: page(text, TABLES.get(path, {})) for path, text in texts.items()

@@ -1,4 +1,4 @@
-"""Python: the numbers of C's enumerations, and functions of arrays whose arguments are those that most have."""
+"""Generates the Python files: the numbers of C's enumerations, and the functions of arrays with the usual arguments."""
 
 import textwrap
 
@@ -37,7 +37,7 @@ def {name}(
 '''
 METHOD = '''
     def {name}(self, x: ArrayLike, {y}axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.{name}`."""
+        """Makes the call `steadfold.{name}`."""
         return self._reduce(Operation.{number}, x, {factors}, axis, options)
 '''
 
@@ -58,7 +58,7 @@ def numbers(made):
     operation = [(name.upper(), each.number) for each in operations() for name in (each.name, each.alias) if name]
     lists = [*(plural(each).upper() for each in enumerations()), "SCHEDULES", "OPTIONS"]
     collectives = next(each for each in enumerations() if each.name == "collective")
-    text = f'"""{made}\n\nNumbers of the C interface."""\n\nfrom enum import IntEnum\n'
+    text = f'"""{made}\n\nThe numbers of the C interface."""\n\nfrom enum import IntEnum\n'
     text += enumeration("Operation", "sf_operation.", operation)
     text += enumeration("Collective", "sf_collective.", [(each.name.upper(), i) for i, each in enumerate(collectives.entries)])
     return text + enumeration("List", "sf_list.", [(name, number) for number, name in enumerate(lists)])
@@ -66,10 +66,10 @@ def numbers(made):
 
 def functions(made):
     every = [words_of(each) for each in operations() if each.python is not None]
-    text = f'"""{made}\n\nFunctions of arrays whose arguments are those that most have, and the same as methods of what makes calls."""\n'
+    text = f'"""{made}\n\nFunctions of arrays with the usual arguments, and the same as methods of `steadfold.plan`, `start` and `Bundle`."""\n'
     text += OPENING + "\n__all__ = [{}]\n".format(", ".join(f'"{each["name"]}"' for each in every))
     text += "".join("\n" + FUNCTION.format(**each) for each in every)
-    text += '\n\nclass CallsOfOperations(Generic[Made]):\n    """What `steadfold.plan`, `start` and `Bundle` have of them."""\n'
+    text += '\n\nclass CallsOfOperations(Generic[Made]):\n    """The methods of `steadfold.plan`, `start` and `Bundle`."""\n'
     text += "\n    def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Options) -> Made:\n"
     text += "        raise NotImplementedError\n"
     return text + "".join(METHOD.format(**each) for each in every)

@@ -1,4 +1,4 @@
-"""The tables as objects, with what is left out filled in; and how texts are wrapped."""
+"""Reads the tables as objects, with default values filled in; and wraps texts."""
 
 import textwrap
 import tomllib
@@ -12,9 +12,9 @@ WIDTH = 120
 METHODS = ("tree", "exact", "binned", "plain")
 TERMS = ("elements", "absolute values", "squares", "products", "conjugated products")
 CLASSES = ("real", "integer", "narrow", "complex", "extended")
-# What the tables of docs/calls.md call them; C++ and Python: with what stands before their names.
+# The names of the languages in docs/calls.md; for C++ and Python with the prefix of the names.
 LANGUAGES = {"cxx": "C++, `sf::`", "c": "C", "fortran": "Fortran", "python": "Python, `sf.`"}
-# The keys of an operation, and the values that they may have where these are few.
+# The keys of an operation, each with its allowed values, or None if any value is allowed.
 KNOWN = {
     "name": None, "about": None, "note": None, "words": None, "combines": None, "bits": None, "empty": None, "alias": None,
     "cxx": None, "bundle": None, "doc": None, "second": None, "fortran": None, "python": None, "by_hand": None, "terms": TERMS, "takes": CLASSES,
@@ -52,7 +52,7 @@ def operations():
 
 
 def calls_of(operation):
-    """The calls of each language that make an operation; none where there is no such call."""
+    """The calls of each language that make an operation; empty if there is none."""
     made = {"cxx": (operation.bundle or operation.cxx)[:1], "c": [operation.c],
             "fortran": [f"sf_{operation.fortran['name']}"] if operation.fortran else [],
             "python": [operation.python["name"]] if operation.python else []}
@@ -60,18 +60,18 @@ def calls_of(operation):
 
 
 def calls():
-    """What one may want, and the calls of each language: of operations, and those of calls.toml."""
+    """Tasks and the calls for them in each language: those of operations, and those of calls.toml."""
     wants = [(each.about, calls_of(each)) for each in operations()]
     return wants, [(given["want"], {language: given.get(language, []) for language in LANGUAGES}) for given in load("calls.toml")["call"]]
 
 
 def enumerations():
-    """The types are those of C; the operations stand among them as they stand in C's list of lists."""
+    """The enumerations of C, the operations included, in the order of C's sf_list."""
     listed = []
     for given in load("enumerations.toml")["enumeration"]:
         entries = [SimpleNamespace(**{"note": "", "alias": "", **each}) for each in given["entries"]]
         listed.append(SimpleNamespace(**{"are_bits": False, "unlisted": [], **given, "entries": entries}))
-    own = SimpleNamespace(name="operation", doc="How elements are combined.", are_bits=False, unlisted=[], entries=operations())
+    own = SimpleNamespace(name="operation", doc="The operation that combines the elements.", are_bits=False, unlisted=[], entries=operations())
     listed.insert(2, own)
     return listed
 

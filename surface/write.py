@@ -1,4 +1,4 @@
-"""Writes all that says which operations there are from the tables in this folder, or (--check) says what is not current."""
+"""Writes the files and parts of files that are generated from the tables here; with --check, names those that are not current."""
 
 import sys
 
@@ -15,7 +15,7 @@ MADE = "Made by ./dev surface from the tables in surface/: change those."
 
 
 def contents():
-    """Every file that is made, or has parts that are, with what it should contain."""
+    """Every file that is generated, whole or in part, with its current text."""
     files = {path: make(MADE) for language in (c, cxx, fortran, python) for path, make in language.FILES.items()}
     return files | pages.pages()
 

@@ -1,6 +1,6 @@
 // Made by ./dev surface from the tables in surface/: change those.
 //
-// The operations as members of bundles. Included by bundle.hpp.
+// The operations as member functions of bundles. Included by bundle.hpp.
 #pragma once
 
 #include "steadfold/bundle_members.hpp"
@@ -9,9 +9,9 @@
 
 namespace steadfold {
 
-/// What Bundle derives from. `x` and `y` are ranges of which the elements of all ranks are reduced, see Bundle, or
-/// arrays that have a result for every index of the axes that are kept, in C order. A second vector has the size of the
-/// first: different sizes fail the run, on all ranks.
+/// The base class of Bundle: one member function per operation. `x` and `y` are ranges (see Bundle), whose elements on
+/// all ranks are reduced; or arrays, which give one result for every index of the kept axes, in C order. A second
+/// vector must have the size of the first; otherwise the run fails on all ranks.
 class BundleOperations : public detail::BundleMembers {
  public:
   /// The sum of all elements.
@@ -23,7 +23,8 @@ class BundleOperations : public detail::BundleMembers {
   auto sum(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_SUM>{}, axes, options);
   }
-  /// The least element. IEEE 754-2019: a NaN wins, -0 is below +0. No elements: SF_EMPTY.
+  /// The smallest element, as the minimum of IEEE 754-2019: NaN if an element is NaN, and -0 is below +0. No elements:
+  /// SF_EMPTY.
   template <class R, class = detail::if_no_array<R>>
   auto min(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MIN>{}, options);
@@ -32,7 +33,8 @@ class BundleOperations : public detail::BundleMembers {
   auto min(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MIN>{}, axes, options);
   }
-  /// The greatest element. IEEE 754-2019: a NaN wins, +0 is above -0. No elements: SF_EMPTY.
+  /// The largest element, as the maximum of IEEE 754-2019: NaN if an element is NaN, and +0 is above -0. No elements:
+  /// SF_EMPTY.
   template <class R, class = detail::if_no_array<R>>
   auto max(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX>{}, options);
@@ -41,7 +43,7 @@ class BundleOperations : public detail::BundleMembers {
   auto max(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MAX>{}, axes, options);
   }
-  /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same, of weights and elements.
+  /// The sum of x[i] * y[i], by default correctly rounded. weighted_sum is the same function, for weights and elements.
   template <class R, class S, class = detail::if_no_array<R>>
   auto dot(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOT>{}, options);
@@ -59,7 +61,7 @@ class BundleOperations : public detail::BundleMembers {
   auto weighted_sum(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, BuiltIn<SF_DOT>{}, axes, options);
   }
-  /// The Euclidean norm, by default correctly rounded; without overflow or underflow on the way.
+  /// The Euclidean norm, by default correctly rounded, without intermediate overflow or underflow.
   template <class R, class = detail::if_no_array<R>>
   auto norm2(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_NORM2>{}, options);
@@ -77,8 +79,8 @@ class BundleOperations : public detail::BundleMembers {
   auto mean(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MEAN>{}, axes, options);
   }
-  /// The least element and the lowest index that has it: an index of the layout, or, without one, counted in rank
-  /// order.
+  /// The smallest element and the lowest index that has it. The index is that of the layout; without a layout it counts
+  /// in rank order.
   template <class R, class = detail::if_no_array<R>>
   auto min_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MIN_LOCATION>{}, options);
@@ -87,8 +89,8 @@ class BundleOperations : public detail::BundleMembers {
   auto min_location(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MIN_LOCATION>{}, axes, options);
   }
-  /// The greatest element and the lowest index that has it: an index of the layout, or, without one, counted in rank
-  /// order.
+  /// The largest element and the lowest index that has it. The index is that of the layout; without a layout it counts
+  /// in rank order.
   template <class R, class = detail::if_no_array<R>>
   auto max_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX_LOCATION>{}, options);
@@ -124,13 +126,14 @@ class BundleOperations : public detail::BundleMembers {
   auto sum_squares(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_SUM_SQUARES>{}, axes, options);
   }
-  /// masked_sum(x, mask): the sum of the elements whose mask is not 0, by default correctly rounded. Other elements are
-  /// never read. If none is selected: +0.0.
+  /// The sum of the elements whose mask is not 0, by default correctly rounded: masked_sum(x, mask). Other elements are
+  /// never read. If the mask selects no element: +0.0.
   template <class R, class S, class = detail::if_no_array<R>>
   auto masked_sum(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_MASKED_SUM>{}, options);
   }
-  /// The number of elements, extremes and where they are, mean, variances and deviations: see Statistics.
+  /// The number of elements, the extremes and their indices, the mean, the variances and the deviations: see
+  /// Statistics.
   template <class R, class = detail::if_no_array<R>>
   auto statistics(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_STATISTICS>{}, options);
@@ -148,7 +151,7 @@ class BundleOperations : public detail::BundleMembers {
   auto weighted_mean(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, BuiltIn<SF_WEIGHTED_MEAN>{}, axes, options);
   }
-  /// The greatest absolute value. NaN if an element is; no elements: 0.
+  /// The largest absolute value; NaN if an element is NaN. No elements: 0.
   template <class R, class = detail::if_no_array<R>>
   auto norminf(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_NORMINF>{}, options);
@@ -157,8 +160,8 @@ class BundleOperations : public detail::BundleMembers {
   auto norminf(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_NORMINF>{}, axes, options);
   }
-  /// The sum of conj(x[i]) * y[i], by default both parts correctly rounded: BLAS's zdotc, NumPy's vdot. Of real numbers
-  /// the same as `dot`.
+  /// The sum of conj(x[i]) * y[i], as BLAS's zdotc and NumPy's vdot. By default both parts are correctly rounded. For
+  /// real numbers the same as `dot`.
   template <class R, class S, class = detail::if_no_array<R>>
   auto dotc(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOTC>{}, options);
@@ -167,8 +170,8 @@ class BundleOperations : public detail::BundleMembers {
   auto dotc(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, BuiltIn<SF_DOTC>{}, axes, options);
   }
-  /// The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. NaN if an element is NaN or infinite. No
-  /// elements: SF_EMPTY.
+  /// The covariance: the mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. NaN if an element is NaN or
+  /// infinite. No elements: SF_EMPTY.
   template <class R, class S, class = detail::if_no_array<R>>
   auto covariance(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_COVARIANCE>{}, options);
@@ -177,7 +180,7 @@ class BundleOperations : public detail::BundleMembers {
   auto covariance(const Array<T>& x, const Array<T>& y, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, BuiltIn<SF_COVARIANCE>{}, axes, options);
   }
-  /// Like covariance, but divided by n - 1. NaN for a single pair.
+  /// The covariance with the divisor n - 1 in place of n; NaN for a single pair.
   template <class R, class S, class = detail::if_no_array<R>>
   auto sample_covariance(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_SAMPLE_COVARIANCE>{}, options);

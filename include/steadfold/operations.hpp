@@ -1,6 +1,6 @@
 // Made by ./dev surface from the tables in surface/: change those.
 //
-// What calls of C++ know of operations: which elements they take, and what they make of them.
+// The operations as the C++ headers know them: the types of their elements, and the form of their results.
 #pragma once
 
 #if __cplusplus < 201703L
@@ -14,12 +14,12 @@
 
 namespace steadfold::detail {
 
-/// What an operation needs besides its elements.
+/// The second operand of an operation.
 enum class Second { none, factors, mask };
-/// What a result is: of the elements' type, real even of complex elements, a Located, or Statistics.
+/// The form of a result: of the elements' type, real even for complex elements, a Located, or Statistics.
 enum class ResultForm { own, real, located, statistics };
 
-/// The types of a class, a bit for each.
+/// The types of a class, one bit for each.
 namespace types {
 inline constexpr std::uint32_t real = 1u << SF_F64 | 1u << SF_F32;
 inline constexpr std::uint32_t integer = 1u << SF_I32 | 1u << SF_I64 | 1u << SF_U32 | 1u << SF_U64;
@@ -78,7 +78,7 @@ inline constexpr OperationRow operation_rows[] = {
 constexpr const OperationRow& row_of(sf_operation operation) {
   return operation_rows[static_cast<std::size_t>(operation)];
 }
-/// Whether a built-in operator takes elements of that type.
+/// Returns whether a built-in operator takes elements of a type.
 constexpr bool takes(sf_operation operation, sf_type type) {
   return type < SF_AS_TYPE && (row_of(operation).types >> type & 1) != 0;
 }

@@ -19,11 +19,11 @@ size_t sf_list_size(sf_list list);
 const char* sf_list_name(sf_list list, size_t entry);
 
 /* Returns the text about an entry under a heading. Every entry has "about", one sentence. Options have "values", the
- * values that they accept, and "arguments", which concerns Fortran: "arrays" if the arguments of every call give the
- * option there, "vectors" if those of calls in MPI's shape do, such as sf_allreduce; then it is not an option in these
- * calls. Schedules have "parameters", "collectives", "methods" and "examples", which are names separated by spaces, and
- * "restrictions" and "source". All entries of a list have the same headings; some texts are empty. NULL if there is no
- * such entry or heading. The text is valid for ever. */
+ * values that they accept, and "arguments", which tells where Fortran takes the value from the arguments, so that it is
+ * no option: "arrays" in every call, "vectors" in calls in MPI's shape, such as sf_allreduce. Schedules have
+ * "parameters", "collectives", "methods" and "examples", which are names separated by spaces, and "restrictions" and
+ * "source". All entries of a list have the same headings; some texts are empty. NULL if there is no such entry or
+ * heading. The text is valid for ever. */
 const char* sf_list_text(sf_list list, size_t entry, const char* heading);
 
 /* Finds the entry that has a name, or had it in an older release, and writes its number to `*entry`. If there is none,

@@ -1,6 +1,6 @@
 """Made by ./dev surface from the tables in surface/: change those.
 
-Numbers of the C interface."""
+The numbers of the C interface."""
 
 from enum import IntEnum
 

@@ -1,6 +1,6 @@
 """Made by ./dev surface from the tables in surface/: change those.
 
-Functions of arrays whose arguments are those that most have, and the same as methods of what makes calls."""
+Functions of arrays with the usual arguments, and the same as methods of `steadfold.plan`, `start` and `Bundle`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def dot(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast
-    along other axes; one number is not.
+    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast to
+    the shape of `x`, but a single number is not.
 
     >>> import steadfold as sf
     >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
@@ -55,8 +55,8 @@ def covariance(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. `y` is broadcast along other axes; one number is
-    not.
+    """The covariance: the mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. `y` is broadcast to the shape of
+    `x`, but a single number is not.
 
     >>> import steadfold as sf
     >>> float(sf.covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
@@ -70,7 +70,7 @@ def sample_covariance(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """Like `covariance`, but divided by n - 1; NaN for a single pair.
+    """The covariance (see `covariance`) with the divisor n - 1 in place of n; NaN for a single pair.
 
     >>> import steadfold as sf
     >>> float(sf.sample_covariance([1e9, 1e9 + 1, 1e9 + 2], [3.0, 2.0, 4.0]))
@@ -80,23 +80,23 @@ def sample_covariance(
 
 
 class CallsOfOperations(Generic[Made]):
-    """What `steadfold.plan`, `start` and `Bundle` have of them."""
+    """The methods of `steadfold.plan`, `start` and `Bundle`."""
 
     def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Options) -> Made:
         raise NotImplementedError
 
     def dot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.dot`."""
+        """Makes the call `steadfold.dot`."""
         return self._reduce(Operation.DOT, x, y, axis, options)
 
     def vdot(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.vdot`."""
+        """Makes the call `steadfold.vdot`."""
         return self._reduce(Operation.DOTC, x, y, axis, options)
 
     def covariance(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.covariance`."""
+        """Makes the call `steadfold.covariance`."""
         return self._reduce(Operation.COVARIANCE, x, y, axis, options)
 
     def sample_covariance(self, x: ArrayLike, y: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.sample_covariance`."""
+        """Makes the call `steadfold.sample_covariance`."""
         return self._reduce(Operation.SAMPLE_COVARIANCE, x, y, axis, options)

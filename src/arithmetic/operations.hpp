@@ -1,6 +1,6 @@
 // Made by ./dev surface from the tables in surface/: change those.
 //
-// The operations and what is known of each: one row.
+// The operations and their properties, one row for each.
 // Cost: finding a row is an index.
 #pragma once
 
@@ -33,33 +33,33 @@ enum class Operation : std::uint32_t {
 };
 inline constexpr Operation last_operation = Operation::sample_covariance;
 
-/// What a row brings.
+/// The operands of an operation.
 enum class OperandForm : std::uint8_t { elements, factors, mask, user };
-/// What is combined.
+/// The terms that are combined.
 enum class Terms : std::uint8_t { elements, absolute_values, squares, products, conjugated_products };
-/// What a result is: of the elements' type, real even of complex elements, a value and its index, or Statistics.
+/// The form of a result: of the elements' type, real even for complex elements, a value and its index, or Statistics.
 enum class ResultForm : std::uint8_t { own, real, located, statistics };
-/// The methods that serve it.
+/// The methods that compute an operation.
 struct ServedBy {
   bool tree = false;
   bool exact = false;
   bool binned = false;
   bool plain = false;
 };
-/// The one that serves it if the caller names none: integers, and what no order changes, take plain.
+/// The method if the caller names none. Integers take plain, whatever the row says.
 enum class DefaultMethod : std::uint8_t { tree, exact, plain };
 
 struct OperationRow {
-  std::string_view words;  // as texts of errors have it
-  Operation combined_by;   // the operator that merges partials
+  std::string_view words;  // the name in error texts
+  Operation combined_by;   // the operator that merges partial results
   ServedBy served_by;
   DefaultMethod by_default;
   DefaultMethod of_vectors;  // in MPI's shape
   OperandForm operands = OperandForm::elements;
   Terms terms = Terms::elements;
   ResultForm result = ResultForm::own;
-  bool has_several_sums = false;  // exact ones, of which the result is made
-  bool needs_rows = false;        // there is no result of none
+  bool has_several_sums = false;  // the result is computed from several exact sums
+  bool needs_rows = false;        // without rows there is no result
 };
 inline constexpr OperationRow operation_rows[] = {
     {.words = "sum",

@@ -49,7 +49,7 @@ def facts(each, names=None):
         f"Elements: {takes}.",
         f"Result: {result}.",
         f"Method: {method}.",
-        f"Bits by the default method: {each.bits}.",
+        f"Bits with the default method: {each.bits}.",
         f"Errors, [on all ranks](../../guarantees.md#what-happens-when-something-is-wrong): {said}.",
     ]
     if each.result == "located" and "SF_EMPTY" not in names:  # Python gives the index alone
