@@ -1,20 +1,20 @@
-// Exact sums as objects, kept for as long as the program likes, or longer, in a file.
+// Exact sums as objects, which a program keeps, adds to, subtracts from, merges and saves in a file.
 //
 //   sf::Accumulator<double> a;
-//   for (...) a += x;                                 // or a range: nothing is rounded, no order matters
+//   for (...) a += x;                                 // an element or a range: nothing is rounded, the order is free
 //   a -= y;                                           // as if y had never been added
-//   a += b;                                           // what another one has, of another thread or rank
+//   a += b;                                           // another accumulator, of another thread or rank
 //   double s = a.sum();                               // rounded once
 //   std::vector<std::byte> bytes = a.bytes();         // the same for equal sums, on every machine
 //   auto later = sf::Accumulator<double>::load(bytes);
-//   sf::merge_ranks(a, comm);                         // the sum of those of all ranks
+//   sf::merge_ranks(a, comm);                         // the sum of the accumulators of all ranks
 //
 //   sf::Accumulator<double> fluxes(30);               // 30 sums; a range holds rows of 30 elements
-//   fluxes.add(field, {.keep = {0}, .where = ocean}); // or what of an array is not land, a column per level
+//   fluxes.add(field, {.keep = {0}, .where = ocean}); // an array without its land points, one column per level
 //   sf::ProductAccumulator<double> d;                 // d.add_products(x, y), d.add(field, {.weights = area})
 //
-// Header-only over the C functions of steadfold_accumulator.h, which say what is exact. Every function but the
-// destructor and moves may throw Error. Needs no MPI; steadfold_mpi.h has what MPI_Allreduce needs.
+// Header-only over the C functions of steadfold_accumulator.h, which describes what is exact. Every function except the
+// destructor and moves may throw Error. Needs no MPI; for merges by MPI_Allreduce see MpiAccumulators in mpi.hpp.
 #pragma once
 
 #include "steadfold/steadfold.hpp"
@@ -30,8 +30,8 @@
 
 namespace steadfold {
 
-/// One exact sum or several, `columns()`: of elements, or of products of two factors. Copies are accumulators of their
-/// own; one that was moved from may only be assigned to or destroyed.
+/// One or more exact sums, `columns()` of them, of elements or of products of two factors. A copy is an independent
+/// accumulator. An accumulator that was moved from may only be assigned to or destroyed.
 template <class T, sf_terms terms = SF_ELEMENTS>
 class Accumulator {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "accumulators are of doubles or floats");
@@ -63,7 +63,8 @@ class Accumulator {
   Accumulator& operator=(Accumulator&&) noexcept = default;
   ~Accumulator() = default;
 
-  /// What `bytes()` gave. Refused unless they are those of an accumulator of this type.
+  /// Makes an accumulator from the output of `bytes()`. Throws Error if the bytes are invalid, or if they are those of
+  /// an accumulator of another type.
   static Accumulator load(View<const std::byte> bytes) {
     sf_accumulator* made = nullptr;
     detail::check(sf_accumulator_read(bytes.data(), bytes.size(), &made));
@@ -77,7 +78,7 @@ class Accumulator {
     return Accumulator(std::move(handle), shape.columns);
   }
 
-  /// How many sums it has.
+  /// The number of sums.
   std::size_t columns() const noexcept { return columns_; }
   /// The number of rows: those added minus those subtracted.
   std::int64_t rows() const {
@@ -86,13 +87,13 @@ class Accumulator {
     return rows;
   }
 
-  /// Makes it an accumulator of no rows.
+  /// Resets the accumulator to no rows.
   void clear() { detail::check(sf_accumulator_clear(get())); }
 
-  /// Adds one element to an accumulator of one column, or subtracts it.
+  /// Adds, or subtracts, one element. The accumulator must have one column.
   void add(T x) { change(sf_accumulator_add, Elements(&x, 1), 1); }
   void subtract(T x) { change(sf_accumulator_subtract, Elements(&x, 1), 1); }
-  /// Rows of `columns()` elements, one after the other; `threads` that are made for this call.
+  /// Adds, or subtracts, rows of `columns()` elements, row-major, with `threads` threads that are made for this call.
   template <class R, class = if_elements<R>>
   void add(const R& x, unsigned threads = 1) {
     change(sf_accumulator_add, x, threads);
@@ -101,7 +102,7 @@ class Accumulator {
   void subtract(const R& x, unsigned threads = 1) {
     change(sf_accumulator_subtract, x, threads);
   }
-  /// The products of elements at the same place; y may be x. For a ProductAccumulator.
+  /// Adds, or subtracts, the products x[i] * y[i]. `y` may be `x`. Only for a ProductAccumulator.
   template <class X, class Y, class = if_elements<X>, class = if_elements<Y>>
   void add_products(const X& x, const Y& y, unsigned threads = 1) {
     change_products(sf_accumulator_add_products, x, y, threads);
@@ -110,8 +111,8 @@ class Accumulator {
   void subtract_products(const X& x, const Y& y, unsigned threads = 1) {
     change_products(sf_accumulator_subtract_products, x, y, threads);
   }
-  /// What stands in an array: a column for every kept index, a row for every index of the other axes that
-  /// `axes.where` selects, which must not differ between columns. No labels.
+  /// Adds, or subtracts, the elements of an array. Every kept index has a column. Every index of the other axes that
+  /// `axes.where` selects is a row; the mask must not differ between columns. There must be no labels.
   void add(const Array<T>& x, const Axes& axes = {}, unsigned threads = 1) {
     change_arrays(sf_accumulator_add_arrays, x, axes, threads);
   }
@@ -129,7 +130,7 @@ class Accumulator {
   Accumulator& operator-=(const R& x) {
     return subtract(x), *this;
   }
-  /// All that was added to the other one, of as many columns; its rows, too.
+  /// Adds, or subtracts, another accumulator with the same number of columns: its sums and its number of rows.
   Accumulator& operator+=(const Accumulator& other) {
     detail::check(sf_accumulator_merge(get(), other.get()));
     return *this;
@@ -140,20 +141,20 @@ class Accumulator {
   }
   friend Accumulator operator+(Accumulator a, const Accumulator& b) { return std::move(a += b); }
   friend Accumulator operator-(Accumulator a, const Accumulator& b) { return std::move(a -= b); }
-  /// Nothing less this one: rows change their sign, too.
+  /// The negated accumulator: the sums and the number of rows change their sign.
   Accumulator operator-() const {
     Accumulator negative(*this);
     detail::check(sf_accumulator_negate(negative.get()));
     return negative;
   }
 
-  /// How the exact sums stand to each other, column by column; SF_UNORDERED, which is above 0, where there is a NaN.
+  /// Compares the exact sums, column by column. The result is SF_UNORDERED, which is above 0, if a sum is NaN.
   std::vector<sf_order> compare(const Accumulator& other) const {
     std::vector<sf_order> orders(columns_);
     detail::check(sf_accumulator_compare(get(), other.get(), orders.data()));
     return orders;
   }
-  /// For accumulators of one column.
+  /// Compares the sums of two accumulators with one column.
   sf_order order(const Accumulator& other) const {
     require_one_column();
     sf_order order = SF_UNORDERED;
@@ -161,8 +162,8 @@ class Accumulator {
     return order;
   }
 
-  /// The sum of one column, rounded once, also to another type: a.sum<float>(). The mean of less than one row is an
-  /// Error of SF_EMPTY; norm2 is the root of a sum of products.
+  /// The sum, mean or norm of an accumulator with one column, rounded once, optionally to another type: a.sum<float>().
+  /// `mean` throws Error(SF_EMPTY) if there are fewer rows than one. `norm2` is the square root of a sum of products.
   template <class Value = T>
   Value sum() const {
     return value<Value>(SF_SUM);
@@ -176,7 +177,7 @@ class Accumulator {
     static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
     return value<Value>(SF_NORM2);
   }
-  /// The sum, mean or norm of every column; rounding, types and errors are those of one column.
+  /// The sum, mean or norm of every column. Rounding, types and errors are as for one column.
   template <class Value = T>
   std::vector<Value> sums() const {
     return values<Value>(SF_SUM);
@@ -191,7 +192,7 @@ class Accumulator {
     return values<Value>(SF_NORM2);
   }
 
-  /// For a file: equal for equal accumulators, on every machine.
+  /// The bytes for a file. Equal accumulators have equal bytes, on every machine.
   std::vector<std::byte> bytes() const {
     std::uint64_t size = 0;
     detail::check(sf_accumulator_write(get(), nullptr, 0, &size));
@@ -200,7 +201,8 @@ class Accumulator {
     return bytes;
   }
 
-  /// For messages: one size for all of as many columns, and mergeable as they are, see `merge_packed`.
+  /// The packed accumulator, for messages. All accumulators with the same number of columns have the same packed size;
+  /// `merge_packed` merges packed accumulators. `unpack` replaces the accumulator by a packed one.
   std::vector<std::byte> packed() const {
     std::vector<std::byte> packed(sf_accumulator_packed_size(get()));
     detail::check(sf_accumulator_pack(get(), packed.data(), packed.size()));
@@ -210,7 +212,7 @@ class Accumulator {
     detail::check(sf_accumulator_unpack(get(), packed.data(), packed.size()));
   }
 
-  /// For the C functions; it belongs to this object.
+  /// The handle for the C functions. The object keeps the ownership.
   sf_accumulator* get() noexcept { return handle_.get(); }
   const sf_accumulator* get() const noexcept { return handle_.get(); }
 
@@ -271,11 +273,11 @@ class Accumulator {
   std::size_t columns_ = 0;
 };
 
-/// Sums of products of two factors; an element counts as its product with 1.
+/// An accumulator of sums of products of two factors. An element counts as its product with 1.
 template <class T>
 using ProductAccumulator = Accumulator<T, SF_PRODUCTS>;
 
-/// Whether all sums are equal numbers.
+/// Whether all sums of two accumulators are equal.
 template <class T, sf_terms terms>
 bool operator==(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
   for (const sf_order order : a.compare(b))
@@ -286,7 +288,7 @@ template <class T, sf_terms terms>
 bool operator!=(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
   return !(a == b);
 }
-/// How the sums of accumulators of one column stand to each other.
+/// Compares the sums of two accumulators with one column.
 template <class T, sf_terms terms>
 bool operator<(const Accumulator<T, terms>& a, const Accumulator<T, terms>& b) {
   return a.order(b) == SF_LESS;
@@ -315,7 +317,8 @@ std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumula
 }
 #endif
 
-/// Adds to `into` what is packed in `from`, both of one size, as sf_accumulator_merge_packed does.
+/// Adds the packed accumulator `from` to the packed accumulator `into`, as sf_accumulator_merge_packed does. Both must
+/// have the same size.
 inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
   if (from.size() != into.size())
     throw Error(SF_INVALID_ARGUMENT, std::to_string(from.size()) + " and " + std::to_string(into.size()) +
@@ -323,8 +326,9 @@ inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
   sf_accumulator_merge_packed(from.data(), into.data(), from.size());
 }
 
-/// Makes the accumulator of every rank the sum of those of all ranks, rows too, in one reduction. Collective, over
-/// ranks or the workers of a team. Accumulators of different shapes are an Error on all ranks, and stay as they are.
+/// Replaces the accumulator of every rank by the sum of the accumulators of all ranks, including the number of rows, in
+/// one reduction. Collective, over ranks or the workers of a team. If the shapes differ, every rank gets an Error and
+/// the accumulators stay unchanged.
 template <class T, sf_terms terms, class C, class = detail::if_group<C>>
 void merge_ranks(Accumulator<T, terms>& accumulator, const C& comm) {
   detail::check(sf_accumulator_merge_ranks(accumulator.get(), steadfold::group_of(comm).handle()));

@@ -1,5 +1,5 @@
-// Arrays of any shape and strides, sections, fields with halos, transposed and repeated ones, read where they stand;
-// which axes are kept, masks, weights and labels. Included by steadfold.hpp, which is the header to include.
+// Arrays of any shape and strides (sections, fields with halos, transposed and repeated arrays), which are read in
+// place; and Axes: kept axes, masks, weights and labels. Included by steadfold.hpp, which is the header to include.
 //
 //   sf::Array<double> t(data, {levels, rows, columns});              // C order
 //   std::vector<double> sums = sf::sum(t, {.keep = {0}}, comm);      // one sum per level; in C++17 sf::Axes{{0}}
@@ -16,7 +16,7 @@ namespace steadfold {
 
 namespace detail {
 
-/// What is made as Array<T> is.
+/// Whether A is an Array<T>, or has the same interface.
 template <class A, class = void>
 inline constexpr bool is_array = false;
 template <class A>
@@ -31,7 +31,7 @@ inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A>>> =
     std::is_integral_v<typename A::value_type> &&
     (std::is_unsigned_v<typename A::value_type> || sizeof(typename A::value_type) >= 4);
 
-/// An array whose extents and strides are still to come.
+/// An array without extents and strides; the caller fills them in.
 inline sf_array array_without_extents(const void* data, sf_type type, std::size_t element_bytes, std::size_t axes) {
   if (axes > SF_MOST_AXES)
     throw Error(SF_INVALID_ARGUMENT, std::to_string(axes) + " axes (an array has at most " +
@@ -49,7 +49,7 @@ inline void require_as_many(std::size_t strides, std::size_t axes) {
                                          " axes (every axis has one), give as many, or none for elements without gaps");
 }
 
-/// What std::mdspan has, and what is made like it; strides count elements.
+/// Whether M is a std::mdspan, or has its interface; strides count elements.
 template <class M, class = void>
 inline constexpr bool is_multidimensional = false;
 template <class M>
@@ -57,7 +57,8 @@ inline constexpr bool is_multidimensional<
     M, std::void_t<typename M::element_type, decltype(std::declval<const M&>().data_handle()), decltype(M::rank()),
                    decltype(std::declval<const M&>().extent(0)), decltype(std::declval<const M&>().stride(0))>> = true;
 
-/// DLPack's code of a type of elements: what dlpack.h calls kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex, kDLBool.
+/// DLPack's code of a type of elements: the values of kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex and kDLBool in
+/// dlpack.h.
 template <class T>
 constexpr int dlpack_code() {
   if constexpr (std::is_same_v<T, bool>) return 6;
@@ -69,8 +70,8 @@ constexpr int dlpack_code() {
 
 }  // namespace detail
 
-/// An array in memory, or a section of one, of at most SF_MOST_AXES axes. Refers to the elements, which must outlive
-/// the calls that read them. Throws Error(SF_INVALID_ARGUMENT) for more axes.
+/// An array in memory, or a section of an array, with at most SF_MOST_AXES axes. Refers to the elements, which must
+/// outlive the calls that read them. Throws Error(SF_INVALID_ARGUMENT) for more axes.
 template <class T>
 class Array {
   using Extents = View<const std::uint64_t>;
@@ -80,7 +81,7 @@ class Array {
   /// The type of an element.
   using value_type = std::remove_cv_t<T>;
 
-  /// Elements without gaps, the last index fastest.
+  /// Makes an array of contiguous elements in C order: the last index varies fastest.
   Array(const T* data, std::initializer_list<std::uint64_t> shape) : Array(data, Extents(shape)) {}
   Array(const T* data, Extents shape) {
     array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
@@ -91,17 +92,18 @@ class Array {
       stride *= array_.shape[i];
     }
   }
-  /// Element i, j, ... stands strides[0] * i + strides[1] * j + ... bytes from `data`. As many strides as extents.
+  /// Makes an array with strides in bytes: element i, j, ... is at strides[0] * i + strides[1] * j + ... bytes from
+  /// `data`. There must be as many strides as extents.
   Array(const T* data, std::initializer_list<std::uint64_t> shape, std::initializer_list<std::int64_t> strides)
       : Array(data, Extents(shape), Strides(strides)) {}
-  /// Throws Error(SF_INVALID_ARGUMENT) where strides and extents are not equally many.
+  /// Throws Error(SF_INVALID_ARGUMENT) if the numbers of strides and extents differ.
   Array(const T* data, Extents shape, Strides strides) {
     array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
     detail::require_as_many(strides.size(), shape.size());
     std::copy(shape.begin(), shape.end(), array_.shape);
     std::copy(strides.begin(), strides.end(), array_.strides);
   }
-  /// A std::mdspan, or what is like it.
+  /// Makes an array of a std::mdspan, or of a type with its interface.
   template <class M, class = std::enable_if_t<detail::is_multidimensional<M>>,
             class = std::enable_if_t<std::is_same_v<std::remove_cv_t<typename M::element_type>, value_type>>>
   Array(const M& m) : Array(m.data_handle(), Extents()) {  // NOLINT(google-explicit-constructor)
@@ -114,8 +116,8 @@ class Array {
     *this = Array(m.data_handle(), extents, strides);
   }
 
-  /// A DLTensor of DLPack, as NumPy and PyTorch hand their arrays out. Throws Error(SF_INVALID_ARGUMENT) where its
-  /// elements are not T or not in memory of the host.
+  /// Makes an array of a DLTensor of DLPack, which NumPy and PyTorch export. Throws Error(SF_INVALID_ARGUMENT) if the
+  /// elements are not of type T or not in the memory of the host.
   template <class D>
   static Array of_dlpack(const D& tensor) {
     const int code = static_cast<int>(tensor.dtype.code);
@@ -139,34 +141,35 @@ class Array {
     return Array(first, shape, strides);
   }
 
-  /// Elements without gaps, the first index fastest, as in Fortran.
+  /// Makes an array of contiguous elements in Fortran order: the first index varies fastest.
   static Array first_fastest(const T* data, std::initializer_list<std::uint64_t> shape) {
     std::vector<std::uint64_t> reversed(shape);
     std::reverse(reversed.begin(), reversed.end());
     return Array(data, reversed).transposed();
   }
 
-  /// This array with the order of its axes reversed; no element moves.
+  /// The array with the order of its axes reversed; no element moves.
   Array transposed() const {
     Array other = *this;
     std::reverse(other.array_.shape, other.array_.shape + array_.axis_count);
     std::reverse(other.array_.strides, other.array_.strides + array_.axis_count);
     return other;
   }
-  /// Indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) where they are not there.
+  /// The section with the indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) if the array lacks
+  /// these indices.
   Array section(int axis, std::uint64_t begin, std::uint64_t end) const {
     if (axis < 0 || axis >= array_.axis_count || begin > end || end > array_.shape[axis])
       throw Error(SF_INVALID_ARGUMENT, "section " + std::to_string(begin) + " to " + std::to_string(end) + " of axis " +
                                            std::to_string(axis) + " (it is not within the array), check them");
     Array part = *this;
     part.array_.shape[axis] = end - begin;
-    if (array_.data != nullptr)  // as arrays without elements may have it
+    if (array_.data != nullptr)  // arrays without elements may have a null pointer
       part.array_.data =
           static_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
     return part;
   }
 
-  /// The number of axes, their extents, and the array as C has it.
+  /// The number of axes, their extents, and the array as the C struct.
   int rank() const noexcept { return array_.axis_count; }
   View<const std::uint64_t> shape() const noexcept { return {array_.shape, static_cast<std::size_t>(rank())}; }
   const sf_array& c_array() const& noexcept { return array_; }
@@ -176,11 +179,12 @@ class Array {
   sf_array array_{};
 };
 
-/// Vectors of elements of type T, wherever each stands: {x, y, z}, or any range of vectors. Refers to their elements.
+/// A list of vectors of elements of type T, at any addresses: {x, y, z}, or any range of vectors. Refers to their
+/// elements.
 template <class T>
 class Vectors {
  public:
-  /// Refers to the elements of these vectors.
+  /// Makes a list that refers to the elements of these vectors.
   Vectors(std::initializer_list<View<const T>> vectors) : vectors_(vectors) {}
   template <class R,
             class = std::enable_if_t<std::is_convertible_v<decltype(*std::begin(std::declval<R&>())), View<const T>>>>
@@ -195,14 +199,14 @@ class Vectors {
   std::vector<View<const T>> vectors_;
 };
 
-/// An array of weights or a mask, or none.
+/// An optional array of weights, or an optional mask.
 class MaybeArray {
  public:
   /// No array, or a reference to the elements of one.
   MaybeArray() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeArray(const A& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
-  /// The array as C has it.
+  /// The array as the C struct.
   const sf_array& c_array() const noexcept { return array_; }
   /// Whether there is an array.
   bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
@@ -211,7 +215,7 @@ class MaybeArray {
   sf_array array_{};
 };
 
-/// An array of labels, or none: integers of 32 or 64 bits, or of 8 or 16 without a sign.
+/// An optional array of labels: integers of 32 or 64 bits, or unsigned integers of 8 or 16 bits.
 class MaybeLabels : public MaybeArray {
  public:
   /// No labels, or a reference to the elements of an array of them.
@@ -223,28 +227,32 @@ class MaybeLabels : public MaybeArray {
   }
 };
 
-/// What of an array is reduced, and what has a result of its own.
+/// Says which elements of an array are reduced, and which axes are kept.
 struct Axes {
-  /// The axes that are kept, in ascending order: each of their indices has a result, in C order. Negative ones count
-  /// from the end. All others are reduced; for `tree` their elements are in C order.
+  /// The kept axes, in ascending order. Every index of a kept axis has a result; results are in C order. A negative
+  /// number counts axes from the end. The elements along all other axes are reduced; method `tree` takes them in C
+  /// order.
   std::vector<int> keep = {};
-  /// Which elements count: those whose mask (of bool, bytes or integers) is not 0. What is left out is never combined,
-  /// whatever it is, NaN or infinity. Stretched to the elements as NumPy does. A kept index without elements has a sum
-  /// of 0 and a mean of NaN, if the mask has that axis; else such a mean is SF_EMPTY.
+  /// The mask, of bool, bytes or integers: elements whose mask is 0 are left out. An element that is left out is never
+  /// combined, even if it is a NaN or an infinity. The mask is broadcast to the elements as in NumPy. If the mask
+  /// leaves no element for a kept index, the sum is 0. The mean is NaN if the mask has the kept axis, and SF_EMPTY
+  /// otherwise.
   MaybeArray where = {};
-  /// `sum` and `mean`: factors of the elements, stretched likewise, but not from one weight to a vector. The products
-  /// are exact; a mean is their sum divided by that of the weights that count.
+  /// The weights of `sum` and `mean`: factors of the elements, broadcast in the same way, except that a single weight
+  /// is not broadcast to a vector. The products are exact. A mean is the sum of the products divided by the sum of the
+  /// weights that count.
   MaybeArray weights = {};
-  /// Groups (patches, basins, bins): every element belongs to the one that its label names, 0 to groups - 1, or, if its
-  /// label is below 0, to none. Results are those of group 0, then of group 1, ..., each as if the others were not
-  /// there. Stretched likewise. A label of `groups` or above is an error, unless `where` leaves it out.
+  /// The labels, for groups such as patches, basins or bins. The label of an element, 0 to groups - 1, is the number of
+  /// its group; an element with a negative label belongs to no group. The results are those of group 0, then those of
+  /// group 1, and so on, each as if the other groups did not exist. Labels are broadcast in the same way. A label of
+  /// `groups` or above is an error, unless `where` leaves its element out.
   MaybeLabels labels = {};
   std::uint64_t groups = 0;
 };
 
 namespace detail {
 
-/// Arrays as C has them.
+/// The operands of a call as the C struct.
 inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const Axes& axes) {
   sf_arrays arrays = arrays_of_nothing();
   arrays.x = x;
@@ -252,7 +260,7 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   arrays.mask = axes.where.c_array();
   arrays.labels = axes.labels.c_array();
   arrays.groups = axes.groups;
-  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with a text of its own
+  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with its own error text
   int last = -1;
   for (const int each : axes.keep) {
     const int axis = each < 0 ? each + x.axis_count : each;
@@ -263,13 +271,13 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   return arrays;
 }
 
-/// What is wrong with two vectors that are multiplied, of different sizes.
+/// Describes the error if two vectors that are multiplied have different sizes.
 inline std::string misfit_of_factors(std::uint64_t first_size, std::uint64_t second_size) {
   return "the factors of a dot product differ in size (" + std::to_string(first_size) + " and " +
          std::to_string(second_size) + " elements), give vectors of the same size";
 }
-/// What is wrong with the factors, or weights, of an array; empty if nothing is. A vector is never stretched to
-/// another.
+/// Describes the error of the factors, or weights, of an array; empty if there is none. A vector is never broadcast to
+/// another vector.
 inline std::string misfit(const sf_array& x, const sf_array& factors) {
   const bool are_vectors = x.axis_count == 1 && factors.axis_count == 1;
   return are_vectors && x.shape[0] != factors.shape[0] ? misfit_of_factors(x.shape[0], factors.shape[0])
@@ -281,7 +289,8 @@ template <class R>
 Array<element_t<R>> array_of(const R& x) {
   return {std::data(x), {static_cast<std::uint64_t>(std::size(x))}};
 }
-/// Groups of elements by labels. Not by one initializer: GCC 12 takes members of temporaries for uninitialised there.
+/// The axes of groups of elements by labels. Not written as one initializer, since GCC 12 then takes members of
+/// temporaries for uninitialised.
 template <class L>
 Axes axes_of_groups(const Array<L>& labels, std::uint64_t groups) {
   Axes axes;
@@ -294,7 +303,7 @@ Axes axes_of_groups(const Array<L>& labels, std::uint64_t groups) {
 template <class T, class Op>
 class CallOfArrays : public Call<T, Op> {
  public:
-  static constexpr bool may_throw = true;  // for want of room for results
+  static constexpr bool may_throw = true;  // if there is no memory for the results
 
   template <class SomeOptions>
   CallOfArrays(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)
