@@ -1,5 +1,5 @@
-// The built-in operators as functions, and what their calls read. Included by steadfold.hpp, which is the header to
-// include.
+// The built-in operators as functions, and the operands of their calls. Included by steadfold.hpp, which is the header
+// to include.
 #pragma once
 
 #include "steadfold/array.hpp"
@@ -10,14 +10,14 @@ namespace steadfold {
 
 namespace detail {
 
-/// What goes with a call's elements: the other factors of a dot product, or a mask of one byte per element.
+/// The second operand of a call: the second factors of a dot product, or a mask of one byte per element.
 struct SecondRows {
   Second kind = Second::none;
   const void* data = nullptr;
   std::size_t size = 0;
 
   bool fits(std::size_t first_size) const noexcept { return kind == Second::none || size == first_size; }
-  /// What is wrong if it does not.
+  /// Describes the error if the size does not fit.
   std::string misfit(std::size_t first_size) const {
     if (kind == Second::factors) return misfit_of_factors(first_size, size);
     return "elements and mask differ in size (" + std::to_string(first_size) + " and " + std::to_string(size) +
@@ -25,7 +25,7 @@ struct SecondRows {
   }
 };
 
-/// What one call reads on this rank.
+/// The operands of one call on this rank.
 template <class T>
 struct Operands {
   View<const T> first;
@@ -40,8 +40,8 @@ constexpr bool reads() {
     return false;
 }
 
-/// The elements of a range that `Op` combines. If it cannot, only `elements_of` reports why: everything else compiles
-/// as if they were doubles.
+/// The type of the elements of a range that `Op` combines. If `Op` cannot combine them, only `elements_of` reports the
+/// reason: all other code compiles as if the elements were doubles.
 template <class Op, class R, class = void>
 struct Read {
   using type = double;
@@ -57,7 +57,7 @@ struct Read<Op, Array<T>> {
 template <class Op, class R>
 using read_t = typename Read<Op, bare_t<R>>::type;
 
-/// The result of an operator over a range.
+/// The type of the result of an operator over a range.
 template <class Op, class R>
 using answer_t = result_t<read_t<Op, R>, Op>;
 
@@ -79,7 +79,7 @@ constexpr bool is_readable() {
     return false;
 }
 
-/// The elements as they are in memory.
+/// The elements of a range, in place.
 template <class Op, class R>
 View<const read_t<Op, R>> elements_of(const R& x) {
   if constexpr (is_readable<Op, R>())
@@ -99,7 +99,7 @@ constexpr void require_two_vectors() {
                 "this operation takes one vector, then a communicator or options");
 }
 
-/// Whether S can be what `Op` takes beside a vector of R.
+/// Whether S can be the second operand of `Op`, beside a vector of type R.
 template <class Op, class R, class S>
 constexpr bool is_second() {
   require_two_vectors<Op>();
@@ -172,7 +172,7 @@ template <class Mode, class T, class Op, class SomeOptions>
 auto reduce_rows(const Mode& mode, const Operands<T>& x, const Op& op, const SomeOptions& options) {
   return mode.template reduce<CallOfRows<T, std::decay_t<Op>>>(x, op, options);
 }
-template <class T, class Op>  // written out, since it takes some 20 ns in all
+template <class T, class Op>  // written by hand, since the whole call takes about 20 ns
 auto reduce_rows(const Here& /*mode*/, const Operands<T>& x, const Op& op, const LocalOptions& options) {
   if (!x.second.fits(x.first.size())) throw Error(SF_INVALID_ARGUMENT, x.second.misfit(x.first.size()));
   HeldOperator<T, std::decay_t<Op>> held(op);
@@ -186,7 +186,7 @@ auto reduce_rows(const Mode& mode, const ArrayOperands<T>& x, const Op& op, cons
   return detail::reduce_array(mode, x.x, x.factors, op, Axes(), options).front();
 }
 
-/// A second vector, array or mask: neither a communicator nor options, nor axes.
+/// Whether S is a second vector, array or mask: neither a communicator, nor options, nor axes.
 template <class S>
 inline constexpr bool is_companion =
     !has_group<S> && !std::is_convertible_v<const S&, LocalOptions> && !std::is_same_v<S, Axes>;
@@ -195,23 +195,23 @@ using if_companion = std::enable_if_t<is_companion<bare_t<S>>>;
 
 }  // namespace detail
 
-/// A built-in operator: an argument of `reduce`, of plans, and a function itself, over this process's elements or those
-/// of all ranks of a communicator. Throws Error. Result: void, or a type wider than the elements, see `to`.
+/// A built-in operator. It is an argument of `reduce` and of plans, and also a function over the elements of this
+/// process, or of all ranks of a communicator. Throws Error. Result: void, or a type wider than the elements, see `to`.
 ///
-/// `x`: the elements of this rank, a contiguous range: std::vector, std::array, std::span, a C array; or an Array. It
-/// may be empty. It is only read.
+/// `x`: the elements of this rank, only read. A contiguous range, which may be empty: std::vector, std::array,
+/// std::span, a C array; or an Array.
 ///
-/// `y`: the second vector, of the size of x: factors or weights of the type of x, or a mask of one byte per element. An
-/// Array of factors is stretched to the shape of x.
+/// `y`: the second vector, of the same size as x: factors or weights of the type of x, or a mask of one byte per
+/// element. An Array of factors is broadcast to the shape of x.
 ///
-/// `axes`: which axes of an Array are kept, with a mask, weights or labels. The results are a std::vector, one for
-/// every index of the axes that are kept, in C order.
+/// `axes`: the kept axes of an Array, with a mask, weights or labels. The results are a std::vector, with one result
+/// for every index of the kept axes, in C order.
 ///
-/// `comm`: what has ranks: MPI_Comm, Group, a member of a Team. Every rank calls. Without it the call is this process's
-/// own.
+/// `comm`: an MPI_Comm, a Group, or a member of a Team. Every rank must make the call. Without `comm` the call reduces
+/// the elements of this process alone.
 ///
-/// `options`: method, layout, root, schedule, threads and what the bits must not depend on. Without a layout `tree`
-/// takes elements in rank order. If there is a root, other ranks get a NaN (integers: 0).
+/// `options`: method, layout, root, schedule, threads, and guarantees (see `require`). Without a layout, method `tree`
+/// takes the elements in rank order. If there is a root, other ranks get a NaN (integers: 0).
 template <sf_operation id, class Result>
 struct BuiltIn {
   template <class R>
@@ -231,7 +231,7 @@ struct BuiltIn {
     return detail::reduce_rows(detail::Waiting(comm), detail::operands<BuiltIn>(x, y), *this, options);
   }
 
-  /// Over an array: one result for every index of the axes that are kept. `y`: the factors of a dot product, stretched
+  /// Reduces an Array: one result for every index of the kept axes. `y`: the second factors of a dot product, broadcast
   /// to the shape of x.
   template <class T>
   detail::results_t<T, BuiltIn> operator()(const Array<T>& x, const Axes& axes,
@@ -257,8 +257,8 @@ struct BuiltIn {
   }
 };
 
-/// A built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)). Every
-/// element is converted first; exact sums are rounded once, to the wider type.
+/// Makes a built-in operator whose result is wider than the elements: sf::reduce(floats, sf::to<double>(sf::plus)).
+/// Every element is converted first; exact sums are rounded once, to the wider type.
 template <class Result, sf_operation id>
 constexpr BuiltIn<id, Result> to(BuiltIn<id> /*op*/) {
   return {};

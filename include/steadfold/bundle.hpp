@@ -1,4 +1,4 @@
-// Steadfold over groups of ranks: several reductions in one message. For MPI's communicators include mpi.hpp.
+// Bundles: several reductions over a group of ranks in one message. For MPI communicators include mpi.hpp, too.
 //
 //   sf::Bundle bundle;
 //   auto s = bundle.sum(x), d = bundle.dot(x, y), m = bundle.max(z);
@@ -6,8 +6,8 @@
 //   plan.run();                       // as many messages as one reduction
 //   use(s.value(), d.value(), m.value());
 //
-// Every member's result has the bits of the call by itself. Members may differ in type, operator, method and layout;
-// root and schedule are the bundle's.
+// The result of every member has the same bits as a separate call. Members may differ in type, operator, method and
+// layout. Root and schedule belong to the bundle.
 #pragma once
 
 #include "steadfold/bundle_operations.hpp"
@@ -16,15 +16,16 @@
 
 namespace steadfold {
 
-/// Reductions that share messages. Adding members is local; all ranks add the same ones in the same order.
+/// Reductions that share messages. Adding a member is local; all ranks must add the same members in the same order.
 ///
-/// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans; every run asks it
-/// where its elements are, so that it may grow before `bind`, swap or move them between runs. A View, a span, or a
-/// range like it, is copied: its elements must stay where they are. Temporaries that own their elements don't compile.
+/// Members refer to the caller's ranges. A container (a vector, an array) must outlive the plans. Every run asks the
+/// container for the address of its elements, so that the container may grow before `bind`, and may swap or move its
+/// elements between runs. A View, a std::span or a similar range is copied: its elements must stay at their addresses.
+/// Temporaries that own their elements do not compile.
 class Bundle : public BundleOperations {
  public:
-  /// dots(x, {y0, y1, ...}): the dot product with every y, whose elements stay where they are; x is read once. dotcs
-  /// conjugates the others.
+  /// Adds the dot product of x with every y: dots(x, {y0, y1, ...}). The elements of the ys must stay at their
+  /// addresses; x is read once. `dotcs` conjugates the ys.
   template <class R>
   auto dots(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options = {}) {
     return add_dots<SF_DOT>(std::forward<R>(x), ys, options);
@@ -33,13 +34,14 @@ class Bundle : public BundleOperations {
   auto dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const MemberOptions& options = {}) {
     return add_dots<SF_DOTC>(std::forward<R>(x), ys, options);
   }
-  /// All elements of all ranks combined by `op`, built-in or the caller's, in the binary tree over their indices.
+  /// Adds the reduction of all elements of all ranks by `op`, a built-in operator or the caller's, in the binary tree
+  /// over their indices.
   template <class R, class Op, class = detail::if_no_array<R>>
   auto reduce(R&& x, const Op& op, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), op, options);
   }
-  /// Over an array, see Axes: a result for every index that is kept, in C order. The array may go, its elements stay
-  /// where they are. `y`: the factors of a dot product.
+  /// Adds a reduction of an array, see Axes: one result for every index of the kept axes, in C order. The Array object
+  /// may be destroyed; its elements must stay at their addresses. `y`: the second factors of a dot product.
   template <class T, class Op>
   auto reduce(const Array<T>& x, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, op, axes, options);
@@ -48,8 +50,9 @@ class Bundle : public BundleOperations {
   auto reduce(const Array<T>& x, const Array<T>& y, const Op& op, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, y, op, axes, options);
   }
-  /// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks; on the root only, if
-  /// the bundle has one. The layout in the options is ignored.
+  /// Adds an allreduce in MPI's shape, in place: buffer[i] receives the buffer[i] of all ranks, combined by `op` in the
+  /// binary tree over ranks. If the bundle has a root, only the root's buffer is written. The layout in the options is
+  /// ignored.
   template <class R, class Op>
   void allreduce(R&& buffer, const Op& op, const MemberOptions& options = {}) {
     const auto& combine = detail::operator_for<R>(op);
@@ -59,8 +62,8 @@ class Bundle : public BundleOperations {
               combine, detail::source_of<detail::element_t<R>>(std::forward<R>(buffer)), options));
   }
 
-  /// Agrees with all ranks of `comm` on the members added so far. More may be added afterwards, for other plans. Plans
-  /// of one bundle share the results.
+  /// Makes a plan: agrees with all ranks of `comm` on the members added so far. Members that are added later belong
+  /// only to later plans. The plans of one bundle share the results.
   template <class C, class = detail::if_group<C>>
   BundlePlan bind(const C& comm, const BundleOptions& options = {}) const {
     return {members_, steadfold::group_of(comm), options};

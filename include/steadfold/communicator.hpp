@@ -1,4 +1,4 @@
-// What has ranks, a group of them or what stands for one, and how calls over it are made. Included by steadfold.hpp.
+// Group, other types that have a group of ranks, and how calls over them are made. Included by steadfold.hpp.
 #pragma once
 
 #include "steadfold/operators.hpp"
@@ -13,16 +13,16 @@
 
 namespace steadfold {
 
-/// A group of ranks, and what the library keeps for it. Copies refer to the same group, which belongs to what it was
-/// made of: the group of an MPI communicator ends with it.
+/// A group of ranks. Copies refer to the same group. The group belongs to the communicator or team that it was made of:
+/// the group of an MPI communicator ends with the communicator.
 class Group {
  public:
-  /// The group that C has as `handle`; it stays what it was made of.
+  /// Makes a Group of the handle of the C interface. The ownership does not change.
   explicit Group(sf_group* handle) noexcept : handle_(handle) {}
-  /// This rank's number, from 0 on, and how many ranks there are.
+  /// This rank's number, counted from 0, and the number of ranks.
   int rank() const noexcept { return sf_group_rank(handle_); }
   int size() const noexcept { return sf_group_size(handle_); }
-  /// How bytes move between them: "mpi", "shared", "shared+mpi", "rma".
+  /// How bytes move between the ranks: "mpi", "shared", "shared+mpi" or "rma" (see sf_group_transport).
   const char* transport() const noexcept { return sf_group_transport(handle_); }
   sf_group* handle() const noexcept { return handle_; }
 
@@ -32,7 +32,7 @@ class Group {
 
 namespace detail {
 
-/// What has a group adds how to get it, `group`.
+/// The base of the specialisations of GroupOf, which add the function `group`.
 struct HasGroup {
   static RankOrder rank_order(std::uint64_t rows, Group group) {
     RankOrder found;
@@ -53,8 +53,8 @@ inline constexpr bool has_group<C, std::void_t<decltype(GroupOf<C>::group(std::d
 template <class C>
 using if_group = std::enable_if_t<has_group<C>>;
 
-/// What a collective call needs, `prepare()`. What that throws, mostly for want of memory, the other ranks are told in
-/// the place of the call, so that none waits for this one.
+/// Calls `prepare()`, which makes the data that a collective call needs. If it throws, mostly since there is no memory,
+/// the other ranks get the error in place of the call, so that they do not wait for this rank.
 template <class Prepare>
 auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
   try {
@@ -74,19 +74,20 @@ auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
     throw;
   }
 }
-/// A new Call in this way.
+/// Makes a new Call in this way.
 template <class Call, class... Arguments>
 std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
   return told(group, [&] { return std::make_unique<Call>(arguments...); });
 }
 
-/// Throws what is wrong with this rank's arguments, and tells the other ranks in the place of the call.
+/// Throws the error of this rank's arguments, and reports it to the other ranks in place of the call.
 [[noreturn]] inline void refuse_on_all_ranks(Group group, const std::string& fault) {
   sf_group_refuse(group.handle(), SF_INVALID_ARGUMENT, fault.c_str());
   throw Error(SF_INVALID_ARGUMENT, fault);
 }
 
-/// How a call is made: in this process alone, or over a group of ranks, for its results. started.hpp has a third mode.
+/// Make a call and return its results: Here in this process alone, Waiting over a group of ranks. started.hpp has a
+/// third mode.
 struct Here {
   template <class Made, class... From>
   auto reduce(const From&... from) const {
@@ -116,7 +117,8 @@ struct Waiting {
   Group group;
 };
 
-/// A timeout as C takes it: below zero, or a NaN, it is over at once; what lasts longer than a century has no end.
+/// Converts a timeout to nanoseconds for the C interface. A negative timeout, or a NaN, is 0; more than a century is
+/// unlimited.
 template <class Number, class Period>
 std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
   constexpr std::chrono::duration<double> a_century(3e9);
@@ -127,8 +129,8 @@ std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
 
 }  // namespace detail
 
-/// The group of a communicator, which code that knows no MPI can pass on. Collective when a communicator is used for
-/// the first time. Throws Error.
+/// Returns the group of a communicator, which can be passed to code that does not use MPI. Collective when the
+/// communicator is used for the first time. Throws Error.
 template <class C, class = detail::if_group<C>>
 Group group_of(const C& comm) {
   return detail::GroupOf<C>::group(comm);

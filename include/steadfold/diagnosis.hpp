@@ -1,11 +1,11 @@
-// Steadfold: how far a sum can be trusted that is added as usual.
+// Diagnosis of a sum: how far the usual sum can be trusted.
 //
 //   const sf::Diagnosis<double> d = sf::diagnosis(x, comm);   // one message
-//   d.difference();   // how far the usual sum is from the exact one
-//   d.condition();    // how much of the terms cancels: digits are lost as this has
-//   d.tree_bound();   // how far the sum by `tree` can be from the exact one, at most
+//   d.difference();   // relative error of the usual sum
+//   d.condition();    // cancellation among the terms: with condition 10^k about k digits are lost
+//   d.tree_bound();   // bound of the relative error of the sum with method tree
 //
-// Header-only over bundle.hpp. For MPI's communicators include mpi.hpp, too.
+// Header-only over bundle.hpp. For MPI communicators include mpi.hpp, too.
 #pragma once
 
 #include "steadfold/bundle.hpp"
@@ -18,8 +18,9 @@
 namespace steadfold {
 
 namespace detail {
-/// function(numbers...) in the floating-point environment of the library's own calls, whatever the caller's is. The
-/// numbers pass through volatile objects, so the compiler calculates neither before nor after that environment.
+/// Calls function(numbers...) in the floating-point environment of the library's own calls, whatever the caller's
+/// environment is. The numbers pass through volatile objects, so that the compiler moves no calculation out of that
+/// environment.
 template <class Function, class... Numbers>
 auto in_promised_environment(const Function& function, Numbers... numbers) {
   std::fenv_t callers;
@@ -32,27 +33,27 @@ auto in_promised_environment(const Function& function, Numbers... numbers) {
 }
 }  // namespace detail
 
-/// All numbers are of the whole job.
+/// Sums of the elements of the whole job, and measures of their error.
 template <class T>
 struct Diagnosis {
   static_assert(std::is_floating_point_v<T>, "a diagnosis is of floating-point numbers");
 
   T sum = 0;           ///< rounded once
-  T plain = 0;         ///< added in the order of memory, ranks and messages, as a loop and MPI_Allreduce do
-  T absolute_sum = 0;  ///< of absolute values, rounded once
+  T plain = 0;         ///< added in the order of memory, ranks and messages, as by a loop and MPI_Allreduce
+  T absolute_sum = 0;  ///< the sum of absolute values, rounded once
   std::uint64_t count = 0;
 
-  /// |plain - sum| / |sum|; 0 where both are equal, infinite where only the sum is 0.
+  /// The relative error of `plain`: |plain - sum| / |sum|. 0 if both are equal, infinite if only `sum` is 0.
   T difference() const {
     return detail::in_promised_environment(
         [](T one, T other) { return one == other ? T{0} : ratio(std::abs(one - other), other); }, plain, sum);
   }
-  /// The sum of |x| divided by |sum|, at least 1 unless all terms are 0: the relative error of a sum is about as many
-  /// times that of its terms.
+  /// The condition number: the sum of |x| divided by |sum|, at least 1 unless all terms are 0. Relative errors of the
+  /// terms grow by about this factor in the sum.
   T condition() const { return detail::in_promised_environment(ratio, absolute_sum, sum); }
-  /// The relative error of the sum by `tree`, at most: h u / (1 - h u) times the condition, where h is the tree's
-  /// height and u half the distance between 1 and the next number. Source: N. J. Higham, Accuracy and Stability of
-  /// Numerical Algorithms (2002), section 4.2. Infinite or NaN where nothing is known.
+  /// An upper bound of the relative error of the sum with method `tree`: h u / (1 - h u) times the condition, where h
+  /// is the height of the tree and u half the distance between 1 and the next number. Source: N. J. Higham, Accuracy
+  /// and Stability of Numerical Algorithms (2002), section 4.2. Infinite or NaN if there is no bound.
   T tree_bound() const {
     int height = 0;
     while (height < 64 && (count - (count > 0)) >> height != 0) ++height;
@@ -65,13 +66,14 @@ struct Diagnosis {
   static T ratio(T distance, T to) { return distance == 0 ? T{0} : distance / std::abs(to); }
 };
 
-/// Looks at this process's elements, in three passes.
+/// Diagnoses the sum of this process's elements, in three passes.
 template <class R, class = std::enable_if_t<std::is_floating_point_v<detail::element_t<R>>>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, const LocalOptions& options = {}) {
   const auto by = [&](const Method& method) { return LocalOptions{method, options.threads, {}}; };
   return {steadfold::sum(x, by(exact())), steadfold::sum(x, by(plain())), abs_sum(x, by(exact())), std::size(x)};
 }
-/// Looks at the elements of all ranks, in three passes and one message. `threads` go through this rank's.
+/// Diagnoses the sum of the elements of all ranks, in three passes and one message. `threads` threads read this rank's
+/// elements.
 template <class R, class C, class = std::enable_if_t<std::is_floating_point_v<detail::element_t<R>>>,
           class = detail::if_group<C>>
 Diagnosis<detail::element_t<R>> diagnosis(const R& x, const C& comm, unsigned threads = 1) {

@@ -1,7 +1,7 @@
-// Dot products of one vector with several others: its elements are read once, and one message serves all. Included by
-// steadfold.hpp, which is the header to include.
+// Dot products of one vector with several others: the elements of the one vector are read once, and one message serves
+// all products. Included by steadfold.hpp, which is the header to include.
 //
-//   std::vector<double> h = sf::dots(w, {v0, v1, w}, comm);   // w v0, w v1, and w w: the norm's square
+//   std::vector<double> h = sf::dots(w, {v0, v1, w}, comm);   // w v0, w v1, and w w, the square of the norm
 #pragma once
 
 #include "steadfold/array.hpp"
@@ -12,7 +12,7 @@ namespace steadfold {
 
 namespace detail {
 
-/// The others as a list of arrays, `x` as the factors of all, which may be null until a run says where it is.
+/// The ys as a list of arrays, and `x` as the factors of all of them. `x` may be null until a run gives its address.
 template <class T>
 sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std::uint64_t rows) {
   sf_arrays arrays = arrays_of_nothing();
@@ -23,11 +23,11 @@ sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std
   return arrays;
 }
 
-/// The dot products of x with several vectors, as one call. With SF_DOTC the others are conjugated.
+/// The dot products of x with several vectors, as one call. With SF_DOTC the ys are conjugated.
 template <class T, class Op>
 class CallOfDots : public Call<T, Op> {
  public:
-  static constexpr bool may_throw = true;  // for want of room for results
+  static constexpr bool may_throw = true;  // if there is no memory for the results
 
   template <class SomeOptions>
   CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options)
@@ -75,13 +75,13 @@ struct Dots {
 
 }  // namespace detail
 
-/// The dot products of x with several vectors: dots(x, {y0, y1, ...}) or dots(x, {y0, y1, ...}, comm, options) has
-/// dot(x, yj) for every j, bit for bit. x is read once, a part at a time that stays in the first-level cache, and over
-/// ranks there is one reduction: dots(x, {y, x}, comm) is a dot product and the square of a norm. All have one size; at
-/// least one y, and as many of them on every rank.
+/// The dot products of x with several vectors: dots(x, {y0, y1, ...}) or dots(x, {y0, y1, ...}, comm, options) computes
+/// dot(x, yj) for every j, bit for bit. x is read once, in parts that stay in the first-level cache. Over ranks there
+/// is one reduction: dots(x, {y, x}, comm) is a dot product and the square of a norm. All vectors must have the same
+/// size. There must be at least one y, and the same number of ys on every rank.
 inline constexpr detail::Dots<SF_DOT> dots{};
 
-/// The same products with every yj conjugated: dotcs(x, {y0, y1, ...}, comm) has dotc(yj, x) for every j.
+/// The dot products with every yj conjugated: dotcs(x, {y0, y1, ...}, comm) computes dotc(yj, x) for every j.
 inline constexpr detail::Dots<SF_DOTC> dotcs{};
 
 }  // namespace steadfold

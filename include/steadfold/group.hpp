@@ -1,15 +1,16 @@
-// Steadfold over groups of ranks, for C++17 and later. mpi.hpp has MPI's communicators; every function here takes
-// either.
+// Reductions over groups of ranks, for C++17 and later. Every function here takes a group or, with mpi.hpp, an MPI
+// communicator.
 //
-// Distributed elements: every rank holds some of N elements, and the bits do not depend on how many ranks there are.
+// Distributed elements: every rank holds some of N elements. The bits do not depend on the number of ranks.
 //   double s = sf::sum(x, comm);                                            // correctly rounded
 //   double t = sf::sum(x, comm, {.method = sf::tree(), .layout = sf::Layout::contiguous(x.size(), comm)});
 //   Matrix m = sf::reduce(matrices, multiply, comm, {.layout = layout});    // any operator, in the fixed tree
 //
-// MPI's shape: every rank brings one vector, N is the number of ranks. The bits depend on that number alone.
+// MPI's shape: every rank has one vector, so N is the number of ranks. The bits depend on that number alone.
 //   sf::allreduce(buffer, sf::plus, comm);                                 // reduce_to, scan, exscan, reduce_scatter
 //
-// All calls are collective: every rank makes them, in the same order. A failure on one rank is an Error on all.
+// All calls are collective: every rank makes them, in the same order. If a call fails on one rank, every rank gets an
+// Error.
 #pragma once
 
 #include "steadfold/steadfold.hpp"
@@ -32,7 +33,7 @@ sf_call call_of_blocks(HeldOperator<T, Op>& held, View<const std::uint64_t> bloc
   return call;
 }
 
-/// A buffer for results in place of elements: any contiguous range of variables.
+/// Whether R can be a buffer in which results replace the elements: any contiguous range of variables.
 template <class Op, class R>
 constexpr bool is_writable() {
   using Range = bare_t<R>;
@@ -57,8 +58,8 @@ View<read_t<Op, R>> results_in(R&& buffer) {
     return {};
 }
 
-/// What is wrong with the room for a rank's block; empty if nothing is. What is wrong with the blocks themselves, such
-/// as a block that is larger than all values, the library says.
+/// Describes the error if the buffer for a rank's block has the wrong size; empty if there is none. The library itself
+/// reports errors of the blocks, such as a block that is larger than all values.
 inline std::string misfit(View<const std::uint64_t> blocks, Group group, std::size_t values, std::size_t room) {
   const auto own = static_cast<std::size_t>(group.rank());
   if (own >= blocks.size() || blocks[own] == room || blocks[own] > values) return {};
@@ -111,39 +112,43 @@ auto reduce_blocks(const Mode& mode, const R& values, View<const std::uint64_t> 
 
 }  // namespace detail
 
-/// MPI's shape, in place: buffer[i] of all ranks combined by `op` in the binary tree over ranks. The bits depend on the
-/// number of ranks, but not on algorithm, topology or MPI library. Options: method and schedule. The buffer is any
-/// contiguous range of elements that may be written to.
+/// Combines the buffers of all ranks, in MPI's shape and in place: buffer[i] receives the buffer[i] of all ranks,
+/// combined by `op` in the binary tree over ranks. The bits depend on the number of ranks, but not on algorithm,
+/// topology or MPI library. Of the options, `method` and `schedule` matter. The buffer is any contiguous range of
+/// writable elements.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
-/// MPI's shape, in place: buffer[i] of all ranks combined by `op`, for rank `root` only; other ranks' buffers stay.
+/// Combines the buffers of all ranks as `allreduce` does, but only into the buffer of rank `root`; the other buffers
+/// stay unchanged.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options options = {}) {
   options.root = root;
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
-/// MPI's shape, in place: buffer[i] of ranks 0 to this one, combined by `op` in the binary tree over those ranks.
+/// Combines the buffers of the ranks up to this one, in MPI's shape and in place: buffer[i] receives the buffer[i] of
+/// ranks 0 to this rank, combined by `op` in the binary tree over those ranks.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_SCAN);
 }
-/// MPI's shape, in place: buffer[i] of the ranks below this one, combined by `op`; the buffer of rank 0 stays as it is.
+/// Combines the buffers of the ranks below this one, in MPI's shape and in place. The buffer of rank 0 stays unchanged.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_EXSCAN);
 }
 
-/// MPI's shape: combines the vectors of all ranks by `op`; rank r gets blocks[r] elements, after those of the lower
-/// ranks. The bits are those of allreduce. `values` has as many elements as all blocks together, `result` as many as
-/// this rank's block; it may be part of `values`.
+/// Combines the vectors of all ranks by `op`, in MPI's shape, and gives every rank a block of the result: rank r gets
+/// blocks[r] elements, which follow those of the lower ranks. The bits are those of allreduce. `values` has as many
+/// elements as all blocks together, `result` as many as this rank's block. `result` may be part of `values`.
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 void reduce_scatter(const R& values, View<const std::uint64_t> blocks, S&& result, const Op& op, const C& comm,
                     const Options& options = {}) {
   detail::reduce_blocks(detail::Waiting(comm), values, blocks, std::forward<S>(result), op, options);
 }
-/// MPI's shape: reduce_scatter in equal blocks, one per rank. `values` has as many elements as all blocks together.
+/// Makes the call `reduce_scatter` with equal blocks, one per rank. `values` has as many elements as all blocks
+/// together.
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 void reduce_scatter_block(const R& values, S&& result, const Op& op, const C& comm, const Options& options = {}) {
   const Group group = steadfold::group_of(comm);

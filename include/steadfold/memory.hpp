@@ -1,10 +1,10 @@
-// Steadfold: memory for rows and results that ranks on the same node read and write in place.
+// Memory for rows and results that ranks on the same node read and write in place.
 //
 //   auto x = sf::allocate<double>(n);                 // a range that owns its elements
 //   sf::allreduce(x, sf::plus, comm);                 // nothing is copied between ranks of a node
 //   std::vector<double, sf::Allocator<double>> y(n);  // the same for a container
 //
-// Header-only over the C functions of steadfold_memory.h, which say when it is used so. Needs no MPI.
+// Header-only over the C functions of steadfold_memory.h, which says which calls use the memory in place. Needs no MPI.
 #pragma once
 
 #include "steadfold/group.hpp"
@@ -17,7 +17,7 @@
 
 namespace steadfold {
 
-/// Elements in memory from the library, all zero. Moves, does not copy.
+/// An array of elements, initially zero, in memory from the library. Owns the memory. Movable, not copyable.
 template <class T>
 class Memory {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -25,7 +25,7 @@ class Memory {
 
  public:
   Memory() = default;
-  /// Throws Error when there is no memory left.
+  /// Allocates `count` elements. Throws Error if there is no memory.
   explicit Memory(std::size_t count) : count_(count) {
     if (count > SIZE_MAX / sizeof(T)) throw std::bad_array_new_length();
     void* made = nullptr;
@@ -39,7 +39,7 @@ class Memory {
     return *this;
   }
 
-  /// The elements, as those of std::vector.
+  /// Access to the elements, as in std::vector.
   T* data() noexcept { return elements_.get(); }
   const T* data() const noexcept { return elements_.get(); }
   std::size_t size() const noexcept { return count_; }
@@ -58,24 +58,24 @@ class Memory {
   std::size_t count_ = 0;
 };
 
-/// `count` elements. Throws Error when there is no memory left.
+/// Allocates `count` elements. Throws Error if there is no memory.
 template <class T>
 Memory<T> allocate(std::size_t count) {
   return Memory<T>(count);
 }
 
-/// An allocator for standard containers, whose elements then stand in memory from the library.
+/// An allocator for standard containers, which puts their elements into memory from the library.
 template <class T>
 struct Allocator {
   /// The type of an element.
   using value_type = T;
 
-  /// Allocators have no state: all are alike.
+  /// Allocators have no state.
   Allocator() = default;
   template <class U>
   constexpr Allocator(const Allocator<U>&) noexcept {}
 
-  /// Throws std::bad_alloc.
+  /// Allocates memory for `count` elements. Throws std::bad_alloc.
   [[nodiscard]] T* allocate(std::size_t count) {
     void* made = nullptr;
     if (count > SIZE_MAX / sizeof(T) || sf_allocate(count * sizeof(T), &made) != SF_OK) throw std::bad_alloc();
@@ -83,7 +83,7 @@ struct Allocator {
   }
   void deallocate(T* elements, std::size_t) noexcept { sf_free(elements); }
 
-  /// All are equal: memory from one may be given back to another.
+  /// All allocators are equal: each may free the memory of another.
   template <class U>
   friend constexpr bool operator==(const Allocator&, const Allocator<U>&) noexcept {
     return true;

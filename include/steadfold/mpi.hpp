@@ -1,10 +1,10 @@
-// Steadfold over MPI: the functions of group.hpp for MPI's communicators.
+// Reductions over MPI: the functions of group.hpp for MPI communicators.
 //
-//   double s = sf::sum(x, MPI_COMM_WORLD);              // correctly rounded, whoever holds which elements
+//   double s = sf::sum(x, MPI_COMM_WORLD);              // correctly rounded, for every distribution of the elements
 //   sf::allreduce(buffer, sf::plus, MPI_COMM_WORLD);    // MPI's shape
-//   sf::Team team(MPI_COMM_WORLD, threads);             // one team of the threads of all ranks, by team.hpp
+//   sf::Team team(MPI_COMM_WORLD, threads);             // one team of the threads of all ranks, see team.hpp
 //
-// Header-only over the C functions of steadfold_mpi.h; link the library built for your MPI.
+// Header-only over the C functions of steadfold_mpi.h. Link the library that was built for your MPI.
 #pragma once
 
 #include "steadfold/group.hpp"
@@ -40,11 +40,12 @@ struct GroupOf<
 
 namespace steadfold {
 
-/// MPI's handles for accumulators (accumulator.hpp) of one shape: with them MPI's own functions merge accumulators. It
-/// frees the handles when it ends, which must be before MPI is finalised. Moves, does not copy.
+/// MPI handles for accumulators (accumulator.hpp) of one shape: with them MPI's own functions merge accumulators. The
+/// object owns the handles and must be destroyed before MPI is finalised. Movable, not copyable.
 class MpiAccumulators {
  public:
-  /// Makes the handles for accumulators of the shape of `shaped`: that of an Accumulator is `get()`. Throws Error.
+  /// Makes the handles for accumulators with the same shape as `shaped`; the argument for an Accumulator `a` is
+  /// `a.get()`. Throws Error.
   explicit MpiAccumulators(const sf_accumulator* shaped) {
     detail::check(sf_accumulator_mpi_type(shaped, &type_));
     const sf_status status = sf_accumulator_mpi_op(&op_);
@@ -63,7 +64,7 @@ class MpiAccumulators {
     if (op_ != MPI_OP_NULL) MPI_Op_free(&op_);
   }
 
-  /// The type of one accumulator as `packed()` gives it.
+  /// The MPI type of one packed accumulator, see Accumulator::packed.
   MPI_Datatype type() const noexcept { return type_; }
   /// The operation that merges packed accumulators. It is commutative.
   MPI_Op op() const noexcept { return op_; }

@@ -1,14 +1,15 @@
-// Steadfold for C++17 and later: reductions that give the same bits every time, within one process or over a group of
-// ranks. `mpi.hpp` adds MPI's communicators, `group.hpp` calls in MPI's shape and plans.
+// Reductions that give the same bits every time, for C++17 and later, within one process or over a group of ranks.
+// `mpi.hpp` adds MPI communicators; `group.hpp` adds calls in MPI's shape, and plans.
 //
 //   double s = sf::sum(x);                    // the correctly rounded sum, whatever the order of x
 //   double t = sf::sum(x, sf::tree());        // the sum in the fixed binary tree over the indices of x
 //   Matrix m = sf::reduce(matrices, multiply) // any operator, in the fixed tree
-//   double u = sf::sum(x, {.threads = 8});    // the bits of s, by eight threads; in C++17 options are set by name
+//   double u = sf::sum(x, {.threads = 8});    // the bits of s, with eight threads; in C++17 options are set by name
 //
-// x: what has data() and size(), or a C array. Header-only over the C functions of steadfold.h and steadfold_group.h;
-// no floating-point arithmetic happens here. Errors are thrown as sf::Error. Arguments are only read. Functions may be
-// called by any number of threads at once. Sources of C++17 and of later standards can be linked into one program.
+// x is a range with data() and size(), or a C array. Header-only over the C functions of steadfold.h and
+// steadfold_group.h; the headers do no floating-point arithmetic. Errors are thrown as sf::Error. Arguments are only
+// read. Any number of threads may call the functions at the same time. Sources of C++17 and of later standards can be
+// linked into one program.
 #pragma once
 
 #include "steadfold/constants.hpp"
@@ -18,7 +19,7 @@
 
 namespace steadfold {
 
-/// The sum of all elements; without elements +0.0. A result wider than the elements: sum<double>(floats).
+/// The sum of all elements; +0.0 if there are none. For a result wider than the elements: sum<double>(floats).
 template <class Result = void, class R>
 detail::answer_t<BuiltIn<SF_SUM, Result>, R> sum(const R& x, const LocalOptions& options = {}) {
   return BuiltIn<SF_SUM, Result>{}(x, options);
@@ -28,7 +29,7 @@ template <class Result = void, class R, class C, class = detail::if_group<C>>
 detail::answer_t<BuiltIn<SF_SUM, Result>, R> sum(const R& x, const C& comm, const Options& options = {}) {
   return BuiltIn<SF_SUM, Result>{}(x, comm, options);
 }
-/// The sums of parts of an array, see Axes; with weights, the sums of products.
+/// The sums of an array, one for every index of the kept axes, see Axes; with weights, the sums of products.
 template <class T>
 detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, const LocalOptions& options = {}) {
   return plus(x, axes, options);
@@ -39,8 +40,9 @@ detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, c
   return plus(x, axes, comm, options);
 }
 
-/// The sums of groups of elements: labels[i], 0 to groups - 1, says to which one x[i] belongs; below 0 to none. There
-/// are as many labels as elements. `Axes` has groups for arrays, with weights and masks, and for every other operation.
+/// The sums of groups of elements. labels[i], 0 to groups - 1, is the number of the group of x[i]; an element with a
+/// negative label belongs to no group. There must be as many labels as elements. For groups in arrays, with weights and
+/// masks, and for other operations, see `Axes`.
 template <class X, class L, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const LocalOptions& options = {}) {
   return detail::sum_groups(detail::Here(), x, labels, groups, options);
@@ -52,7 +54,7 @@ auto sum_by(const X& x, const L& labels, std::uint64_t groups, const C& comm, co
 }
 
 namespace detail {
-/// `op` if it combines the elements of R, else some operator that does: `elements_of` has reported the error.
+/// Returns `op` if it combines the elements of R, else some operator that does; `elements_of` has reported the error.
 template <class R, class Op>
 const auto& operator_for(const Op& op) {
   if constexpr (combines<read_t<Op, R>, Op>() || operation_of<Op> != SF_USER)
@@ -61,19 +63,19 @@ const auto& operator_for(const Op& op) {
     return plus;
 }
 
-/// The type of the function `sum`, so that plans can take it by name.
+/// The type of the function `sum`, so that plans can take the function as an argument.
 template <class T>
 using Sum = answer_t<BuiltIn<SF_SUM>, View<const T>>(const View<const T>&, const LocalOptions&);
 }  // namespace detail
 
-/// All elements combined by `op` in the binary tree over their indices: built-in, op(left, right) -> element, or
-/// op(left, right, result, count) on arrays, where result may be left. Throws what `op` throws, and Error(SF_EMPTY) if
-/// there are no elements and no neutral element. Several threads may call `op` at once.
+/// Combines all elements by `op` in the binary tree over their indices. `op` is a built-in operator, op(left, right) ->
+/// element, or op(left, right, result, count) on arrays, where `result` may be `left`. Throws what `op` throws, and
+/// Error(SF_EMPTY) if there are no elements and no neutral element. Several threads may call `op` at the same time.
 template <class R, class Op>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& options = {}) {
   return detail::reduce_rows(detail::Here(), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
-/// All elements of all ranks, combined by `op` as above. Without a layout the elements are in rank order.
+/// Combines all elements of all ranks by `op`, as above. Without a layout the elements are in rank order.
 template <class R, class Op, class C, class = detail::if_group<C>>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const C& comm, const Options& options = {}) {
   return detail::reduce_rows(detail::Waiting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);
@@ -81,7 +83,7 @@ detail::answer_t<Op, R> reduce(const R& x, const Op& op, const C& comm, const Op
 
 }  // namespace steadfold
 
-/// The short name with which calls are written.
+/// The short name of the namespace.
 namespace sf {
 using namespace steadfold;
 using guarantees::layout;

@@ -1,5 +1,5 @@
-// Steadfold between the threads of a process: every function of group.hpp, plan.hpp, bundle.hpp and
-// started.hpp takes a member of a team where it takes a communicator. Needs no MPI.
+// Reductions between the threads of a process: every function of group.hpp, plan.hpp, bundle.hpp and started.hpp takes
+// a member of a team in place of a communicator. Needs no MPI.
 //
 //   sf::Team team{threads};
 //   // on thread t, of any kind (std::thread, OpenMP, TBB):
@@ -8,7 +8,7 @@
 //
 // With mpi.hpp, sf::Team team{comm, threads} is one team of the threads of all ranks.
 //
-// Workers reduce through cache lines, as ranks do through messages. Header-only over the C functions of
+// Workers reduce through shared memory, as ranks do through messages. Header-only over the C functions of
 // steadfold_team.h.
 #pragma once
 
@@ -20,17 +20,17 @@
 
 namespace steadfold {
 
-/// Workers, one per thread, that reduce with each other: those of a process, or of several, of which each has its own
-/// object. It must outlive the calls of its members; plans may outlive it.
+/// A team of workers, one per thread, that reduce with each other. They belong to one process or to several; each
+/// process has its own Team object. The object must outlive the calls of its members; plans may outlive it.
 class Team {
  public:
-  /// One worker, for one thread at a time. Copies are the same worker.
+  /// One worker of the team, for one thread at a time. Copies refer to the same worker.
   class Member {
    public:
-    /// The worker's number, and how many there are, on this process. Its group knows its rank among all.
+    /// The worker's number, and the number of workers, on this process. group().rank() is its rank among all workers.
     int worker() const noexcept { return worker_; }
     int size() const noexcept { return sf_team_size(team_); }
-    /// Its group. The first call on it waits until every worker has made one. Throws Error.
+    /// The worker's group. The first call on the group waits until every worker has made a call. Throws Error.
     Group group() const {
       sf_group* group = nullptr;
       detail::check(sf_team_group(team_, worker_, &group));
@@ -46,31 +46,33 @@ class Team {
     int worker_;
   };
 
-  /// Throws Error unless there are 1 to SF_TEAM_MOST workers.
+  /// Makes a team of the threads of this process. Throws Error unless `workers` is 1 to SF_TEAM_MOST.
   explicit Team(int workers) {
     sf_team* made = nullptr;
     detail::check(sf_team_create(workers, &made));
     team_.reset(made);
   }
 
-  /// One team of the workers of all ranks: `workers` on this one, after those of the ranks before it. `comm`: what
-  /// mpi.hpp says a communicator is. Collective, for one thread of every rank; it ends in the same way, before
-  /// MPI does. Without MPI_THREAD_MULTIPLE worker 0 has to be on the thread that may call MPI. Throws Error, on all
-  /// ranks alike.
+  /// Makes one team of the workers of all ranks: `workers` on this rank, numbered after those of the lower ranks.
+  /// `comm` is a communicator as in mpi.hpp. Collective: one thread of every rank calls the constructor, and one calls
+  /// the destructor, before MPI is finalised. Without MPI_THREAD_MULTIPLE worker 0 must be on the thread that may call
+  /// MPI. Throws Error, on all ranks alike.
   template <class C>
   Team(const C& comm, int workers) : team_(detail::GroupOf<C>::team(comm, workers)) {}
 
-  /// How many workers there are on this process.
+  /// The number of workers on this process.
   int size() const noexcept { return sf_team_size(team_.get()); }
-  /// The longest that a call may wait for other workers, as sf_team_set_timeout has it: what lasts longer ends in
-  /// Error, and the team is of no more use. To be set before any worker makes a call. Throws Error.
+  /// Sets the longest time that a call waits for other workers, as sf_team_set_timeout does. A call that waits longer
+  /// throws Error; after that the team cannot be used any more. Set the timeout before any worker makes a call. Throws
+  /// Error.
   template <class Count, class Period>
   void set_timeout(std::chrono::duration<Count, Period> timeout) {
     if (!(timeout >= timeout.zero()))
       throw Error(SF_INVALID_ARGUMENT, "a timeout below zero, or no number (it is at least 0), give 0 for none");
     detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
   }
-  /// Worker `worker`, counted from 0. A number that there is none of is refused when the member is used.
+  /// The worker with number `worker`, counted from 0. If there is no such worker, the first use of the member throws
+  /// Error.
   Member operator[](int worker) const noexcept { return {team_.get(), worker}; }
 
  private:
