@@ -1,5 +1,5 @@
-// What bundles keep of each member, the plans of bundles, and their results. Included by bundle.hpp, which is the
-// header to include.
+// The members of bundles, the plans of bundles, and their results. Included by bundle.hpp, which is the header to
+// include.
 #pragma once
 
 #include "steadfold/group.hpp"
@@ -8,18 +8,18 @@
 
 namespace steadfold {
 
-/// How to reduce one member; the same on all ranks except for the layout's content.
+/// The options of one member; the same on all ranks except for the layout's content.
 struct MemberOptions {
   Method method = {};
   Layout layout = {};
   Guarantees require = {};
-  unsigned threads = 1;  ///< that go through this rank's own elements; ranks may differ
+  unsigned threads = 1;  ///< threads that read this rank's elements; may differ between ranks
 };
 
-/// What the members of a bundle share; the same on all ranks.
+/// The options that all members of a bundle share; the same on all ranks.
 struct BundleOptions {
-  std::optional<int> root = std::nullopt;  ///< who gets the results; nothing: everybody
-  std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
+  std::optional<int> root = std::nullopt;  ///< the rank that gets the results; empty: all ranks
+  std::string schedule = {};               ///< a name listed by `steadfold schedules`; empty: the library chooses
 };
 
 namespace detail {
@@ -29,30 +29,30 @@ class BundleMember {
  public:
   virtual ~BundleMember() = default;
   virtual sf_call call() = 0;
-  /// How many elements the caller's range has now.
+  /// The number of elements that the caller's range has now.
   virtual std::uint64_t size() const = 0;
-  /// Why a run cannot use the caller's ranges; empty if it can.
+  /// The reason why a run cannot use the caller's ranges; empty if it can.
   virtual std::string fault() const { return {}; }
   virtual sf_data data() = 0;
   virtual std::shared_ptr<OperatorHolder> holder() = 0;
 
   enum class Phase { idle, running, ended };
   Phase phase = Phase::idle;
-  sf_status status = SF_OK;  // of the last run that ended
+  sf_status status = SF_OK;  // the status of the last run that ended
 };
 
 }  // namespace detail
 
-/// A member's result in the last run of a plan bound to it. Copies refer to the same result.
+/// The result of a member in the last run of a plan. Copies refer to the same result.
 template <class T>
 class Result {
  public:
-  /// For bundles, which make it.
+  /// Only bundles call it.
   Result(std::shared_ptr<const detail::BundleMember> member, const T* value)
       : member_(std::move(member)), value_(value) {}
 
-  /// Throws Error if the member had nothing to reduce, before the first run, and between `start` and the end of the
-  /// run. On ranks that get no result a NaN (integers: 0).
+  /// Returns the result. On ranks that get no result it is a NaN (integers: 0). Throws Error if the member had nothing
+  /// to reduce, before the first run, and between `start` and the end of the run.
   const T& value() const {
     using Phase = detail::BundleMember::Phase;
     if (member_->phase == Phase::idle)
@@ -68,17 +68,17 @@ class Result {
 
  private:
   std::shared_ptr<const detail::BundleMember> member_;
-  const T* value_;  // within the member
+  const T* value_;  // points into the member
 };
 
-/// A bundle agreed on once and run often: a run allocates nothing. Move-only; one thread at a time; unusable after
-/// MPI_Finalize. Collective.
+/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. Not
+/// usable after MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
   /// The members of a bundle.
   using Members = std::vector<std::shared_ptr<detail::BundleMember>>;
 
-  /// For bundles, which make it.
+  /// Only bundles call it.
   BundlePlan(const Members& members, Group group, const BundleOptions& options) {
     const std::vector<sf_call> calls = detail::told(group, [&] {
       members_ = members;
@@ -89,19 +89,19 @@ class BundlePlan : public detail::BoundPlan {
     own(plan);
   }
 
-  /// Reduces what the members' ranges hold now. Ranges of another size than at `bind`, on any rank, fail the run on all
-  /// ranks. If a member had nothing to reduce, its `value` throws, but not this call.
+  /// Runs the plan: reduces the current elements of the members' ranges. If a range has another size than at `bind`, on
+  /// any rank, the run fails on all ranks. If a member had nothing to reduce, its `value` throws, but not this call.
   void run() {
     std::string fault = look();
     const sf_status status = sf_bundle_run(get(), data_.data(), data_.size());
-    if (is_running_) return check(status);  // refused: the run under way goes on
+    if (is_running_) return check(status);  // refused; the run under way continues
     fault_ = std::move(fault);
     is_running_ = true;
     conclude(status);
   }
 
-  /// In two phases. The plan uses the members' memory, which must stay where it is, until the run has ended. There is
-  /// no value meanwhile.
+  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the members' memory, which must stay at its
+  /// address, until the run has ended. Until then there are no values.
   void start() {
     std::string fault = look();
     check(sf_bundle_start(get(), data_.data(), data_.size()));
@@ -109,10 +109,11 @@ class BundlePlan : public detail::BoundPlan {
     is_running_ = true;
     for (const auto& member : members_) member->phase = detail::BundleMember::Phase::running;
   }
-  /// Whether the run has ended, seen once (`test`), or after waiting for its end (`wait`). Throws what the run throws.
+  /// Return whether the run has ended: `test` checks once, `wait` blocks until the end. Throw the errors of the run.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { conclude(sf_plan_wait(get())); }
-  /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
+  /// Waits at most the given time and returns whether the run has ended. If it has not, it continues: call this
+  /// function, `test` or `wait` again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     sf_status status = SF_OK;
@@ -125,7 +126,7 @@ class BundlePlan : public detail::BoundPlan {
   friend struct detail::PlanAccess;
   explicit BundlePlan(Members members) : members_(std::move(members)) {}
 
-  /// The members' calls as they are now, for the time of a bind.
+  /// Makes the members' calls as they are now, valid during a bind.
   std::vector<sf_call> take_calls(const BundleOptions& options) {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
@@ -139,8 +140,8 @@ class BundlePlan : public detail::BoundPlan {
     return calls;
   }
 
-  /// Finds where the members' elements are now. Returns what is wrong with them, if anything: then there are no
-  /// elements, which the library reports to all ranks, so that nobody waits for this one.
+  /// Finds the addresses of the members' elements. Returns the reason why the ranges cannot be used, if there is one.
+  /// Then there are no elements; the library reports that to all ranks, so that none waits for this rank.
   std::string look() {
     data_.clear();
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -156,7 +157,7 @@ class BundlePlan : public detail::BoundPlan {
     }
     return {};
   }
-  /// Reports how the last run ended, and tells the members if it was still under way.
+  /// Reports how the last run ended, and informs the members if it was still under way.
   void conclude(sf_status status) {
     for (std::size_t i = 0; is_running_ && i < members_.size(); ++i) {
       detail::BundleMember& member = *members_[i];
@@ -169,19 +170,19 @@ class BundlePlan : public detail::BoundPlan {
   }
 
   Members members_;
-  std::vector<std::uint64_t> sizes_;  // of the members' ranges when the plan was bound
-  std::vector<sf_data> data_;         // for the run that begins
-  std::string fault_;                 // in the run under way, or the last one
+  std::vector<std::uint64_t> sizes_;  // the sizes of the members' ranges when the plan was bound
+  std::vector<sf_data> data_;         // the data of the next run
+  std::string fault_;                 // the fault of the run under way, or of the last run
   bool is_running_ = false;
 };
 
 namespace detail {
 
-/// Where a range's elements are now.
+/// Finds the address of a range's elements.
 template <class T>
 using Source = std::function<View<T>()>;
 
-/// `second`, if there is one, is the other factors of a dot product or a mask.
+/// `second`, if given, has the second factors of a dot product, or a mask.
 template <class T, class Op, class SecondElement = T>
 class MemberOfRanges final : public BundleMember {
  public:
@@ -214,7 +215,7 @@ class MemberOfRanges final : public BundleMember {
   Value result_ = no_result<Value>();
 };
 
-/// Dot products of one vector with several others.
+/// A member of dot products of one vector with several others.
 template <class T, class Op>
 class MemberOfDots final : public BundleMember {
  public:
@@ -256,7 +257,7 @@ class MemberOfDots final : public BundleMember {
   Value results_;
 };
 
-/// An array, whose elements stay where they are.
+/// A member of an array, whose elements stay at their addresses.
 template <class T, class Op>
 class MemberOfArray final : public BundleMember {
  public:
@@ -270,17 +271,17 @@ class MemberOfArray final : public BundleMember {
     if (!made_->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made_->fault());
     return *made_->call();
   }
-  std::uint64_t size() const override { return 0; }  // never another one
+  std::uint64_t size() const override { return 0; }  // always the same
   sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
   std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
   const Value& result() const { return made_->values(); }
 
  private:
-  const MemberOptions options_;  // to which the call refers
+  const MemberOptions options_;  // the call refers to it
   std::shared_ptr<CallOfArrays<T, Op>> made_;
 };
 
-/// MPI's shape, in place.
+/// A member in MPI's shape, in place.
 template <class T, class Op>
 class MemberOfVectors final : public BundleMember {
  public:
@@ -298,8 +299,8 @@ class MemberOfVectors final : public BundleMember {
   Source<T> buffer_;
 };
 
-/// Borrowed ranges are kept as they are; containers are asked each time, since they may move their elements. If R
-/// cannot be read as elements of type T, an error has said why.
+/// Makes the source of a range. Borrowed ranges are copied; containers are asked for the address each time, since they
+/// may move their elements. If R cannot be read as elements of type T, a compiler error has been reported.
 template <class T, class R>
 Source<T> source_of(R&& range) {
   must_last<R>();
@@ -311,7 +312,7 @@ Source<T> source_of(R&& range) {
     return [at = std::addressof(range)] { return View<T>(*at); };
 }
 
-/// What bundles are made of: the members so far, and how each kind of them is added.
+/// The base of bundles: the members so far, and a function to add each kind of member.
 class BundleMembers {
  protected:
   friend struct PlanAccess;
@@ -324,7 +325,7 @@ class BundleMembers {
   }
   template <class R, class Op>
   auto add_range(R&& x, const Op& op, const MemberOptions& options) {
-    operands<Op>(x);  // an error says what is wrong with them
+    operands<Op>(x);  // reports a compiler error if they do not fit
     const auto& combine = operator_for<R>(op);
     using T = read_t<Op, R>;
     return add<MemberOfRanges<T, std::decay_t<decltype(combine)>>>(combine, source_of<const T>(std::forward<R>(x)),

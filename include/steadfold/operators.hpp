@@ -1,5 +1,5 @@
-// The operators of Steadfold, built-in and the caller's own: what they take, what they return, how ranks tell them
-// apart, and what a call says of them. Included by steadfold.hpp, which is the header to include.
+// Built-in operators and the caller's own operators: their types of elements and results, the names by which ranks
+// compare them, and the fields that they set in a call. Included by steadfold.hpp, which is the header to include.
 #pragma once
 
 #include "steadfold/types.hpp"
@@ -17,11 +17,11 @@
 
 namespace steadfold {
 
-/// A built-in operator; built_in.hpp says how it is called. Result: void, or a type wider than the elements, see `to`.
+/// A built-in operator; built_in.hpp describes its calls. Result: void, or a type wider than the elements, see `to`.
 template <sf_operation id, class Result = void>
 struct BuiltIn;
 
-/// An operator that ranks know by its name alone, given by `named`.
+/// An operator that ranks compare by its name alone, made by `named`.
 template <class Op>
 struct Named {
   std::string operator_name;
@@ -33,8 +33,9 @@ struct Named {
     return std::invoke(op, std::forward<Operands>(operands)...);
   }
 };
-/// For operators whose type says too little (function pointers, std::function, closures with captures) or too much
-/// (programs of several executables): sf::reduce(x, sf::named("multiply", op), comm).
+/// Gives an operator a name by which ranks compare it: sf::reduce(x, sf::named("multiply", op), comm). For operators
+/// whose type does not identify them (function pointers, std::function, closures with captures), and for jobs of
+/// several executables, in which the types differ.
 template <class Op>
 Named<std::decay_t<Op>> named(std::string name, Op&& op) {
   return {std::move(name), std::forward<Op>(op)};
@@ -42,13 +43,13 @@ Named<std::decay_t<Op>> named(std::string name, Op&& op) {
 
 namespace detail {
 
-/// Which operator it is; SF_USER for the caller's own.
+/// The operation of an operator; SF_USER for the caller's own.
 template <class Op>
 inline constexpr sf_operation operation_of = SF_USER;
 template <sf_operation id, class To>
 inline constexpr sf_operation operation_of<BuiltIn<id, To>> = id;
 
-/// The types of value and result that an operator makes of elements of type T.
+/// The types of the value and the result of an operator for elements of type T.
 template <class T, class Op>
 struct Makes {
   using Value = T;
@@ -66,18 +67,18 @@ using result_t = typename Makes<T, Op>::Result;
 template <class T, class Op>
 using results_t = std::vector<result_t<T, Op>>;
 
-/// How the caller's own operator is called, if it can be.
+/// Whether the caller's own operator can be called on arrays, or on single elements.
 template <class T, class Op>
 inline constexpr bool is_on_arrays = std::is_invocable_v<Op&, const T*, const T*, T*, std::size_t>;
 template <class T, class Op>
 inline constexpr bool is_on_elements = std::is_invocable_r_v<T, Op&, const T&, const T&>;
-/// Whether an operator brings its name along, as those of `named` do.
+/// Whether an operator has a name, as the operators made by `named` do.
 template <class Op, class = void>
 inline constexpr bool has_operator_name = false;
 template <class Op>
 inline constexpr bool has_operator_name<Op, std::void_t<decltype(std::declval<Op&>().operator_name.c_str())>> = true;
 
-/// Whether an operator gives floating-point numbers for integers, which would be cut off at every step.
+/// Whether an operator returns floating-point numbers for integers, which would be truncated at every step.
 template <class T, class Op, class = void>
 inline constexpr bool cuts_off = false;
 template <class T, class Op>
@@ -93,7 +94,7 @@ constexpr bool combines() {
     return std::is_trivially_copyable_v<T> && alignof(T) <= 16 && !cuts_off<T, Op> &&
            (is_on_arrays<T, Op> || is_on_elements<T, Op>);
 }
-/// Whether an operator takes elements of type T; if it does not, a compiler error says why.
+/// Whether an operator takes elements of type T; if it does not, a compiler error gives the reason.
 template <class T, class Op>
 constexpr bool is_combinable() {
   if constexpr (operation_of<Op> != SF_USER) {
@@ -114,10 +115,11 @@ constexpr bool is_combinable() {
   return combines<T, Op>();
 }
 
-/// How ranks tell the types of operators and elements apart: 48 bits as a short text, short since the library reads it
-/// in every call. With run-time type information it comes from the types' names, so that executables built from the
-/// same sources agree. Without, no compiler names all closures, so it is a place that the linker gave the pair: the
-/// distance from another one in the same executable or shared library, equal in every process that runs it.
+/// A name for a pair of operator type and element type, which ranks compare: 48 bits as a short text, since the library
+/// reads it in every call. With run-time type information the name is computed from the types' names, so that
+/// executables built from the same sources agree. Without it, no compiler gives names to all closures. Then the name is
+/// the distance between an address that the linker gives the pair and another address in the same executable or shared
+/// library; the distance is equal in every process that runs it.
 struct TypeName {
   std::array<char, 9> text{};
 
@@ -156,18 +158,20 @@ const char* type_name() {
 }
 #endif
 
-/// What belongs to a call's operator, and must stay where it is while a call or a plan uses it.
+/// The base of objects that belong to a call's operator. They must stay at their addresses while a call or a plan uses
+/// them.
 class OperatorHolder {
  public:
   virtual ~OperatorHolder() = default;
-  /// Throws what the operator threw, if it did.
+  /// Throws the operator's exception, if it threw one.
   virtual void rethrow() {}
 };
 
-/// The caller's own operator: op(left, right) -> element, or op(left, right, result, count) on arrays, where result may
-/// be left. If it throws, every rank's call fails, and the rank where it threw rethrows. If it is noexcept, the ranks
-/// need not ask each other whether it threw. If a call asks for several threads, all of them call it at once, and the
-/// first exception counts. Ranks whose operators have different types get SF_MISMATCH.
+/// The caller's own operator: op(left, right) -> element, or op(left, right, result, count) on arrays, where `result`
+/// may be `left`. If the operator throws, every rank's call fails, and the rank where it threw rethrows the exception.
+/// If the operator is noexcept, the ranks need not exchange whether it threw. If a call has several threads, all of
+/// them call the operator at the same time, and the first exception is rethrown. Ranks whose operators have different
+/// types get SF_MISMATCH.
 template <class T, class Op>
 class HeldOperator final : public OperatorHolder {
   static constexpr bool on_arrays = is_on_arrays<T, Op>;
@@ -218,10 +222,10 @@ class HeldOperator final : public OperatorHolder {
 
   Op op_;
   std::mutex mutex_;
-  std::exception_ptr failure_;  // the first one of all threads
+  std::exception_ptr failure_;  // the first exception of all threads
 };
 
-/// A built-in operator, which needs nothing.
+/// A built-in operator, which has no state.
 template <class T, sf_operation id, class To>
 class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
   using Value = typename Makes<T, BuiltIn<id, To>>::Value;
@@ -238,21 +242,21 @@ class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
   }
 };
 
-/// Throws what the operator threw, or the library's error.
+/// Throws the operator's exception, or else the library's error.
 inline void check(sf_status status, OperatorHolder* op = nullptr) {
   if (status == SF_OK) return;
   if (op != nullptr) op->rethrow();
   throw Error(status, sf_error_text());
 }
 
-/// A root as C takes it, where -1 is SF_ALL_RANKS. Here it is no rank, as all negative numbers are, and must be
-/// refused: the library shows INT32_MIN as -1.
+/// Converts a root for the C interface. There -1 is SF_ALL_RANKS. Here -1, like every negative number, is not a rank
+/// and must be refused; it becomes INT32_MIN, which the library shows as -1.
 inline std::int32_t root_of(const std::optional<int>& root) {
   if (!root) return SF_ALL_RANKS;
   return *root == SF_ALL_RANKS ? std::numeric_limits<std::int32_t>::min() : *root;
 }
 
-/// What sf_call_default() returns, as a constant that the compiler can see through.
+/// The value of sf_call_default(), as a constant that the compiler can see through.
 constexpr sf_call call_of_defaults() {
   sf_call call{};
   call.size = sizeof call;
@@ -262,7 +266,7 @@ constexpr sf_call call_of_defaults() {
   call.element_count = SF_UNKNOWN;
   return call;
 }
-/// What sf_arrays_default() returns, likewise.
+/// The value of sf_arrays_default(), in the same way.
 constexpr sf_arrays arrays_of_nothing() {
   sf_arrays arrays{};
   arrays.size = sizeof arrays;
@@ -282,7 +286,7 @@ inline constexpr bool have_root = false;
 template <class SomeOptions>
 inline constexpr bool have_root<SomeOptions, std::void_t<decltype(SomeOptions::root)>> = true;
 
-/// Writes a call's options into it, whichever of them these are. It points into them.
+/// Writes options of any of the option types into a call. The call then points into the options.
 template <class SomeOptions>
 void describe(const SomeOptions& options, sf_call& call) {
   if constexpr (have_layout<SomeOptions>) options.layout.describe(call);
@@ -297,7 +301,7 @@ void describe(const SomeOptions& options, sf_call& call) {
   }
 }
 
-/// A call in the form of the C interface; it points into `held` (what belongs to its operator) and `options`.
+/// Makes the C struct of a call, which points into `held` (the data of its operator) and `options`.
 template <class HeldOp, class SomeOptions>
 sf_call call_of(HeldOp& held, std::uint64_t rows, const SomeOptions& options) {
   sf_call call = call_of_defaults();
@@ -306,7 +310,7 @@ sf_call call_of(HeldOp& held, std::uint64_t rows, const SomeOptions& options) {
   call.rows = rows;
   return call;
 }
-/// MPI's shape: every rank brings one row of `columns` elements.
+/// Makes the C struct of a call in MPI's shape: every rank has one row of `columns` elements.
 template <class HeldOp, class SomeOptions>
 sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& options,
                         sf_collective collective = SF_REDUCE) {
@@ -317,29 +321,29 @@ sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& 
   return call;
 }
 
-/// A call in the form of the C interface, made where it stays, for it points to its operator. What derives from it adds
-/// room for results. If the caller's sizes are wrong, it has a fault and is not made: all ranks are told of the fault,
-/// so that none waits for a rank that threw.
+/// A call as a C struct, made at its final address, since the struct points to its operator. Derived classes add memory
+/// for results. If the sizes that the caller gave are wrong, the object has a fault and the call is not made: all ranks
+/// are told of the fault, so that none waits for a rank that threw.
 template <class T, class Op>
 class Call {
  public:
-  static constexpr bool may_throw = !std::is_nothrow_copy_constructible_v<Op>;  // while it is made
+  static constexpr bool may_throw = !std::is_nothrow_copy_constructible_v<Op>;  // during the construction
 
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   const sf_call* call() const noexcept { return &call_; }
-  /// Its data, unless they are those of its arrays.
+  /// The data of the call; null if its arrays have the data.
   const void* first() const noexcept { return first_; }
   const void* second() const noexcept { return second_; }
   OperatorHolder& holder() noexcept { return held_; }
-  /// What is wrong with the caller's sizes; empty if nothing is.
+  /// The error of the sizes that the caller gave; empty if there is none.
   const std::string& fault() const noexcept { return fault_; }
-  /// Throws if it failed: what the operator threw, or the library's error.
+  /// Throws if the call failed: the operator's exception, or else the library's error.
   void conclude(sf_status status) { detail::check(status, &held_); }
 
  protected:
-  /// `describe(held)` is the call.
+  /// Makes the call; `describe(held)` returns its C struct.
   template <class Describe>
   Call(const Op& op, const Describe& describe) : held_(op), call_(describe(held_)) {}
   ~Call() = default;

@@ -1,7 +1,7 @@
-// Reductions agreed on once and run often. Included by group.hpp.
+// Plans: reductions that are agreed on once and run often. Included by group.hpp.
 //
 //   sf::Plan<double> plan(sf::dot, x.size(), comm);
-//   double d = plan.run(x, y);                      // sends the reduction's messages and nothing else
+//   double d = plan.run(x, y);                      // sends only the messages of the reduction
 //   plan.start(x, y, result), compute(), plan.wait();
 #pragma once
 
@@ -15,13 +15,13 @@ namespace detail {
 
 struct PlanAccess;  // started.hpp
 
-/// What all plans have in common.
+/// The common base of all plans.
 class BoundPlan {
  public:
-  /// What the ranks agreed on, as a few lines of text; and the name of the schedule in force.
+  /// A readable description of what the ranks agreed on, a few lines of text; and the name of the schedule in use.
   std::string describe() const { return sf_plan_describe(plan_.get()); }
   std::string schedule() const { return sf_plan_schedule(plan_.get()); }
-  /// Figures of the last run, on this rank.
+  /// The cost of the last run on this rank.
   sf_figures figures() const {
     sf_figures figures{};
     detail::check(sf_plan_figures(plan_.get(), &figures));
@@ -30,13 +30,13 @@ class BoundPlan {
   void trace(bool on) { detail::check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
 
  protected:
-  /// Throws what an operator threw, or the library's error.
+  /// Throws the operator's exception, or else the library's error.
   void check(sf_status status) const {
     if (status == SF_OK) return;
     for (const auto& holder : holders_) holder->rethrow();
     detail::check(status);
   }
-  /// Whether the run has ended, after at most this time; `status` is how.
+  /// Waits at most the given time and returns whether the run has ended; `status` receives its status.
   template <class Count, class Period>
   bool done_within(std::chrono::duration<Count, Period> timeout, sf_status& status) {
     int done = 0;
@@ -52,11 +52,11 @@ class BoundPlan {
   struct Free {
     void operator()(sf_plan* plan) const { sf_plan_free(plan); }
   };
-  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // outlive the plan
+  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // must outlive the plan
   std::unique_ptr<sf_plan, Free> plan_;
 };
 
-/// What a run reads and writes on this rank.
+/// The memory that a run reads and writes on this rank.
 struct Run {
   const void* first = nullptr;
   std::size_t elements = 0;
@@ -69,12 +69,12 @@ Run run_of(View<const T> first, const SecondRows& second, View<Result> result) {
   return {first.data(), first.size(), second, result.data(), result.size()};
 }
 
-/// The sizes of what a run reads and writes on this rank.
+/// The sizes of the memory that a run reads and writes on this rank.
 struct Shape {
   Second second = Second::none;
   std::uint64_t elements = 0;
   std::uint64_t results = 0;
-  bool gets_result = true;  // if not, the result may be left out
+  bool gets_result = true;  // if false, the result may be left out
 
   static Shape of(const sf_call& call, int rank) {
     Shape shape;
@@ -86,7 +86,7 @@ struct Shape {
     return shape;
   }
 
-  /// What is wrong with the sizes given to a run; empty if nothing is.
+  /// Describes the error of the sizes given to a run; empty if there is none.
   std::string misfit(const Run& run) const {
     const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
       return std::to_string(given) + what + " (the plan was bound for " + std::to_string(bound) +
@@ -109,14 +109,14 @@ struct Shape {
   }
 };
 
-/// Ranges outlive the statement that they are given to.
+/// Checks that ranges outlive the statement in which they are arguments.
 template <class... R>
 constexpr void must_last() {
   static_assert((lasts<R> && ...),
                 "the call uses the elements until it has ended: give a range with a name, not a temporary");
 }
 
-/// A run's second vector or mask.
+/// The second vector, or the mask, of a run.
 template <class T>
 struct Beside : SecondRows {
   Beside() = default;
@@ -125,13 +125,14 @@ struct Beside : SecondRows {
       : SecondRows{std::is_same_v<element_t<R>, T> ? Second::factors : Second::mask, std::data(x), std::size(x)} {}
 };
 
-/// A plan of one reduction, which compares the sizes of every run with those it was bound for.
+/// A plan of one reduction. Every run compares its sizes with the sizes of the plan.
 class SinglePlan : public BoundPlan {
  public:
-  /// Whether the run has ended, seen once (`test`), or after waiting for its end (`wait`). Throws what the run throws.
+  /// Return whether the run has ended: `test` checks once, `wait` blocks until the end. Throw the errors of the run.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { wait_for(std::chrono::nanoseconds::max()); }
-  /// Waits at most this long; says whether the run has ended. If not, it goes on: call this, `test` or `wait` again.
+  /// Waits at most the given time and returns whether the run has ended. If it has not, it continues: call this
+  /// function, `test` or `wait` again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     sf_status status = SF_OK;
@@ -141,8 +142,8 @@ class SinglePlan : public BoundPlan {
   }
 
  protected:
-  // If a size is wrong, this rank takes part without data, which the library reports to all ranks, so that nobody waits
-  // for it, and throws at the end of the run.
+  // If a size is wrong, this rank takes part without data. The library reports that to all ranks, so that none waits
+  // for this rank; this rank throws at the end of the run.
   void run_on(const Run& run) {
     const std::string fault = shape_.misfit(run);
     if (fault.empty()) return check(sf_plan_run(get(), run.first, run.second.data, run.result));
@@ -153,7 +154,7 @@ class SinglePlan : public BoundPlan {
     std::string fault = shape_.misfit(run);
     check(fault.empty() ? sf_plan_start(get(), run.first, run.second.data, run.result)
                         : sf_bundle_start(get(), nullptr, 0));
-    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);  // a thread that is refused writes nothing
+    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);  // a thread whose call is refused writes nothing
   }
 
   friend struct PlanAccess;
@@ -190,27 +191,28 @@ class SinglePlan : public BoundPlan {
   }
 
   Shape shape_;
-  std::string fault_;  // of the run under way
+  std::string fault_;  // the fault of the run under way
 };
 
 }  // namespace detail
 
-/// A reduction to several results per rank, agreed on once and run often; bound by Plan<T>::of_vectors and its like. A
-/// run sends nothing but the reduction itself and allocates nothing. Move-only; one thread at a time; unusable after
-/// MPI_Finalize. Collective. Wrong sizes are an Error, also on every rank that would wait for this one.
+/// A plan of a reduction to several results per rank, bound by Plan<T>::of_vectors and similar functions. A run sends
+/// only the messages of the reduction and allocates nothing. Movable, not copyable. Only one thread at a time may use
+/// it. Not usable after MPI_Finalize. Collective. Wrong sizes are an Error on this rank and on every rank that would
+/// wait for it.
 template <class T, class Result = T>
 class VectorPlan : public detail::SinglePlan {
  public:
-  /// `values` has the size of the vectors, `result` that of this rank's part of the result; on a rank that gets nothing
-  /// it may be empty. `result` may be `values`; in a reduce_scatter it may be part of them.
+  /// Runs the plan. `values` has the size of the vectors, `result` that of this rank's part of the result; on a rank
+  /// that gets nothing it may be empty. `result` may be `values`; in a reduce_scatter it may be part of `values`.
   void run(View<const T> values, View<Result> result) { this->run_on(detail::run_of<T, Result>(values, {}, result)); }
-  /// In place.
+  /// Runs the plan in place.
   template <class To = Result, class = std::enable_if_t<std::is_same_v<To, T>>>
   void run(View<T> buffer) {
     run(buffer, buffer);
   }
 
-  /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended.
+  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the memory until the run has ended.
   template <class R, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>>
   void start(R&& values, View<Result> result) {
     detail::must_last<R>();
@@ -228,33 +230,34 @@ class VectorPlan : public detail::SinglePlan {
   VectorPlan() = default;
 };
 
-/// A reduction of distributed elements to one result, agreed on once and run often: as VectorPlan. T: the elements;
-/// Result: T, except for locations (Located<T>) and results of another type.
+/// A plan of a reduction of distributed elements to one result, with the properties of VectorPlan. T: the type of the
+/// elements. Result: T, except for locations (Located<T>) and results of another type.
 template <class T, class Result = T>
 class Plan : public detail::SinglePlan {
  public:
-  /// `rows` elements on this rank, combined by `op`: sf::plus, sf::dot, sf::norm2, ..., or one of your own.
+  /// Makes a plan for `rows` elements on this rank, combined by `op`: sf::plus, sf::dot, sf::norm2, ..., or your own
+  /// operator.
   template <class Op, class C, class = detail::if_group<C>>
   Plan(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
     this->template bind<T, Result>(op, steadfold::group_of(comm),
                                    [&](auto& held) { return detail::call_of(held, rows, options); });
   }
 
-  /// Takes the function sf::sum in place of an operator: Plan<double>(sf::sum, rows, comm).
+  /// Makes a plan of the function sf::sum: Plan<double>(sf::sum, rows, comm).
   template <class C, class = detail::if_group<C>>
   Plan(detail::Sum<T>& /*sum*/, std::uint64_t rows, const C& comm, const Options& options = {})
       : Plan(plus, rows, comm, options) {}
 
-  /// The result, if this rank gets one (else a NaN; integers: 0). `second`: what sf::dot multiplies with, or the mask
-  /// of sf::masked_sum.
+  /// Runs the plan and returns the result, if this rank gets one (else a NaN; integers: 0). `second`: the second
+  /// factors of sf::dot, or the mask of sf::masked_sum.
   Result run(View<const T> first, const detail::Beside<T>& second = {}) {
     auto result = detail::no_result<Result>();
     this->run_on(detail::run_of<T, Result>(first, second, {&result, 1}));
     return result;
   }
 
-  /// In two phases, with `test`, `wait` and `wait_for`; the plan uses the memory until the run has ended. `result` has
-  /// one element; on a rank that gets no result it may be empty.
+  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the memory until the run has ended. `result`
+  /// has one element; on a rank that gets no result it may be empty.
   template <class R, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>>
   void start(R&& first, View<Result> result) {
     detail::must_last<R>();
@@ -266,7 +269,7 @@ class Plan : public detail::SinglePlan {
     detail::must_last<R, S>();
     this->start_on(detail::run_of<T, Result>(first, detail::Beside<T>(second), result));
   }
-  /// Starts a run whose result goes to a variable, which must stay until the run has ended.
+  /// Starts a run whose result is written to a variable, which must exist until the run has ended.
   template <class R>
   void start(R&& first, Result& result) {
     start(std::forward<R>(first), View<Result>(&result, 1));
@@ -276,13 +279,13 @@ class Plan : public detail::SinglePlan {
     start(std::forward<R>(first), std::forward<S>(second), View<Result>(&result, 1));
   }
 
-  /// MPI's shape: every rank brings one vector of `count` elements.
+  /// Makes a plan in MPI's shape: every rank has one vector of `count` elements.
   template <class Op, class C, class = detail::if_group<C>>
   static VectorPlan<T, Result> of_vectors(const Op& op, std::uint64_t count, const C& comm,
                                           const Options& options = {}) {
     return of_count(SF_REDUCE, op, count, comm, options);
   }
-  /// MPI's shape of scan, exscan and reduce_scatter; in the last one rank r gets blocks[r] elements.
+  /// Make plans of scan, exscan and reduce_scatter in MPI's shape. In a reduce_scatter rank r gets blocks[r] elements.
   template <class Op, class C, class = detail::if_group<C>>
   static VectorPlan<T, Result> of_scan(const Op& op, std::uint64_t count, const C& comm, const Options& options = {}) {
     return of_count(SF_SCAN, op, count, comm, options);
@@ -316,8 +319,8 @@ class Plan : public detail::SinglePlan {
   }
 };
 
-/// A reduction of an array, see Axes, agreed on once and run often: as VectorPlan. The elements, mask, weights and
-/// labels are read where they stood when the plan was bound; the arrays themselves may go.
+/// A plan of a reduction of an array, see Axes, with the properties of VectorPlan. Elements, mask, weights and labels
+/// are read at the addresses that they had when the plan was bound; the Array objects may be destroyed.
 ///
 ///   sf::ArrayPlan heat(sf::plus, temperature, {.keep = {0}, .where = ocean, .weights = area}, comm);
 ///   sf::View<const double> per_level = heat.run();
@@ -327,19 +330,19 @@ class ArrayPlan : public detail::SinglePlan {
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Axes& axes, const C& comm, const Options& options = {})
       : ArrayPlan(op, x, axes.weights, axes, steadfold::group_of(comm), options, nullptr) {}
-  /// `y`: the factors of a dot product, stretched to the shape of x.
+  /// Makes a plan. `y`: the second factors of a dot product, broadcast to the shape of x.
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
             const Options& options = {})
       : ArrayPlan(op, x, y, axes, steadfold::group_of(comm), options, nullptr) {}
 
-  /// The results, which stand in the plan and change with the next run: in C order of the indices that are kept, those
-  /// of group 0 first. On ranks that get none NaNs (integers: 0).
+  /// Runs the plan and returns the results, in C order of the kept indices, those of group 0 first. The plan owns them,
+  /// and the next run changes them. On ranks that get no result they are NaNs (integers: 0).
   View<const Result> run() {
     check(sf_plan_run(get(), nullptr, nullptr, room_));
     return *results_;
   }
-  /// In two phases, with `test`, `wait` and `wait_for`; `results` are there afterwards.
+  /// Starts a run, which `test`, `wait` or `wait_for` ends; then `results` returns the results.
   void start() { check(sf_plan_start(get(), nullptr, nullptr, room_)); }
   View<const Result> results() const noexcept { return *results_; }
 
@@ -364,7 +367,7 @@ class ArrayPlan : public detail::SinglePlan {
     if constexpr (fits) results_ = &made->values();
   }
 
-  void* room_ = nullptr;  // the same as `results_`, within what the operator's holder keeps
+  void* room_ = nullptr;  // the same memory as `results_`, within the object of the operator's holder
   const std::vector<Result>* results_ = nullptr;
 };
 

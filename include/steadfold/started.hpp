@@ -1,14 +1,14 @@
-// Steadfold over groups of ranks: calls that are started, and ended later. For MPI's communicators include
-// mpi.hpp, too.
+// Started calls over a group of ranks: calls that proceed while the program computes, and are ended later. For MPI
+// communicators include mpi.hpp, too.
 //
 //   auto sum = sf::start(sf::plus, x, comm);   // every rank starts the same calls in the same order
 //   auto peak = sf::start(sf::max, z, comm);
-//   compute();                                 // now and then: sum.test(), which moves all that is under way
-//   if (!peak.wait_for(1ms)) compute_more();   // that the time is over is no failure
+//   compute();                                 // now and then: sum.test(), which advances all calls under way
+//   if (!peak.wait_for(1ms)) compute_more();   // a timeout is not an error
 //   use(sum.get(), peak.get());                // in any order
 //
-// Bits are those of the calls that wait. A range that is given stays as it is until its call has ended.
-// steadfold_group.h says what moves calls on.
+// The bits are those of the blocking calls. A range must not change until its call has ended. steadfold_group.h
+// describes which calls of the library advance started calls.
 #pragma once
 
 #include "steadfold/bundle.hpp"
@@ -20,26 +20,26 @@ namespace steadfold {
 
 namespace detail {
 
-/// A call under way, with all that it uses besides the caller's ranges.
+/// A call under way, with everything that it uses besides the caller's ranges.
 struct UnderWay {
   UnderWay() = default;
   virtual ~UnderWay() { sf_request_free(request); }
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
 
-  /// Throws if it failed.
+  /// Throws if the call failed.
   virtual void conclude(sf_status status) { check(status); }
 
   sf_request* request = nullptr;
 };
 
-/// A call under way to a value of type T, or to none.
+/// A call under way with a value of type T, or without a value.
 template <class T>
 struct UnderWayTo : UnderWay {
   virtual T take() = 0;
 };
 
-/// Keeps what nobody waits for any more, where tools that look for leaks find it.
+/// Keeps an abandoned call reachable, so that leak detectors do not report it.
 inline void abandon(std::unique_ptr<UnderWay> call) {
   static std::mutex mutex;
   static auto* const abandoned = new std::vector<std::unique_ptr<UnderWay>>;
@@ -49,9 +49,9 @@ inline void abandon(std::unique_ptr<UnderWay> call) {
 
 }  // namespace detail
 
-/// A call under way to a value of type T, or to none. Move-only, and what was moved from throws
-/// Error(SF_INVALID_ARGUMENT); one thread at a time. If it is destroyed before the call has ended, the call goes on and
-/// uses the caller's ranges.
+/// A call under way with a value of type T, or without a value. Movable, not copyable; an object that was moved from
+/// throws Error(SF_INVALID_ARGUMENT). Only one thread at a time may use it. If the object is destroyed before the call
+/// has ended, the call continues and still uses the caller's ranges.
 template <class T = void>
 class Pending {
  public:
@@ -66,11 +66,12 @@ class Pending {
     if (call_ != nullptr && !has_ended_) detail::abandon(std::move(call_));
   }
 
-  /// Whether the call has ended; looks once. Throws Error if it failed. Merges of wide rows take several looks, each
-  /// some ten microseconds; the rows of a segment are read, and results copied, in one.
+  /// Returns whether the call has ended; checks once. Throws Error if the call failed. Combining wide rows takes
+  /// several tests, about 10 microseconds each; one test reads the rows of a segment, or copies the results, as a
+  /// whole.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { wait_for(std::chrono::nanoseconds::max()); }
-  /// Waits at most this long; says whether the call has ended. If not, it goes on: ask again.
+  /// Waits at most the given time and returns whether the call has ended. If it has not, it continues: ask again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     if (call_ == nullptr)
@@ -81,7 +82,7 @@ class Pending {
     call_->conclude(status);
     return has_ended_;
   }
-  /// Waits for the value and hands it out.
+  /// Waits for the end of the call and returns its value.
   T get() {
     wait();
     return call_->take();
@@ -92,8 +93,9 @@ class Pending {
   bool has_ended_ = false;
 };
 
-/// While it lives, a thread moves on what is started on the communicator, and runs of plans bound over it. It calls
-/// user operators, too. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
+/// A thread that advances the started calls on a communicator, and runs of plans bound over it, as long as the object
+/// exists. The thread also calls user operators. Throws Error(SF_UNSUPPORTED) unless MPI was initialised with
+/// MPI_THREAD_MULTIPLE. Local.
 class ProgressThread {
  public:
   /// Starts the thread for the calls on `comm`.
@@ -118,7 +120,7 @@ struct StartedLayout final : UnderWayTo<Layout> {
   Layout take() override { return Layout::intervals({found.mine}, found.element_count); }
   RankOrder found;
 };
-/// What started binds do to the plans that they make.
+/// Access of started binds to the plans that they make.
 struct PlanAccess {
   template <class P, class... From>
   static P unbound(From&&... from) {
@@ -146,11 +148,11 @@ struct StartedPlan final : UnderWayTo<P> {
     PlanAccess::give(plan, std::exchange(bound, nullptr));
     return std::move(plan);
   }
-  P plan;  // without a handle until then
+  P plan;  // has no handle until the bind has ended
   sf_plan* bound = nullptr;
 };
 
-/// Starts to bind P, a plan of elements T to results Result.
+/// Starts to bind a plan of type P, with elements T and results Result.
 template <class P, class T, class Result, class Op, class MakeCall>
 Pending<P> start_plan(const Op& op, Group group, MakeCall make_call) {
   auto call = told(group, [] { return std::make_unique<StartedPlan<P>>(PlanAccess::unbound<P>()); });
@@ -160,7 +162,7 @@ Pending<P> start_plan(const Op& op, Group group, MakeCall make_call) {
   return Pending<P>(std::move(call));
 }
 
-/// A reduction.
+/// A started reduction.
 template <class Made>
 struct StartedCall final : UnderWayTo<decltype(std::declval<Made&>().take(SF_OK))> {
   template <class... From>
@@ -170,7 +172,7 @@ struct StartedCall final : UnderWayTo<decltype(std::declval<Made&>().take(SF_OK)
   Made made;
 };
 
-/// A call over a group that is not waited for.
+/// Starts calls over a group, without waiting for them.
 struct Starting {
   template <class C>
   explicit Starting(const C& comm) : group(GroupOf<C>::group(comm)) {}
@@ -196,30 +198,30 @@ constexpr bool needs_no_axes() {
 
 }  // namespace detail
 
-/// Starts the reduction of the elements of all ranks by `op`: sf::plus, sf::max, sf::norm2, ..., or one of your own.
-/// The value is that of the call that waits.
+/// Starts the reduction of the elements of all ranks by `op`: sf::plus, sf::max, sf::norm2, ..., or your own operator.
+/// The value is that of the blocking call.
 template <class Op, class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
   if constexpr (detail::needs_no_axes<R>())
     return detail::reduce_rows(detail::Starting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
-/// Starts a reduction that takes a second vector (sf::dot), or a mask (sf::masked_sum).
+/// Starts a reduction with a second vector (sf::dot) or a mask (sf::masked_sum).
 template <class Op, class R, class S, class C, class = detail::if_companion<S>, class = detail::if_group<C>>
 Pending<detail::answer_t<Op, R>> start(const Op& op, R&& x, S&& y, const C& comm, const Options& options = {}) {
   detail::must_last<R, S>();
   if constexpr (detail::needs_no_axes<R>())
     return detail::reduce_rows(detail::Starting(comm), detail::operands<Op>(x, y), op, options);
 }
-/// Starts the sum; takes the function sf::sum in place of an operator: start(sf::sum, x, comm).
+/// Starts the sum of the elements of all ranks: start(sf::sum, x, comm).
 template <class R, class C, class = detail::if_group<C>>
 Pending<detail::answer_t<BuiltIn<SF_SUM>, R>> start(detail::Sum<detail::element_t<R>>& /*sum*/, R&& x, const C& comm,
                                                     const Options& options = {}) {
   return steadfold::start(plus, std::forward<R>(x), comm, options);
 }
 
-/// Starts a reduction over an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The array may go, its
-/// elements must stay. `y`: the factors of a dot product.
+/// Starts a reduction of an array, see Axes: start(sf::plus, field, {.keep = {0}}, comm). The Array object may be
+/// destroyed; its elements must stay. `y`: the second factors of a dot product.
 template <class Op, class T, class C, class = detail::if_group<C>>
 Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const Axes& axes, const C& comm,
                                         const Options& options = {}) {
@@ -231,7 +233,7 @@ Pending<detail::results_t<T, Op>> start(const Op& op, const Array<T>& x, const A
   return detail::reduce_array(detail::Starting(comm), x, y, op, axes, options);
 }
 
-/// dots(x, ys, comm) and dotcs(x, ys, comm), started. `ys` may go, its elements must stay.
+/// Start dots(x, ys, comm) and dotcs(x, ys, comm). The object `ys` may be destroyed; its elements must stay.
 template <class R, class C, class = detail::if_group<C>>
 auto start_dots(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, const Options& options = {}) {
   detail::must_last<R>();
@@ -243,7 +245,7 @@ auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, 
   return detail::reduce_dots<SF_DOTC>(detail::Starting(comm), x, ys, options);
 }
 
-/// MPI's shape, in place, as the functions of the same names that wait.
+/// Start the calls in MPI's shape, in place: as the blocking functions without `start_`.
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
@@ -268,7 +270,7 @@ Pending<> start_reduce_scatter(R&& values, View<const std::uint64_t> blocks, S&&
   return detail::reduce_blocks(detail::Starting(comm), values, blocks, std::forward<S>(result), op, options);
 }
 
-/// Done on no rank before every rank has called, or started, it.
+/// Barriers, blocking and started: they end on no rank before every rank has made the call.
 template <class C, class = detail::if_group<C>>
 void barrier(const C& comm) {
   detail::check(sf_group_barrier(steadfold::group_of(comm).handle()));
@@ -281,7 +283,7 @@ Pending<> start_barrier(const C& comm) {
   return Pending<>(std::move(call));
 }
 
-/// Layout::contiguous, started.
+/// Starts Layout::contiguous.
 template <class C, class = detail::if_group<C>>
 Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
   const Group group = steadfold::group_of(comm);
@@ -291,20 +293,20 @@ Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
   return Pending<Layout>(std::move(call));
 }
 
-/// Starts to bind a plan: start_bind<double>(sf::plus, rows, comm) is Plan<double>(sf::plus, rows, comm).
+/// Starts to bind a plan: start_bind<double>(sf::plus, rows, comm) makes Plan<double>(sf::plus, rows, comm).
 template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<Plan<T, Result>> start_bind(const Op& op, std::uint64_t rows, const C& comm, const Options& options = {}) {
   return detail::start_plan<Plan<T, Result>, T, Result>(
       op, steadfold::group_of(comm), [&](auto& held) { return detail::call_of(held, rows, options); });
 }
-/// Starts to bind a plan in MPI's shape, that of Plan<T>::of_vectors.
+/// Starts to bind a plan in MPI's shape, as Plan<T>::of_vectors does.
 template <class T, class Result = T, class Op, class C, class = detail::if_group<C>>
 Pending<VectorPlan<T, Result>> start_bind_of_vectors(const Op& op, std::uint64_t count, const C& comm,
                                                      const Options& options = {}) {
   return detail::start_plan<VectorPlan<T, Result>, T, Result>(
       op, steadfold::group_of(comm), [&](auto& held) { return detail::call_of_vectors(held, count, options); });
 }
-/// Starts to bind a bundle's plan: bundle.bind(comm).
+/// Starts to bind the plan of a bundle, as bundle.bind(comm) does.
 template <class C, class = detail::if_group<C>>
 Pending<BundlePlan> start_bind(const Bundle& bundle, const C& comm, const BundleOptions& options = {}) {
   using detail::PlanAccess;

@@ -1,5 +1,5 @@
-// What calls of Steadfold take and give: methods, guarantees, layouts, options, views of elements, formats, results of
-// several numbers, and errors. Included by steadfold.hpp, which is the header to include.
+// The types of arguments and results: methods, guarantees, layouts, options, views of elements, number formats, results
+// of several numbers, and errors. Included by steadfold.hpp, which is the header to include.
 #pragma once
 
 #if __cplusplus < 201703L
@@ -21,27 +21,27 @@
 #include <utility>
 #include <vector>
 #if __cplusplus >= 202002L
-#include <span>  // and what says which ranges are views
+#include <span>  // and the concepts of views
 #endif
 
 #include "steadfold/operations.hpp"
 
 namespace steadfold {
 
-/// Any failure: `what()` reads "problem (why), suggestion".
+/// The error that every failing call throws: `what()` reads "problem (why), suggestion".
 class Error : public std::runtime_error {
  public:
   /// Makes an error of a status and a text.
   Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
-  /// What kind of error it is; `what()` has the text.
+  /// The kind of the error; `what()` has the text.
   sf_status status() const noexcept { return status_; }
 
  private:
   sf_status status_;
 };
 
-/// What fixes the bits; see docs/guarantees.md. A default-constructed Method is the default of the call it is given to.
-/// It also serves as the options of any call: sf::sum(x, comm, sf::tree()).
+/// A method, which fixes the bits of a result; see docs/guarantees.md. A default-constructed Method is the default
+/// method of the call. A Method can be given in place of the options of any call: sf::sum(x, comm, sf::tree()).
 struct Method {
   sf_method id = SF_AUTOMATIC;
   std::uint32_t bins = 0;  // for binned
@@ -63,17 +63,18 @@ struct Method {
 };
 constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
 constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
-/// How many bins `binned` has, and how it finds the largest term: sf::binned({.bins = 4, .sweep = SF_DOUBLE_SWEEP}).
+/// The parameters of `binned`: the number of bins, and how the largest term is found: sf::binned({.bins = 4, .sweep =
+/// SF_DOUBLE_SWEEP}).
 struct Binned {
   std::uint32_t bins = 3;
   sf_sweep sweep = SF_SINGLE_SWEEP;
 };
-/// the sum of terms that were rounded to the lowest of these bins: all sums, mean, dot, norm2
+/// the exact sum of terms that were rounded to the lowest of the bins: all sums, mean, dot, norm2
 constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
-constexpr Method plain() { return {SF_PLAIN}; }  ///< no promise at all: the control
+constexpr Method plain() { return {SF_PLAIN}; }  ///< no guarantee: for comparison
 
-/// What a call's bits must not depend on: `sf::ranks | sf::layout`. A call that cannot keep this is refused;
-/// docs/guarantees.md has the table.
+/// Guarantees: what the bits of a call must not depend on, for instance `sf::ranks | sf::layout`. A call that cannot
+/// give the guarantees is refused. docs/guarantees.md has the table of methods and guarantees.
 struct Guarantees {
   std::uint32_t bits = 0;
   /// Both guarantees.
@@ -83,7 +84,7 @@ namespace guarantees {
 inline constexpr Guarantees ranks{SF_RANKS};        ///< the number of ranks
 inline constexpr Guarantees threads{SF_THREADS};    ///< the number of threads
 inline constexpr Guarantees layout{SF_LAYOUT};      ///< which rank holds which elements
-inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that moves partials
+inline constexpr Guarantees schedule{SF_SCHEDULE};  ///< the algorithm that exchanges partial results
 inline constexpr Guarantees library{SF_LIBRARY};    ///< the MPI library
 inline constexpr Guarantees target{SF_TARGET};      ///< the instruction set
 inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfold
@@ -92,43 +93,47 @@ inline constexpr Guarantees release{SF_RELEASE};    ///< the release of Steadfol
 /// The options of a call within one process.
 struct LocalOptions {
   Method method = {};
-  unsigned threads = 1;     ///< at most, made for this call to go through the elements: the same bits for any number
-  Guarantees require = {};  ///< what the bits must not depend on: refused where that cannot be kept
+  unsigned threads = 1;     ///< the largest number of threads made for this call to read the elements; does not change
+                            ///< the bits
+  Guarantees require = {};  ///< what the bits must not depend on; the call is refused if it cannot give this
 };
 
-/// Indices begin, ..., end - 1 of the whole job.
+/// A range of indices of the whole job: begin, ..., end - 1.
 using Interval = sf_interval;
-/// How the indices of one axis are dealt to the ranks along it; see steadfold.h.
+/// Says how the indices of one axis are distributed over the ranks along the axis; see steadfold.h.
 using GridAxis = sf_grid_axis;
 
 namespace detail {
-/// Where a rank's elements are if all elements are in rank order.
+/// The indices of a rank's elements if all elements are in rank order.
 struct RankOrder {
   Interval mine{};
   std::uint64_t element_count = 0;
 };
 
-/// What has a group of ranks: its group, and where a rank's rows begin there. communicator.hpp has it for groups,
-/// team.hpp for workers, mpi.hpp for MPI's communicators.
+/// Finds the group of an object that has one, and the index of a rank's first row in the group. Specialised for groups
+/// in communicator.hpp, for workers in team.hpp, for MPI communicators in mpi.hpp.
 template <class C, class = void>
 struct GroupOf;
 
 }  // namespace detail
 
-/// Which elements of the whole job this rank holds. `exact` does not need one.
+/// Says which elements of the whole job this rank holds. Method `exact` needs no layout.
 class Layout {
  public:
-  /// Unspecified: fits methods that need no layout. `tree` takes it as rank order, found anew in each call.
+  /// Makes an unspecified layout, for methods that need none. Method `tree` takes it as rank order and finds the ranks'
+  /// first indices in each call.
   Layout() = default;
 
-  /// This rank has `rows` elements, after those of the lower ranks. Collective over `communicator`.
+  /// The layout in rank order: this rank has `rows` elements, which follow those of the lower ranks. Collective over
+  /// `communicator`.
   template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
   static Layout contiguous(std::uint64_t rows, const C& communicator) {
     const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));
     return intervals({found.mine}, found.element_count);
   }
 
-  /// The elements of `mine`, in the order of this rank's memory. All ranks together must cover 0..N-1 exactly once.
+  /// The layout of intervals: this rank has the elements of `mine`, in the order of its memory. All ranks together must
+  /// cover 0..N-1 exactly once.
   static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
     Layout layout;
     layout.kind_ = SF_INTERVALS;
@@ -137,16 +142,18 @@ class Layout {
     return layout;
   }
 
-  /// ScaLAPACK's distribution of so many elements: blocks of `block` elements go to rank `first_rank` and those behind
-  /// it, and round again. No rank lists what it holds, nor tells another.
+  /// ScaLAPACK's block-cyclic distribution of `element_count` elements: `first_rank` gets the first block of `block`
+  /// elements, the next rank the next block, and so on; after the last rank comes rank 0. The ranks exchange nothing
+  /// about the layout.
   static Layout block_cyclic(std::uint64_t element_count, std::uint64_t block, std::uint64_t first_rank = 0) {
     const GridAxis axis[] = {{element_count, 0, block, first_rank}};
     return grid(axis);
   }
 
-  /// An array of one to three axes, cut into one block for each rank of a grid: along an axis of extent n over p ranks
-  /// the first n % p of them have one index more. Indices and ranks are in C order, the last axis fastest, as
-  /// MPI_Cart_create numbers ranks; so are a rank's own elements. One of `ranks` may be 0: what the others leave.
+  /// The layout of an array of one to three axes, cut into one block for each rank of a grid. Along an axis of extent n
+  /// with p ranks, the first n % p ranks have one index more. Array indices, the ranks, and a rank's own elements are
+  /// in C order, as MPI_Cart_create numbers ranks: the last axis varies fastest. One entry of `ranks` may be 0; it
+  /// follows from the others and the number of ranks.
   template <class N, class P, std::size_t axes>
   static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
     static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks are integers");
@@ -156,7 +163,8 @@ class Layout {
     return grid(all);
   }
 
-  /// Both: blocks of any size dealt in turn along every axis of an array, as ScaLAPACK deals matrices.
+  /// The block-cyclic layout of an array: along every axis, blocks of any size go to the ranks in turn, as ScaLAPACK
+  /// distributes matrices.
   template <std::size_t axes>
   static Layout grid(const GridAxis (&all)[axes]) {
     static_assert(axes <= SF_MOST_GRID_AXES, "a grid has one to three axes");
@@ -182,21 +190,21 @@ class Layout {
   std::uint64_t element_count_ = SF_UNKNOWN;
 };
 
-/// The options of a call. All but the layout's content and the threads must be the same on all ranks.
+/// The options of a call. All options except the layout's content and `threads` must be the same on all ranks.
 struct Options {
   Method method = {};
   Layout layout = {};
-  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; nothing: everybody
-  std::string schedule = {};               ///< a name of `steadfold schedules`; empty: the library's choice
-  Guarantees require = {};                 ///< what the bits must not depend on: refused where that cannot be kept
-  unsigned threads = 1;                    ///< that go through this rank's own elements: the same bits for any number
+  std::optional<int> root = std::nullopt;  ///< the rank that gets the result; empty: all ranks
+  std::string schedule = {};               ///< a name listed by `steadfold schedules`; empty: the library chooses
+  Guarantees require = {};  ///< what the bits must not depend on; the call is refused if it cannot give this
+  unsigned threads = 1;     ///< threads that read this rank's elements; does not change the bits
 };
 
 template <class T>
 class View;
 
-/// Whether elements outlive the range that refers to them, as those of a View, a std::span or a std::string_view do. To
-/// be specialised for ranges of one's own, as steadfold::is_borrowed<Mine>, the same in all sources.
+/// Whether elements outlive the range that refers to them, as with a View, a std::span or a std::string_view.
+/// Specialise it for your own ranges, as steadfold::is_borrowed<Mine>, identically in all sources.
 template <class R>
 inline constexpr bool is_borrowed = false;
 template <class T>
@@ -211,7 +219,8 @@ inline constexpr bool is_borrowed<std::span<T, size>> = true;
 namespace detail {
 template <class R>
 using bare_t = std::remove_cv_t<std::remove_reference_t<R>>;
-/// Whether elements outlive the range, by is_borrowed or, for views since C++20, by std::ranges::enable_borrowed_range.
+/// Whether elements outlive the range, according to is_borrowed or, for views since C++20, to
+/// std::ranges::enable_borrowed_range.
 template <class R, class = void>
 inline constexpr bool outlives = is_borrowed<R>;
 #if __cplusplus >= 202002L
@@ -221,20 +230,20 @@ template <class R>
 inline constexpr bool outlives<R, std::void_t<decltype(of_views(std::declval<const R&>()))>> =
     is_borrowed<R> || std::ranges::enable_borrowed_range<R>;
 #endif
-/// Whether a range is there after the statement that it is given to.
+/// Whether a range exists after the statement in which it is an argument.
 template <class R>
 inline constexpr bool lasts = std::is_lvalue_reference_v<R> || outlives<bare_t<R>>;
 }  // namespace detail
 
-/// `size` elements at `data`, which stay the caller's. Made of whatever has data() and size(), or of a C array; a
-/// temporary that owns its elements has none to write to.
+/// A view of `size` elements at `data`; the caller keeps the ownership. Made of any object with data() and size(), or
+/// of a C array. A temporary that owns its elements gives only a view of const elements.
 template <class T>
 class View {
   template <class R>
   using element_of = std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>;
 
  public:
-  /// A view of nothing, of `size` elements at `data`, or of a range.
+  /// Makes an empty view, a view of `size` elements at `data`, or a view of a range.
   constexpr View() noexcept = default;
   template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>  // not of a literal 0
   constexpr View(U* data, std::size_t size) noexcept : data_(data), size_(size) {}
@@ -244,7 +253,7 @@ class View {
   constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
       : data_(std::data(range)), size_(std::size(range)) {}
 
-  /// The elements, as those of std::span.
+  /// Access to the elements, as in std::span.
   constexpr T* data() const noexcept { return data_; }
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr T* begin() const noexcept { return data_; }
@@ -264,63 +273,66 @@ constexpr View<T> view(T* data, std::size_t size) noexcept {
   return {data, size};
 }
 
-/// bfloat16. Elements of this format are only read, as bits: results are floats, or what `to` says.
+/// A bfloat16, as bits. Only elements can have this format: results are floats, or of the type given to `to`.
 struct Bfloat16 {
   std::uint16_t bits = 0;  ///< the upper half of a float
 };
-/// IEEE binary16. Elements of this format are only read, as bits: results are floats, or what `to` says.
+/// An IEEE binary16 number, as bits. Only elements can have this format: results are floats, or of the type given to
+/// `to`.
 struct Float16 {
   std::uint16_t bits = 0;  ///< IEEE binary16
 };
-/// The format of extended numbers, if the compiler has it beside long double.
+/// The 128-bit format of extended numbers, if the compiler has it besides long double.
 #if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 Float128;
 #endif
 
-/// A value and the lowest index, in the whole job, of an element that has it.
+/// A value and the lowest index, within the whole job, of an element that has it.
 template <class T>
 struct Located {
   T value{};
   std::uint64_t index = 0;
-  /// Whether values and indices are equal.
+  /// Returns whether values and indices are equal.
   friend bool operator==(const Located& a, const Located& b) { return a.value == b.value && a.index == b.index; }
 };
 static_assert(sizeof(Located<double>) == sizeof(sf_located_f64) && sizeof(Located<float>) == sizeof(sf_located_f64));
 
-/// What describes a vector or a field, found in one pass and one reduction. Every number is rounded once, by
-/// sf::to<float>(sf::statistics) to a float. NaN: what has too few elements; all numbers if an element is NaN, which is
-/// then both extremes; the mean if there are infinities of both signs; variances and deviations if there is any.
+/// The statistics of a vector or a field, found in one pass and one reduction. Every number is rounded once, with
+/// sf::to<float>(sf::statistics) to a float. A number is NaN if there are too few elements to define it. If an element
+/// is NaN, min, max and all other numbers are NaN. The mean is NaN if there are infinities of both signs; variances and
+/// deviations are NaN if there is any infinity.
 struct Statistics {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::uint64_t no_index = std::numeric_limits<std::uint64_t>::max();
 
-  std::uint64_t count = 0;  ///< of the elements, those that a mask left out not among them
+  std::uint64_t count = 0;  ///< the number of elements, without those that a mask left out
   double min = nan;
-  std::uint64_t min_index = no_index;  ///< the lowest, in the whole job
+  std::uint64_t min_index = no_index;  ///< the lowest index within the whole job
   double max = nan;
   std::uint64_t max_index = no_index;
   double mean = nan;
   double variance = nan;         ///< the mean square of the distances from the mean (ddof 0)
   double sample_variance = nan;  ///< the same with count - 1 as the divisor (ddof 1)
-  double deviation = nan;        ///< the roots of both
+  double deviation = nan;        ///< the square roots of both
   double sample_deviation = nan;
 };
 static_assert(sizeof(Statistics) == sizeof(sf_statistics));
 
 namespace detail {
 
-/// The type of its elements.
+/// The type of the elements of a range.
 template <class R>
 using element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
 
-/// Whether what iterators give, if there are any, is what stands at data(): not so in a matrix whose elements are rows.
+/// Whether the iterators of R, if there are any, give the elements at data(). Not so for a matrix whose elements are
+/// rows.
 template <class R, class = void>
 inline constexpr bool iterates_elements = true;
 template <class R>
 inline constexpr bool iterates_elements<R, std::void_t<decltype(*std::begin(std::declval<const R&>()))>> =
     std::is_same_v<bare_t<decltype(*std::begin(std::declval<const R&>()))>, element_t<R>>;
 
-/// What has data() and size(), and C arrays.
+/// Whether R has data() and size(), or is a C array.
 template <class R, class = void>
 inline constexpr bool is_vector = false;
 template <class R>
@@ -359,7 +371,7 @@ constexpr sf_type type_of() {
   return SF_BYTES;
 }
 
-/// The type of value that an operation with such results makes of elements of type T, if nothing else is asked for.
+/// The default type of the value that an operation with this form of result makes of elements of type T.
 template <class T, ResultForm form>
 struct OwnValue {
   using type = std::conditional_t<form == ResultForm::statistics, double, std::conditional_t<is_narrow<T>, float, T>>;
@@ -369,7 +381,7 @@ struct OwnValue<std::complex<T>, ResultForm::real> {
   using type = T;
 };
 
-/// What ranks that get no result return: a quiet NaN if the type has one, else T{}, or zero bytes where T has no such
+/// The value on ranks that get no result: a quiet NaN if the type has one, else T{}, or zero bytes if T has no default
 /// constructor.
 template <class T>
 T no_result() {
