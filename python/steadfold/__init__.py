@@ -1,5 +1,5 @@
-"""Reductions that give the same bits every time: whatever the order of elements in memory, the chunks, the number of threads
-and the number of ranks.
+"""Reductions that give the same bits every time, for any order of the elements in memory, and any number of chunks,
+threads and ranks.
 
 >>> import numpy as np
 >>> import steadfold as sf

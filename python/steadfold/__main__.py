@@ -1,5 +1,6 @@
-"""`python -m steadfold info`: what this installation is made of, as `steadfold.show_config` prints it. `python -m steadfold
-doctor`: that, and whether its results have the bits that every installation gives."""
+"""The command ``python -m steadfold``. `info` prints the versions and libraries of this installation, as
+`steadfold.show_config` does. `doctor` does the same and checks that results have the bits that every installation
+gives."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _MOST_SHOWN = 20
 
 
 def doctor(as_json: bool, over_mpi: bool) -> int:
-    """The exit status: 1 where a result has other bits, 2 where none can be computed."""
+    """Checks the installation. Returns the exit status: 1 if a result has different bits, 2 if no result can be
+    computed."""
     comm = None
     if over_mpi:
         from mpi4py import MPI
@@ -60,10 +62,10 @@ def _tell(found: dict[str, Any], ranks: int, as_json: bool) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m steadfold", description="Reductions with the same bits every time.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("info", help="tell versions, the extension, the MPI layers and the MPI library in use")
-    examined = commands.add_parser("doctor", help="tell that, and whether results have the right bits")
+    commands.add_parser("info", help="print versions, the extension, the MPI layers and the MPI library in use")
+    examined = commands.add_parser("doctor", help="print the same, and check the bits of results")
     examined.add_argument("--json", action="store_true", help="print one JSON object")
-    examined.add_argument("--mpi", action="store_true", help="over the ranks of mpi4py's COMM_WORLD, too")
+    examined.add_argument("--mpi", action="store_true", help="also check over the ranks of mpi4py's COMM_WORLD")
     given = parser.parse_args()
     if given.command == "doctor":
         return doctor(given.json, given.mpi)
@@ -72,10 +74,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    status = 1  # unless all was told
+    status = 1  # unless everything was printed
     try:
         status = main()
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read it has seen enough, as `head` has
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         sys.stdout = None
     sys.exit(status)

@@ -19,16 +19,17 @@ def _extents(shape: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Accumulator:
-    """A sum that is never rounded before it is asked for, or an array of them: it takes more elements at any time, gives them
-    back, merges with others, and goes to files and other processes as bytes. Whatever the order of additions, and however they
-    are divided among accumulators that are merged later, equal sums have equal bytes.
+    """An exact sum, or an array of exact sums, as an object. Elements can be added and subtracted at any time,
+    accumulators can be merged, and they can be written to files and sent to other processes as bytes. Only results are
+    rounded. Neither the order of the additions, nor their distribution over accumulators that are merged later, changes
+    the results, and equal sums have equal bytes.
 
     shape
-        That of the results. Elements that are added have it as their last axes. (): one sum.
+        The shape of the results. Elements that are added have these as their last axes. (): one sum.
     dtype
-        float64 or float32: that of elements and results.
+        The dtype of the elements and the results: float64 or float32.
     products
-        Sums of products with `weights`; an element without one counts as itself.
+        Whether the sums are sums of products with `weights`; an element without a weight counts as itself.
 
     >>> import steadfold as sf
     >>> a, b = sf.Accumulator(), sf.Accumulator()
@@ -51,19 +52,20 @@ class Accumulator:
         return made
 
     def add(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
-        """Adds the elements of `x`, whose last axes are `shape`; or, with `weights`, which are broadcast to them, products."""
+        """Adds the elements of `x`, whose last axes are `shape`. With `weights`, which are broadcast to the elements,
+        adds products."""
         self._core.add(x, weights, where, threads, False)
 
     def subtract(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
-        """Takes elements away, as if they had never been added."""
+        """Subtracts elements, as if they had never been added."""
         self._core.add(x, weights, where, threads, True)
 
     def merge_ranks(self, comm: Any) -> None:
-        """Makes the accumulator of every rank the sum of those of all ranks. Collective."""
+        """Replaces the accumulator of every rank by the sum of the accumulators of all ranks. Collective."""
         self._core.merge_ranks(comm)
 
     def sum(self, dtype: DTypeLike | None = None) -> Any:
-        """The sums, rounded once, to float64 or float32."""
+        """The sums, rounded once to float64 or float32."""
         return self._core.round(Operation.SUM, dtype)
 
     def mean(self, dtype: DTypeLike | None = None) -> Any:
@@ -71,20 +73,20 @@ class Accumulator:
         return self._core.round(Operation.MEAN, dtype)
 
     def norm(self, dtype: DTypeLike | None = None) -> Any:
-        """Of sums of products: the roots, rounded once."""
+        """The square roots of sums of products, rounded once."""
         return self._core.round(Operation.NORM2, dtype)
 
     def clear(self) -> None:
-        """Makes it one of no elements."""
+        """Resets the accumulator to no elements."""
         self._core.clear()
 
     def copy(self) -> Accumulator:
-        """Another one that is equal."""
+        """A copy of the accumulator."""
         return self._of(self._core.copy())
 
     @property
     def rows(self) -> int:
-        """How many elements each sum has: those added less those taken away."""
+        """The number of elements of each sum: elements added minus elements subtracted."""
         return self._core.rows
 
     @property
@@ -100,16 +102,17 @@ class Accumulator:
 
     @property
     def products(self) -> bool:
-        """Whether it has sums of products."""
+        """Whether the sums are sums of products."""
         return self._core.products
 
     def to_bytes(self) -> bytes:
-        """Bytes for a file: the same on every machine, equal if the sums are."""
+        """The bytes for a file. They are the same on every machine, and equal if the sums are equal."""
         return self._core.to_bytes()
 
     @classmethod
     def from_bytes(cls, data: bytes, shape: int | tuple[int, ...] | None = None) -> Accumulator:
-        """The accumulator that was written. None: a shape of no axes, or of one for several sums."""
+        """Makes an accumulator of the bytes from `to_bytes`. `shape` None: () for one sum, one axis for several
+        sums."""
         return cls._of(_core.Accumulator.from_bytes(bytes(memoryview(data)), None if shape is None else _extents(shape)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -147,7 +150,8 @@ class Accumulator:
         return made
 
     def compare(self, other: Accumulator) -> Any:
-        """How the sums stand to those of another one before any rounding: -1, 0, 1, or 2 where one is NaN."""
+        """Compares the exact sums with those of another accumulator: -1, 0 or 1 for less, equal or greater, 2 if one is
+        NaN."""
         if not isinstance(other, Accumulator):
             raise TypeError(f"an accumulator is compared with {other!r} (its sums are not rounded), give another accumulator")
         return self._core.compare(other._core)

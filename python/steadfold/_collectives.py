@@ -1,4 +1,5 @@
-"""MPI's own shapes: rank r brings row r, a buffer of the same shape on all ranks, whose elements are combined one by one."""
+"""Collectives in MPI's shape: every rank gives a buffer of the same shape, and the elements at the same position are
+combined."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ Operator = Union[str, Callable[[Any, Any], Any]]
 
 def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative: bool, comm: Any, method: Any, root: Any,
          schedule: Any) -> Any:
-    """A call in MPI's shape. Elements of 8 and 16 bits are combined as wider ones, and converted back."""
+    """Makes a call in MPI's shape. Elements of 8 and 16 bits are converted to a wider type, combined, and converted
+    back."""
     op = operator_of(op, comm)
     result = _core.reduce_buffer(collective, buffer, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
     if result is not NotImplemented:
@@ -41,11 +43,11 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
 
 def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
               root: int | None = None, schedule: str | None = None) -> Any:
-    """Combines the buffers of all ranks element by element, in the order of ranks by the binary tree.
+    """Combines the buffers of all ranks element by element, in the order of the ranks, in the binary tree over ranks.
 
     op
-        "sum", "prod", "min" or "max"; the same as mpi4py has them, such as ``MPI.SUM``; or a callable of two arrays of one axis,
-        such as ``numpy.logaddexp``.
+        "sum", "prod", "min" or "max"; an operation of mpi4py such as ``MPI.SUM``; or a callable of two arrays with one axis, such
+        as ``numpy.logaddexp``.
 
     Returns an array of the buffer's shape and dtype.
 
@@ -59,7 +61,8 @@ def allreduce(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, meth
 
 def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, blocks: Sequence[int] | None = None,
                    method: Method = None, commutative: bool = False, schedule: str | None = None) -> Any:
-    """As `allreduce`; rank r gets block r of the elements, of `blocks[r]` of them (None: equally many).
+    """Combines the buffers as `allreduce` does. Rank r gets block r of the result, `blocks[r]` elements (None: equal
+    blocks).
 
     >>> import steadfold as sf
     >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py
@@ -71,7 +74,7 @@ def reduce_scatter(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *,
 
 def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
          schedule: str | None = None) -> Any:
-    """As `allreduce`; rank r gets what the buffers of ranks 0 to r give.
+    """Combines the buffers as `allreduce` does, but rank r gets the combined buffers of ranks 0 to r.
 
     >>> import steadfold as sf
     >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py
@@ -83,7 +86,8 @@ def scan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: M
 
 def exscan(buffer: ArrayLike, op: Operator = "sum", comm: Any = None, *, method: Method = None, commutative: bool = False,
            schedule: str | None = None) -> Any:
-    """As `allreduce`; rank r gets what the buffers of ranks 0 to r - 1 give. Rank 0 gets None.
+    """Combines the buffers as `allreduce` does, but rank r gets the combined buffers of ranks 0 to r - 1. Rank 0 gets
+    None.
 
     >>> import steadfold as sf
     >>> rank = sf.Team(1)[0]  # or a communicator of mpi4py

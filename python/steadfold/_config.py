@@ -1,4 +1,4 @@
-"""What this installation is made of."""
+"""The versions and libraries of this installation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._numbers import List
 
 
 def config() -> dict[str, Any]:
-    """What `show_config` prints, as a dictionary."""
+    """Returns the information that `show_config` prints, as a dictionary."""
     return {
         "version": _core.version(),
         "extension": str(Path(_core.__file__ or "")),
@@ -28,7 +28,7 @@ def config() -> dict[str, Any]:
 
 
 def show_config() -> None:
-    """Prints which extension, MPI layers and MPI library are in use."""
+    """Prints the version, the extension, the MPI layers and the MPI library in use."""
     for name, value in config().items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else value
         if isinstance(value, dict):

@@ -1,4 +1,5 @@
-"""Operands as NumPy arrays. What is one already is never copied, unless its elements have to be converted."""
+"""Converts operands to NumPy arrays. An operand that is an array is copied only if its elements have to be
+converted."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ except ImportError:
 from . import _core, _elements
 from ._elements import Array
 
-_DLPACK_HOST = (1, 3)  # of its own, and pinned by CUDA
+_DLPACK_HOST = (1, 3)  # memory of the host, and memory of the host pinned by CUDA
 
 #: The fields of the results of `steadfold.statistics`, in the order of the C interface.
 STATISTICS = np.dtype(
@@ -39,12 +40,13 @@ def located(value: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def as_array(x: Any) -> Array:
-    """An array of the machine's byte order, of what has elements: through NumPy's protocols, the buffer protocol, or DLPack."""
+    """Makes an array in the machine's byte order of any object with elements: through NumPy's protocols, the buffer
+    protocol, or DLPack."""
     if isinstance(x, np.ndarray):
         array = x
     else:
         array = _made_array(x)
-    if isinstance(array, np.ma.MaskedArray) or isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):  # so dask says it
+    if isinstance(array, np.ma.MaskedArray) or isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):  # _meta: of dask
         raise TypeError(f"a masked array (its mask would not be looked at), {_advice_on_masks(x)}")
     array = np.asarray(array)
     return array if array.dtype.isnative else _elements.converted(array, array.dtype.newbyteorder("="))
@@ -58,7 +60,7 @@ def _made_array(x: Any) -> Array:
         if not hasattr(x, "__array__"):
             return np.from_dlpack(x)
     if hasattr(x, "__array__"):
-        return np.asanyarray(x)  # its own code, in the caller's environment
+        return np.asanyarray(x)  # runs the object's own code, in the caller's environment
     array = _elements.from_sequence(x)
     if _has_masked_rows(x, array.ndim - 1):
         raise TypeError("a sequence of masked arrays (their masks would not be looked at), give x = np.ma.stack(...), then "
@@ -67,7 +69,7 @@ def _made_array(x: Any) -> Array:
 
 
 def _has_masked_rows(x: Any, axes: int) -> bool:
-    """Whether a sequence whose rows have so many axes holds masked arrays."""
+    """Whether a sequence, whose rows have this number of axes, holds masked arrays."""
     if axes < 1 or not isinstance(x, (list, tuple)):
         return False
     return any(isinstance(row, np.ma.MaskedArray) or _has_masked_rows(row, axes - 1) for row in x)
@@ -89,7 +91,7 @@ def as_mask(where: Any) -> Array:
 
 
 def as_labels(labels: Any) -> Array:
-    """Integers: of 32 and 64 bits, and those without a sign of 8 and 16, as they are."""
+    """Labels as integers. Integers of 32 and 64 bits, and unsigned integers of 8 and 16 bits, are kept as they are."""
     array = as_array(labels)
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels of dtype {array.dtype} (they are integers, 0 to groups - 1), convert them")
@@ -106,13 +108,13 @@ def _exactly(array: Array, dtype: np.dtype[Any], what: str) -> Array:
 
 
 def as_factors(array: Array, dtype: np.dtype[Any]) -> Array:
-    """The other factors of products: of the elements' dtype."""
+    """The second factors of products, in the dtype of the elements."""
     return _exactly(array, dtype, "factors")
 
 
 def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The dtype that NumPy finds for all of these, bfloat16 counted as float32, to which its sums are rounded; None where there
-    is none."""
+    """The dtype that NumPy finds for all of these, with bfloat16 as float32, to which its sums are rounded. None if
+    there is no common dtype."""
     try:
         return np.result_type(*(np.dtype(np.float32) if is_bfloat16(each) else each for each in dtypes))
     except TypeError:
@@ -120,7 +122,7 @@ def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
 
 
 def is_half(dtype: np.dtype[Any]) -> bool:
-    """Whether elements are of float16 or bfloat16."""
+    """Whether the elements are float16 or bfloat16."""
     return dtype.itemsize == 2 and _core.dtype_of_sums(dtype) is not None
 
 
@@ -129,12 +131,13 @@ def is_bfloat16(dtype: np.dtype[Any]) -> bool:
 
 
 def are_wider(factors: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether elements of this dtype are converted to meet their factors, and not the other way round."""
+    """Whether elements of this dtype are converted to the dtype of their factors, rather than the factors to the
+    elements' dtype."""
     is_float = factors.dtype.kind in "fc" or is_bfloat16(factors.dtype)
     common = common_dtype(factors.dtype, dtype) if is_float else None
     return common is not None and common != dtype
 
 
 def as_terms(array: Array, dtype: np.dtype[Any]) -> Array:
-    """What is added to an accumulator: of its dtype."""
+    """The terms that are added to an accumulator, in its dtype."""
     return _exactly(array, dtype, "terms")

@@ -1,8 +1,9 @@
-"""What the package has NumPy and Python compute with elements: conversions, arithmetic, and stores into another dtype.
+"""The computations with elements that the package leaves to NumPy and Python: conversions, arithmetic, and stores into
+another dtype.
 
-A process may round in another direction, or take subnormal numbers for zeros because it has loaded a library that was linked
-with -ffast-math. So every function here that others call runs in the floating-point environment in which bits are promised.
-No other module of the package computes with elements; tests/structure looks."""
+A process may round in another direction, or flush subnormal numbers to zero because it has loaded a library that was
+linked with -ffast-math. Therefore every function here that other modules call runs in the floating-point environment in
+which bits are promised. No other module of the package computes with elements; tests/structure checks this."""
 
 from __future__ import annotations
 
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_LARGEST_EXACT = 2**53  # every integer up to it is a double
-_MOST_IN_WORDS = 2**30  # digits of 32 bits whose sum has 63
+_LARGEST_EXACT = 2**53  # every integer up to this one is a double
+_MOST_IN_WORDS = 2**30  # so many digits of 32 bits have a sum of at most 63 bits
 
 
 def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
-    """Makes a function run in the environment in which bits are promised; the caller's own comes back."""
+    """Makes a function run in the environment in which bits are promised. The caller's environment is restored
+    afterwards."""
 
     @functools.wraps(function)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Made:
@@ -40,13 +42,13 @@ def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]
 
 @promised
 def converted(array: Any, dtype: Any) -> Any:
-    """The elements in another dtype."""
+    """The elements, converted to another dtype."""
     return array.astype(dtype)
 
 
 @promised
 def store(result: Any, out: Array) -> None:
-    """Puts results into `out`, as NumPy does."""
+    """Stores results in `out`, as NumPy does."""
     np.copyto(out, result, casting="same_kind")
 
 
@@ -58,7 +60,7 @@ def from_sequence(x: Any) -> Array:
 
 @promised
 def doubles(values: Array) -> Array:
-    """Numbers of any kind that math.fsum takes, one by one, and no others."""
+    """Converts all numbers that math.fsum takes, one by one, to doubles; refuses all others."""
     return np.array([math.fsum([value]) for value in values.ravel()], np.float64)
 
 
@@ -66,9 +68,9 @@ def doubles(values: Array) -> Array:
 def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
     """Whether no integer changes when it is converted to another dtype and back."""
     made = array.astype(dtype)
-    if dtype.kind in "fc":  # what is above all of these integers has no integer to be converted back to
+    if dtype.kind in "fc":  # a float above all of these integers cannot be converted back
         made = made.real
-        above = np.float64(2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1))  # too large for halves
+        above = np.float64(2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1))  # too large for float16
         if (made >= above).any():
             return False
     return bool((made.astype(array.dtype) == array).all())
@@ -76,7 +78,7 @@ def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
 
 @promised
 def as_float64(x: Array) -> Array:
-    """Integers as doubles, none of which is rounded."""
+    """Integers as doubles. Raises if one would be rounded."""
     if x.dtype.itemsize == 8 and x.size > 0 and max(abs(int(x.min())), abs(int(x.max()))) > _LARGEST_EXACT:
         raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert them")
     return x.astype(np.float64)
@@ -84,7 +86,7 @@ def as_float64(x: Array) -> Array:
 
 @promised
 def products(x: Array, y: Array, dtype: Any) -> Array:
-    """Products of integers, which wrap. Factors are stretched to the elements, not the other way round."""
+    """Products of integers, which wrap. The factors are broadcast to the elements, not the elements to the factors."""
     made: Array = np.multiply(x, np.broadcast_to(y, x.shape), dtype=dtype)
     return made
 
@@ -97,8 +99,9 @@ def wrapped_sum(parts: list[Array]) -> Array:
 
 @promised
 def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
-    """The sum of integers as a number of 2**64, of 2**32 and of ones, and how many they are, in one array. Arrays of 2**31
-    ranks or chunks may be added: those of 2**32 and of ones are digits."""
+    """The sum of integers in three parts (multiples of 2**64, of 2**32, and of 1) and the number of integers, in one
+    array. Such arrays of up to 2**31 ranks or chunks may be added, since the parts of 2**32 and of 1 are digits of 32
+    bits."""
     if x.size > _MOST_IN_WORDS:
         axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
         longest = max(axes, key=lambda each: x.shape[each], default=None)
@@ -120,7 +123,7 @@ def _digits(high: Array, middle: Array, low: Array, rows: Array) -> Array:
 
 @promised
 def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
-    """The sums of `integer_parts`, or for a mean the quotients, rounded once."""
+    """The sums of `integer_parts`; for a mean the quotients; rounded once."""
     high, middle, low, rows = (part.astype(object) for part in parts)
     total = (high * 2**32 + middle) * 2**32 + low
     if not mean:
@@ -131,8 +134,9 @@ def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
 
 
 def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
-    """Correctly rounded to float64, which a narrower target would round again: so in the middle between two of its
-    numbers, the neighbour on the quotient's side."""
+    """A quotient, rounded so that a second rounding to `target` gives the correctly rounded result. If the quotient in
+    float64 is halfway between two numbers of a narrower target, the neighbour on the side of the exact quotient is
+    returned."""
     if count == 0:
         return float("nan")
     quotient = sum_ / count
@@ -146,7 +150,7 @@ def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
 
 @promised
 def terms(operation: str, x: Array, factors: Array | None) -> list[tuple[int, Array, Array | None]]:
-    """The sums of which results are made, real (0) and imaginary (1) ones: part, elements, and their factors."""
+    """The sums from which a result is computed, real (0) and imaginary (1) parts: part, elements, and their factors."""
     return list(_terms(operation, x, factors))
 
 

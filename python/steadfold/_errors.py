@@ -1,4 +1,5 @@
-"""What can go wrong. Texts are "problem (why), suggestion". When a collective call fails on one rank, all ranks raise."""
+"""The errors of reductions. Their texts read "problem (why), suggestion". If a collective call fails on one rank, all
+ranks raise."""
 
 from __future__ import annotations
 
@@ -29,19 +30,19 @@ class Error(Exception):
 
 
 class EmptyError(Error, ValueError):
-    """There is nothing to reduce, and the operator has no neutral element."""
+    """There is nothing to reduce, and the operation has no result without elements."""
 
 
 class GapError(Error):
-    """Elements that no rank brought."""
+    """An element is missing: no rank gave it."""
 
 
 class OverlapError(Error):
-    """An element that was brought twice."""
+    """An element was given twice."""
 
 
 class OperatorError(Error):
-    """An operator failed, on this rank or another one."""
+    """An operator failed, on this rank or another rank."""
 
 
 class MismatchError(Error):
@@ -49,19 +50,20 @@ class MismatchError(Error):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """An argument that no call can use."""
+    """An argument is invalid."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """A combination that cannot be kept or is not built."""
+    """The combination is not supported, or a required guarantee cannot be given."""
 
 
 class TransportError(Error):
-    """The MPI library reported an error, a message did not fit, or a wait for others was given up."""
+    """The MPI library reported an error, a message did not fit, or a wait for other ranks or workers timed out or was
+    interrupted."""
 
 
 class InternalError(Error):
-    """Out of memory, or a fault of Steadfold."""
+    """Out of memory, or an error in Steadfold."""
 
 
 #: The exception for a status of the C interface.

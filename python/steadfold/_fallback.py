@@ -1,7 +1,7 @@
-"""What the library does not do itself: elements of other types, which are converted only where no bit is lost.
+"""Reductions of element types that the library does not take: their elements are converted, but only if no bit is lost.
 
-Integers never pass through floating point: their sums and products wrap as NumPy's do, their means are the exact quotients,
-rounded once."""
+Integers are never converted to floating point: their sums and products wrap as in NumPy, and their means are the exact
+quotients, rounded once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ._numbers import Collective, List, Operation
 from ._told import refuse, told
 
 _WRAPPING = (Operation.SUM, Operation.PRODUCT)
-_PRODUCTS = (Operation.SUM, Operation.DOT, Operation.DOTC)  # with factors, a sum is one of products
+_PRODUCTS = (Operation.SUM, Operation.DOT, Operation.DOTC)  # with factors, a sum is a sum of products
 _EXTREMES = (Operation.MIN, Operation.MAX, Operation.MIN_LOCATION, Operation.MAX_LOCATION)
 
-#: What users call operations that have another name in C.
+#: The names of operations in Python, if they differ from the names in C.
 _NAMES = {
     Operation.PRODUCT: "prod", Operation.NORM2: "norm", Operation.NORM1: "norm", Operation.NORMINF: "norm", Operation.DOTC: "vdot",
     Operation.MIN_LOCATION: "argmin", Operation.MAX_LOCATION: "argmax", Operation.STATISTICS: "statistics, var or std",
@@ -29,7 +29,7 @@ _NAMES = {
 
 
 def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, *rest: Any) -> Any:
-    """As _core.reduce, which said NotImplemented."""
+    """Makes a call for which _core.reduce returned NotImplemented."""
     comm = rest[4]
     with told(comm):
         array = as_array(x)
@@ -44,8 +44,8 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
 
 
 def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any) -> tuple[int, Array, Any, Any, Any] | None:
-    """Operation, elements, factors, dtype of the result, and what the result is converted to. None: a quotient of
-    integers."""
+    """The operation, elements, factors, dtype of the result, and the dtype to which the result is converted. None for a
+    quotient of integers."""
     has_halves = is_half(x.dtype)
     kind = "f" if has_halves else x.dtype.kind
     if kind not in "biufc":
@@ -56,7 +56,7 @@ def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any)
         x = _elements.converted(x, np.float32)
     if kind in "fc" and factors is not None and are_wider(factors, x.dtype):
         return operation, _as_wide_as(x, factors), factors, dtype, None
-    if has_halves:  # of which the library has no locations
+    if has_halves:  # the library has no locations for these dtypes
         return operation, x, factors, dtype, None
     if kind in "fc":
         raise TypeError(_not_offered(operation, x.dtype))
@@ -83,7 +83,7 @@ def _operands_of_integers(operation: Operation, x: Array, factors: Array | None,
 
 
 def _no_numbers(x: Array) -> str:
-    """Why elements that are no numbers cannot be reduced, and what works instead."""
+    """An error text for elements that are not numbers: why they cannot be reduced, and what works instead."""
     advice = {
         "m": "are times, not numbers), reduce their ticks, x.view('i8'), and view the result as times",
         "M": "are dates, not numbers), reduce their ticks, x.view('i8'), and view the result as dates",
@@ -102,14 +102,14 @@ def _not_offered(operation: Operation, dtype: np.dtype[Any]) -> str:
 
 
 def _as_wide_as(x: Array, factors: Array | None) -> Array:
-    """Elements in the wider dtype of themselves and their factors."""
+    """Elements, converted to the dtype of their factors if that is wider."""
     if factors is None or x.dtype.kind not in "fc" or not are_wider(factors, x.dtype):
         return x
     return _elements.converted(x, common_dtype(factors.dtype, x.dtype))  # type: ignore[no-any-return]
 
 
 def _widened(x: Array) -> Array:
-    """bool, and integers of 8 and 16 bits, as integers of 64."""
+    """Converts bool, and integers of 8 and 16 bits, to integers of 64 bits."""
     if x.dtype.itemsize >= 4:
         return x
     return _elements.converted(x, np.uint64 if x.dtype.kind == "u" else np.int64)  # type: ignore[no-any-return]
@@ -126,7 +126,7 @@ def _integer_quotient(
     operation: Operation, x: Array, axis: Any, dtype: Any, keepdims: bool, where: Any, labels: Any, groups: Any,
     method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: int, require: Any, mode: int,
 ) -> Any:
-    """The sum of integers, for a mean divided by their number: exact, rounded once into a floating-point type."""
+    """The sum of integers, divided by their number for a mean: exact, rounded once to a floating-point type."""
     with told(comm):
         if mode != Mode.RUN or labels is not None:
             raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point by groups, plans or started calls (it takes "

@@ -1,4 +1,4 @@
-"""Methods with parameters."""
+"""Methods that have parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Binned:
-    """The method "binned" with its parameters: see `binned`."""
+    """The method "binned" with its parameters; see the function `binned`."""
 
     bins: int = 3
     sweep: str = "single_sweep"
@@ -19,8 +19,9 @@ class Binned:
 
 
 def binned(bins: int = 3, *, double_sweep: bool = False, k: int | None = None) -> Binned:
-    """Sums of terms that are rounded to `bins` bins (2, 3 or 4) below the largest term: more are more exact. `double_sweep`
-    finds the largest term by a reduction of its own before; the bits are the same. `k` is an older name of `bins`.
+    """The method "binned" with `bins` bins, 2, 3 or 4: terms are rounded to a unit that depends on the largest term,
+    and more bins give a smaller error. `double_sweep` finds the largest term in a separate reduction before the sum;
+    the bits are the same. `k` is an older name of `bins`.
 
     >>> import steadfold as sf
     >>> float(sf.sum([1.0, 2.0], method=sf.binned(bins=4)))

@@ -1,10 +1,10 @@
-"""What becomes of a call."""
+"""The ways to make a call."""
 
 from enum import IntEnum
 
 
 class Mode(IntEnum):
-    """What is made of a call."""
+    """Whether a call runs at once, is started, or is prepared for a plan."""
 
     RUN = 0
     START = 1

@@ -1,5 +1,5 @@
-"""Binds the package to the MPI library that mpi4py has loaded. The package has one MPI layer for each library that was
-found when it was built; a layer has no MPI library of its own, so a process never has two."""
+"""Binds the package to the MPI library that mpi4py has loaded. The package has one MPI layer for each MPI library that
+was found when the package was built. A layer contains no MPI library, so a process never has two."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _INSTEAD = {
 
 
 def operator_of(op: Any, comm: Any) -> Any:
-    """The name of an operation of mpi4py, such as "sum" for MPI.SUM; anything else is returned as it is. For operations without
-    a name here, TypeError is raised, and the other ranks of `comm` are told. mpi4py is not imported for this."""
+    """The name of an operation of mpi4py, such as "sum" for MPI.SUM; any other object is returned unchanged. For an
+    operation of mpi4py without a name here, raises TypeError and tells the other ranks of `comm`. Does not import
+    mpi4py."""
     mpi = sys.modules.get("mpi4py.MPI")
     if not isinstance(op, getattr(mpi, "Op", ())):
         return op
@@ -37,19 +38,19 @@ def operator_of(op: Any, comm: Any) -> Any:
 
 
 def layers() -> dict[str, Path]:
-    """The MPI layers of this package: their files by name."""
+    """The files of the MPI layers of this package, by name."""
     here = Path(__file__).parent
     files = sorted(here.glob("_*.so"))
     return {file.name.split(".")[0][1:]: file for file in files if not file.name.startswith("_core")}
 
 
 def bound() -> dict[str, str]:
-    """What the package is bound to: "layer", "library" (its version) and "file". Empty before the first communicator."""
+    """The MPI library in use: "layer", "library" (its version) and "file". Empty before the first communicator."""
     return dict(_bound)
 
 
 def bind() -> None:
-    """Loads the layer for mpi4py's MPI library. The program has imported mpi4py: the caller has a communicator."""
+    """Loads the layer for mpi4py's MPI library. mpi4py has been imported, since the caller has a communicator."""
     import mpi4py.MPI as MPI
 
     version, file, is_abi = _core.mpi_library_of(MPI.__file__)

@@ -1,5 +1,6 @@
-"""Calls that are agreed on once and run often, several that share every message, and calls that go on while the caller
-computes. All are made by the methods of `Calls`, which have the names of the functions that run at once."""
+"""Plans (calls that are agreed on once and run often), bundles (several calls that share every message), and started
+calls, which proceed while the caller computes. They are made by the methods of `Calls`, which have the names of the
+functions that run at once."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ Made = TypeVar("Made")
 
 
 class Options(TypedDict, total=False):
-    """Options of reductions, as `steadfold.sum` has them."""
+    """Options of reductions, as in `steadfold.sum`."""
 
     dtype: DTypeLike | None
     keepdims: bool
@@ -39,7 +40,8 @@ class Options(TypedDict, total=False):
 
 
 class Calls(CallsOfOperations[Made]):
-    """Makes calls over a communicator; what becomes of one is up to the class below this one."""
+    """Makes calls over a communicator. Derived classes decide whether a call is started, bound as a plan, or added to a
+    bundle."""
 
     _mode = Mode.PREPARE
 
@@ -78,40 +80,40 @@ class Calls(CallsOfOperations[Made]):
                                      "a wider one, is not offered, convert them"))
 
     def sum(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.sum`."""
+        """Makes the call `steadfold.sum`."""
         return self._reduce(Operation.SUM, x, weights, axis, options)
 
     def prod(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.prod`."""
+        """Makes the call `steadfold.prod`."""
         return self._reduce(Operation.PRODUCT, x, None, axis, options)
 
     def norm(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.norm` with ord=2."""
+        """Makes the call `steadfold.norm` with ord=2."""
         return self._reduce(Operation.NORM2, x, None, axis, options)
 
     def mean(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.mean`; without elements it raises `EmptyError`."""
+        """Makes the call `steadfold.mean`; raises `EmptyError` if there are no elements."""
         return self._reduce(Operation.MEAN if weights is None else Operation.WEIGHTED_MEAN, x, weights, axis, options)
 
     def min(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.min`."""
+        """Makes the call `steadfold.min`."""
         return self._reduce(Operation.MIN, x, None, axis, options)
 
     def max(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.max`."""
+        """Makes the call `steadfold.max`."""
         return self._reduce(Operation.MAX, x, None, axis, options)
 
     def statistics(self, x: ArrayLike, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.statistics`; the result has fields of the same names."""
+        """Makes the call `steadfold.statistics`; the result has fields with the same names."""
         return self._reduce(Operation.STATISTICS, x, None, axis, options)
 
     def sum_by(self, x: ArrayLike, labels: ArrayLike, groups: int, axis: Axis = None, **options: Unpack[Options]) -> Made:
-        """As `steadfold.sum_by`."""
+        """Makes the call `steadfold.sum_by`."""
         return self._reduce(Operation.SUM, x, None, axis, options, labels, groups)
 
     def reduce(self, x: ArrayLike, op: Operator, *, batched: bool = False, commutative: bool = False,
                layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None) -> Made:
-        """As `steadfold.reduce`."""
+        """Makes the call `steadfold.reduce`."""
         op = operator_of(op, self._comm)
         if isinstance(op, str):
             operation, method = named_operation(op, self._comm)
@@ -119,27 +121,29 @@ class Calls(CallsOfOperations[Made]):
         return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, layout, root, schedule, self._mode))
 
     def allreduce(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
-        """As `steadfold.allreduce`."""
+        """Makes the call `steadfold.allreduce`."""
         return self._buffer(Collective.REDUCE, buffer, op, options)
 
     def reduce_scatter(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
-        """As `steadfold.reduce_scatter`."""
+        """Makes the call `steadfold.reduce_scatter`."""
         return self._buffer(Collective.REDUCE_SCATTER, buffer, op, options)
 
     def scan(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
-        """As `steadfold.scan`."""
+        """Makes the call `steadfold.scan`."""
         return self._buffer(Collective.SCAN, buffer, op, options)
 
     def exscan(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
-        """As `steadfold.exscan`."""
+        """Makes the call `steadfold.exscan`."""
         return self._buffer(Collective.EXSCAN, buffer, op, options)
 
 
 class start(Calls[_core.Request]):  # noqa: N801 - used as a verb
-    """Starts calls that go on while this rank computes: ``request = start(comm).sum(x)``, and later ``request.wait()``.
+    """Starts calls that proceed while this rank computes: ``request = start(comm).sum(x)``, and later
+    ``request.wait()``.
 
-    Every rank starts the same calls in the same order. Arrays must not be changed before the call has ended. Calls move on in
-    calls of this library: `Request.test`, `Request.wait`, and all others over the communicator.
+    Every rank starts the same calls in the same order. Arrays must not be changed before the call has ended. Started
+    calls make progress inside calls of this library: `Request.test`, `Request.wait`, and all other calls over the
+    communicator.
 
     >>> import steadfold as sf
     >>> team = sf.Team(1)
@@ -155,51 +159,54 @@ class start(Calls[_core.Request]):  # noqa: N801 - used as a verb
 
 
 class NotCopied:
-    """An object that the ranks agree on: the others would know nothing of a copy on one rank."""
+    """Base class of objects that the ranks agree on. They cannot be copied, since the other ranks would not know of the
+    copy."""
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be copied or pickled (the ranks agree on each), make another one")
 
 
 class Plan(NotCopied):
-    """A reduction that the ranks agreed on, made by `plan`. It reads the arrays that it was made of, as they are then; their
-    shapes and dtypes stay those that were agreed on."""
+    """A reduction that the ranks have agreed on, made by `plan`. Every run reads the current elements of the arrays
+    that the plan was made of. Their shapes and dtypes must not change."""
 
     def __init__(self, call: _core.Prepared, comm: Any) -> None:
         self._plan = _core.Plan([call], comm)
 
     def run(self, x: Any = None, y: Any = None) -> Any:
-        """Reduces the arrays of the plan, or `x` (and the other factors, `y`), which have the same dtype, shape and strides."""
+        """Reduces the arrays of the plan, or `x` and `y` (the second factors), which must have the same dtype, shape
+        and strides."""
         return self._plan.run(None if x is None and y is None else [(x, y)])[0]
 
     def start(self, x: Any = None, y: Any = None) -> None:
-        """The same, going on while the caller computes; `wait` has the result. One run at a time."""
+        """Starts a run, which proceeds while the caller computes; `wait` returns the result. One run at a time."""
         self._plan.start(None if x is None and y is None else [(x, y)])
 
     def test(self) -> bool:
-        """Whether the run has ended. Looks once."""
+        """Returns whether the run has ended. Checks once."""
         return self._plan.test()
 
     def wait(self, timeout: float | None = None) -> Any:
-        """Waits for the run, at most `timeout` seconds (then: TimeoutError, and the run goes on), and returns the result."""
+        """Waits for the end of the run and returns the result. After `timeout` seconds raises TimeoutError; the run
+        continues."""
         return self._plan.wait(timeout)[0]
 
     @property
     def schedule(self) -> str:
-        """The name of the schedule in force."""
+        """The name of the schedule in use."""
         return self._plan.schedule
 
     def __repr__(self) -> str:
         return f"<steadfold.Plan: {'; '.join(line.strip() for line in self._plan.describe().splitlines()[:2])}>"
 
     def describe(self) -> str:
-        """What was agreed, for people: a few lines of text."""
+        """A readable description of what the ranks agreed on, a few lines of text."""
         return self._plan.describe()
 
 
 class plan(Calls[Plan]):  # noqa: N801 - used as a verb
-    """Makes plans: ``p = plan(comm).sum(x)``, then ``p.run()`` as often as `x` has new elements. All ranks agree once, so runs
-    need no handshake, and send fewer and smaller messages.
+    """Makes plans: ``p = plan(comm).sum(x)``, then ``p.run()`` whenever `x` has new elements. The ranks agree once, so
+    runs need no handshake, and send fewer and smaller messages.
 
     >>> import numpy as np
     >>> import steadfold as sf
@@ -215,7 +222,7 @@ class plan(Calls[Plan]):  # noqa: N801 - used as a verb
 
 
 class Member:
-    """One call of a bundle."""
+    """One call of a bundle, with its result."""
 
     def __init__(self) -> None:
         self._value: Any = None
@@ -223,7 +230,7 @@ class Member:
 
     @property
     def value(self) -> Any:
-        """The result of the bundle's last run; None on ranks that get none."""
+        """The result of the last run of the bundle; None on ranks that get no result."""
         if not self._ran:
             raise RuntimeError("a result before the first run of its bundle, call run() first")
         return self._value
@@ -233,8 +240,8 @@ class Member:
 
 
 class Bundle(Calls[Member], NotCopied):
-    """Reductions that share every message: add them, then run them together, as often as their arrays have new elements. The
-    results are those of the calls by themselves.
+    """Reductions that share every message. Add reductions, then run them together whenever their arrays have new
+    elements. The results are the same as those of separate calls.
 
     >>> import numpy as np
     >>> import steadfold as sf
@@ -277,19 +284,19 @@ class Bundle(Calls[Member], NotCopied):
             member._take(value)
 
     def run(self) -> None:
-        """Runs all calls; the first time the ranks agree on them."""
+        """Runs all calls. In the first run the ranks agree on them."""
         self._take(self._bound().run())
 
     def start(self) -> None:
-        """The same, going on while the caller computes; `wait` ends it."""
+        """Starts a run of all calls, which proceeds while the caller computes; `wait` ends it."""
         self._bound().start()
 
     def test(self) -> bool:
-        """Whether the run has ended. Looks once."""
+        """Returns whether the run has ended. Checks once."""
         return self._plan is None or self._plan.test()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Waits for the run, at most `timeout` seconds (then: TimeoutError, and the run goes on)."""
+        """Waits for the end of the run. After `timeout` seconds raises TimeoutError; the run continues."""
         if self._plan is None:
             raise RuntimeError("a bundle that was not started (there is nothing to wait for), call start() or run()")
         self._take(self._plan.wait(timeout))

@@ -1,38 +1,38 @@
 """Reductions of arrays, on one process or over the ranks of a communicator: the functions that users call.
 
-All take the same arguments and options, where they make sense:
+All functions take the same arguments and options, if they apply:
 
 x
-    The elements of this process: an array of any shape and strides, or what NumPy makes an array of.
+    The elements of this process: an array of any shape and strides, or any object that NumPy converts to an array.
 y
     The second factors, broadcast to the elements.
 axis
-    The axis or tuple of axes that are reduced, as in NumPy. None: all.
+    The axis, or tuple of axes, to reduce, as in NumPy. None: all axes.
 dtype
-    That of the result: float32, float64 or complex of them; integers keep theirs or are widened to 64 bits.
+    The dtype of the result: float32, float64 or a complex type. Integers keep their dtype or are widened to 64 bits.
 out
-    The array that gets the result, as in NumPy.
+    The array that receives the result, as in NumPy.
 keepdims
-    Whether reduced axes stay, with one index.
+    Whether reduced axes are kept, with one index.
 where
-    A mask of bool that is broadcast to the elements: what it leaves out is not combined, be it NaN.
+    A mask of bool, broadcast to the elements. An element that it leaves out is never combined, even if it is NaN.
 method
-    What fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
-    ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). None: exact for sums, what serves best for the others.
+    The method, which fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
+    ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). None: exact for sums, a suitable method for others.
 comm
-    A communicator of mpi4py, but no intercommunicator; or a member of a `steadfold.Team`. Every rank makes the same call with
-    its own rows; an error on one of them is raised on all. None: this process alone.
+    A communicator of mpi4py (not an intercommunicator), or a member of a `steadfold.Team`. Every rank makes the same call with
+    its own rows; an error on one rank is raised on all ranks. None: this process alone.
 layout
-    A `steadfold.Layout`: which rows of the whole job a rank brings. Matters for "tree" and for indices. None: the rows of
-    rank 0, then those of rank 1, and so on.
+    A `steadfold.Layout`, which says which rows of the whole job each rank has. Matters for "tree" and for indices. None: first
+    the rows of rank 0, then those of rank 1, and so on.
 root
-    The rank that gets the result, the others get None. None: all ranks do.
+    The rank that gets the result; the other ranks get None. None: all ranks get it.
 schedule
-    A name of ``steadfold schedules``. It never changes bits. None: the library's choice.
+    A name listed by ``steadfold schedules``. The schedule never changes bits. None: the library chooses.
 threads
-    How many threads go through the elements. The bits are the same.
+    The number of threads that read the elements. The number does not change the bits.
 require
-    Guarantees that the call must keep, such as "ranks,layout"; if it cannot, `UnsupportedError` is raised.
+    Guarantees that the call must give, such as "ranks,layout". If it cannot, `UnsupportedError` is raised.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _reduce = _core.reduce
 
 
 def _store(result: Any, out: Any) -> Any:
-    """Puts a result where NumPy's argument `out` says, of which _check_out has told."""
+    """Stores a result in NumPy's argument `out`, which _check_out has checked."""
     if out is None or result is None:
         return result
     _elements.store(result, out)
@@ -75,7 +75,7 @@ def _store(result: Any, out: Any) -> Any:
 
 
 def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...] | None:
-    """None where the call will refuse the axis."""
+    """The shape of the results; None if the call will refuse the axis."""
     axes = range(elements.ndim)
     try:
         reduced = set(axes if axis is None else (axes[each] for each in (axis if isinstance(axis, tuple) else (axis,))))
@@ -87,8 +87,9 @@ def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...
 def _check_out(
     out: Any, x: Any, axis: Any, dtype: Any, keepdims: Any, comm: Any, factors: Any = None, is_divided: bool = False,
 ) -> Any:
-    """Whether `out` can take the results, before the call: else one rank alone would raise, after it. Returns the dtype that
-    the call rounds to: without `dtype` that of `out`, as in NumPy, so results are not rounded once more when they are stored."""
+    """Checks before the call whether `out` can take the results; otherwise one rank alone would raise after the call.
+    Returns the dtype to which the call rounds. Without `dtype` this is the dtype of `out`, as in NumPy, so that results
+    are not rounded again when they are stored."""
     if out is None:
         return dtype
     if not isinstance(out, np.ndarray):
@@ -103,7 +104,7 @@ def _check_out(
         known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
         results = common_dtype(*known) if dtype is None else np.dtype(dtype)
         if results is None:
-            return dtype  # the call says what is wrong with the elements
+            return dtype  # the call reports the error of the elements
         if not np.can_cast(results, out.dtype, "same_kind"):
             raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be cut off), give one of theirs")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
@@ -115,7 +116,7 @@ def _call(
     operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, method: Any, comm: Any,
     layout: Any, root: Any, schedule: Any, threads: int, require: Any, labels: Any = None, groups: Any = None,
 ) -> Any:
-    """One call that ends before it returns."""
+    """Makes one blocking call."""
     result = _reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root, schedule,
                      threads, require, _RUN)
     if result is NotImplemented:
@@ -133,7 +134,7 @@ def sum(
     """The sum of the elements, correctly rounded unless `method` says otherwise.
 
     weights
-        Other factors, broadcast to the elements: the sum of the products, none of which is rounded.
+        Factors, broadcast to the elements. The result is the sum of the products, none of which is rounded.
 
     Options are explained in ``help(steadfold)``.
 
@@ -147,8 +148,8 @@ def sum(
     """
     if out is not None:
         rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
-        dtype = dtype if method in ("tree", "plain") else rounded_to  # which round in every step
-    # As _call, and no call that is not needed: each takes a tenth of what a sum of few elements takes.
+        dtype = dtype if method in ("tree", "plain") else rounded_to  # they round in every step
+    # The same as _call, without unnecessary function calls: each takes a tenth of the time of a sum of few elements.
     result = _reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
                      threads, require, _RUN)
     if result is NotImplemented:
@@ -162,7 +163,7 @@ def prod(
     *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None, root: int | None = None,
     schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The product of the elements, by the binary tree over their indices.
+    """The product of the elements, in the binary tree over their indices.
 
     >>> import steadfold as sf
     >>> float(sf.prod([1.5, 2.0, 4.0]))
@@ -177,7 +178,7 @@ def norm(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """A norm of the elements as one vector: `ord` is 2 (the root of the sum of squares, rounded once), 1 or inf.
+    """A norm of the elements as one vector. `ord` is 2 (the square root of the sum of squares, rounded once), 1 or inf.
 
     >>> import steadfold as sf
     >>> float(sf.norm([3e200, 4e200]) / 1e200)
@@ -191,7 +192,7 @@ def norm(
 
 
 def _mean_of_nothing(x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    """NaN, with a warning as NumPy's."""
+    """Returns NaN, with the same kind of warning as NumPy's."""
     warnings.warn("mean of no elements", RuntimeWarning, stacklevel=3)
     own = _core.dtype_of_sums(x.dtype)
     if own is None or own.kind not in "fc":
@@ -209,8 +210,8 @@ def mean(
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
     require: str | None = None,
 ) -> Any:
-    """The mean of the elements, or their mean with `weights`: exact sums, divided and rounded once. NaN, with a warning as
-    NumPy's, where there are no elements.
+    """The mean of the elements, or their weighted mean with `weights`: exact sums, divided and rounded once. Without
+    elements the result is NaN, with a warning as in NumPy.
 
     >>> import steadfold as sf
     >>> float(sf.mean([1e308, 1e308, 4e307]))
@@ -230,7 +231,8 @@ def mean(
 
 
 class Statistics(NamedTuple):
-    """Ten numbers of the elements, each rounded once. Indices count the elements of the whole job in C order."""
+    """Ten numbers that describe the elements, each rounded once. Indices count the elements of the whole job in C
+    order."""
 
     count: Any
     min: Any
@@ -248,7 +250,8 @@ def statistics(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Statistics | None:
-    """Count, extremes and where they are, mean, variances and deviations, in one pass over the elements and one reduction.
+    """The number of elements, the extremes and their indices, the mean, the variances and the deviations, in one pass
+    over the elements and one reduction.
 
     >>> import steadfold as sf
     >>> numbers = sf.statistics([1.0, 2.0, 4.0])
@@ -267,9 +270,9 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
         array = as_array(x)
         rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
         if dtype is None and rounded_to.kind != "f":
-            rounded_to = np.dtype(np.float64)  # of integers; of complex numbers it is refused below
+            rounded_to = np.dtype(np.float64)  # for integers; complex numbers are refused below
     found = _call(Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, None, comm, None, root, schedule, threads, None)
-    return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)  # which has rounded them
+    return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)  # already rounded by the call
 
 
 def var(
@@ -277,7 +280,8 @@ def var(
     keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
     schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The variance: exact, rounded once to the dtype that the sum has, of integers to float64. `ddof` is 0 or 1.
+    """The variance: computed exactly and rounded once, to the dtype of the sum, for integers to float64. `ddof` is 0 or
+    1.
 
     >>> import steadfold as sf
     >>> float(sf.var([1e9, 1e9 + 1.0, 1e9 + 2.0], ddof=1))
@@ -292,7 +296,8 @@ def std(
     keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None, root: int | None = None,
     schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The standard deviation: exact, rounded once to the dtype that the sum has, of integers to float64. `ddof` is 0 or 1.
+    """The standard deviation: computed exactly and rounded once, to the dtype of the sum, for integers to float64.
+    `ddof` is 0 or 1.
 
     >>> import steadfold as sf
     >>> float(sf.std([1.0, 3.0]))
@@ -306,7 +311,7 @@ def min(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
     comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The least element; NaN if one is, and -0.0 is below +0.0. `EmptyError` if there are no elements.
+    """The smallest element. NaN if an element is NaN; -0.0 is below +0.0. Raises `EmptyError` if there are no elements.
 
     >>> import steadfold as sf
     >>> float(sf.min([3.0, -0.0, 0.0]))
@@ -320,7 +325,7 @@ def max(
     x: ArrayLike, axis: Axis = None, out: NDArray[Any] | None = None, keepdims: bool = False, where: ArrayLike | None = None, *,
     comm: Any = None, layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The greatest element; NaN if one is, and -0.0 is below +0.0. `EmptyError` if there are no elements.
+    """The largest element. NaN if an element is NaN; -0.0 is below +0.0. Raises `EmptyError` if there are no elements.
 
     >>> import steadfold as sf
     >>> int(sf.max([3, 1, 2]))
@@ -340,8 +345,8 @@ def argmin(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The lowest index of the least element, counted in C order over the elements that are reduced, and over all ranks. The
-    first NaN wins. -1 where a mask leaves nothing.
+    """The lowest index of the smallest element. It counts in C order over the reduced elements of all ranks. If there
+    are NaNs, it is the index of the first NaN. -1 if a mask leaves no element.
 
     >>> import steadfold as sf
     >>> int(sf.argmin([2.0, 1.0, 1.0]))
@@ -354,7 +359,7 @@ def argmax(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The lowest index of the greatest element, as `argmin`.
+    """The lowest index of the largest element; counted as in `argmin`.
 
     >>> import steadfold as sf
     >>> int(sf.argmax([2.0, 3.0, 3.0]))
@@ -369,9 +374,9 @@ def sum_by(
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
     require: str | None = None,
 ) -> Any:
-    """The sum of every group: an array of shape (groups, and the axes that are kept). `labels`, integers that are broadcast to
-    the elements along other axes (one number is not), say which group an element belongs to: 0 to groups - 1, or below 0 to
-    none. All ranks give the same number of groups.
+    """The sum of every group of elements: an array of shape (groups, *kept axes). `labels` are integers that are
+    broadcast to the elements (except a single number). The label of an element is the number of its group, 0 to groups
+    - 1; an element with a negative label belongs to no group. All ranks must give the same number of groups.
 
     >>> import steadfold as sf
     >>> sf.sum_by([1.0, 2.0, 3.0, 4.0], [0, 1, 0, -1], groups=3)
@@ -384,18 +389,18 @@ def reduce(
     x: ArrayLike, op: str | Callable[[Any, Any], Any], comm: Any = None, *, batched: bool = False, commutative: bool = False,
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None,
 ) -> Any:
-    """x[0] op x[1] op ... by the binary tree over the indices of the whole job, whatever the number of ranks.
+    """Combines x[0] op x[1] op ... in the binary tree over the indices of the whole job, for any number of ranks.
 
     op
-        A callable of two elements, arrays of shape x.shape[1:] of which the first has the lower indices, which returns
-        another one, of a dtype that fits theirs (as NumPy casts into ``out``; no None); or "sum", "prod", "min" or "max", by
-        which elements are combined number by number, or the same as mpi4py has them, such as ``MPI.SUM``. An exception that it
-        raises is raised on its rank; other ranks raise `OperatorError`.
+        A callable of two elements, arrays of shape x.shape[1:]; the first has the lower indices. It returns a new element, whose
+        dtype must fit theirs (as NumPy casts into ``out``), not None. Or "sum", "prod", "min" or "max", or an operation of mpi4py
+        such as ``MPI.SUM``, which combine elements number by number. An exception of the callable is raised on its rank; the
+        other ranks raise `OperatorError`.
     batched
-        Elements stand in columns, x[i, j], or in one, x[i], which are reduced by themselves; `op` combines many pairs in one
-        call: it gets arrays of shape (pairs, *x.shape[2:]).
+        Whether the elements are in columns, x[i, j], or in one column, x[i], each of which is reduced separately. Then `op`
+        combines many pairs in one call: it gets arrays of shape (pairs, *x.shape[2:]).
     commutative
-        That the order of operands does not matter, in bits.
+        Whether the order of the operands does not change the bits.
 
     >>> import numpy as np
     >>> import steadfold as sf
@@ -412,15 +417,15 @@ def reduce(
 
 
 def named_operation(op: str, comm: Any) -> tuple[Operation, str | None]:
-    """The operation of this name, and the method that gives it the bits of the binary tree."""
+    """The operation with this name, and the method that gives it the bits of the binary tree."""
     if op not in _NAMED:
         refuse(comm, ValueError(f"operation {op!r} (there are {', '.join(_NAMED)}), take one of them or a callable"))
     return _NAMED[op], "tree" if _NAMED[op] in (_SUM, _PRODUCT) else None
 
 
 def fsum(values: Any) -> float:
-    """As `math.fsum`, for any iterable of numbers: the correctly rounded sum. Where that raises (inf - inf, overflow), this is
-    NaN or infinite.
+    """The correctly rounded sum of any iterable of numbers, as `math.fsum`. If `math.fsum` raises (inf - inf,
+    overflow), the result is NaN or infinite.
 
     >>> import steadfold as sf
     >>> sf.fsum([0.1] * 10)

@@ -1,4 +1,4 @@
-"""Errors before a collective call: the other ranks are told of them, or they would wait."""
+"""Errors before a collective call. The other ranks are told of them, since they would wait for this rank otherwise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _core
 
 @contextmanager
 def told(comm: Any) -> Iterator[None]:
-    """What is raised inside is told to the other ranks of `comm`, and raised on."""
+    """Tells the other ranks of `comm` of an exception that is raised inside, and raises it again."""
     try:
         yield
     except Exception as error:
@@ -20,6 +20,6 @@ def told(comm: Any) -> Iterator[None]:
 
 
 def refuse(comm: Any, error: Exception) -> NoReturn:
-    """Raises an error, of which the other ranks of `comm` are told."""
+    """Raises an error and tells the other ranks of `comm`."""
     _core.refuse(comm, str(error))
     raise error
