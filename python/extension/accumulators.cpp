@@ -10,7 +10,7 @@
 namespace steadfold::python {
 namespace {
 
-/// One exact sum for every element of `shape`: the columns of an accumulator in C order.
+/// An accumulator with one exact sum for every element of `shape`; its columns are the elements in C order.
 class Accumulator {
  public:
   Accumulator(nb::handle shape, nb::handle dtype, bool products)
@@ -120,13 +120,13 @@ class Accumulator {
   }
 
  private:
-  /// The handle, unless another thread is changing the accumulator without Python's lock.
+  /// Returns the handle. Refuses if another thread is changing the accumulator without Python's lock.
   [[nodiscard]] sf_accumulator* use() const {
     if (is_changing_)
       refuse("an accumulator that another thread is changing (one at a time), give every thread its own");
     return handle_;
   }
-  /// Changes it while other threads run Python.
+  /// Changes the accumulator while other threads run Python.
   template <class Change>
   void change(const Change& change) {
     sf_accumulator* const handle = use();
@@ -147,13 +147,13 @@ class Accumulator {
     }
     return product;
   }
-  /// Elements of the accumulator's type: others are converted where no bit is lost.
+  /// Converts elements to the accumulator's type, if no bit is lost.
   [[nodiscard]] nb::object operand(nb::handle object) const {
     nb::object array = to_array(object);
     if (type_of(as_array(array)) == shape().type) return array;
     return converted("as_terms", array, dtype());
   }
-  /// The last axes of x are those of the accumulator.
+  /// Checks that the last axes of x are those of the accumulator.
   [[nodiscard]] std::uint32_t kept_axes(PyArrayObject* x) const {
     const int kept = static_cast<int>(shape_.size()), first = PyArray_NDIM(x) - kept;
     if (first < 0 || !std::equal(shape_.begin(), shape_.end(), PyArray_DIMS(x) + first)) {
@@ -163,7 +163,7 @@ class Accumulator {
     }
     return ((std::uint32_t{1} << kept) - 1) << first;
   }
-  /// That of elements and of results.
+  /// The dtype of the elements and the results.
   static sf_type real_type(nb::handle dtype) {
     const nb::object asked = dtype_from(dtype);
     const std::optional<sf_type> type = type_of(as_dtype(asked));

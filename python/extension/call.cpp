@@ -13,8 +13,8 @@ namespace {
 using detail::ResultForm;
 using detail::row_of;
 
-constexpr int most_axes = 31;                // bits of a word
-constexpr std::uint64_t long_enough = 4096;  // elements for which it is worth giving up Python's lock
+constexpr int most_axes = 31;                // axes are bits of a word
+constexpr std::uint64_t long_enough = 4096;  // from this number of elements on it is worth releasing Python's lock
 
 bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
 bool is_location(sf_operation operation) { return row_of(operation).result == ResultForm::located; }
@@ -23,7 +23,7 @@ bool is_extreme(sf_operation operation) { return operation == SF_MIN || operatio
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
 bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 
-/// "exact", or an object with the attributes name, bins and sweep.
+/// Sets the method: a name such as "exact", or an object with the attributes name, bins and sweep.
 void take_method(nb::handle method, sf_call& call) {
   if (PyUnicode_Check(method.ptr())) {
     call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method));
@@ -44,7 +44,7 @@ void take_layout(nb::handle layout, Call& to) {
   if (to.call.layout == SF_GRID) to.call.grid = &to.layout.grid;
 }
 
-/// One axis, a tuple of axes, or None for all: those that are reduced, as bits.
+/// The reduced axes, as bits, of one axis, a tuple of axes, or None for all.
 std::uint32_t reduced_axes(nb::handle axis, int axes) {
   if (axis.is_none()) return (std::uint32_t{1} << axes) - 1;
   const bool several = PyTuple_Check(axis.ptr());
@@ -65,7 +65,7 @@ std::uint32_t reduced_axes(nb::handle axis, int axes) {
   return reduced;
 }
 
-/// Refuses one number, or a vector of one, that would be stretched to all elements of an axis.
+/// Refuses a single number, or a vector of one number, that would be broadcast along an axis.
 void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what) {
   const int axes = PyArray_NDIM(x);
   if (PyArray_NDIM(partners) > 1 || PyArray_SIZE(partners) != 1 || axes == 0) return;
@@ -75,7 +75,8 @@ void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what)
          what, elements, what);
 }
 
-/// The other factors: an array of elements of this type. Null: x is converted to theirs first, in Python.
+/// The second factors, as an array of elements of this type. Null: Python must first convert x to the type of the
+/// factors.
 nb::object factors_for(nb::object array, PyArrayObject* x, sf_type type) {
   if (type_of(as_array(array)) == type) return array;
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(x)));
@@ -95,7 +96,7 @@ void take_labels(const Arguments& from, Call& to) {
     refuse("%R groups (no array has as many results), give fewer", from.groups.ptr());
 }
 
-/// Everything that is not plain rows of one result.
+/// Sets the fields of calls other than plain rows with one result.
 void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Call& to) {
   sf_arrays_init(&to.arrays, sizeof to.arrays);
   PyArrayObject* const x = as_array(to.x);
@@ -141,7 +142,8 @@ void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
   to.results.make(shape, axes, located_dtype(dtype));
 }
 
-/// No results: a call of no columns, which MPI's shape has. Other ranks may have some, and then hear of it.
+/// Fills a call of no columns, and so no results, which MPI's shape allows. If other ranks have columns, they get an
+/// error.
 void ask_for_nothing(Call& to) {
   const std::int32_t root = to.call.root;
   sf_call_init(&to.call, sizeof to.call);
@@ -162,7 +164,7 @@ sf_type asked_result(nb::handle dtype) {
   return *type;
 }
 
-/// Whether the operation gives results of the type that is asked for.
+/// Checks that the operation has results of the requested type.
 void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) {
   const sf_type result = call.result_type;
   const auto refuse_result = [&](const char* why) {
@@ -179,7 +181,7 @@ void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) 
     refuse_result("every step is rounded to it), convert the elements or the result");
 }
 
-/// The type of results, the method that goes with it, and where rows stand if that matters.
+/// Sets the type of results, the method for it, and the layout if it matters.
 void take_result(const Arguments& from, sf_call& call) {
   const sf_type own = makes_statistics(from.operation) ? SF_F64 : default_result(from.operation, call.type);
   call.result_type = from.dtype.is_none() ? own : asked_result(from.dtype);

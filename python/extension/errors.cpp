@@ -7,7 +7,7 @@ namespace {
 
 PyObject* exceptions = nullptr;  // a dictionary by status, never released
 
-/// Bytes of other ranks and of the environment may be no UTF-8.
+/// Makes a text of bytes, which may not be UTF-8 if they come from other ranks or from the environment.
 nb::object text_from(const char* bytes) {
   nb::object text =
       nb::steal<nb::object>(PyUnicode_DecodeUTF8(bytes, static_cast<Py_ssize_t>(std::strlen(bytes)), "replace"));
@@ -27,7 +27,7 @@ void raise(const nb::object& exception) {
 }
 
 void fail(sf_status status) {
-  if (PyErr_Occurred() != nullptr) raise();  // a signal's handler has raised, which ended the call
+  if (PyErr_Occurred() != nullptr) raise();  // a signal handler has raised, which ended the call
   const nb::object number = nb::int_(static_cast<int>(status)), text = text_from(sf_error_text());
   PyErr_SetObject(PyDict_GetItem(exceptions, number.ptr()), text.ptr());
   raise();

@@ -1,4 +1,5 @@
-// Failures: those of the C interface as exceptions of steadfold._errors, and Python's own as texts for other ranks.
+// Errors: converts those of the C interface to exceptions of steadfold._errors, and Python's own exceptions to texts
+// for other ranks.
 #pragma once
 
 #include <cstdarg>
@@ -11,28 +12,29 @@
 
 namespace steadfold::python {
 
-/// Finds the exceptions of steadfold._errors, which stay: calls may fail while the interpreter ends.
+/// Finds the exceptions of steadfold._errors. They are never released, since calls may fail while the interpreter ends.
 void take_exceptions();
 
-/// Throws the exception of this status, with the error text of this thread's last call; or what is raised already.
+/// Throws the exception for a status, with the error text of this thread's last call; or the Python exception that is
+/// already set.
 [[noreturn]] void fail(sf_status status);
 
 inline void check(sf_status status) {
   if (status != SF_OK) fail(status);
 }
 
-/// Throws an exception that Python code has made.
+/// Throws an exception object that Python code has made.
 [[noreturn]] void raise(const nb::object& exception);
 
-/// Throws steadfold.InvalidArgumentError (a ValueError) or TypeError. The text is that of PyErr_Format.
+/// Throw steadfold.InvalidArgumentError (a ValueError) or TypeError. The text is formatted as by PyErr_Format.
 [[noreturn]] void refuse(const char* format, ...);
 [[noreturn]] void refuse_type(const char* format, ...);
 
-/// The text of the exception that is being handled. Never throws.
+/// Returns the text of the exception that is being handled. Never throws.
 std::string text_of_current_exception() noexcept;
 
-/// Calls `make`; where it throws, tells the other ranks of the group (if there is one) that this rank cannot make its
-/// call, so that none waits for it, and throws on.
+/// Calls `make`. If it throws, tells the other ranks of the group (if there is one) that this rank cannot make its
+/// call, so that none waits for it, and rethrows.
 template <class Make>
 auto or_tell(sf_group* group, const Make& make) {
   try {
@@ -46,10 +48,11 @@ auto or_tell(sf_group* group, const Make& make) {
   }
 }
 
-/// Says why this is no number, or none that is taken.
+/// Throws the reason why a value is not a number, or not a number that is accepted.
 [[noreturn]] void refuse_number(nb::handle given, const char* what, bool is_unsigned);
 
-/// A whole number that Python gave as `what`, or a list of such; TypeError for anything else, and what T cannot hold.
+/// Converts the argument named `what` to a whole number, or to a list of whole numbers. Throws TypeError for any other
+/// value, and for numbers that T cannot hold.
 template <class T>
 T number(nb::handle given, const char* what) {
   T value{};
@@ -59,17 +62,18 @@ T number(nb::handle given, const char* what) {
   refuse_number(given, what, std::is_unsigned_v<T>);
 }
 
-/// A number of seconds that Python gave as `what`. None: nothing.
+/// Converts the argument named `what` to a number of seconds. Empty for None.
 std::optional<double> seconds_of(nb::handle given, const char* what);
 
-/// A timeout as the library takes it: below zero, or a NaN, it is over at once; none is for ever.
+/// Converts a timeout to nanoseconds. A negative timeout, or a NaN, is 0; no timeout is unlimited.
 inline std::uint64_t nanoseconds_of(std::optional<double> seconds) {
   constexpr double for_ever = 1e9;
   if (!seconds || *seconds > for_ever) return SF_FOREVER;
   return *seconds > 0 ? static_cast<std::uint64_t>(*seconds * 1e9) : 0;
 }
 
-/// What a class of the extension holds. TypeError where an instance was made without its constructor.
+/// Returns the C++ object of an instance of a class of the extension. Throws TypeError if the instance was made without
+/// its constructor.
 template <class T>
 T& held_by(nb::handle object) {
   if (!nb::inst_ready(object))
@@ -78,7 +82,7 @@ T& held_by(nb::handle object) {
   return nb::cast<T&>(object);
 }
 
-/// What Python takes for true.
+/// Whether Python takes a value for true.
 inline bool flag(nb::handle given) {
   const int truth = PyObject_IsTrue(given.ptr());
   if (truth < 0) raise();

@@ -17,11 +17,11 @@ using GroupOf = sf_status (*)(std::int32_t comm, sf_group** group);
 using AskedMpi = int (*)(int* flag);
 using TeamOver = sf_status (*)(std::int32_t comm, std::int32_t workers, sf_team** team);
 
-// Two functions of the MPI layer that is loaded, sf_group_of_fortran and sf_team_create_over_fortran: they take the
-// numbers that communicators have in Fortran, the same way for every MPI library.
+// Two functions of the loaded MPI layer, sf_group_of_fortran and sf_team_create_over_fortran. They take the Fortran
+// handles of communicators, which are integers with every MPI library.
 GroupOf layer_group_of = nullptr;
 TeamOver layer_team_over = nullptr;
-AskedMpi mpi_initialized = nullptr, mpi_finalized = nullptr;  // of the MPI library
+AskedMpi mpi_initialized = nullptr, mpi_finalized = nullptr;  // functions of the MPI library
 
 [[noreturn]] void fail_to_load(const std::string& text) {
   PyErr_SetString(PyExc_ImportError, text.c_str());
@@ -33,9 +33,9 @@ std::string last_dl_error() {
   return text == nullptr ? "no reason was given" : text;
 }
 
-/// The MPI library that an extension module, which is loaded, has loaded: its version text, its file, and whether it
-/// is called by the standard's binary interface, whose handles are neither Open MPI's nor MPICH's. Its symbols are made
-/// known to what is loaded later; no other library is ever loaded.
+/// The MPI library that a loaded extension module uses: its version text, its file, and whether it is called by the MPI
+/// standard's binary interface, whose handles differ from those of Open MPI and MPICH. Its symbols become visible to
+/// libraries that are loaded later; no other MPI library is ever loaded.
 std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& module) {
   void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) fail_to_load(module + " is not loaded (" + last_dl_error() + "), import mpi4py.MPI first");
@@ -44,7 +44,7 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   if (symbol == nullptr || dladdr(symbol, &place) == 0 || place.dli_fname == nullptr)
     fail_to_load("mpi4py's MPI library cannot be found (" + module +
                  " links no shared one), take a build of mpi4py that does");
-  int major = -1, minor = -1;  // what a library says that is not called by that interface (MPI 5)
+  int major = -1, minor = -1;  // -1: the library is not called by that interface (MPI 5)
   if (void* const asked = dlsym(handle, "MPI_Abi_get_version"); asked != nullptr)
     reinterpret_cast<int (*)(int*, int*)>(asked)(&major, &minor);
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
@@ -56,7 +56,7 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname, major >= 1};
 }
 
-/// Loads an MPI layer, whose MPI functions are those of the library that mpi_library_of found.
+/// Loads an MPI layer. Its MPI functions are those of the library that mpi_library_of found.
 void load_layer(const std::string& file) {
   void* const layer = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (layer == nullptr) fail_to_load(last_dl_error());
@@ -76,8 +76,8 @@ PyObject* communicator_class() {
   return found;
 }
 
-/// Throws TypeError for everything but a communicator of mpi4py. MPI's other objects have numbers in Fortran, too, and
-/// some of them are those of communicators.
+/// Throws TypeError for any object that is not a communicator of mpi4py. Other MPI objects have integer handles in
+/// Fortran, too, and some are equal to those of communicators.
 void require_communicator(nb::handle comm) {
   PyObject* const communicators = communicator_class();
   const int is_one = communicators == nullptr ? 0 : PyObject_IsInstance(comm.ptr(), communicators);
@@ -89,7 +89,7 @@ void require_communicator(nb::handle comm) {
         comm.ptr());
 }
 
-/// The number that a communicator of mpi4py has in Fortran. The first one loads the layer.
+/// The Fortran handle of a communicator of mpi4py. The first call loads the layer.
 std::int32_t number_of(nb::handle comm) {
   require_communicator(comm);
   if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")();
@@ -103,7 +103,7 @@ std::int32_t number_of(nb::handle comm) {
 
 class Team {
  public:
-  /// `timeout`: seconds that a call may wait for other workers; none: for ever. Collective over `comm`.
+  /// `timeout`: the seconds that a call may wait for other workers; empty: without limit. Collective over `comm`.
   Team(nb::handle workers, nb::handle comm, nb::handle timeout) {
     if (nb::isinstance<Group>(comm))
       refuse_type("comm of a team is %R (a team spans the ranks of a communicator), give one of mpi4py", comm.ptr());
@@ -117,8 +117,7 @@ class Team {
       if (seconds && !(*seconds >= 0))
         refuse("a timeout of %R seconds (it is at least 0), give 0 for none", timeout.ptr());
     } catch (...) {
-      if (!is_alone)
-        static_cast<void>(create_over(over, 0));  // so that the other ranks are refused, too, and do not wait
+      if (!is_alone) static_cast<void>(create_over(over, 0));  // then the other ranks are refused, too
       throw;
     }
     check(is_alone ? sf_team_create(count, &team_) : create_over(over, count));
@@ -155,8 +154,8 @@ class Team {
   sf_team* team_ = nullptr;
 };
 
-/// What calls ask while they wait: whether a signal's handler has raised, as that of Ctrl-C does. Python calls handlers
-/// on its main thread alone, which is nearly always the process's; others need not take the lock.
+/// Called while calls wait: returns whether a signal handler has raised, as for Ctrl-C. Python runs handlers only on
+/// its main thread, which is nearly always the main thread of the process; other threads need not take the lock.
 int raised_by_signal() {
   if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return 0;
   const Lock lock;
@@ -168,7 +167,8 @@ void barrier(const Group& group) {
   check(without_lock([&] { return sf_group_barrier(handle); }));
 }
 
-/// The thread that moves calls on may want Python's lock, and ends before this returns.
+/// Ends the progress thread without Python's lock, since that thread may need the lock and ends before this function
+/// returns.
 void progress_thread(const Group& group, nb::handle on) {
   sf_group* const handle = group.handle();
   const int wanted = flag(on) ? 1 : 0;
@@ -184,7 +184,7 @@ sf_group* group_of(nb::handle comm) {
   if (nb::isinstance<Group>(comm)) return held_by<Group>(comm).handle();
   const std::int32_t number = number_of(comm);
   sf_group* group = nullptr;
-  check(without_lock([&] { return layer_group_of(number, &group); }));  // the first time it waits for all ranks
+  check(without_lock([&] { return layer_group_of(number, &group); }));  // the first call waits for all ranks
   return group;
 }
 
@@ -192,8 +192,9 @@ void add_groups(nb::module_& module) {
   sf_set_interrupt(&raised_by_signal);
   nb::class_<Group>(
       module, "Group",
-      "A communicator of mpi4py, or a member of a team, as reductions see it: `rank`, `size`, `transport` "
-      "(\"mpi\", \"shared\": memory that all ranks see, \"shared+mpi\" or \"rma\").\n\n"
+      "The group of ranks of a communicator of mpi4py, or of a member of a team. `rank` is this rank's number, `size` "
+      "the number of ranks, `transport` how bytes move between them: \"mpi\", \"shared\" (memory shared by all "
+      "ranks), \"shared+mpi\" or \"rma\".\n\n"
       ">>> import steadfold as sf\n"
       ">>> group = sf.Group(sf.Team(1)[0])  # or of a communicator of mpi4py\n"
       ">>> group.rank, group.size\n"
@@ -208,21 +209,21 @@ void add_groups(nb::module_& module) {
       .def_prop_ro("rank", [](const Group& self) { return sf_group_rank(self.handle()); })
       .def_prop_ro("size", [](const Group& self) { return sf_group_size(self.handle()); })
       .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle()); })
-      .def("barrier", &barrier, "Waits until every rank has called it.")
+      .def("barrier", &barrier, "Waits until every rank has made the call.")
       .def("progress_thread", &progress_thread, nb::arg("on"),
-           "Starts, or ends, a thread that moves on what is started on the group while the program computes. "
-           "`UnsupportedError` unless MPI was initialised with MPI.THREAD_MULTIPLE.")
+           "Starts, or ends, a thread that advances the started calls of the group while the program computes. "
+           "Raises `UnsupportedError` unless MPI was initialised with MPI.THREAD_MULTIPLE.")
       .def("__repr__", [](const Group& self) {
         return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle())) + " of " +
                std::to_string(sf_group_size(self.handle())) + " over " + sf_group_transport(self.handle()) + ">";
       });
   nb::class_<Team>(
       module, "Team",
-      "Threads that reduce with each other, `workers` of them, as the ranks of a communicator do: "
-      "``team[w]`` is what worker w gives as `comm`, on a thread of its own. The first call waits until every worker "
-      "makes one. With `comm` it is one team of the workers of all ranks. `timeout`: how many seconds a call may wait "
-      "for other workers of this process; what waits longer raises `TransportError`, and the team is of no more "
-      "use.\n\n"
+      "A team of `workers` threads that reduce with each other, as the ranks of a communicator do. Worker w calls on "
+      "its own thread and gives ``team[w]`` as `comm`. The first call waits until every worker has made a call. With "
+      "`comm` it is one team of the workers of all ranks. `timeout`: the number of seconds that a call may wait for "
+      "other workers of this process; a call that waits longer raises `TransportError`, and the team cannot be used "
+      "any more.\n\n"
       ">>> import steadfold as sf\n"
       ">>> from concurrent.futures import ThreadPoolExecutor\n"
       ">>> team = sf.Team(2)\n"
@@ -239,8 +240,8 @@ void add_groups(nb::module_& module) {
           },
           nb::arg("worker").none())
       .def("bind", &Team::bind, nb::arg("worker").none(),
-           "Binds the calling thread to the core of that worker, near those of the workers beside it. It is worth it "
-           "before the worker's first call. With STEADFOLD_BIND=off in the environment nothing is done.")
+           "Binds the calling thread to the core of the worker; neighbouring workers get neighbouring cores. Bind "
+           "before the worker's first call. Does nothing if STEADFOLD_BIND=off is in the environment.")
       .def("__repr__",
            [](const Team& self) { return "<steadfold.Team of " + std::to_string(self.size()) + " workers>"; });
   module.def("mpi_library_of", &mpi_library_of);

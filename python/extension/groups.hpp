@@ -1,4 +1,4 @@
-// Groups of ranks: of mpi4py's communicators, and of the workers of teams.
+// Groups of ranks: the groups of mpi4py's communicators, and of the workers of teams.
 #pragma once
 
 #include "errors.hpp"
@@ -6,15 +6,16 @@
 
 namespace steadfold::python {
 
-/// A member of a team, or a communicator, whose group is looked up each time, since communicators may be freed.
+/// A member of a team, or a communicator. The group of a communicator is looked up each time, since the communicator
+/// may be freed.
 struct Group {
-  sf_group* member;  // null: of a communicator
+  sf_group* member;  // null for a communicator
   nb::object owner;
 
   [[nodiscard]] sf_group* handle() const;
 };
 
-/// The group of a communicator of mpi4py, or a Group itself; null for None. Collective the first time.
+/// Returns the group of a communicator of mpi4py, or of a Group; null for None. Collective the first time.
 sf_group* group_of(nb::handle comm);
 
 /// Adds classes and functions to the module.

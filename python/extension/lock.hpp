@@ -1,8 +1,8 @@
-// Python's lock, taken where the interpreter may end meanwhile.
+// Python's global lock, acquired safely while the interpreter may be ending.
 //
-// Before Python 3.14, an interpreter that ends stops every other thread that asks for its lock, by pthread_exit. That
-// unwinds the thread's stack, and ends the program with an error at the first function of C++ that no exception may
-// leave. Here such a thread sleeps until the process ends, as all do since Python 3.14.
+// Before Python 3.14, an interpreter that ends stops every other thread that asks for the lock, by pthread_exit. That
+// unwinds the thread's stack, and ends the program with an error at the first C++ function that no exception may leave.
+// Here such a thread sleeps until the process ends, as all threads do since Python 3.14.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace steadfold::python {
 
-/// Guards a call of Python that takes the lock: the thread sleeps where the call does not come to `done`.
+/// Guards a call of Python that takes the lock: if the call does not reach `done`, the thread sleeps.
 class NoUnwinding {
  public:
   NoUnwinding() = default;
@@ -26,7 +26,7 @@ class NoUnwinding {
   bool is_done_ = false;
 };
 
-/// What a callable of Python returns. It may give up the lock and take it again.
+/// Calls a Python callable and returns its result. The callable may release the lock and acquire it again.
 template <class... Arguments>
 nb::object called(nb::handle callable, const Arguments&... arguments) {
   NoUnwinding guard;
@@ -35,17 +35,17 @@ nb::object called(nb::handle callable, const Arguments&... arguments) {
   return take(result);
 }
 
-/// What a function of the module steadfold._convert returns.
+/// Calls a function of the module steadfold._convert and returns its result.
 template <class... Arguments>
 nb::object converted(const char* function, const Arguments&... arguments) {
   return called(nb::module_::import_("steadfold._convert").attr(function), arguments...);
 }
 
-/// Functions of their own, since a destructor must not be unwound at all.
+/// Separate functions, since a destructor must never be unwound.
 void take_again(PyThreadState* given_up);
 PyGILState_STATE take_lock();
 
-/// Other threads may run Python for as long as this lives.
+/// Lets other threads run Python as long as the object exists.
 class WithoutLock {
  public:
   WithoutLock() : own_(PyEval_SaveThread()) {}
@@ -57,7 +57,7 @@ class WithoutLock {
   PyThreadState* own_;
 };
 
-/// Has the lock for as long as it lives, on any thread.
+/// Holds the lock as long as the object exists, on any thread.
 class Lock {
  public:
   Lock() : state_(take_lock()) {}
@@ -69,7 +69,8 @@ class Lock {
   PyGILState_STATE state_;
 };
 
-/// Calls the library without Python's lock: it may wait for others, or for a thread of its own that wants the lock.
+/// Calls the library without Python's lock, since the library may wait for other ranks, or for one of its threads that
+/// needs the lock.
 template <class Make>
 auto without_lock(const Make& make) {
   const WithoutLock others_may_run;

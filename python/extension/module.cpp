@@ -1,5 +1,5 @@
-// The extension module steadfold._core: the C interface, with NumPy's arrays as operands. steadfold/*.py has what users
-// call.
+// The extension module steadfold._core: the C interface, with NumPy's arrays as operands. The functions for users are
+// in steadfold/*.py.
 #define STEADFOLD_IMPORTS_NUMPY
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -32,7 +32,7 @@ Layout intervals_layout(nb::handle intervals) {
 
 using Numbers = std::vector<std::uint64_t>;
 
-/// `blocks` and `first` may be empty: one block for each rank, from rank 0 on.
+/// Makes the layout of a grid. `blocks` and `first` may be empty: one block for each rank, from rank 0 on.
 Layout grid_layout(nb::handle given_shape, nb::handle given_ranks, nb::handle given_blocks, nb::handle given_first) {
   const auto shape = number<Numbers>(given_shape, "shape"), ranks = number<Numbers>(given_ranks, "ranks"),
              blocks = number<Numbers>(given_blocks, "blocks"), first = number<Numbers>(given_first, "first");
@@ -53,7 +53,7 @@ Layout grid_layout(nb::handle given_shape, nb::handle given_ranks, nb::handle gi
 void add_layouts(nb::module_& module) {
   const auto name = [](const Layout& self) { return std::string(sf_list_name(SF_LIST_LAYOUTS, self.kind)); };
   nb::class_<Layout>(module, "Layout",
-                     "Which rows of the whole job a rank brings.\n\n"
+                     "Says which rows of the whole job a rank has.\n\n"
                      ">>> import steadfold as sf\n"
                      ">>> rank = sf.Team(1)[0]  # or a communicator of mpi4py\n"
                      ">>> rows = sf.Layout.intervals([(0, 2)])  # all rows are here: 0 and 1\n"
@@ -61,20 +61,19 @@ void add_layouts(nb::module_& module) {
                      "3.0")
       .def_static(
           "anywhere", [] { return layout_of(SF_ANYWHERE); },
-          "Rows whose indices do not matter, as those of exact sums.")
+          "Rows without indices, for exact sums and other calls in which positions do not matter.")
       .def_static(
           "rank_order", [] { return layout_of(SF_RANK_ORDER); }, "The rows of rank 0, then those of rank 1, and so on.")
       .def_static(
-          "row_per_rank", [] { return layout_of(SF_ROW_PER_RANK); }, "MPI's shape: rank r brings row r.")
+          "row_per_rank", [] { return layout_of(SF_ROW_PER_RANK); }, "MPI's shape: rank r has row r.")
       .def_static("intervals", &intervals_layout, nb::arg("intervals").none(),
-                  "The rows begin .. end - 1 of every pair (begin, end), in the order of memory.")
+                  "The rows begin .. end - 1 of every pair (begin, end), in the order in memory.")
       .def_static("grid", &grid_layout, nb::arg("shape").none(), nb::arg("ranks").none(),
                   nb::arg("blocks").none() = nb::make_tuple(), nb::arg("first").none() = nb::make_tuple(),
-                  "What a grid of ranks holds of an array of one to three axes in C order: per axis its extent, the "
-                  "ranks along it "
-                  "(of one axis: 0 means all), the size of the blocks that are dealt to them in turn (0: one block "
-                  "each), and the "
-                  "rank that has the first.")
+                  "The rows of an array of one to three axes, in C order, that a grid of ranks holds. For every axis: "
+                  "its extent; the number of ranks along it (one axis may have 0, which follows from the others); the "
+                  "size of the blocks that the ranks get in turn (0: one block each); and the rank that gets the first "
+                  "block.")
       .def_prop_ro("kind", name)
       .def("__repr__", [name](const Layout& self) { return "<steadfold.Layout: " + name(self) + ">"; });
 }
@@ -99,14 +98,15 @@ nb::dict dictionary_of(const Examination& found) {
   return result;
 }
 
-/// Without a communicator, by this process alone.
+/// Examines the installation over a communicator, or in this process alone if `comm` is None.
 nb::dict examine(nb::handle comm) {
-  const arithmetic::PromisedEnvironment environment;  // its own operators would run in the caller's
+  const arithmetic::PromisedEnvironment environment;  // otherwise its operators would run in the caller's environment
   sf_group* const group = group_of(comm);
   return dictionary_of(without_lock([&] { return group == nullptr ? examine_alone() : examine_over(*group); }));
 }
 
-/// Calls a function in the floating-point environment in which bits are promised, whatever the process has.
+/// Calls a function in the floating-point environment in which bits are promised, whatever the environment of the
+/// process is.
 nb::object in_promised_environment(const nb::callable& function, const nb::args& arguments, const nb::kwargs& options) {
   const arithmetic::PromisedEnvironment environment;
   NoUnwinding guard;
@@ -115,7 +115,7 @@ nb::object in_promised_environment(const nb::callable& function, const nb::args&
   return take(result);
 }
 
-/// The dtype of the sums of such elements if none is asked for; None for elements that the library does not take.
+/// The default dtype of the sums of elements of a dtype; None for elements that the library does not take.
 nb::object dtype_of_sums(nb::handle dtype) {
   const std::optional<sf_type> type = type_of(as_dtype(dtype));
   if (!type) return nb::none();
@@ -123,7 +123,7 @@ nb::object dtype_of_sums(nb::handle dtype) {
   return take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number)));
 }
 
-/// False: Python has set an exception.
+/// Loads NumPy's C interface. Returns false if Python has set an exception.
 bool import_numpy() { return PyArray_ImportNumPyAPI() == 0; }
 
 }  // namespace
@@ -133,7 +133,7 @@ NB_MODULE(_core, module) {
   using namespace steadfold::python;
   if (!import_numpy()) raise();
   take_exceptions();
-  nb::set_leak_warnings(false);  // of plans that stand in a module, with a callable that refers to it
+  nb::set_leak_warnings(false);  // plans in a module, with a callable that refers to the module, would be reported
   add_layouts(module);
   add_names(module);
   module.def("examine", &examine, nb::arg("comm").none());

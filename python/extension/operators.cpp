@@ -10,7 +10,7 @@
 namespace steadfold::python {
 namespace {
 
-/// What Python's str() gives.
+/// Returns the result of Python's str().
 std::string shown(nb::handle object) {
   const nb::object text = take(PyObject_Str(object.ptr()));
   const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), nullptr);
@@ -18,7 +18,7 @@ std::string shown(nb::handle object) {
   return bytes;
 }
 
-/// Python calls it Py_IsFinalizing since 3.13, where the stable interface has it, too.
+/// Whether the interpreter is ending. Since Python 3.13 the function is Py_IsFinalizing, also in the stable interface.
 bool is_finalizing() noexcept {
   static const auto asked = [] {
     void* const found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
@@ -54,7 +54,7 @@ UserOperator::~UserOperator() {
 
 int UserOperator::combine(const void* left, const void* right, void* result, std::size_t count, void* context) {
   auto* const self = static_cast<UserOperator*>(context);
-  if (is_finalizing()) return 1;  // the lock is no longer to be had
+  if (is_finalizing()) return 1;  // the lock is no longer available
   const Lock lock;
   try {
     self->combine(static_cast<const char*>(left), static_cast<const char*>(right), static_cast<char*>(result), count);
@@ -79,16 +79,16 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   shape_[0] = count;
   const npy_intp* const shape = shape_.data() + (as_batch ? 0 : 1);
   const int axes = static_cast<int>(shape_.size()) - (as_batch ? 0 : 1);
-  // Arguments are copies: the callable may keep them, and the library's memory is written again.
+  // The arguments are copies, since the callable may keep them and the library writes to its memory again.
   nb::object combined = called(callable_, copy(left, shape, axes), copy(right, shape, axes));
   if (combined.is_none())
     refuse_type("operator %s returned None (a return may be missing), return elements of dtype %S", name_.c_str(),
                 dtype_.ptr());
-  const arithmetic::PromisedEnvironment environment;  // for conversions; the callable ran in the caller's
+  const arithmetic::PromisedEnvironment environment;  // for conversions; the callable ran in the caller's environment
   nb::object array = take(PyArray_FromAny(combined.ptr(), nullptr, 0, 0, 0, nullptr));
   PyArrayObject* const from = as_array(array);
   auto* const own = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
-  // Numbers as NumPy's own functions cast into `out`; of anything else, such as longer texts, nothing may be lost.
+  // Numbers are cast as NumPy's functions cast into `out`. For other types, such as longer texts, nothing may be lost.
   const bool are_numbers = PyTypeNum_ISNUMBER(own->type_num) && PyArray_ISNUMBER(from);
   if (!PyArray_CanCastTypeTo(PyArray_DESCR(from), own, are_numbers ? NPY_SAME_KIND_CASTING : NPY_SAFE_CASTING))
     refuse_type(
@@ -128,7 +128,7 @@ void UserOperator::rethrow() {
 
 namespace {
 
-/// Contiguous, aligned, of NumPy's own byte order.
+/// Makes a contiguous, aligned array in the machine's byte order.
 nb::object rows_of(nb::handle object) {
   const nb::object array = to_array(object);
   return take(PyArray_CheckFromAny(array.ptr(), nullptr, 0, 0,
@@ -159,7 +159,7 @@ sf_operation operation_of(nb::handle name) {
   refuse("operation %R (there are sum, prod, min and max), take one of them or a callable of two arrays", name.ptr());
 }
 
-/// Whether the library has these operations for elements of the type, with results of the type.
+/// Whether the library has these operations for elements and results of the given types.
 bool serves(sf_operation operation, sf_type type) {
   const bool is_complex = type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64;
   return type != SF_F16 && type != SF_BF16 && !(is_complex && (operation == SF_MIN || operation == SF_MAX));
@@ -172,7 +172,7 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   PyArrayObject* const x = as_array(to.x);
   const bool batched = flag(from.batched);
   const bool has_columns = batched && PyArray_NDIM(x) > 1;
-  const int outer = has_columns ? 2 : 1;  // axes that are not an element's own
+  const int outer = has_columns ? 2 : 1;  // the axes before those of an element
   if (PyArray_NDIM(x) < 1) refuse("an array of no axes (the first one counts elements), add it");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);
@@ -221,7 +221,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
     to.call.blocks = to.blocks.data();
     to.call.block_count = to.blocks.size();
     const std::uint64_t own = to.blocks[static_cast<std::size_t>(sf_group_rank(group))];
-    mine = static_cast<npy_intp>(std::min(own, to.call.columns));  // what is too many is refused by the call
+    mine = static_cast<npy_intp>(std::min(own, to.call.columns));  // the call refuses too many elements
   }
   to.results.make(&mine, 1, dtype_of(x));
   return true;

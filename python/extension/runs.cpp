@@ -13,10 +13,10 @@
 namespace steadfold::python {
 namespace {
 
-/// What is made of a call: it runs at once, is started, or is left to plans.
+/// Whether a call runs at once, is started, or is prepared for a plan.
 enum class Mode { run, start, prepare };
 
-/// Throws what a callable threw on this rank, else the exception of the status.
+/// Throws the exception that a callable threw on this rank, else the exception of the status.
 void check_call(const Call& call, sf_status status) {
   if (status != SF_OK && call.user != nullptr) call.user->rethrow();
   check(status);
@@ -24,7 +24,7 @@ void check_call(const Call& call, sf_status status) {
 
 // --- calls that are started, and runs of plans -----------------------------------------------------------------------
 
-/// Something under way, and its results once it has ended.
+/// A call or a run under way, and its results after it has ended.
 class Request {
  public:
   Request(std::unique_ptr<Call> call, sf_group* group, nb::object comm)
@@ -52,7 +52,8 @@ class Request {
   }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
 
-  /// Looks at the clock and at Python's signals between short waits. `look` says whether the end has come.
+  /// Waits in short steps and checks the clock and Python's signals in between. `look` returns whether the end has
+  /// come.
   template <class Look>
   static void wait_for_end(std::optional<double> timeout, const Look& look) {
     constexpr std::uint64_t slice = 100'000'000;
@@ -71,12 +72,12 @@ class Request {
   }
 
  private:
-  /// Whether it has ended.
+  /// Whether the call has ended.
   bool poll(std::uint64_t nanoseconds) {
     if (ended_) return true;
     int done = 0;
     const sf_status status = without_lock([&] { return sf_request_wait_for(request_, nanoseconds, &done); });
-    if (done == 0) check(status);  // refused, as where another thread is at it: the call goes on
+    if (done == 0) check(status);  // refused, for instance since another thread uses it
     if (done != 0) status_ = status;
     return ended_ = done != 0;
   }
@@ -91,8 +92,8 @@ class Request {
 
 // --- plans -----------------------------------------------------------------------------------------------------------
 
-/// An operand of a plan, and what it was when the call was described: the array itself may be reshaped or resized, or
-/// get another dtype, while the plan has it.
+/// An operand of a plan, and its properties when the call was described. While the plan has the array, the program may
+/// reshape or resize it, or change its dtype.
 class Bound {
  public:
   Bound() = default;
@@ -105,13 +106,13 @@ class Bound {
     is_aligned_ = PyArray_ISALIGNED(now);
   }
 
-  /// The array, or one that is given in its place (not None), if that is like the array that was described.
+  /// The array, or an array given in its place (not None), if its properties are those of the described array.
   [[nodiscard]] nb::object or_other(nb::handle given, const char* what) const {
     if (given.is_none()) return array_.is_valid() ? checked(array_, what) : array_;
     if (!array_.is_valid()) refuse("%s for a call that has none, leave them out", what);
     return checked(to_array(given), what);
   }
-  /// Where its elements stand now. Null if there is no array.
+  /// The current address of the elements. Null if there is no array.
   [[nodiscard]] const void* data(const char* what) const {
     return array_.is_valid() ? PyArray_DATA(as_array(checked(array_, what))) : nullptr;
   }
@@ -141,7 +142,7 @@ class Bound {
   bool is_aligned_ = false;
 };
 
-/// A call that plans bind, and its operands.
+/// A call for a plan, and its operands.
 struct Described {
   explicit Described(std::unique_ptr<Call> described)
       : call(std::move(described)), x(call->x), factors(call->factors), mask(call->mask), labels(call->labels) {}
@@ -150,12 +151,12 @@ struct Described {
   Bound x, factors, mask, labels;
 };
 
-/// What Python has of a call until a plan takes it.
+/// A call as Python holds it until a plan takes it.
 struct Prepared {
   std::unique_ptr<Described> call;
 };
 
-/// One call or several, agreed on once and run often.
+/// A plan: one or several calls that are agreed on once and run often.
 class Plan {
  public:
   Plan(const std::vector<Prepared*>& calls, nb::object comm) : comm_(std::move(comm)) {
@@ -226,7 +227,7 @@ class Plan {
   }
 
  private:
-  /// For the length of a call: a plan serves one thread at a time.
+  /// Marks the plan as used for the length of a call, since it serves one thread at a time.
   class Busy {
    public:
     explicit Busy(Plan& plan) : plan_(plan) {
@@ -246,7 +247,7 @@ class Plan {
     void operator()(sf_team* team) const noexcept { sf_team_free(team); }
   };
 
-  /// Without a communicator: a team of one.
+  /// The group of the plan; without a communicator a team of one worker.
   sf_group* own_group() {
     sf_team* made = nullptr;
     sf_group* group = nullptr;
@@ -263,10 +264,11 @@ class Plan {
     for (Prepared* const call : calls) calls_.push_back(std::move(call->call));
     data_.resize(calls_.size());
   }
-  /// `operands`: None, or for every call (x, factors), each an array or None for what was bound.
+  /// `operands`: None, or (x, factors) for every call, each an array, or None for the bound array.
   void prepare(nb::handle operands) {
     try {
-      // By what this rank has asked so far, not by what has happened since: else ranks would differ.
+      // Decided by the calls that this rank has made so far, not by what has happened since; otherwise ranks could
+      // differ.
       if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
       if (is_broken_) refuse("a run of a plan whose last one the transport failed (it never ended), bind another plan");
       read_.clear();
@@ -276,7 +278,7 @@ class Plan {
         const nb::object x = bound.x.or_other(given.is_none() ? nb::none() : nb::object(given[0]), "elements");
         const nb::object factors =
             bound.factors.or_other(given.is_none() ? nb::none() : nb::object(given[1]), "factors");
-        if (ran_) bound.call->results.renew();  // those of the last run are the caller's
+        if (ran_) bound.call->results.renew();  // the caller owns the results of the last run
         const void* const second = factors.is_valid() ? PyArray_DATA(as_array(factors)) : nullptr;
         data_[i] = {PyArray_DATA(as_array(x)), second, bound.call->results.place(), bound.mask.data("a mask"),
                     bound.labels.data("labels")};
@@ -285,11 +287,11 @@ class Plan {
       }
       ran_ = true;
     } catch (...) {
-      status_ = without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });  // on every rank, so that none waits
+      status_ = without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });  // on every rank, so that no rank waits
       throw;
     }
   }
-  /// Throws what a callable of any call threw, else the exception of the status.
+  /// Throws the exception that a callable of any call threw, else the exception of the status.
   void check_all(sf_status status) {
     if (status == SF_OK) return;
     for (const auto& each : calls_)
@@ -305,9 +307,9 @@ class Plan {
   /// Whether no run is under way.
   bool poll(std::uint64_t nanoseconds) {
     if (!under_way_ && status_ == SF_OK) return true;
-    int done = 0;  // at once if no run is under way: the last one has failed, and this says why again
+    int done = 0;  // ends at once if no run is under way: the last run failed, and its error is reported again
     const sf_status status = without_lock([&] { return sf_plan_wait_for(plan_, nanoseconds, &done); });
-    if (done == 0) check(status);  // refused: the run goes on
+    if (done == 0) check(status);  // refused; the run continues
     if (done != 0) status_ = status;
     under_way_ = done == 0;
     return !under_way_;
@@ -318,16 +320,16 @@ class Plan {
   std::unique_ptr<sf_team, FreeTeam> own_team_;
   std::vector<std::unique_ptr<Described>> calls_;
   std::vector<sf_data> data_;
-  std::vector<nb::object> read_;  // by the run under way
+  std::vector<nb::object> read_;  // arrays that the run under way reads
   sf_plan* plan_ = nullptr;
   sf_status status_ = SF_OK;
   bool under_way_ = false, ran_ = false, is_busy_ = false;
-  bool is_broken_ = false;  // a run was given up, and MPI may still read its memory
+  bool is_broken_ = false;  // a run was abandoned, and MPI may still read its memory
 };
 
 // --- one-shot calls --------------------------------------------------------------------------------------------------
 
-/// Runs, starts or keeps a call that `fill` fills; NotImplemented where it returns false.
+/// Runs, starts or prepares a call that `fill` fills. Returns NotImplemented if `fill` returns false.
 template <class Fill>
 nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fill) {
   sf_group* const group = group_of(comm);
@@ -384,7 +386,7 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
   });
 }
 
-/// Options of calls that are not reductions of NumPy's.
+/// The options of calls other than NumPy's reductions.
 Arguments options_of(nb::handle x, nb::handle method, nb::handle layout, nb::handle root, nb::handle schedule) {
   Arguments options{};
   options.x = x;
@@ -416,7 +418,7 @@ nb::object reduce_buffer(int collective, nb::handle buffer, nb::handle operation
   });
 }
 
-/// Tells the other ranks that this one cannot make its call.
+/// Tells the other ranks that this rank cannot make its call.
 void refuse_everywhere(nb::handle comm, const char* text) {
   sf_group* const group = group_of(comm);
   if (group != nullptr) without_lock([&] { return sf_group_refuse(group, SF_INVALID_ARGUMENT, text); });
@@ -427,10 +429,11 @@ void refuse_everywhere(nb::handle comm, const char* text) {
 void add_runs(nb::module_& module) {
   nb::class_<Prepared>(module, "Prepared");
   nb::class_<Request>(module, "Request", "A call under way, made by `start`.")
-      .def("test", &Request::test, "Whether the call has ended. Looks once.")
-      .def("wait", &Request::wait, nb::arg("timeout").none() = nb::none(),
-           "Waits for the end, at most `timeout` seconds (then: TimeoutError, and the call goes on), and returns the "
-           "result.")
+      .def("test", &Request::test, "Returns whether the call has ended. Checks once.")
+      .def(
+          "wait", &Request::wait, nb::arg("timeout").none() = nb::none(),
+          "Waits for the end of the call and returns the result. After `timeout` seconds raises TimeoutError; the call "
+          "continues.")
       .def("__repr__", [](const Request& self) {
         return self.ended() ? "<steadfold.Request: ended>" : "<steadfold.Request: under way>";
       });
@@ -444,7 +447,7 @@ void add_runs(nb::module_& module) {
       .def_prop_ro("schedule", &Plan::schedule)
       .def("trace", &Plan::trace)
       .def("figures", &Plan::figures);
-  // Whatever a caller gives gets into a body, from where other ranks are told: the binding itself refuses nothing.
+  // The bindings accept every argument, so that the body can tell the other ranks of errors.
   module.def("reduce", &reduce, nb::arg("operation"), nb::arg("x").none(), nb::arg("factors").none(),
              nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims").none(), nb::arg("where").none(),
              nb::arg("labels").none(), nb::arg("groups").none(), nb::arg("method").none(), nb::arg("comm").none(),

@@ -1,4 +1,4 @@
-"""Reductions of dask arrays whose bits depend neither on chunks nor on workers, nor on the order in which they end.
+"""Reductions of dask arrays. Their bits do not depend on the chunks, the workers, or the order in which workers finish.
 
 >>> import dask.array as da
 >>> import steadfold.dask as sfd
@@ -6,13 +6,15 @@
 >>> bool(sfd.sum(x) == sfd.sum(x.rechunk(333)))
 True
 
-Functions take dask arrays and give lazy ones: their results have the bits that the function of the same name in steadfold
-gives for the whole array in memory. Every chunk becomes exact sums (`steadfold.Accumulator`), which merge without rounding;
-integers are added as integers. Between tasks an exact sum takes some 50 bytes, more where exponents differ widely, so reduce
-long axes: where every axis that is reduced lies in one chunk, chunks are reduced at once and nothing is merged.
+The functions take dask arrays and return lazy arrays. The results have the same bits as those of the steadfold function
+of the same name for the whole array in memory. Every chunk becomes exact sums (`steadfold.Accumulator`), which are
+merged without rounding; integers are added as integers. An exact sum between tasks takes about 50 bytes, more if the
+exponents differ widely, so reduce long axes. If every reduced axis lies in one chunk, the chunks are reduced at once
+and nothing is merged.
 
-Options are those of steadfold's functions; `split_every` is dask's: how many partial results a task merges. All sums are
-exact: other methods have to know where an element stands. Elements are float32, float64, complex of them, bool or integers.
+The options are those of steadfold's functions. `split_every` is dask's: the number of partial results that a task
+merges. All sums use method exact, since other methods depend on the positions of elements. Elements are float32,
+float64, complex64, complex128, bool or integers.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ _ALL = -1  # all columns of a partial result in one accumulator
 
 @dataclass(frozen=True)
 class _Partial:
-    """What some chunks amount to: the shape of results, and accumulators as bytes by part (0: real, 1: imaginary) and column
-    (_ALL, or one index of the shape in C order; a column of no elements has none)."""
+    """The partial result of some chunks: the shape of the results, and accumulators as bytes, by part (0: real, 1:
+    imaginary) and column (_ALL, or an index of the shape in C order; a column without elements has no accumulator)."""
 
     shape: tuple[int, ...]
     sums: dict[tuple[int, int], bytes]
@@ -55,12 +57,13 @@ class _Partial:
 
 @dataclass(frozen=True)
 class _Task:
-    """What is reduced, and how. Its methods are the tasks of dask's graph, so it has to be pickled: no arrays here."""
+    """The description of a reduction. Its methods are the tasks of dask's graph, so it must be pickled and has no
+    arrays."""
 
     operation: str  # sum, dot, vdot, mean, norm1, norm2
-    elements: np.dtype[Any]  # what x is converted to
+    elements: np.dtype[Any]  # the dtype to which x is converted
     result: np.dtype[Any]
-    names: tuple[str, ...] = ()  # of the operands beside x: factors, where, labels
+    names: tuple[str, ...] = ()  # the operands beside x
     groups: int | None = None
 
     @property
@@ -69,10 +72,10 @@ class _Task:
 
     @property
     def quotients(self) -> bool:
-        """Whether integers end in floating point."""
+        """Whether integers give floating-point results."""
         return self.integers and self.result.kind not in "iu"
 
-    # The reduction of chunks that hold all that is reduced.
+    # Reduces chunks that hold all reduced elements.
 
     def whole(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> Any:
         _check_masks(x, *others)
@@ -83,7 +86,7 @@ class _Task:
             return _reductions.norm(x, int(self.operation[-1]), axis, self.result, keepdims, where)
         if self.operation == "mean":
             return _reductions.mean(x, axis, self.result, None, keepdims, where)
-        if factors is not None and self.operation == "vdot":  # a chunk of factors may be stretched, as factors are
+        if factors is not None and self.operation == "vdot":  # a chunk of factors may need to be broadcast
             return _operations.vdot(x, np.broadcast_to(factors, x.shape), axis, self.result, keepdims, where)
         return _reductions.sum(x, axis, self.result, None, keepdims, where, weights=factors)
 
@@ -106,7 +109,7 @@ class _Task:
             found = _elements.integer_quotients(found, self.operation == "mean", self.result)
         return _as_results(found if keepdims else np.squeeze(found, axis=axis))
 
-    # Everything else: partial results are accumulators.
+    # All other types: partial results are accumulators.
 
     def chunk(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> _Partial:
         _check_masks(x, *others)
@@ -156,7 +159,7 @@ class _Task:
         return _as_results(np.expand_dims(result, axis) if keepdims else result)
 
     def _rounded(self, found: _Partial, part: int) -> Array:
-        """The results of a part. A sum of nothing is +0.0, a mean of nothing NaN."""
+        """The results of a part. Without elements a sum is +0.0 and a mean NaN."""
         component = np.empty(0, self.result).real.dtype
         values = np.zeros(found.shape, component)
         if self.operation == "mean":
@@ -191,7 +194,7 @@ def _check_masks(*operands: Any) -> None:
 
 
 def _flat(parts: Any) -> Iterator[Any]:
-    """dask gives one partial result, or lists of lists of them."""
+    """The partial results in the argument of a dask task: one, or lists of lists of them."""
     if isinstance(parts, list):
         for part in parts:
             yield from _flat(part)
@@ -222,7 +225,7 @@ def _all_columns(left: Array, right: Array | None, where: Array | None, shape: t
 
 
 def _by_column(left: Array, right: Array | None, where: Array, shape: tuple[int, ...]) -> Sums:
-    """Where a mask differs between columns, they have different numbers of rows."""
+    """One accumulator for every column, since a mask may select different numbers of rows in different columns."""
     for column, index in enumerate(np.ndindex(shape)):
         at = (..., *index)
         if where[at].any():
@@ -232,7 +235,7 @@ def _by_column(left: Array, right: Array | None, where: Array, shape: tuple[int,
 
 
 def _by_label(left: Array, right: Array | None, where: Array | None, labels: Array, groups: int) -> Sums:
-    """One accumulator for every group that has elements here."""
+    """One accumulator for every group that has elements in this chunk."""
     chosen = labels >= 0 if where is None else (labels >= 0) & where
     found = labels[chosen]
     if found.size == 0:
@@ -252,7 +255,7 @@ def _by_label(left: Array, right: Array | None, where: Array | None, labels: Arr
 
 
 def _task(operation: str, x: Any, dtype: Any, factors: Any = None) -> _Task:
-    """Which dtypes elements and results have: those of steadfold's functions."""
+    """Chooses the dtypes of elements and results, as steadfold's functions do."""
     kind, given = x.dtype.kind, x.dtype.newbyteorder("=")
     if kind not in "biufc" or (kind == "f" and x.dtype.itemsize not in (4, 8)) or (kind == "c" and x.dtype.itemsize > 16):
         raise TypeError(f"chunks of dtype {x.dtype} (sums are of float32, float64, complex of them, and integers), convert them")
@@ -293,7 +296,7 @@ def _axes(axis: Axis, count: int) -> tuple[int, ...]:
 
 
 def _reduce(task: _Task, x: Any, axis: Axis, keepdims: bool, split_every: Any, **others: Any) -> Any:
-    """The graph: chunks to partial results, these merged by da.reduction."""
+    """Makes the graph: tasks that reduce chunks to partial results, and da.reduction, which merges them."""
     given = {name: _as_dask(other) for name, other in others.items() if other is not None}
     _check_masks(*(getattr(operand, "_meta", None) for operand in (x, *given.values())))
     for name, other in given.items():
@@ -325,7 +328,8 @@ def _as_it_is(part: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _check_shapes(name: str, other: Any, x: Any) -> None:
-    """Other operands are stretched to the elements. Sizes that dask does not know are compared in the tasks."""
+    """Checks that an operand can be broadcast to the elements. Sizes that dask does not know are compared in the
+    tasks."""
     fits = other.ndim <= x.ndim and all(
         mine == theirs or mine == 1 or np.isnan(mine) or np.isnan(theirs)
         for mine, theirs in zip(reversed(other.shape), reversed(x.shape))
@@ -336,30 +340,31 @@ def _check_shapes(name: str, other: Any, x: Any) -> None:
 
 
 def _check_partners(name: str, other: Any, x: Any) -> None:
-    """Refuses one number, or a vector of one, that would be stretched to all elements of an axis."""
+    """Refuses a single number, or a vector of one number, that would be broadcast along an axis."""
     if x.ndim > 0 and other.shape in ((), (1,)) and (other.ndim == 0 or x.shape[-1] != 1):
         raise ValueError(f"{name} of 1 number for axes of {x.shape[-1]} elements (each has a partner), give as many: "
                          f"da.broadcast_to({name}, x.shape)")
 
 
 def _as_dask(x: Any) -> Any:
-    """A dask array of what has elements; dask stacks lists of dask arrays."""
+    """A dask array of any object with elements; dask stacks lists of dask arrays."""
     is_sequence = isinstance(x, (list, tuple)) and not any(dask.base.is_dask_collection(row) for row in x)
     return da.asarray(_convert.as_array(x) if is_sequence else x)
 
 
 def sum(x: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *, weights: Any = None,
         split_every: Any = None) -> Any:
-    """The sum of the elements, or with `weights` of products, correctly rounded; integers wrap, or with a `dtype` of floating
-    point are rounded once. `where` and `weights` are arrays, of dask or NumPy, that are broadcast to `x`."""
+    """The sum of the elements, or of the products with `weights`, correctly rounded. Integers wrap; with a
+    floating-point `dtype` their exact sum is rounded once. `where` and `weights` are dask or NumPy arrays that are
+    broadcast to `x`."""
     x, factors = _as_dask(x), None if weights is None else _as_dask(weights)
     return _reduce(_task("sum", x, dtype, factors), x, axis, keepdims, split_every, factors=factors, where=where)
 
 
 def dot(x: Any, y: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *,
         split_every: Any = None) -> Any:
-    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast along
-    other axes; one number is not."""
+    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast
+    to the shape of `x`, but a single number is not."""
     x, y = _as_dask(x), _as_dask(y)
     _check_partners("y", y, x)
     return _reduce(_task("dot", x, dtype, y), x, axis, keepdims, split_every, factors=y, where=where)
@@ -375,15 +380,15 @@ def vdot(x: Any, y: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = 
 
 def mean(x: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *,
          split_every: Any = None) -> Any:
-    """The mean of the elements: exact sums, divided and rounded once. NaN where there are no elements."""
+    """The mean of the elements: exact sums, divided and rounded once. NaN if there are no elements."""
     x = _as_dask(x)
     return _reduce(_task("mean", x, dtype), x, axis, keepdims, split_every, where=where)
 
 
 def norm(x: Any, ord: float = 2, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None, *,
          split_every: Any = None) -> Any:
-    """A norm of the elements as one vector: `ord` is 2 (the root of the sum of squares, rounded once), or, of real elements,
-    1."""
+    """A norm of the elements as one vector. `ord` is 2 (the square root of the sum of squares, rounded once) or, for
+    real elements, 1."""
     x = _as_dask(x)
     if ord not in ((2,) if x.dtype.kind == "c" else (1, 2)):
         raise ValueError(f"norm of ord {ord!r} for elements of {x.dtype} (there are 2 and, for real elements, 1), take one of them")
@@ -392,8 +397,9 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, dtype: Any = None, keepdims:
 
 def sum_by(x: Any, labels: Any, groups: int, dtype: Any = None, where: Any = None, *, weights: Any = None,
            split_every: Any = None) -> Any:
-    """The sum of every group, correctly rounded: an array of `groups` elements in one chunk. `labels`, integers that are
-    broadcast to the elements, say which group an element belongs to: 0 to groups - 1, or below 0 to none."""
+    """The sum of every group, correctly rounded: an array of `groups` elements in one chunk. `labels` are integers that
+    are broadcast to the elements. The label of an element is the number of its group, 0 to groups - 1; an element with
+    a negative label belongs to no group."""
     x, labels = _as_dask(x), _as_dask(labels)
     _check_partners("labels", labels, x)
     if groups < 1:
