@@ -1,28 +1,28 @@
-! Steadfold from Fortran: reductions that give the same bits for every number of ranks, every distribution, every
-! algorithm and MPI library.
+! Steadfold for Fortran: reductions that give the same bits for every number of ranks, every distribution, every
+! algorithm and every MPI library.
 !
-! Arrays are of any rank and shape: whole ones, sections with any strides, with halos, scalars. They are read where they
-! stand. `comm` is an MPI communicator, of mpi_f08 or an integer; every rank of it calls, and gets the result. Without
-! `comm` a call is this process's own. Types: real and complex of 4 and 8 bytes, integers of 4 and 8 bytes; masks are
-! logicals of 1 to 8 bytes, labels integers.
+! Arrays have any rank and shape: whole arrays, sections with any strides or halos, scalars. They are read in place.
+! `comm` is an MPI communicator, of mpi_f08 or an integer; every rank of it makes the call and gets the result. Without
+! `comm` a call reduces the elements of this process alone. Types: real and complex of 4 and 8 bytes, integers of 4 and
+! 8 bytes; masks are logicals of 1 to 8 bytes, labels are integers.
 !
 !   array     the elements of this rank; it is only read
 !   x         the first factors; it is only read
 !   y         the second factors, of the type and shape of `x`; it is only read
-!   result    the variable that gets the result
-!   comm      the communicator, or a type(sf_group): every rank of it calls. Without it the call is this process's own
-!   where     a mask: elements that it leaves out are never combined, whatever they are. Its dimensions are the first
-!             ones of the array; a dimension that it lacks, or that has one index, is repeated
-!   weight    factors of the elements, in products that are not rounded. Of the array's type; repeated as a mask is
-!   keep      the dimensions that the result has, as `dim` of the intrinsic sum has the one that it has not: results are
-!             in the order of these dimensions. Without `keep` there is one result
+!   result    the variable that receives the result
+!   comm      the communicator, or a type(sf_group): every rank makes the call. Without it the call is local
+!   where     a mask: elements that it leaves out are never combined, whatever their values. Its dimensions are the
+!             first dimensions of the array; a dimension that is missing, or has one index, is repeated
+!   weight    factors of the elements, of the array's type; the products are not rounded. Repeated as a mask is
+!   keep      the dimensions that the result keeps, in this order (`dim` of the intrinsic sum is the dimension that
+!             its result lacks). Without `keep` there is one result
 !   options   text such as 'method=binned, bins=4, threads=2': names and values of sf_call_set (steadfold_names.h)
-!   layout    which elements of the whole job this rank has, a type(sf_layout); methods that keep no order need none
-!   ierr      0, or an sf_status; sf_error_message() has the text. Without `ierr` a failure prints the text, and calls
-!             the communicator's error handler, which as a rule ends the program
+!   layout    which elements of the whole job this rank has, a type(sf_layout); not needed by methods without an order
+!   ierr      0, or an sf_status; sf_error_message() has the text. Without `ierr` a failure prints the text and calls
+!             the communicator's error handler, which by default ends the program
 !
-! This file is installed as source: compile it with the compiler of your program, link steadfold_fortran. It has little
-! but interfaces of functions in C, which read the compiler's array descriptors.
+! This file is installed as source: compile it with the compiler of your program, and link steadfold_fortran. It
+! consists mostly of interfaces of C functions, which read the compiler's array descriptors.
 module steadfold
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, c_float_complex, c_funptr, c_int, &
                                          c_int32_t, c_int64_t, c_ptr, c_size_t, c_f_pointer
@@ -48,52 +48,55 @@ module steadfold
   public :: sf_allocate, sf_list_size, sf_list_name, sf_list_text, sf_list_find
   public :: sf_error_message, sf_version_text, sf_mpi_library, sf_operator
 
-  ! A reduction that all ranks have agreed on, to be run often: made by sf_plan_sum and its like, freed by sf_free. A
-  ! copy made by `=` is the same plan; once one of them is freed, the use of any is an error.
+  ! A plan: a reduction that all ranks have agreed on, and that is run often. Made by sf_plan_sum and similar calls,
+  ! freed by sf_free. A copy made by `=` is the same plan; after one copy is freed, using any copy is an error.
   type, bind(c) :: sf_plan
     private
     integer(c_int64_t) :: handle = 0
   end type
 
-  ! Exact sums that a program keeps, adds to, and rounds when it wants to: in any order, on any thread and rank the same.
-  ! Made when something is first added. A value as numbers are: `=` copies the sums, also those of arrays and of types
-  ! that have accumulators among their components, and what a procedure declares is freed with its other variables. All
-  ! calls but sf_merge_ranks are this process's own; one thread at a time changes an accumulator.
+  ! Exact sums as objects: a program keeps them, adds to them, and rounds them when it needs a result. The order of
+  ! additions, threads and ranks do not change the results. The sums are made when something is first added. An
+  ! accumulator behaves like a number: `=` copies the sums, also for arrays of accumulators and for types with
+  ! accumulators as components, and local variables are freed with the procedure. All calls except sf_merge_ranks are
+  ! local. Only one thread at a time may change an accumulator.
   type :: sf_accumulator
     private
     integer(c_int64_t), allocatable :: state(:)
   end type
 
-  ! Threads that reduce together, of this process or of all ranks. A copy made by `=` is the same team; once one of them
-  ! is freed, the use of any is an error.
+  ! A team: threads of this process, or of all ranks, that reduce with each other. A copy made by `=` is the same team;
+  ! after one copy is freed, using any copy is an error.
   type, bind(c) :: sf_team
     private
     integer(c_int64_t) :: handle = 0
   end type
 
-  ! One thread's place in a team: it stands wherever a communicator does. It lasts as long as the team; its use after
-  ! that is an error.
+  ! The group of one thread of a team, or of a communicator. Pass it in place of a communicator. It lives as long as the
+  ! team or the communicator; using it afterwards is an error.
   type, bind(c) :: sf_group
     private
     integer(c_int64_t) :: handle = 0
   end type
 
-  ! A call that was started and has not ended. A copy made by `=` is the same call; once one of them has heard its end,
-  ! the use of another is an error.
+  ! A started call that has not ended. A copy made by `=` is the same call; after the end was reported through one copy,
+  ! using another copy is an error.
   type, bind(c) :: sf_request
     private
     integer(c_int64_t) :: handle = 0
   end type
 
-  ! Which elements of the whole job a rank has; made by sf_layout_intervals and its like, freed by sf_free. It never
-  ! changes. A copy made by `=` is the same layout; once one of them is freed, the use of any is an error.
+  ! A layout: says which elements of the whole job a rank has. Made by sf_layout_intervals and similar calls, freed by
+  ! sf_free. It never changes. A copy made by `=` is the same layout; after one copy is freed, using any copy is an
+  ! error.
   type, bind(c) :: sf_layout
     private
     integer(c_int64_t) :: handle = 0
   end type
 
-  ! What sf_describe finds: each number rounded once. NaN is what has too few elements; all numbers if an element is NaN.
-  ! Indices count from 1, as those of sf_minloc; 0 without elements.
+  ! The result of sf_describe; each number is rounded once. A number is NaN if there are too few elements to define it;
+  ! all numbers are NaN if an element is NaN. Indices count from 1, as in sf_minloc; they are 0 if there are no
+  ! elements.
   type, bind(c) :: sf_statistics
     integer(c_int64_t) :: count
     real(c_double) :: min
@@ -104,8 +107,9 @@ module steadfold
   end type
 
   interface
-    ! The sum of all elements, or one for every index of the dimensions in `keep`, by the method `exact` for real
-    ! numbers: correctly rounded. `result` has the array's type, or a wider one, and the shape of what is kept.
+    ! Computes the sum of all elements, or one sum for every index of the dimensions in `keep`. Real and complex sums
+    ! use method `exact`: they are correctly rounded. `result` has the array's type, or a wider one, and the shape of
+    ! the kept dimensions.
     subroutine sf_sum(array, result, comm, keep, weight, where, options, ierr, layout) bind(c, name="sf_fortran_sum")
       import :: c_char, c_int, sf_layout
       type(*), dimension(..), intent(in) :: array
@@ -118,9 +122,10 @@ module steadfold
       type(sf_layout), intent(in), optional :: layout
     end subroutine
 
-    ! Sums of groups: `labels`, of the array's shape or repeated as a mask is (but one number is not), name the group of
-    ! every element, from 1 to the last extent of `result`. Those with a label below 1 belong to none. `result` has the
-    ! shape of what is kept and then the groups.
+    ! Computes the sums of groups of elements. `labels` gives the group of every element, 1 to the last extent of
+    ! `result`; an element with a label below 1 belongs to no group. `labels` has the array's shape or is repeated as a
+    ! mask is (except a single label). The shape of `result` is that of the kept dimensions, followed by the number of
+    ! groups.
     subroutine sf_sum_by(array, labels, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_sum_by")
       import :: c_char, c_int, sf_layout
@@ -134,9 +139,9 @@ module steadfold
       type(sf_layout), intent(in), optional :: layout
     end subroutine
 
-    ! Any operation by its name (those of SF_LIST_OPERATIONS that make numbers: 'product', 'abs_sum', 'sum_squares',
-    ! 'dot', ...), with all that sf_sum takes. `weight` are the other factors; with them 'sum' is a sum of products, and
-    ! 'mean' a weighted one.
+    ! Makes any operation by its name: the operations of SF_LIST_OPERATIONS whose results are numbers ('product',
+    ! 'abs_sum', 'sum_squares', 'dot', ...), with all arguments of sf_sum. `weight` has the second factors; with it
+    ! 'sum' is a sum of products, and 'mean' a weighted mean.
     subroutine sf_combine(array, operation, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_combine")
       import :: c_char, c_int, sf_layout
@@ -150,7 +155,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Any operation by its name, as sf_combine, over groups that `labels` name, as in sf_sum_by.
+    ! Makes any operation by its name, as sf_combine, for groups of elements given by `labels`, as in sf_sum_by.
     subroutine sf_combine_by(array, labels, operation, result, comm, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_combine_by")
       import :: c_char, c_int, sf_layout
@@ -164,8 +169,9 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! The least value, and the lowest index that has it: that of the element in the whole job, counted from 1 in
-    ! Fortran's order of elements, on from rank to rank or as the layout says. A NaN wins. With `keep` both are arrays.
+    ! Finds the smallest value and the lowest index that has it. The index is that of the element in the whole job,
+    ! counted from 1 in Fortran's order of elements: in rank order, or as the layout says. If an element is NaN, the
+    ! value is NaN. With `keep` both results are arrays.
     subroutine sf_minloc(array, value, index, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_minloc")
       import :: c_char, c_int, c_int64_t, sf_layout
@@ -179,7 +185,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! The greatest value, and the lowest index that has it, as in sf_minloc.
+    ! Finds the largest value and the lowest index that has it, as sf_minloc.
     subroutine sf_maxloc(array, value, index, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_maxloc")
       import :: c_char, c_int, c_int64_t, sf_layout
@@ -193,7 +199,8 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Count, extremes, mean, variances and deviations in one pass: into one type(sf_statistics), or an array of them.
+    ! Computes the number of elements, the extremes, the mean, the variances and the deviations in one pass, into one
+    ! type(sf_statistics) or an array of them.
     subroutine sf_describe(array, statistics, comm, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_describe")
       import :: c_char, c_int, sf_layout
@@ -208,9 +215,9 @@ module steadfold
     end subroutine
   end interface
 
-  ! MPI's shape: combines the elements of all ranks place by place, as MPI_Allreduce in place. `operation` is a name such
-  ! as 'sum', 'product', 'min', 'max', or c_funloc(op), for elements of any type without allocatable parts. The bits
-  ! depend on the number of ranks, and on nothing else.
+  ! Combines the elements of all ranks position by position, in MPI's shape and in place, as MPI_Allreduce does.
+  ! `operation` is a name such as 'sum', 'product', 'min' or 'max'; or c_funloc(op), for elements of any type without
+  ! allocatable components. The bits depend only on the number of ranks.
   interface sf_allreduce
     subroutine sf_allreduce_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_allreduce")
       import :: c_char, c_int
@@ -229,7 +236,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  ! MPI's shape, as sf_allreduce: rank r gets what the `values` of ranks 0 to r give.
+  ! Combines as sf_allreduce does, but rank r gets the combined `values` of ranks 0 to r.
   interface sf_scan
     subroutine sf_scan_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_scan")
       import :: c_char, c_int
@@ -248,8 +255,8 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  ! MPI's shape, as sf_allreduce: rank r gets what the `values` of the ranks below r give. Rank 0 gets nothing: its `values`
-  ! stay.
+  ! Combines as sf_allreduce does, but rank r gets the combined `values` of the ranks below r. On rank 0 `values` stays
+  ! unchanged.
   interface sf_exscan
     subroutine sf_exscan_name(values, operation, comm, options, ierr) bind(c, name="sf_fortran_exscan")
       import :: c_char, c_int
@@ -269,8 +276,8 @@ module steadfold
     end subroutine
   end interface
 
-  ! MPI's shape: combines the elements of all ranks place by place, as sf_allreduce. Rank r gets those of its block:
-  ! blocks(r + 1) of them, after those of the lower ranks. Without `blocks` all ranks get equally many.
+  ! Combines as sf_allreduce does, and gives every rank a block of the result: rank r gets blocks(r + 1) elements, which
+  ! follow those of the lower ranks. Without `blocks` all blocks are equal.
   interface sf_reduce_scatter
     subroutine sf_reduce_scatter_name(values, result, operation, comm, blocks, options, ierr) &
       bind(c, name="sf_fortran_reduce_scatter")
@@ -297,9 +304,10 @@ module steadfold
   end interface
 
   interface
-    ! Combines elements of any type without allocatable parts by an operator of your own, in the binary tree over all
-    ! elements, those of lower ranks first: operator = c_funloc(multiply), a bind(c) function as sf_operator. `result` is
-    ! of the same type. `context` is what the operator gets.
+    ! Combines elements of any type without allocatable components by your own operator, in the binary tree over all
+    ! elements; the elements of lower ranks come first. `operator` is c_funloc(multiply), where multiply is a bind(c)
+    ! function with the interface sf_operator. `result` has the type of the elements. `context` is passed to the
+    ! operator.
     subroutine sf_reduce(array, result, operator, comm, options, ierr, layout, context) &
       bind(c, name="sf_fortran_reduce")
       import :: c_char, c_funptr, c_int, c_ptr, sf_layout
@@ -315,8 +323,8 @@ module steadfold
   end interface
 
   abstract interface
-    ! result(i) = left(i) op right(i) for the `count` elements at these addresses, left before right; 0, or any other
-    ! number for failure. `result` may be the memory of `left`.
+    ! Combines result(i) = left(i) op right(i) for the `count` elements at these addresses, in this order of operands.
+    ! Returns 0 for success, any other number for failure. `result` may be the memory of `left`.
     function sf_operator(left, right, result, count, context) bind(c) result(failed)
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), value :: left, right, result, context
@@ -325,10 +333,11 @@ module steadfold
     end function
   end interface
 
-  include "steadfold_operations.inc" ! constants, and reductions whose results are values: sf_dot, sf_norm2, sf_min, ...
+  include "steadfold_operations.inc" ! constants, and reductions that return values: sf_dot, sf_norm2, sf_min, ...
 
-  ! The variance: the sum of squared distances from the mean, divided by the number of elements less `ddof`, 0 or 1
-  ! (0 if it is not given); rounded once. Too few elements, or a NaN or infinity among them: NaN.
+  ! Computes the variance: the sum of the squared distances from the mean, divided by the number of elements minus
+  ! `ddof`, which is 0 (the default) or 1; rounded once. NaN if there are too few elements, or if an element is NaN or
+  ! infinite.
   interface sf_var
     function sf_var_f64(array, comm, ddof, where, options, ierr, layout) bind(c, name="sf_fortran_var_f64") result(value)
       import :: c_char, c_double, c_int, sf_layout
@@ -354,15 +363,16 @@ module steadfold
     end function
   end interface
 
-  ! Started calls go on while the program computes, and sf_wait or sf_test end them. Every rank starts the same calls in
-  ! the same order; each may end them in any. A request that has ended is empty, and may be used again.
+  ! Started calls proceed while the program computes; sf_wait or sf_test end them. Every rank starts the same calls in
+  ! the same order; each rank may end its calls in any order. A request whose call has ended is empty and may be used
+  ! again.
   !
-  ! Arrays, masks and results are used until the call has ended. They are variables that stay where they are: expressions,
-  ! constants, sections with vector subscripts, and arguments with intent(in), which may be any of these, do not compile.
-  ! Declare them `asynchronous` where the call is started and where it ends. What is wrong with the arguments on any rank
-  ! is heard by sf_wait, on all.
+  ! Arrays, masks and results are used until the call has ended. They must be variables that stay at their addresses:
+  ! expressions, constants, sections with vector subscripts, and arguments with intent(in), which may be any of these, do
+  ! not compile. Declare the variables `asynchronous` where the call is started and where it ends. If the arguments are
+  ! wrong on any rank, sf_wait reports the error on all ranks.
   interface
-    ! Starts what sf_sum does.
+    ! Starts the call sf_sum.
     subroutine sf_start_sum(array, result, comm, request, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_sum")
       import :: c_char, c_int, sf_layout, sf_request
@@ -375,7 +385,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_sum_by does.
+    ! Starts the call sf_sum_by.
     subroutine sf_start_sum_by(array, labels, result, comm, request, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_sum_by")
       import :: c_char, c_int, sf_layout, sf_request
@@ -388,7 +398,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_combine does.
+    ! Starts the call sf_combine.
     subroutine sf_start_combine(array, operation, result, comm, request, keep, weight, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_combine")
       import :: c_char, c_int, sf_layout, sf_request
@@ -403,7 +413,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_combine_by does.
+    ! Starts the call sf_combine_by.
     subroutine sf_start_combine_by(array, labels, operation, result, comm, request, keep, weight, where, &
       options, ierr, layout) &
       bind(c, name="sf_fortran_start_combine_by")
@@ -419,7 +429,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_dot does.
+    ! Starts the call sf_dot.
     subroutine sf_start_dot(x, y, result, comm, request, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_dot")
       import :: c_char, c_int, sf_layout, sf_request
@@ -431,7 +441,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_minloc does.
+    ! Starts the call sf_minloc.
     subroutine sf_start_minloc(array, value, index, comm, request, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_minloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_request
@@ -445,7 +455,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_maxloc does.
+    ! Starts the call sf_maxloc.
     subroutine sf_start_maxloc(array, value, index, comm, request, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_maxloc")
       import :: c_char, c_int, c_int64_t, sf_layout, sf_request
@@ -459,7 +469,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_describe does.
+    ! Starts the call sf_describe.
     subroutine sf_start_describe(array, statistics, comm, request, keep, where, options, ierr, layout) &
       bind(c, name="sf_fortran_start_describe")
       import :: c_char, c_int, sf_layout, sf_request
@@ -472,7 +482,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Starts what sf_reduce does.
+    ! Starts the call sf_reduce.
     subroutine sf_start_reduce(array, result, operator, comm, request, options, ierr, layout, context) &
       bind(c, name="sf_fortran_start_reduce")
       import :: c_char, c_funptr, c_int, c_ptr, sf_layout, sf_request
@@ -485,7 +495,7 @@ module steadfold
       type(sf_layout), intent(in), optional :: layout
       type(c_ptr), intent(in), optional :: context
     end subroutine
-    ! A barrier: done on no rank before every rank has called, or started, it.
+    ! Waits at a barrier, which ends on no rank before every rank has called or started it.
     subroutine sf_barrier(comm, ierr) bind(c, name="sf_fortran_barrier")
       import :: c_int
       type(*), dimension(..), intent(in) :: comm
@@ -498,8 +508,8 @@ module steadfold
       type(sf_request), intent(inout) :: request
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Which elements, first to last, this rank has if those of rank 0, `rows` of them, come first, then those of rank 1,
-    ! and so on; and how many there are in all.
+    ! Finds the elements, `first` to `last`, of this rank if the `rows` elements of rank 0 come first, then those of
+    ! rank 1, and so on. `element_count` receives the number of elements of all ranks.
     subroutine sf_rank_order(rows, comm, first, last, element_count, ierr) bind(c, name="sf_fortran_rank_order")
       import :: c_int, c_int64_t
       integer(c_int64_t), intent(in) :: rows
@@ -508,7 +518,7 @@ module steadfold
       integer(c_int64_t), intent(inout), optional :: element_count
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Starts sf_rank_order: its results are there when the request has ended.
+    ! Starts the call sf_rank_order. Its results are written when the request has ended.
     subroutine sf_start_rank_order(rows, comm, first, last, request, element_count, ierr) &
       bind(c, name="sf_fortran_start_rank_order")
       import :: c_int, c_int64_t, sf_request
@@ -519,7 +529,7 @@ module steadfold
       integer(c_int64_t), intent(inout), asynchronous, target, optional :: element_count
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! sf_bind, started: sf_wait for the request, then run the plan.
+    ! Starts the call sf_bind. Call sf_wait for the request, then run the plan.
     subroutine sf_start_bind(plan, comm, request, ierr) bind(c, name="sf_fortran_start_bind")
       import :: c_int, sf_plan, sf_request
       type(sf_plan), intent(inout) :: plan
@@ -528,7 +538,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  ! Starts what sf_allreduce does.
+  ! Starts the call sf_allreduce.
   interface sf_start_allreduce
     subroutine sf_start_allreduce_name(values, operation, comm, request, options, ierr) &
       bind(c, name="sf_fortran_start_allreduce")
@@ -551,7 +561,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  ! Starts what sf_scan does.
+  ! Starts the call sf_scan.
   interface sf_start_scan
     subroutine sf_start_scan_name(values, operation, comm, request, options, ierr) &
       bind(c, name="sf_fortran_start_scan")
@@ -574,7 +584,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  ! Starts what sf_exscan does.
+  ! Starts the call sf_exscan.
   interface sf_start_exscan
     subroutine sf_start_exscan_name(values, operation, comm, request, options, ierr) &
       bind(c, name="sf_fortran_start_exscan")
@@ -597,7 +607,7 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
     end subroutine
   end interface
-  ! Starts what sf_reduce_scatter does.
+  ! Starts the call sf_reduce_scatter.
   interface sf_start_reduce_scatter
     subroutine sf_start_reduce_scatter_name(values, result, operation, comm, request, blocks, options, ierr) &
       bind(c, name="sf_fortran_start_reduce_scatter")
@@ -623,11 +633,11 @@ module steadfold
     end subroutine
   end interface
 
-  ! Plans. Collective, as the calls that have the same arguments. What a plan is made with stays where it is until the
-  ! plan is freed: variables with the attribute `target`. Expressions, such as a mask `f > 0`, and what else a compiler
-  ! would copy do not compile: arrays are intent(inout) for that alone, as those of calls that are started.
-  ! Without `comm` nothing is agreed on yet: the reduction is added to the plan, which becomes a bundle. sf_bind makes all
-  ! ranks agree on it; its reductions share every message.
+  ! Plans. Collective, as the calls with the same arguments. The arguments with which a plan is made must stay at their
+  ! addresses until the plan is freed: they are variables with the attribute `target`. Expressions, such as a mask `f >
+  ! 0`, and other arguments that a compiler would copy do not compile; only for this check the arrays are intent(inout),
+  ! as in started calls. Without `comm` nothing is agreed on yet: the reduction is added to the plan, which becomes a
+  ! bundle. sf_bind makes all ranks agree on the bundle; its reductions share every message.
   interface
     ! Makes a plan of sf_sum; without `comm`, adds it to a bundle.
     subroutine sf_plan_sum(plan, array, result, comm, keep, weight, where, options, ierr, layout) &
@@ -726,35 +736,35 @@ module steadfold
       integer(c_int), intent(out), optional :: ierr
       type(sf_layout), intent(in), optional :: layout
     end subroutine
-    ! Makes all ranks agree on a bundle: a plan whose reductions were given without `comm`. Collective.
+    ! Makes all ranks agree on a bundle, that is, a plan whose reductions were added without `comm`. Collective.
     subroutine sf_bind(plan, comm, ierr) bind(c, name="sf_fortran_bind")
       import :: c_int, sf_plan
       type(sf_plan), intent(inout) :: plan
       type(*), dimension(..), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Reduces what stands in the arrays now.
+    ! Runs a plan: reduces the current elements of its arrays.
     subroutine sf_run(plan, ierr) bind(c, name="sf_fortran_run")
       import :: c_int, sf_plan
       type(sf_plan), intent(inout) :: plan
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Starts a run, which sf_wait or sf_test end: the program computes meanwhile, and leaves the arrays alone.
+    ! Starts a run, which sf_wait or sf_test ends. Meanwhile the program computes, and must not use the arrays.
     subroutine sf_start(plan, ierr) bind(c, name="sf_fortran_start")
       import :: c_int, sf_plan
       type(sf_plan), intent(inout) :: plan
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! How reduction number `reduction` of a bundle, counted from 1, ended in the last run: where some had no elements, the
-    ! run is SF_EMPTY, and the results of the others are valid.
+    ! Tells how one reduction of a bundle ended in the last run. `reduction` counts from 1. If some reductions had no
+    ! elements, the run is SF_EMPTY, and the results of the others are valid.
     subroutine sf_bundle_status(plan, reduction, ierr) bind(c, name="sf_fortran_bundle_status")
       import :: c_int, sf_plan
       type(sf_plan), intent(in) :: plan
       integer(c_int), intent(in) :: reduction
       integer(c_int), intent(out) :: ierr
     end subroutine
-    ! What the last run cost this rank: messages, their bytes and, of a plan that is traced, the messages on the longest
-    ! chain before this rank was done.
+    ! Tells the cost of the last run on this rank: messages, their bytes and, if the plan is traced, the length of the
+    ! longest chain of dependent messages before this rank was done.
     subroutine sf_plan_figures(plan, messages, bytes, rounds, ierr) bind(c, name="sf_fortran_plan_figures")
       import :: c_int, c_int64_t, sf_plan
       type(sf_plan), intent(in) :: plan
@@ -762,7 +772,7 @@ module steadfold
       integer(c_int), intent(out) :: rounds
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Traces a plan's runs (on = 1), or does so no more (0).
+    ! Turns the tracing of a plan's runs on (on = 1) or off (on = 0).
     subroutine sf_plan_trace(plan, on, ierr) bind(c, name="sf_fortran_plan_trace")
       import :: c_int, sf_plan
       type(sf_plan), intent(inout) :: plan
@@ -771,8 +781,9 @@ module steadfold
     end subroutine
   end interface
 
-  ! Waits for the end of a run, or of a call, or at most that many seconds: then `done` is 1 if it has ended, else 0, and
-  ! the call is made again. An empty request has ended. Where this is refused, what is under way goes on.
+  ! Waits for the end of a run or of a started call, at most the given number of seconds. `done` is 1 if it has ended,
+  ! else 0; then make the call again. An empty request counts as ended. If the wait is refused, the run or call
+  ! continues.
   interface sf_wait
     subroutine sf_wait_plan(plan, seconds, done, ierr) bind(c, name="sf_fortran_wait")
       import :: c_double, c_int, sf_plan
@@ -788,7 +799,7 @@ module steadfold
     end subroutine
   end interface
 
-  ! Looks once, and moves on all that is under way.
+  ! Checks once whether a run or a started call has ended, and advances all calls under way.
   interface sf_test
     subroutine sf_test_plan(plan, done, ierr) bind(c, name="sf_fortran_test")
       import :: c_int, sf_plan
@@ -804,7 +815,7 @@ module steadfold
     end subroutine
   end interface
 
-  ! Accumulators in C, which get what a type(sf_accumulator) holds. How they are changed or rounded:
+  ! Accumulators in C, which receive the state of a type(sf_accumulator). The ways to change or round them:
   integer(c_int), parameter :: added = 0, taken_away = 1, copied = 2, cleared = 0, negated = 1
   integer(c_int), parameter :: to_sum = 0, to_mean = 1, to_root = 2
   interface
@@ -873,7 +884,7 @@ module steadfold
       type(*), dimension(..), intent(in) :: bytes
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Merges accumulators that are packed, of one shape.
+    ! Merges packed accumulators of the same shape.
     subroutine sf_merge_packed(from, into, ierr) bind(c, name="sf_fortran_merge_packed")
       import :: c_int
       type(*), dimension(..), intent(in) :: from
@@ -895,10 +906,10 @@ module steadfold
     end subroutine
   end interface
 
-  ! Teams. With `comm` the team has the workers of all ranks, `workers` on this one: one thread of every rank calls, MPI
-  ! was initialised with MPI_THREAD_FUNNELED at least, and worker 0 is the thread that may call MPI.
+  ! Teams. With `comm` a team has the workers of all ranks, `workers` of them on this rank. One thread of every rank
+  ! calls; MPI must be initialised with MPI_THREAD_FUNNELED at least, and worker 0 must be the thread that may call MPI.
   interface
-    ! Makes a team of `workers` threads; sf_free gives it back.
+    ! Makes a team of `workers` threads. Free it with sf_free.
     subroutine sf_team_create(team, workers, comm, ierr) bind(c, name="sf_fortran_team_create")
       import :: c_int, sf_team
       type(sf_team), intent(inout) :: team
@@ -906,8 +917,8 @@ module steadfold
       type(*), dimension(..), intent(in), optional :: comm
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The place of worker 0, 1, ..., as omp_get_thread_num counts them, for one thread. The first reduction waits until
-    ! every worker makes one.
+    ! Gives one thread the group of its worker. Workers count from 0, as omp_get_thread_num does. The first reduction
+    ! waits until every worker has made one.
     subroutine sf_team_member(team, worker, group, ierr) bind(c, name="sf_fortran_team_member")
       import :: c_int, sf_group, sf_team
       type(sf_team), intent(in) :: team
@@ -915,15 +926,16 @@ module steadfold
       type(sf_group), intent(inout) :: group
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The longest that a call may wait for other workers of this process, in seconds; 0: for ever. To be set before any
-    ! worker makes a call: one that waits longer fails (SF_TRANSPORT_FAILED), and the team is of no more use.
+    ! Sets the longest time, in seconds, that a call waits for other workers of this process; 0: without limit. Set it
+    ! before any worker makes a call. A call that waits longer fails with SF_TRANSPORT_FAILED, and the team cannot be
+    ! used any more.
     subroutine sf_team_set_timeout(team, seconds, ierr) bind(c, name="sf_fortran_team_set_timeout")
       import :: c_double, c_int, sf_team
       type(sf_team), intent(in) :: team
       real(c_double), intent(in) :: seconds
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Binds the calling thread to the worker's core; before its first call.
+    ! Binds the calling thread to the worker's core. Call it before the worker's first reduction.
     subroutine sf_team_bind(team, worker, ierr) bind(c, name="sf_fortran_team_bind")
       import :: c_int, sf_team
       type(sf_team), intent(in) :: team
@@ -932,28 +944,28 @@ module steadfold
     end subroutine
   end interface
 
-  ! Layouts. Without one elements are anywhere, or in rank order where the method needs an order.
+  ! Layouts. Without a layout the elements have no indices, or are in rank order if the method needs an order.
   interface
-    ! The indices do not matter: for exact, binned and plain reductions.
+    ! Makes a layout without indices, for exact, binned and plain reductions.
     subroutine sf_layout_anywhere(layout, ierr) bind(c, name="sf_fortran_layout_anywhere")
       import :: c_int, sf_layout
       type(sf_layout), intent(inout) :: layout
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The elements of a rank come after those of the lower ranks.
+    ! Makes the layout in rank order: the elements of a rank follow those of the lower ranks.
     subroutine sf_layout_rank_order(layout, ierr) bind(c, name="sf_fortran_layout_rank_order")
       import :: c_int, sf_layout
       type(sf_layout), intent(inout) :: layout
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! One row per rank, as in MPI.
+    ! Makes the layout with one row per rank, as in MPI.
     subroutine sf_layout_row_per_rank(layout, ierr) bind(c, name="sf_fortran_layout_row_per_rank")
       import :: c_int, sf_layout
       type(sf_layout), intent(inout) :: layout
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Elements first(i) to last(i), counted from 1, in the order of memory: one interval, or a list. `element_count`: how
-    ! many the whole job has, if that is to be checked.
+    ! Makes a layout of intervals, one or a list: elements first(i) to last(i), counted from 1, in the order of memory.
+    ! `element_count` is the number of elements of the whole job, if it is to be checked.
     subroutine sf_layout_intervals(layout, first, last, element_count, ierr) bind(c, name="sf_fortran_layout_intervals")
       import :: c_int, c_int64_t, sf_layout
       type(sf_layout), intent(inout) :: layout
@@ -961,11 +973,12 @@ module steadfold
       integer(c_int64_t), intent(in), optional :: element_count
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! A rule: an array of one to three dimensions, whose indices are dealt to the ranks along each dimension in blocks of
-    ! blocks(d), round and round, from rank first(d), counted from 0, on. Without `blocks` (or where one is 0) each rank
-    ! gets one block. ranks(d) are how many ranks there are along a dimension; 0, for one of them: as many as the others
-    ! leave. Without `ranks` all are along the last dimension. The first dimension is the fastest, of elements and of
-    ! ranks. The same on all ranks.
+    ! Makes the layout of an array of one to three dimensions that is distributed over a grid of ranks by a rule. Along
+    ! each dimension d the indices are cut into blocks of blocks(d); rank first(d), counted from 0, gets the first
+    ! block, the next rank the next, and so on, and after the last rank comes rank 0. Without `blocks`, or if one is 0,
+    ! each rank gets one block. ranks(d) is the number of ranks along a dimension; 0, for one of them: it follows from
+    ! the others. Without `ranks` all ranks are along the last dimension. The first dimension varies fastest, for
+    ! elements and for ranks. All ranks must give the same rule.
     subroutine sf_layout_grid(layout, extents, ranks, blocks, first, ierr) bind(c, name="sf_fortran_layout_grid")
       import :: c_int, sf_layout
       type(sf_layout), intent(inout) :: layout
@@ -975,9 +988,9 @@ module steadfold
     end subroutine
   end interface
 
-  ! Groups of ranks: `comm` is a communicator, or the group of a team's worker.
+  ! Groups of ranks. `comm` is a communicator, or the group of a team's worker.
   interface
-    ! A communicator as a group: it stands wherever the communicator does, and lives as long. The first use of a
+    ! Gives the group of a communicator. Pass it in place of the communicator; it lives as long. The first use of a
     ! communicator is collective.
     subroutine sf_group_of(comm, group, ierr) bind(c, name="sf_fortran_group_of")
       import :: c_int, sf_group
@@ -985,13 +998,13 @@ module steadfold
       type(sf_group), intent(inout) :: group
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! This rank's number, from 0 on; -1 of what is no group.
+    ! Returns this rank's number, counted from 0; -1 if `comm` is not a group.
     function sf_group_rank(comm) bind(c, name="sf_fortran_group_rank") result(rank)
       import :: c_int
       type(*), dimension(..), intent(in) :: comm
       integer(c_int) :: rank
     end function
-    ! How many ranks there are; -1 of what is no group.
+    ! Returns the number of ranks; -1 if `comm` is not a group.
     function sf_group_size(comm) bind(c, name="sf_fortran_group_size") result(size)
       import :: c_int
       type(*), dimension(..), intent(in) :: comm
@@ -1002,7 +1015,7 @@ module steadfold
       type(*), dimension(..), intent(in) :: comm
       type(c_ptr) :: text
     end function
-    ! Starts (on = 1) or ends (0) a thread that moves on what is under way while the program computes. SF_UNSUPPORTED
+    ! Starts (on = 1) or ends (0) a thread that advances calls under way while the program computes. SF_UNSUPPORTED
     ! unless MPI was initialised with MPI_THREAD_MULTIPLE. Local.
     subroutine sf_progress_thread(comm, on, ierr) bind(c, name="sf_fortran_progress_thread")
       import :: c_int
@@ -1010,28 +1023,27 @@ module steadfold
       integer(c_int), intent(in) :: on
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! How many workers a team has on this process; -1 of no team.
+    ! Returns the number of workers of a team on this process; -1 if there is no team.
     function sf_team_size(team) bind(c, name="sf_fortran_team_size") result(size)
       import :: c_int, sf_team
       type(sf_team), intent(in) :: team
       integer(c_int) :: size
     end function
-    ! `bytes` of memory, all zero, that ranks on one node reduce in place: give it a shape by c_f_pointer, and back by
-    ! sf_free. Returns an sf_status.
+    ! Allocates `bytes` bytes of memory, all zero, in which ranks on one node reduce in place. Give the memory a shape
+    ! with c_f_pointer, and free it with sf_free. Returns an sf_status.
     function sf_allocate(bytes, memory) bind(c, name="sf_allocate") result(status)
       import :: c_int, c_int64_t, c_ptr
       integer(c_int64_t), value :: bytes
       type(c_ptr), intent(inout) :: memory
       integer(c_int) :: status
     end function
-    ! How many entries a list has: one of SF_LIST_SCHEDULES and its like, of what the library knows by name; 0 if there is
-    ! no such list.
+    ! Returns the number of entries of a list of names, such as SF_LIST_SCHEDULES; 0 if there is no such list.
     function sf_list_size(list) bind(c, name="sf_fortran_list_size") result(size)
       import :: c_int
       integer(c_int), intent(in) :: list
       integer(c_int) :: size
     end function
-    ! The number of the entry of that name, counted from 1.
+    ! Returns the number, counted from 1, of the entry with a name.
     subroutine sf_list_find(list, name, entry, ierr) bind(c, name="sf_fortran_list_find")
       import :: c_char, c_int
       integer(c_int), intent(in) :: list
@@ -1066,9 +1078,9 @@ module steadfold
     end function
   end interface
 
-  ! Gives back what a plan, an accumulator, a team, a layout or memory of sf_allocate holds, and leaves it empty. Nothing
-  ! happens to an empty one, or to a copy of what was freed. The call of a request that has not ended goes on, and uses
-  ! its arrays; nobody hears its end.
+  ! Frees a plan, an accumulator, a team, a layout, or memory of sf_allocate, and leaves the variable empty. Does
+  ! nothing for an empty variable, or a copy of a freed one. If the call of a request has not ended, it continues and
+  ! uses its arrays; its end is not reported.
   interface sf_free
     subroutine sf_free_plan(plan) bind(c, name="sf_fortran_free_plan")
       import :: sf_plan
@@ -1111,8 +1123,8 @@ module steadfold
 
 contains
 
-  ! Adds all elements, doubles or floats, to one sum, or to one for every index kept. With `weight` products are added,
-  ! from the first addition on or never. A mask has none of the dimensions that are kept.
+  ! Adds all elements, of kind 8 or 4, to one sum, or to one sum for every kept index. With `weight` products are added;
+  ! an accumulator takes either only products or only elements. A mask must not have a kept dimension.
   subroutine sf_add(accumulator, array, keep, weight, where, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(*), dimension(..), intent(in) :: array
@@ -1121,7 +1133,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call c_change(accumulator%state, array, keep, weight, where, added, ierr)
   end subroutine
-  ! As if it had never been added.
+  ! Subtracts elements, as if they had never been added.
   subroutine sf_subtract(accumulator, array, keep, weight, where, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(*), dimension(..), intent(in) :: array
@@ -1130,55 +1142,56 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call c_change(accumulator%state, array, keep, weight, where, taken_away, ierr)
   end subroutine
-  ! Adds to `into` all that was added to `from`.
+  ! Adds the sums of `from` to `into`.
   subroutine sf_merge(into, from, ierr)
     type(sf_accumulator), intent(inout) :: into
     type(sf_accumulator), intent(in) :: from
     integer(c_int), intent(out), optional :: ierr
     call c_unite(into%state, from%state, added, ierr)
   end subroutine
-  ! Takes from `accumulator` all that was added to `from`.
+  ! Subtracts the sums of `from` from `accumulator`.
   subroutine sf_unmerge(accumulator, from, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(sf_accumulator), intent(in) :: from
     integer(c_int), intent(out), optional :: ierr
     call c_unite(accumulator%state, from%state, taken_away, ierr)
   end subroutine
-  ! Makes the accumulator of every rank the sum of those of all ranks. Collective. On every rank something has been
-  ! added, an array of no elements perhaps.
+  ! Replaces the accumulator of every rank by the sum of the accumulators of all ranks. Collective. On every rank
+  ! something must have been added before, for instance an array without elements.
   subroutine sf_merge_ranks(accumulator, comm, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(*), dimension(..), intent(in) :: comm
     integer(c_int), intent(out), optional :: ierr
     call c_merge_ranks(accumulator%state, comm, ierr)
   end subroutine
-  ! Makes it one of nothing, of the same shape.
+  ! Resets an accumulator to no elements; the shape stays.
   subroutine sf_clear(accumulator, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     integer(c_int), intent(out), optional :: ierr
     call c_turn(accumulator%state, cleared, ierr)
   end subroutine
-  ! Changes the sign of the sums, and of the number of rows.
+  ! Changes the sign of the sums and of the number of rows.
   subroutine sf_negate(accumulator, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     integer(c_int), intent(out), optional :: ierr
     call c_turn(accumulator%state, negated, ierr)
   end subroutine
-  ! Makes `to` equal to `from`, which is not empty; `to` is empty or of the same shape. Else as `=`.
+  ! Copies `from`, which must not be empty, into `to`, which is empty or has the same shape. Otherwise the same as `=`.
   subroutine sf_copy(from, to, ierr)
     type(sf_accumulator), intent(in) :: from
     type(sf_accumulator), intent(inout) :: to
     integer(c_int), intent(out), optional :: ierr
     call c_unite(to%state, from%state, copied, ierr)
   end subroutine
-  ! How the sums of two accumulators stand to each other, before any rounding: -1, 0 or 1 for each; 2 with a NaN.
+  ! Compares the exact sums of two accumulators: -1, 0 or 1 for each pair of sums (less, equal, greater); 2 if one is
+  ! NaN.
   subroutine sf_compare(a, b, orders, ierr)
     type(sf_accumulator), intent(in) :: a, b
     integer(c_int), dimension(..), intent(inout) :: orders
     integer(c_int), intent(out), optional :: ierr
     call c_compare(a%state, b%state, orders, ierr)
   end subroutine
-  ! How many sums there are, how many rows were added, and whether they are products (1) or not (0).
+  ! Tells the number of sums, the number of rows added, and whether the sums are sums of products (1) or not (0).
   subroutine sf_shape(accumulator, columns, rows, has_products, ierr)
     type(sf_accumulator), intent(in) :: accumulator
     integer(c_int64_t), intent(out), optional :: columns, rows
@@ -1186,49 +1199,52 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call c_shape(accumulator%state, columns, rows, has_products, ierr)
   end subroutine
-  ! The sums, each rounded once: into one number, or into an array of one for every index kept. The accumulator stays.
+  ! Rounds each sum once and writes it to a number, or to an array with one element for every kept index. The
+  ! accumulator is unchanged.
   subroutine sf_total(accumulator, result, ierr)
     type(sf_accumulator), intent(in) :: accumulator
     type(*), dimension(..), intent(inout) :: result
     integer(c_int), intent(out), optional :: ierr
     call c_round(accumulator%state, to_sum, result, ierr)
   end subroutine
-  ! The sums divided by the number of rows added, likewise.
+  ! Writes the sums divided by the number of rows, rounded once, in the same way.
   subroutine sf_average(accumulator, result, ierr)
     type(sf_accumulator), intent(in) :: accumulator
     type(*), dimension(..), intent(inout) :: result
     integer(c_int), intent(out), optional :: ierr
     call c_round(accumulator%state, to_mean, result, ierr)
   end subroutine
-  ! The roots of the sums, of accumulators of products: into one number or an array, as sf_total.
+  ! Writes the square roots of sums of products, rounded once, to a number or an array, as sf_total does.
   subroutine sf_root(accumulator, result, ierr)
     type(sf_accumulator), intent(in) :: accumulator
     type(*), dimension(..), intent(inout) :: result
     integer(c_int), intent(out), optional :: ierr
     call c_round(accumulator%state, to_root, result, ierr)
   end subroutine
-  ! How many bytes a packed accumulator takes: as many for all of a shape. 0 of an empty one.
+  ! Returns the size of a packed accumulator in bytes, equal for all accumulators of a shape. 0 for an empty
+  ! accumulator.
   function sf_packed_size(accumulator) result(size)
     type(sf_accumulator), intent(in) :: accumulator
     integer(c_int64_t) :: size
     size = c_packed_size(accumulator%state)
   end function
-  ! Bytes for messages, sf_packed_size of them. What is packed can be merged as it is, by sf_merge_packed.
+  ! Writes the packed accumulator, for messages: sf_packed_size bytes. sf_merge_packed merges packed accumulators.
   subroutine sf_pack(accumulator, bytes, ierr)
     type(sf_accumulator), intent(in) :: accumulator
     type(*), dimension(..), intent(inout) :: bytes
     integer(c_int), intent(out), optional :: ierr
     call c_pack(accumulator%state, bytes, ierr)
   end subroutine
-  ! Makes the accumulator what bytes say that were packed from one of its shape.
+  ! Replaces the accumulator by a packed accumulator of the same shape.
   subroutine sf_unpack(accumulator, bytes, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(*), dimension(..), intent(in) :: bytes
     integer(c_int), intent(out), optional :: ierr
     call c_unpack(accumulator%state, bytes, ierr)
   end subroutine
-  ! Bytes for a restart file, the same on every machine: into an array of any type, whose first `size` bytes they take.
-  ! If they are more than it has, `ierr` is SF_INVALID_ARGUMENT, and `size` says how many there are.
+  ! Writes the bytes for a restart file, which are the same on every machine, to an array of any type. `size` receives
+  ! their number; the first `size` bytes of the array are used. If the array is too small, `ierr` is
+  ! SF_INVALID_ARGUMENT.
   subroutine sf_write(accumulator, bytes, size, ierr)
     type(sf_accumulator), intent(in) :: accumulator
     type(*), dimension(..), intent(inout) :: bytes
@@ -1236,7 +1252,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call c_write(accumulator%state, bytes, size, ierr)
   end subroutine
-  ! Makes the accumulator, an empty one, of exactly these bytes.
+  ! Makes an empty accumulator equal to the one that sf_write wrote; takes exactly the written bytes.
   subroutine sf_read(accumulator, bytes, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(*), dimension(..), intent(in) :: bytes
@@ -1248,39 +1264,39 @@ contains
     if (allocated(accumulator%state)) deallocate (accumulator%state)
   end subroutine
 
-  ! What went wrong in this thread's last call that failed: "problem (why), suggestion".
+  ! Returns the text of this thread's last failing call: "problem (why), suggestion".
   function sf_error_message() result(message)
     character(len=:), allocatable :: message
     message = text_at(c_error_text())
   end function
 
-  ! Major.minor.patch.
+  ! Returns the version of the library as major.minor.patch.
   function sf_version_text() result(version)
     character(len=:), allocatable :: version
     version = text_at(c_version())
   end function
 
-  ! The name and version of the MPI library.
+  ! Returns the name and version of the MPI library.
   function sf_mpi_library() result(name)
     character(len=:), allocatable :: name
     name = text_at(c_mpi_library())
   end function
 
-  ! How bytes move between the ranks of a group: 'mpi', 'shared', 'shared+mpi' or 'rma'.
+  ! Returns how bytes move between the ranks of a group: 'mpi', 'shared', 'shared+mpi' or 'rma'.
   function sf_group_transport(comm) result(name)
     type(*), dimension(..), intent(in) :: comm
     character(len=:), allocatable :: name
     name = text_at(c_group_transport(comm))
   end function
 
-  ! The name of a list's entry, and what there is to know of it: heading = 'about' is there for all, others are those of
-  ! sf_list_text (steadfold_names.h).
+  ! Returns the name of an entry of a list. Entries count from 1.
   function sf_list_name(list, entry) result(name)
     integer(c_int), intent(in) :: list, entry
     character(len=:), allocatable :: name
     name = text_at(c_list_name(list, entry))
   end function
-  ! What an entry of a list is, in words.
+  ! Returns the text about an entry of a list under a heading. Every entry has the heading 'about'; sf_list_text
+  ! (steadfold_names.h) names the others.
   function sf_list_text(list, entry, heading) result(text)
     integer(c_int), intent(in) :: list, entry
     character(kind=c_char, len=*), intent(in) :: heading
@@ -1288,13 +1304,13 @@ contains
     text = text_at(c_list_text(list, entry, heading))
   end function
 
-  ! What was agreed for a plan, in a few lines, and its schedule. No text without a plan.
+  ! Returns a readable description of what the ranks agreed on for a plan, a few lines of text. Empty without a plan.
   function sf_plan_text(plan) result(text)
     type(sf_plan), intent(in) :: plan
     character(len=:), allocatable :: text
     text = text_at(c_plan_text(plan))
   end function
-  ! The name of the schedule in force.
+  ! Returns the name of the schedule in use.
   function sf_plan_schedule(plan) result(name)
     type(sf_plan), intent(in) :: plan
     character(len=:), allocatable :: name
