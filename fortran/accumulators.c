@@ -1,14 +1,14 @@
-/* Accumulators that steadfold.f90 declares: exact sums as values. A type(sf_accumulator) holds an allocatable array of
- * integers, a head and the packed sums, which Fortran copies and frees with the variable; a call unpacks them.
- * Rank order: none, sums are exact. Cost: that of the accumulator in C, and per column some 100 ns to pack and merge
- * (sf_add) or to unpack and pack. */
+/* The accumulators of steadfold.f90: exact sums as values. A type(sf_accumulator) holds an allocatable array of
+ * integers with a head and the packed sums. Fortran copies and frees the array with the variable; a call unpacks the
+ * sums. Rank order: none, sums are exact. Cost: that of the accumulator in C, and per column about 100 ns to pack and
+ * merge (sf_add) or to unpack and pack. */
 #include "call.h"
 #include "steadfold/steadfold_accumulator.h"
 
-/* Not allocated: an accumulator to which nothing was ever added. */
+/* The state of an accumulator. Not allocated if nothing was ever added. */
 typedef CFI_cdesc_t State;
 
-/* As in steadfold.f90. */
+/* The numbers are those in steadfold.f90. */
 enum { added, taken_away, copied };
 enum { cleared, negated };
 enum { to_sum, to_mean, to_root };
@@ -35,7 +35,7 @@ static sf_status no_memory_for(uint64_t columns) {
                 (unsigned long long)columns);
 }
 
-/* Allocates as many words, unless there are. */
+/* Allocates `words` words, unless the state has them. */
 static sf_status allocate(State* state, uint64_t words) {
   const CFI_index_t first = 1, last = (CFI_index_t)words;
   if (!is_empty(state) && state->dim[0].extent == last) return SF_OK;
@@ -43,7 +43,7 @@ static sf_status allocate(State* state, uint64_t words) {
   return CFI_allocate(state, &first, &last, 0) == CFI_SUCCESS ? SF_OK : no_memory_for(words);
 }
 
-/* Makes the state that of an accumulator. */
+/* Stores an accumulator in the state. */
 static sf_status store(const sf_accumulator* from, State* state) {
   const uint64_t size = sf_accumulator_packed_size(from);
   Head head;
@@ -58,7 +58,7 @@ static sf_status require_made(const State* state) {
   return is_empty(state) ? wrong("an empty accumulator (nothing was ever added to it), call sf_add") : SF_OK;
 }
 
-/* An accumulator of the state, which the caller frees; NULL after a failure. */
+/* Makes an accumulator of the state, which the caller frees; NULL after a failure. */
 static sf_status unpack(const State* state, sf_accumulator** to) {
   const sf_accumulator_shape shape = head_of(state).shape;
   sf_status status = require_made(state);
@@ -67,17 +67,16 @@ static sf_status unpack(const State* state, sf_accumulator** to) {
   return status == SF_OK ? sf_accumulator_unpack(*to, packed_of(state), packed_size(state)) : status;
 }
 
-/* Stores what was changed, and frees it. */
+/* Stores a changed accumulator in the state, after a success, and frees it. */
 static sf_status store_if(sf_status status, sf_accumulator* changed, State* state) {
   if (status == SF_OK) status = store(changed, state);
   sf_accumulator_free(changed);
   return status;
 }
 
-/* --- what changes them -----------------------------------------------------------------------------------------------
- */
+/* --- calls that change accumulators ------------------------------------------------------------------------------ */
 
-/* The arrays of an addition, and the shape of an accumulator that is made for them. */
+/* Takes the arrays of an addition, and the shape of an accumulator for them. */
 static sf_status take_terms(const Arguments* from, Translated* to, sf_accumulator_shape* shape) {
   int i;
   sf_status status = sf_call_init(&to->call, sizeof to->call);
@@ -109,8 +108,8 @@ static sf_status add_packed(const sf_accumulator* terms, State* state) {
   return status;
 }
 
-/* Terms are added to an accumulator of their own, whose packed sums are merged, which takes half the time of unpacking
- * the state; where it may be full, to that. */
+/* Adds or subtracts terms. They are added to a separate accumulator, whose packed sums are merged into the state; this
+ * takes half the time of unpacking the state. If the state may be full, it is unpacked. */
 void sf_fortran_change(State* state, Argument array, Argument keep, Argument weight, Argument where, int how,
                        int* ierr) {
   const Arguments from = {.array = array, .factors = weight, .keep = keep, .where = where};
@@ -137,7 +136,8 @@ static sf_status unite_made(sf_accumulator* into, const sf_accumulator* from, in
   return how == taken_away ? sf_accumulator_unmerge(into, from) : sf_accumulator_assign(into, from);
 }
 
-/* Merges, unmerges or copies. What was never added to is nothing, but neither to take from nor to copy. */
+/* Merges, unmerges or copies. An empty accumulator changes nothing if it is merged; it is an error to subtract from it
+ * or to copy it. */
 void sf_fortran_unite(State* into, const State* from, int how, int* ierr) {
   sf_accumulator *own = NULL, *other = NULL;
   sf_status status = SF_OK;
@@ -155,7 +155,7 @@ void sf_fortran_unite(State* into, const State* from, int how, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-/* Clears or negates. What was never added to stays so. */
+/* Clears or negates. An empty accumulator stays empty. */
 void sf_fortran_turn(State* state, int how, int* ierr) {
   sf_accumulator* own = NULL;
   sf_status status = SF_OK;
@@ -179,10 +179,9 @@ void sf_fortran_merge_ranks(State* state, Argument comm, int* ierr) {
   settle(status, comm, ierr);
 }
 
-/* --- what reads them -------------------------------------------------------------------------------------------------
- */
+/* --- calls that read accumulators -------------------------------------------------------------------------------- */
 
-/* -1, 0 or 1 for every column, 2 where one of them is NaN. */
+/* Writes -1, 0 or 1 for every column, 2 if one of the two sums is NaN. */
 void sf_fortran_compare(const State* a, const State* b, Argument orders, int* ierr) {
   const uint64_t columns = head_of(a).shape.columns;
   sf_accumulator *left = NULL, *right = NULL;
@@ -206,7 +205,7 @@ void sf_fortran_compare(const State* a, const State* b, Argument orders, int* ie
   settle(status, NULL, ierr);
 }
 
-/* Nothing was added to an empty one. */
+/* Writes the shape. An empty accumulator has no columns and no rows. */
 void sf_fortran_shape(const State* state, int64_t* columns, int64_t* rows, int* has_products, int* ierr) {
   const Head head = head_of(state);
   if (columns != NULL) *columns = (int64_t)head.shape.columns;
@@ -215,7 +214,7 @@ void sf_fortran_shape(const State* state, int64_t* columns, int64_t* rows, int* 
   settle(SF_OK, NULL, ierr);
 }
 
-/* The sums, the means or the roots, into an array of one element for every column. */
+/* Writes the sums, the means or the square roots to an array of one element for every column. */
 void sf_fortran_round(const State* state, int how, Argument result, int* ierr) {
   static const sf_operation operations[] = {[to_sum] = SF_SUM, [to_mean] = SF_MEAN, [to_root] = SF_NORM2};
   const uint64_t columns = head_of(state).shape.columns;
@@ -241,8 +240,7 @@ void sf_fortran_round(const State* state, int how, Argument result, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-/* --- bytes -----------------------------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------------------------- */
 
 static sf_status require_bytes(Argument bytes) {
   return is_contiguous(bytes) ? SF_OK
@@ -252,7 +250,7 @@ static sf_status require_bytes(Argument bytes) {
 }
 static uint64_t size_of(Argument bytes) { return count_of(bytes) * bytes->elem_len; }
 
-/* Bytes for a file into an array of bytes; `size` is how many there are. */
+/* Writes the bytes for a file to an array; `size` receives their number. */
 void sf_fortran_write(const State* state, Argument bytes, int64_t* size, int* ierr) {
   uint64_t needed = 0;
   sf_accumulator* own = NULL;
@@ -273,7 +271,7 @@ void sf_fortran_read(State* state, Argument bytes, int* ierr) {
   settle(store_if(status, own, state), NULL, ierr);
 }
 
-/* Packed: bytes for messages, of one size for all accumulators of a shape. */
+/* Returns the size of a packed accumulator, which is equal for all accumulators of a shape. */
 int64_t sf_fortran_packed_size(const State* state) { return (int64_t)packed_size(state); }
 
 static sf_status require_packed(const State* state, Argument bytes) {

@@ -1,5 +1,5 @@
-/* A reduction as Fortran asks for it, as a call of the C interface.
- * Rank order: Fortran's order of elements, the first index fastest. Cost: some 20 ns. */
+/* A reduction that Fortran asks for as a call of the C interface. Rank order: Fortran's order of elements, the first
+ * index fastest. Cost: about 20 ns. */
 #ifndef STEADFOLD_FORTRAN_CALL_H
 #define STEADFOLD_FORTRAN_CALL_H
 
@@ -10,7 +10,7 @@
 /* Several arguments as one argument of a macro. */
 #define LIST(...) __VA_ARGS__
 
-/* A call as Fortran made it. Where `name` is given it is that of the operation. */
+/* A call as Fortran made it. `name`, if given, is the name of the operation. */
 typedef struct Arguments {
   sf_operation operation;
   sf_collective collective;
@@ -20,17 +20,17 @@ typedef struct Arguments {
   void* context;
 } Arguments;
 
-/* And as C makes it, with what it points to. */
+/* The call of the C interface, with the data that it points to. */
 typedef struct Translated {
   sf_call call;
   sf_arrays arrays;
   char options[512];
   const void *first, *second;
-  uint64_t shape[SF_MOST_AXES + 1]; /* of the results, in Fortran's order */
+  uint64_t shape[SF_MOST_AXES + 1]; /* the shape of the results, in Fortran's order */
   int32_t rank;
 } Translated;
 
-/* In lists of names, such as guarantees, blanks may stand behind commas. */
+/* Removes blanks, which may follow the commas in lists of names such as guarantees. */
 static inline void remove_blanks(char* text) {
   char* to = text;
   for (; *text != '\0'; ++text)
@@ -38,7 +38,7 @@ static inline void remove_blanks(char* text) {
   *to = '\0';
 }
 
-/* What arguments say, such as the type of elements, is no option: memory would be taken for what it is not. */
+/* Refuses options that arguments determine, such as the type of elements: memory would be read as another type. */
 static inline sf_status refuse_what_arguments_say(const char* option, int are_vectors) {
   size_t entry = 0;
   const char* said = "";
@@ -48,7 +48,7 @@ static inline sf_status refuse_what_arguments_say(const char* option, int are_ve
                 option);
 }
 
-/* Those that an option may ask for: another one has results of another length. */
+/* Checks that an option asks only for a collective whose result has as many elements as the vector. */
 static inline sf_status require_elements_of_all(sf_collective collective) {
   if (collective == SF_REDUCE || collective == SF_SCAN || collective == SF_EXSCAN) return SF_OK;
   return wrong("option 'collective' (of elements it is reduce, scan or exscan), call sf_reduce_scatter instead");
@@ -102,7 +102,7 @@ static inline sf_status take_operation(Argument name, sf_call* call) {
   return status;
 }
 
-/* With weights a sum is one of products, and a mean a weighted one. */
+/* Sets the operation. With weights a sum is a sum of products, and a mean a weighted mean. */
 static inline sf_status find_operation(const Arguments* from, sf_call* call) {
   sf_status status = SF_OK;
   call->operation = from->operation;
@@ -112,7 +112,7 @@ static inline sf_status find_operation(const Arguments* from, sf_call* call) {
   return status;
 }
 
-/* Where an option ends: at a comma, unless what follows has no name, as in 'require=ranks,layout'. */
+/* Returns the end of an option: a comma, unless the text after the comma has no name, as in 'require=ranks,layout'. */
 static inline char* end_of_option(char* option) {
   char* end = option + strcspn(option, ",");
   while (*end == ',') {
@@ -124,7 +124,8 @@ static inline char* end_of_option(char* option) {
   return end;
 }
 
-/* 'name=value, name=value'. Some values, such as a schedule, are pointed to: the text stays as long as the call. */
+/* Sets the options of a text 'name=value, name=value'. The text must stay as long as the call, since some values, such
+ * as a schedule, are pointers to it. */
 static inline sf_status take_options(Argument options, int are_vectors, Translated* to) {
   sf_status status = SF_OK;
   char* option = to->options;
@@ -149,7 +150,7 @@ static inline int kept_dimension(Argument keep, uint64_t i) {
   return *(const int*)((const char*)keep->base_addr + (CFI_index_t)i * stride);
 }
 
-/* `keep` is a dimension, or a list of ascending ones. */
+/* Takes `keep`, a dimension or a list of ascending dimensions. */
 static inline sf_status take_kept(Argument keep, Argument array, Translated* to) {
   uint64_t i;
   int before = 0;
@@ -168,7 +169,7 @@ static inline sf_status take_kept(Argument keep, Argument array, Translated* to)
   return SF_OK;
 }
 
-/* "2, 3": in Fortran's order. */
+/* Writes a shape as "2, 3", in Fortran's order. */
 static inline const char* shape_text(Argument a, char* text, size_t room) {
   size_t used = 0;
   int i;
@@ -178,7 +179,7 @@ static inline const char* shape_text(Argument a, char* text, size_t room) {
   return text;
 }
 
-/* Whether it can be repeated to the shape of the elements. C would tell the extents in its own order. */
+/* Checks that an operand can be repeated to the shape of the elements. C would report the extents in its own order. */
 static inline sf_status require_stretches(Argument operand, const char* what, Argument elements) {
   char own[400], others[400];
   const int skipped = elements->rank - operand->rank;
@@ -195,7 +196,7 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
       what, shape_text(operand, own, sizeof own), shape_text(elements, others, sizeof others));
 }
 
-/* One label is not repeated to a vector; along other dimensions labels are. */
+/* Checks labels. A single label is not repeated to a vector; along other dimensions labels are repeated. */
 static inline sf_status require_labels(Argument labels, Argument elements) {
   char shape[400];
   const int is_one = labels->rank == 0 || (labels->rank == 1 && labels->dim[0].extent == 1);
@@ -214,7 +215,8 @@ static inline sf_status take_mask(Argument where, Translated* to) {
   return take_array(where, "masks", SF_BYTES, &to->arrays.mask);
 }
 
-/* Labels begin with 1 here and with 0 in C, which counts one group more: nobody asks for the first one's results. */
+/* Takes labels. They count from 1 here and from 0 in C, so the call has one more group, number 0, whose results are not
+ * used. */
 static inline sf_status take_labels(Argument labels, Argument result, Translated* to) {
   sf_type type = SF_BYTES;
   if (labels == NULL) return SF_OK;
@@ -234,8 +236,8 @@ static inline int takes_factors(sf_operation operation) {
          operation == SF_SAMPLE_COVARIANCE;
 }
 
-/* Contiguous elements that have one result are given as rows, which calls of C repeat the fastest; not where arrays are
- * refused. */
+/* Whether the elements can be passed as rows: contiguous elements with one result, for which calls of C are fastest.
+ * Not if an array would be refused. */
 static inline int are_rows(const Arguments* from, sf_operation operation) {
   const int has_unread = operation == SF_MASKED_SUM || (from->factors != NULL && !takes_factors(operation));
   return !has_unread && from->keep == NULL && from->where == NULL && from->labels == NULL &&
@@ -258,7 +260,7 @@ static inline sf_status take_arrays(const Arguments* from, Argument result, Tran
   return status;
 }
 
-/* Both vectors of an operation on two of them; weights of sums and means are repeated. */
+/* Checks both vectors of an operation on two vectors; weights of sums and means are repeated. */
 static inline sf_status require_pair(const Arguments* from) {
   char first[400], second[400];
   const int has_weights = from->name != NULL || from->operation == SF_SUM || from->operation == SF_MEAN;
@@ -316,7 +318,7 @@ static inline sf_status require_shape(const Translated* call, Argument result) {
   return SF_OK;
 }
 
-/* Runs a call, or tells the other ranks why this one does not. */
+/* Runs a call, or tells the other ranks why this rank does not make it. */
 static inline sf_status run(sf_status status, const Translated* to, void* result, sf_group* group) {
   if (status != SF_OK) return group == NULL ? status : tell(group, status);
   if (group == NULL) return sf_reduce_local(&to->call, to->first, to->second, result);

@@ -1,6 +1,5 @@
-/* Array descriptors of the Fortran compiler: what an argument is, and where its elements are. Errors as the C interface
- * has them.
- * Cost: some nanoseconds per dimension. Source: Fortran 2018, 18.5 (ISO_Fortran_binding.h). */
+/* Array descriptors of the Fortran compiler: the type and the elements of an argument. Errors are reported as in the C
+ * interface. Cost: a few nanoseconds per dimension. Source: Fortran 2018, 18.5 (ISO_Fortran_binding.h). */
 #ifndef STEADFOLD_FORTRAN_DESCRIPTORS_H
 #define STEADFOLD_FORTRAN_DESCRIPTORS_H
 
@@ -14,7 +13,7 @@
 #include "steadfold/steadfold_fortran.h"
 #include "texts.h"
 
-/* An array or a text of the caller; NULL where an optional argument is not given. */
+/* An array or a text of the caller; NULL if an optional argument is not given. */
 typedef const CFI_cdesc_t* Argument;
 
 /* Sets the error text: "problem (why), suggestion". */
@@ -29,7 +28,7 @@ static inline sf_status refuse(sf_status status, const char* format, ...) {
 }
 static inline sf_status wrong(const char* text) { return refuse(SF_INVALID_ARGUMENT, "%s", text); }
 
-/* The intrinsic types as gfortran numbers them; above these bits stands the kind. */
+/* The intrinsic types as gfortran numbers them; the kind is in the bits above. */
 enum { type_integer = 1, type_logical, type_real, type_complex, type_character, type_derived };
 
 static inline int type_of(Argument a) { return a->type & CFI_type_mask; }
@@ -40,8 +39,8 @@ static const char* name_of_type(Argument a) {
   return type >= type_integer && type <= type_character ? names[type] : "a derived type";
 }
 
-/* Whether the library has numbers of this type. A real of 16 bytes may be the processor's or IEEE's: no descriptor
- * tells which. */
+/* Finds the library's type of numbers, if there is one. A real of 16 bytes may be the processor's type or IEEE's; the
+ * descriptor does not tell. */
 static inline int find_number(Argument a, sf_type* type) {
   const int is_long = a->elem_len == (type_of(a) == type_complex ? 16 : 8);
   const int is_short = a->elem_len == (type_of(a) == type_complex ? 8 : 4);
@@ -70,12 +69,12 @@ static inline uint64_t count_of(Argument a) {
   return count;
 }
 
-/* Whether the array can have the distances that its descriptor says: elements do not overlap, are aligned as those of a
- * sequence, and fit into memory. gfortran 12 leaves distances undefined where an assignment allocates an array for the
- * result of pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
+/* Whether the distances in the descriptor are possible: elements do not overlap, are aligned like those of a sequence,
+ * and fit into memory. gfortran 12 leaves the distances undefined if an assignment allocates an array for the result of
+ * pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
 static inline int has_distances(Argument a) {
   const CFI_index_t bytes = (CFI_index_t)a->elem_len, unit = bytes % 4 == 0 ? 4 : 1;
-  const double most = 1e14; /* bytes of memory, which doubles say without overflow */
+  const double most = 1e14; /* bytes of memory, as a double, which cannot overflow */
   int i;
   for (i = 0; i < a->rank; ++i) {
     const CFI_index_t extent = a->dim[i].extent, distance = a->dim[i].sm;
@@ -87,7 +86,8 @@ static inline int has_distances(Argument a) {
   return 1;
 }
 
-/* Bytes from an element to the next one along a dimension. What an assignment allocated has no gaps. */
+/* Returns the bytes from an element to the next along a dimension. An array that an assignment allocated is
+ * contiguous. */
 static inline CFI_index_t distance_along(Argument a, int dimension) {
   CFI_index_t next = (CFI_index_t)a->elem_len;
   int i;
@@ -114,7 +114,7 @@ static inline int have_one_shape(Argument a, Argument b) {
   return 1;
 }
 
-/* Whether there is memory to read, and its extents are known. */
+/* Checks that there is memory to read, and that its extents are known. */
 static inline sf_status require_there(Argument a, const char* what) {
   if (a->rank > 0 && a->dim[a->rank - 1].extent < 0)
     return refuse(SF_INVALID_ARGUMENT,
@@ -124,7 +124,7 @@ static inline sf_status require_there(Argument a, const char* what) {
   return SF_OK;
 }
 
-/* Axes of C are those of Fortran from the last to the first. */
+/* Takes an array. The axes of C are the dimensions of Fortran in reverse order. */
 static inline sf_status take_array(Argument a, const char* what, sf_type type, sf_array* array) {
   const sf_status status = require_there(a, what);
   int i;
@@ -140,7 +140,7 @@ static inline sf_status take_array(Argument a, const char* what, sf_type type, s
   return SF_OK;
 }
 
-/* Where element number `i` of an array stands, in Fortran's order. */
+/* Returns the address of element number `i` of an array, in Fortran's order. */
 static char* element_of(Argument a, uint64_t i) {
   char* place = a->base_addr;
   int d;
@@ -153,7 +153,7 @@ static char* element_of(Argument a, uint64_t i) {
   return place;
 }
 
-/* Lists of numbers that the program gives: integers of 4 or 8 bytes, one or several. */
+/* Read lists of numbers: integers of 4 or 8 bytes, one or several. */
 static inline sf_status require_integers(Argument list, const char* what) {
   sf_type type;
   if (type_of(list) == type_integer && find_number(list, &type)) return SF_OK;
@@ -172,7 +172,7 @@ static inline int64_t integer_at(Argument list, uint64_t i) {
   return wide;
 }
 
-/* Counts of the program, which C takes without a sign. */
+/* Checks a number of rows, which is unsigned in C. */
 static inline sf_status require_rows(int64_t rows) {
   return rows >= 0 ? SF_OK
                    : refuse(SF_INVALID_ARGUMENT, "%lld rows of this rank (they cannot be fewer than none), check them",
@@ -185,7 +185,8 @@ static inline void scatter(const char* values, Argument to) {
   for (i = 0; i < count; ++i) memcpy(element_of(to, i), values + i * to->elem_len, to->elem_len);
 }
 
-/* Copies elements that do not stand one after the other to `*room`, which is NULL before and for others stays so. */
+/* Copies elements that are not contiguous to `*room`. `*room` must be NULL before, and stays NULL if they are
+ * contiguous. */
 static inline sf_status gather_apart(Argument from, char** room) {
   const uint64_t count = count_of(from);
   uint64_t i;
@@ -196,8 +197,8 @@ static inline sf_status gather_apart(Argument from, char** room) {
   return SF_OK;
 }
 
-/* What an argument `comm` is: a communicator, as an integer or a type(MPI_Comm), whose one part is that integer; or a
- * type(sf_group), whose one part is a handle. */
+/* The kinds of an argument `comm`: a communicator, as an integer or a type(MPI_Comm), whose only component is that
+ * integer; or a type(sf_group), whose only component is a handle. */
 static inline int is_communicator(Argument comm) {
   return comm->rank == 0 && comm->elem_len == sizeof(int32_t) &&
          (type_of(comm) == type_integer || type_of(comm) == type_derived);
@@ -223,12 +224,12 @@ static inline sf_status find_group(Argument comm, sf_group** group) {
                         : SF_OK;
 }
 
-/* Tells the other ranks of the group why this one makes no call; the error text says it. */
+/* Tells the other ranks of the group why this rank makes no call; the error text has the reason. */
 static inline sf_status tell(sf_group* group, sf_status status) {
   return sf_group_refuse(group, status, sf_error_text());
 }
 
-/* Without `ierr` a failure is the end, unless the communicator's error handler returns. */
+/* Reports the status. Without `ierr` a failure ends the program, unless the communicator's error handler returns. */
 static inline void settle(sf_status status, Argument comm, int* ierr) {
   if (ierr != NULL) {
     *ierr = status;

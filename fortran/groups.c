@@ -1,5 +1,4 @@
-/* Groups of ranks, names and memory, as steadfold.f90 declares them.
- * Rank order: none. Cost: that of the functions in C. */
+/* The groups of ranks, names and memory of steadfold.f90. Cost: that of the functions in C. */
 #include "descriptors.h"
 #include "steadfold/steadfold_names.h"
 
@@ -10,7 +9,7 @@ void sf_fortran_barrier(Argument comm, int* ierr) {
   settle(status, comm, ierr);
 }
 
-/* Elements count from 1, and `last` is the last one. */
+/* Finds the rank order. Elements count from 1, and `last` is the last element. */
 void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, int64_t* last, int64_t* element_count,
                            int* ierr) {
   sf_group* group;
@@ -29,7 +28,8 @@ void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, i
   settle(status, comm, ierr);
 }
 
-/* The variable names the communicator, and not its group, which ends with it. */
+/* Makes a type(sf_group) of a communicator. The variable holds the communicator, not its group, which ends with the
+ * communicator. */
 void sf_fortran_group_of(Argument comm, Handle* group, int* ierr) {
   sf_group* found;
   const sf_status status = find_group(comm, &found);
@@ -45,7 +45,7 @@ void sf_fortran_progress_thread(Argument comm, const int* on, int* ierr) {
   settle(status, comm, ierr);
 }
 
-/* -1, or no text, of what is no group; the error text says why. */
+/* Returns -1, or no text, if `comm` is not a group; the error text gives the reason. */
 int sf_fortran_group_rank(Argument comm) {
   sf_group* group;
   return find_group(comm, &group) == SF_OK ? sf_group_rank(group) : -1;
@@ -59,10 +59,9 @@ const char* sf_fortran_group_transport(Argument comm) {
   return find_group(comm, &group) == SF_OK ? sf_group_transport(group) : "";
 }
 
-/* --- names, whose texts Fortran gives with their length --------------------------------------------------------------
- */
+/* --- names; Fortran passes texts with their lengths -------------------------------------------------------------- */
 
-/* The text without blanks at its end. */
+/* Copies a text without the blanks at its end. */
 static const char* text_of(Argument text, char* room, size_t size) {
   size_t length = text->elem_len;
   while (length > 0 && ((const char*)text->base_addr)[length - 1] == ' ') --length;

@@ -1,5 +1,5 @@
-/* The table of handles: chunks of slots, each twice as long as the one before, which never move. Slots of objects that
- * are gone are used again, under the next number. */
+/* The table of handles: chunks of slots, each twice as long as the one before, which never move. A slot whose object
+ * has ended is used again with the next number. */
 #include "handles.h"
 
 #include <pthread.h>
@@ -11,17 +11,17 @@
 enum { slot_bits = 24 };
 
 typedef struct Slot {
-  _Atomic(Handle) handle; /* 0: there is no object */
+  _Atomic(Handle) handle; /* 0 if there is no object */
   void* object;
   Kind kind;
-  uint32_t next_free; /* 0: the last one */
-  int64_t use;        /* how often it has been used */
+  uint32_t next_free; /* 0 for the last slot */
+  int64_t use;        /* the number of its uses */
 } Slot;
 
 /* Chunk k has slots 2^k to 2^(k+1) - 1; there is no slot 0. */
 static _Atomic(Slot*) chunks[slot_bits];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t slot_count, first_free; /* with the lock */
+static uint32_t slot_count, first_free; /* used with the lock */
 
 static uint32_t chunk_of(uint32_t slot) { return 31 - (uint32_t)__builtin_clz(slot); }
 
@@ -31,7 +31,7 @@ static Slot* slot_at(uint32_t slot) {
   return chunk == NULL ? NULL : &chunk[slot - (1u << k)];
 }
 
-/* With the lock. 0 without memory. */
+/* Takes a free slot. Called with the lock. Returns 0 if there is no memory. */
 static uint32_t take_slot(void) {
   const uint32_t slot = first_free != 0 ? first_free : slot_count + 1;
   const uint32_t k = chunk_of(slot);
@@ -62,7 +62,7 @@ Handle make_handle(Kind kind, void* object) {
   return handle;
 }
 
-/* The slot that holds the object; NULL if there is none. */
+/* Finds the slot of a handle; NULL if the handle has no object. */
 static Slot* find(Handle handle, Kind kind) {
   const uint32_t slot = (uint32_t)(handle & ((1 << slot_bits) - 1));
   Slot* own;

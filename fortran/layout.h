@@ -1,5 +1,5 @@
-/* Layouts, as steadfold.f90 makes them: which elements of the whole job a rank has. They never change; a bundle that is
- * not bound yet may use one that the program has freed, so users are counted. */
+/* The layouts of steadfold.f90, which say which elements of the whole job a rank has. They never change. A bundle that
+ * is not bound yet may use a layout that the program has freed, so users are counted. */
 #ifndef STEADFOLD_FORTRAN_LAYOUT_H
 #define STEADFOLD_FORTRAN_LAYOUT_H
 
@@ -18,7 +18,7 @@ typedef struct Layout {
   sf_interval intervals[];
 } Layout;
 
-/* Counts a user more. NULL without a layout, or if it has ended. */
+/* Adds a user and returns the layout. NULL if there is none, or if it has ended. */
 static inline Layout* use_layout(const Handle* layout) {
   Layout* const own = layout == NULL ? NULL : object_of(*layout, kind_layout);
   if (own != NULL) atomic_fetch_add(&own->users, 1);

@@ -1,9 +1,9 @@
-/* Layouts that steadfold.f90 declares: which elements of the whole job a rank has, counted from 1 as in Fortran.
+/* The layouts of steadfold.f90, which say which elements of the whole job a rank has, counted from 1 as in Fortran.
  * Rank order: that of the layout. Cost: one allocation per layout. */
 #include "descriptors.h"
 #include "layout.h"
 
-/* Layouts are made whole, and given to the program at the end. */
+/* Allocates a layout. The program gets the layout only when it is complete. */
 static Layout* new_layout(sf_layout kind, size_t count, sf_status* status) {
   Layout* const own = calloc(1, sizeof *own + count * sizeof own->intervals[0]);
   if (own == NULL) {
@@ -78,7 +78,7 @@ void sf_fortran_layout_intervals(Handle* layout, Argument first, Argument last, 
   settle(keep_layout(status, own, layout), NULL, ierr);
 }
 
-/* A list of the rule: one number for each dimension, or none. */
+/* Checks a list of the rule: one number for each dimension, or none. */
 static sf_status require_list(Argument list, uint64_t dimensions, const char* what) {
   uint64_t i;
   sf_status status;
@@ -99,7 +99,7 @@ static uint64_t in_list(Argument list, uint64_t dimension, uint64_t otherwise) {
   return list == NULL ? otherwise : (uint64_t)integer_at(list, dimension);
 }
 
-/* Axes of C are those of Fortran from the last to the first. */
+/* Makes the layout of a grid. The axes of C are the dimensions of Fortran in reverse order. */
 void sf_fortran_layout_grid(Handle* layout, Argument extents, Argument ranks, Argument blocks, Argument first,
                             int* ierr) {
   const uint64_t count = count_of(extents);

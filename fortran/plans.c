@@ -1,6 +1,6 @@
-/* Plans that steadfold.f90 declares: reductions agreed on once and run often, on the arrays that they were made with;
- * one, or several in a bundle, which share every message. Rank order: Fortran's order of elements. Cost: that of the
- * plan in C. */
+/* The plans of steadfold.f90: reductions that are agreed on once and run often on the same arrays; a single reduction,
+ * or several in a bundle, which share every message. Rank order: Fortran's order of elements. Cost: that of the plan in
+ * C. */
 #include "request.h"
 
 /* A reduction of a plan. */
@@ -10,15 +10,15 @@ typedef struct Member {
   Layout* layout;
 } Member;
 
-/* The object of a type(sf_plan): without `plan` it is not bound yet. */
+/* The object of a type(sf_plan). It is not bound yet if `plan` is NULL. */
 typedef struct Plan {
   sf_plan* plan;
   Member** members;
-  sf_data* data; /* of runs, one for each member */
+  sf_data* data; /* the data of runs, one entry for each member */
   size_t count;
   int32_t rank;
   int is_started;
-  int is_being_bound, is_dropped; /* dropped: freed by the program meanwhile */
+  int is_being_bound, is_dropped; /* dropped: the program has freed the plan meanwhile */
 } Plan;
 
 static void free_member(Member* member) {
@@ -42,7 +42,7 @@ static sf_status no_memory(void) {
   return refuse(SF_INTERNAL, "%s", "no memory for a plan (out of memory), free some");
 }
 
-/* Keeps what says where the result is: the caller's descriptor ends with the call. */
+/* Makes a member. It copies the descriptor of the result, since the caller's descriptor ends with the call. */
 static sf_status make_member(const Arguments* from, Member** member) {
   Member* const own = calloc(1, sizeof *own);
   sf_status status;
@@ -72,7 +72,7 @@ static sf_status append(Plan* own, Member* member) {
   return SF_OK;
 }
 
-/* Adds a reduction. Local. */
+/* Adds a reduction to a plan. Local. */
 static sf_status add(Plan* own, const Arguments* from) {
   Member* member = NULL;
   sf_status status = make_member(from, &member);
@@ -81,7 +81,7 @@ static sf_status add(Plan* own, const Arguments* from) {
   return status;
 }
 
-/* A plan of one reduction that is not bound. What is made is freed by the caller, also after a failure. */
+/* Makes a plan of one reduction, not bound. The caller frees it, also after a failure. */
 static sf_status new_plan(const Arguments* from, Plan** made) {
   *made = calloc(1, sizeof **made);
   return *made == NULL ? no_memory() : add(*made, from);
@@ -98,7 +98,7 @@ static sf_status keep_plan(sf_status status, Plan* made, Handle* plan) {
   return status;
 }
 
-/* Local: adds a reduction to a plan that is not bound, or is not there yet. */
+/* Adds a reduction to a plan that is not bound, or that does not exist yet. Local. */
 static sf_status add_to(Handle* plan, const Arguments* from) {
   Plan* own = object_of(*plan, kind_plan);
   sf_status status;
@@ -109,7 +109,7 @@ static sf_status add_to(Handle* plan, const Arguments* from) {
   return keep_plan(status, own, plan);
 }
 
-/* The calls of a plan's reductions; NULL and an error without memory. */
+/* Returns the calls of a plan's reductions; NULL and an error if there is no memory. */
 static sf_call* take_calls(const Plan* own) {
   sf_call* const calls = malloc(own->count * sizeof *calls);
   size_t i;
@@ -118,7 +118,7 @@ static sf_call* take_calls(const Plan* own) {
   return calls;
 }
 
-/* Collective: all ranks agree on the plan's reductions, or on why one of them does not. */
+/* Binds a plan: all ranks agree on its reductions, or on the error of one rank. Collective. */
 static sf_status bind_to(sf_group* group, Plan* own) {
   sf_call* const calls = take_calls(own);
   sf_status status;
@@ -141,7 +141,7 @@ static sf_status make_plan(Handle* plan, const Arguments* from) {
   return keep_plan(status, made, plan);
 }
 
-/* With a communicator a plan of one reduction is made; without, the reduction is added to a bundle. */
+/* Makes a plan of one reduction if there is a communicator; otherwise adds the reduction to a bundle. */
 static void plan_for(Handle* plan, const Arguments* from, int* ierr) {
   settle(from->comm != NULL ? make_plan(plan, from) : add_to(plan, from), from->comm, ierr);
 }
@@ -189,7 +189,7 @@ void sf_fortran_plan_norm2(Handle* plan, Argument array, Argument result, Argume
   plan_for(plan, &from, ierr);
 }
 
-/* The bundle, where reductions stand in one that nobody has bound. */
+/* Finds a bundle that has reductions and is not bound. */
 static sf_status find_bundle(Handle handle, Plan** bundle) {
   static const char* const text =
       "a bundle that cannot be bound (it is empty, or bound), add reductions to an empty plan by sf_plan_sum, say, "
@@ -242,7 +242,8 @@ void sf_fortran_start_bind(const Handle* plan, Argument comm, Handle* handle, in
   settle(status, comm, ierr);
 }
 
-/* Errors of runs have no communicator at hand: without `ierr` they end this process, and MPI the others. */
+/* Finds a bound plan. Errors of runs know no communicator: without `ierr` they end this process, and MPI ends the
+ * others. */
 static sf_status find_plan(Handle handle, Plan** plan) {
   static const char* const text =
       "no plan (it was not made, or not bound, or was freed), call sf_plan_sum with a communicator, or sf_bind";
@@ -252,7 +253,8 @@ static sf_status find_plan(Handle handle, Plan** plan) {
   return own->plan == NULL ? wrong(text) : SF_OK;
 }
 
-/* Of a bundle some reductions may be empty: the results of the others are valid. */
+/* Delivers the results of a run. If some reductions of a bundle had no elements, the results of the others are
+ * valid. */
 static void deliver_run(Plan* own, sf_status status) {
   size_t i;
   own->is_started = 0;
@@ -267,7 +269,7 @@ void sf_fortran_run(const Handle* plan, int* ierr) {
   if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_run(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_run(own->plan, own->data, own->count);
-    if (!own->is_started) deliver_run(own, status); /* else it was refused: the run that was started goes on */
+    if (!own->is_started) deliver_run(own, status); /* otherwise the call was refused; the started run continues */
   }
   settle(status, NULL, ierr);
 }
@@ -283,15 +285,15 @@ void sf_fortran_start(const Handle* plan, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-/* At most as long; for ever if no time is given. */
+/* Waits at most `timeout` nanoseconds for the end of a run. */
 static void await(Handle plan, uint64_t timeout, int* done, int* ierr) {
   Plan* own;
   int ended = 0;
   sf_status status = find_plan(plan, &own);
   if (status == SF_OK) {
     status = sf_plan_wait_for(own->plan, timeout, &ended);
-    ended = ended || status == SF_TRANSPORT_FAILED;         /* it never will: the group is of no more use */
-    if (ended && own->is_started) deliver_run(own, status); /* else it was refused, or takes longer: it goes on */
+    ended = ended || status == SF_TRANSPORT_FAILED;         /* it never ends: the group cannot be used any more */
+    if (ended && own->is_started) deliver_run(own, status); /* otherwise it was refused or takes longer; it continues */
   }
   if (done != NULL) *done = ended;
   settle(status, NULL, ierr);
@@ -303,7 +305,7 @@ void sf_fortran_wait(const Handle* plan, const double* seconds, int* done, int* 
 
 void sf_fortran_test(const Handle* plan, int* done, int* ierr) { await(*plan, 0, done, ierr); }
 
-/* Reductions of a bundle count from 1. */
+/* Returns the status of a reduction of a bundle. Reductions count from 1. */
 void sf_fortran_bundle_status(const Handle* plan, const int* reduction, int* ierr) {
   Plan* own;
   sf_status status = find_plan(*plan, &own);
@@ -331,7 +333,7 @@ void sf_fortran_plan_figures(const Handle* plan, int64_t* messages, int64_t* byt
   settle(status, NULL, ierr);
 }
 
-/* No text without a plan. */
+/* Returns the description of a plan; no text without a plan. */
 const char* sf_fortran_plan_text(const Handle* plan) {
   Plan* own;
   return find_plan(*plan, &own) == SF_OK ? sf_plan_describe(own->plan) : "";

@@ -1,9 +1,9 @@
-/* Reductions of arrays that steadfold.f90 declares: calls that wait, and calls that are started.
- * Rank order: Fortran's order of elements. Cost: that of the call in C, and some 20 ns. */
+/* The reductions of arrays of steadfold.f90, blocking and started. Rank order: Fortran's order of elements. Cost: that
+ * of the call in C, and about 20 ns. */
 #include "request.h"
 
-/* Each reduction twice: as it is, and started, with a request behind the communicator. `optional` is what it takes
- * behind that, `given` says what its arguments are. */
+/* Defines each reduction twice: blocking, and started with a request after the communicator. `optional` is the list of
+ * parameters after that, `given` initialises the Arguments. */
 #define REDUCTION(name, operands, optional, given)                                                                   \
   void sf_fortran_##name(operands, Argument comm, optional, Argument where, Argument options, int* ierr,             \
                          const Handle* layout) {                                                                     \

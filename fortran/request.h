@@ -1,4 +1,4 @@
-/* Calls that are started. */
+/* Started calls. */
 #ifndef STEADFOLD_FORTRAN_REQUEST_H
 #define STEADFOLD_FORTRAN_REQUEST_H
 
@@ -11,36 +11,37 @@ static inline Argument copy_descriptor(Argument from, Descriptor* copy) {
   return (Argument)copy;
 }
 
-/* The object of a type(sf_request), while its call is under way. */
+/* The object of a type(sf_request) while its call is under way. */
 typedef struct Request {
   sf_request* request;
-  sf_group* group; /* while the call is started; later it may be gone */
+  sf_group* group; /* valid while the call is started; later the group may have ended */
   int32_t rank;
-  void (*finish)(struct Request* own, sf_status status); /* after the end of the call, before this is freed */
-  Work work;                                             /* of a reduction, with descriptors of its own */
+  void (*finish)(struct Request* own, sf_status status); /* called after the end of the call, before the request is
+                                                            freed */
+  Work work;                                             /* the work of a reduction, with copies of the descriptors */
   Descriptor result, index;
-  sf_interval mine; /* of a search for the rank order, and where it goes */
+  sf_interval mine; /* for a search for the rank order, with the variables for its results */
   uint64_t element_count;
   int64_t *first, *last, *count;
-  void* bundle; /* that is being bound, and its plan */
+  void* bundle; /* a bundle that is being bound, and its plan */
   sf_plan* plan;
-  struct Request* next; /* that nobody waits for */
+  struct Request* next; /* the next abandoned request */
 } Request;
 
-/* A request for a call, where the variable has none under way; NULL and an error where it cannot be. The other ranks of
- * the group, which start theirs, are told. */
+/* Makes a request for a call, if the variable has no call under way; otherwise returns NULL and sets an error, and
+ * tells the other ranks of the group, which start their calls. */
 Request* open_request(Handle handle, sf_group* group, sf_status* status);
 
-/* Starts a call that fails on all ranks, by the error text that is set. */
+/* Starts a call that fails on all ranks with the current error text. */
 sf_status start_refused(sf_group* group, sf_status status, sf_request** request);
 
 /* Gives the opened request to the program if its call was started, else frees it. */
 sf_status keep_request(sf_status started, Request* own, Handle* handle);
 
-/* The whole of a reduction that is started. */
+/* Starts a reduction, from the arguments to the request. */
 void start_work(const Arguments* from, Prepare prepare, Handle* handle, int* ierr);
 
-/* A timeout of Fortran in nanoseconds: absent, it has no end; below zero, or a NaN, it is over at once. */
+/* Converts a timeout to nanoseconds. A missing timeout is unlimited; a negative timeout, or a NaN, is 0. */
 static inline uint64_t nanoseconds(const double* seconds) {
   if (seconds == NULL || *seconds > 1e9) return SF_FOREVER;
   return *seconds > 0 ? (uint64_t)(*seconds * 1e9) : 0;

@@ -1,11 +1,11 @@
-/* Calls that are started, as steadfold.f90 declares them: a request holds what a call uses besides the program's
- * arrays, until the call has ended. Rank order: that of the call. Cost: that of the call in C, and an allocation.
- */
+/* The started calls of steadfold.f90. Until the call has ended, a request holds the data that the call uses besides the
+ * program's arrays. Rank order: that of the call. Cost: that of the call in C, and an allocation. */
 #include "request.h"
 
 #include <stdatomic.h>
 
-/* Calls that the program gave up go on, and use their memory: it stays where tools that look for leaks find it. */
+/* The requests that the program abandoned. Their calls continue and use their memory, which stays reachable for leak
+ * detectors. */
 static _Atomic(Request*) given_up;
 
 static void give_up(Request* own) {
@@ -20,7 +20,7 @@ static void free_request(Request* own) {
   free(own);
 }
 
-/* The call goes on, and nobody hears its end. */
+/* Abandons a request: the call continues, and its end is not reported. */
 static void abandon(Request* own) {
   if (own == NULL) return;
   sf_request_free(own->request);
@@ -34,7 +34,7 @@ sf_status start_refused(sf_group* group, sf_status status, sf_request** request)
   return sf_group_start_refuse(group, status, text, request);
 }
 
-/* Tells the other ranks, which start a call, that this one has no request for it. */
+/* Tells the other ranks, which start a call, that this rank has no request for it. */
 static sf_status refuse_opening(sf_group* group, sf_status status) {
   char text[600];
   sf_request* unheard = NULL;
@@ -95,17 +95,16 @@ void start_work(const Arguments* from, Prepare prepare, Handle* handle, int* ier
 
 void sf_fortran_free_request(Handle* handle) { abandon(end_handle(handle, kind_request)); }
 
-/* At most as long. A request whose call has ended is empty, or can never end; an empty one has ended. One that is
- * refused otherwise, as where another thread is in the communicator, stays: its call goes on. A copy of one that has
- * ended is emptied, too, after an error.
- */
+/* Waits at most `timeout` nanoseconds. A request whose call has ended, or can never end, is emptied; an empty request
+ * counts as ended. A request that is refused for another reason, for instance since another thread uses the
+ * communicator, stays: its call continues. A copy of an ended request is emptied, too, after an error. */
 static void await(Handle* handle, uint64_t timeout, int* done, int* ierr) {
   Request* const own = object_of(*handle, kind_request);
   int ended = own == NULL;
   sf_status status = SF_OK;
   if (own != NULL) {
     status = sf_request_wait_for(own->request, timeout, &ended);
-    if (!ended && status == SF_TRANSPORT_FAILED) { /* it never will */
+    if (!ended && status == SF_TRANSPORT_FAILED) { /* it never ends */
       sf_fortran_free_request(handle);
       ended = 1;
     } else if (ended) {
@@ -127,8 +126,7 @@ void sf_fortran_wait_request(Handle* handle, const double* seconds, int* done, i
 
 void sf_fortran_test_request(Handle* handle, int* done, int* ierr) { await(handle, 0, done, ierr); }
 
-/* --- groups ----------------------------------------------------------------------------------------------------------
- */
+/* --- groups ---------------------------------------------------------------------------------------------------------- */
 
 void sf_fortran_start_barrier(Argument comm, Handle* handle, int* ierr) {
   sf_group* group;

@@ -1,10 +1,9 @@
-/* Teams of threads that steadfold.f90 declares: their workers stand where communicators do.
- * Rank order: that of the workers, those of a rank after those of the ranks below. Cost: that of the team in C, and a
- * handle per worker. */
+/* The teams of threads of steadfold.f90. Their workers are used in place of communicators. Rank order: that of the
+ * workers; those of a rank follow those of the lower ranks. Cost: that of the team in C, and a handle per worker. */
 #include "request.h"
 #include "steadfold/steadfold_team.h"
 
-/* The object of a type(sf_team), with the handles of its workers' groups, which end with it. */
+/* The object of a type(sf_team), with the handles of its workers' groups. The handles end with the team. */
 typedef struct Team {
   sf_team* team;
   int32_t size;
@@ -19,7 +18,7 @@ static void free_team(Team* own) {
   free(own);
 }
 
-/* Takes the team over, also after a failure. */
+/* Takes the ownership of the team, also after a failure. */
 static sf_status keep_team(sf_team* team, Handle* handle) {
   const int32_t size = sf_team_size(team);
   Team* const own = calloc(1, sizeof *own + (size_t)size * sizeof own->groups[0]);
@@ -46,7 +45,7 @@ static sf_status find_team(Handle handle, Team** team) {
                        : SF_OK;
 }
 
-/* The other ranks are refused, too, and do not wait. */
+/* Refuses on the other ranks, too, so that they do not wait. */
 static sf_status refuse_again(Argument comm) {
   sf_team* none = NULL;
   if (comm != NULL && is_communicator(comm)) sf_team_create_over_fortran(communicator(comm), 0, &none);
@@ -69,7 +68,7 @@ void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int
 
 void sf_fortran_team_member(const Handle* team, const int* worker, Handle* group, int* ierr) {
   Team* own;
-  sf_group* asked; /* which says what is wrong with the number */
+  sf_group* asked; /* reports the error of the number */
   sf_status status = find_team(*team, &own);
   if (status == SF_OK) status = sf_team_group(own->team, *worker, &asked);
   if (status == SF_OK) *group = own->groups[*worker];

@@ -1,5 +1,5 @@
-/* Error texts in Fortran's words: those of C name its functions and fields, call dimensions axes, and count elements
- * from 0. Texts cross from rank to rank as C has them, and are translated where the program reads them. */
+/* Error texts in the terms of Fortran. The texts of C name C functions and fields, call dimensions axes, and count
+ * elements from 0. Ranks exchange the texts of C; they are translated when the program reads them. */
 #include "texts.h"
 
 #include <ctype.h>
@@ -9,8 +9,8 @@
 
 #include "steadfold/steadfold.h"
 
-/* In `from`, # is a number that `to` has one greater, and % a number that it has as it is; `to` has as many, in the
- * same order. */
+/* A phrase and its translation. In `from`, # is a number that is one greater in `to`, and % a number that is the same
+ * in `to`. Both have as many numbers, in the same order. */
 typedef struct Phrase {
   const char *from, *to;
 } Phrase;
@@ -39,7 +39,7 @@ static const Phrase phrases[] = {
 
 static int is_of_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The end of a phrase that begins here, and its numbers; NULL if the text is another one. */
+/* Returns the end of a phrase at the beginning of `text`, and its numbers; NULL if the text begins differently. */
 static const char* end_of(const char* phrase, const char* text, unsigned long long* numbers) {
   char* end;
   for (; *phrase != '\0'; ++phrase) {
@@ -54,7 +54,7 @@ static const char* end_of(const char* phrase, const char* text, unsigned long lo
   return is_of_word(phrase[-1]) && is_of_word(*text) ? NULL : text;
 }
 
-/* Writes the phrase with its numbers; returns how many letters that are, at most `room`. */
+/* Writes a phrase with its numbers. Returns the number of characters, at most `room`. */
 static size_t write_phrase(const char* phrase, const unsigned long long* numbers, char* to, size_t room) {
   size_t used = 0;
   for (; *phrase != '\0' && used < room; ++phrase)

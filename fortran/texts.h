@@ -1,8 +1,8 @@
-/* Error texts in Fortran's words. */
+/* Error texts in the terms of Fortran. */
 #ifndef STEADFOLD_FORTRAN_TEXTS_H
 #define STEADFOLD_FORTRAN_TEXTS_H
 
-/* What went wrong in this thread's last call that failed. The text stays until the thread asks again. */
+/* Returns the text of this thread's last failing call. The text is valid until the thread asks again. */
 const char* sf_fortran_error_text(void);
 
 #endif

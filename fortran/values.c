@@ -1,5 +1,5 @@
-/* Reductions that steadfold.f90 declares as functions: their results are values.
- * Rank order: Fortran's order of elements. Cost: that of the call in C, and some 20 ns. */
+/* The reductions of steadfold.f90 that are functions and return values. Rank order: Fortran's order of elements. Cost:
+ * that of the call in C, and about 20 ns. */
 #include <complex.h>
 
 #include "call.h"
@@ -14,7 +14,7 @@ static void reduce_to_value(const Arguments* from, sf_type result_type, void* va
   settle(status, from->comm, ierr);
 }
 
-/* A function with these parameters; `...` says what its arguments are. */
+/* Defines a function with these parameters; `...` initialises the Arguments. */
 #define FUNCTION(function, name, value_type, type, parameters, ...)                                           \
   value_type sf_fortran_##function##_##name(parameters) {                                                     \
     const Arguments from = {__VA_ARGS__, .where = where, .options = options, .comm = comm, .layout = layout}; \
@@ -22,7 +22,7 @@ static void reduce_to_value(const Arguments* from, sf_type result_type, void* va
     reduce_to_value(&from, type, &value, ierr);                                                               \
     return value;                                                                                             \
   }
-/* Of one array, of two, and of one that may have weights. */
+/* Define functions of one array, of two arrays, and of one array with optional weights. */
 #define OF_ARRAY(function, name, value_type, type, what)                                                           \
   FUNCTION(function, name, value_type, type,                                                                       \
            LIST(Argument array, Argument comm, Argument where, Argument options, int* ierr, const Handle* layout), \

@@ -1,9 +1,8 @@
-/* MPI's shape, in which every rank brings one vector, and reductions by an operator of the program: what steadfold.f90
- * declares of them, calls that wait and calls that are started.
- * Rank order: kept. Cost: that of the call in C, and a copy of sections. */
+/* The calls of steadfold.f90 in MPI's shape, in which every rank has one vector, and the reductions by an operator of
+ * the program; blocking and started. Rank order: kept. Cost: that of the call in C, and a copy of sections. */
 #include "request.h"
 
-/* The operation is one by name, or an operator of the program. */
+/* Sets the operation: one with a name, or an operator of the program. */
 static sf_status take_vector_operation(const Arguments* from, sf_call* call) {
   sf_status status;
   if (from->name == NULL) {
@@ -18,7 +17,7 @@ static sf_status take_vector_operation(const Arguments* from, sf_call* call) {
   return status == SF_OK ? take_operation(from->name, call) : status;
 }
 
-/* How many elements of the result every rank gets. */
+/* Sets the number of elements of the result on every rank. */
 static sf_status take_blocks(const Arguments* from, const sf_group* group, Work* work) {
   const uint64_t ranks = (uint64_t)sf_group_size(group), own = (uint64_t)sf_group_rank(group);
   uint64_t mine = work->to.call.columns / ranks, i;
@@ -52,7 +51,7 @@ static sf_status require_one_type(const Arguments* from) {
              : wrong("a result of another type than the elements (they are combined as they are), convert one of them");
 }
 
-/* Vectors of a reduce_scatter, whose results go to another array; all others are combined in place. */
+/* Prepares a reduce_scatter, whose results go to another array; all other calls combine in place. */
 static sf_status prepare_blocks(const Arguments* from, const sf_group* group, Work* work) {
   sf_status status = require_one_type(from);
   if (status == SF_OK && group == NULL) status = wrong("blocks without ranks (there is no group), pass a communicator");
@@ -84,7 +83,7 @@ static sf_status prepare_vectors(const Arguments* from, const sf_group* group, W
   return status;
 }
 
-/* Elements of any type by an operator of the program, in rank order, to one result. */
+/* Prepares a reduction of elements of any type by an operator of the program, in rank order, to one result. */
 static sf_status prepare_elements(const Arguments* from, const sf_group* group, Work* work) {
   sf_call* const call = &work->to.call;
   sf_status status = sf_call_init(call, sizeof *call);
@@ -107,10 +106,10 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
   return status;
 }
 
-/* --- what Fortran calls ----------------------------------------------------------------------------------------------
- */
+/* --- functions called from Fortran ------------------------------------------------------------------------------- */
 
-/* Each four times: by name and by an operator of the program, and both started. `places` are the arrays. */
+/* Defines each function four times: with an operation by name and with an operator of the program, both blocking and
+ * started. `places` are the arrays. */
 #define VECTORS(function, places, optional, given)                                                                    \
   void sf_fortran_##function(places, Argument operation, Argument comm, optional, int* ierr) {                        \
     const Arguments from = {given, .name = operation, .options = options, .comm = comm};                              \

@@ -1,24 +1,24 @@
-/* A reduction from the arguments to the results: prepared, run now or started (requests.c, plans.c), delivered.
- * Cost: some 20 ns. */
+/* A reduction from the arguments to the results: it is prepared, then run or started (requests.c, plans.c), then
+ * delivered. Cost: about 20 ns. */
 #ifndef STEADFOLD_FORTRAN_WORK_H
 #define STEADFOLD_FORTRAN_WORK_H
 
 #include "call.h"
 
-/* A call and where its results go. Results that cannot be written where they belong, such as those of a section, go to
- * `room`, and are delivered from there. */
+/* A call and the variables for its results. Results that cannot be written in place, such as those for a section, are
+ * written to `room` and copied from there. */
 typedef struct Work {
-  Argument result, index; /* index: of least and greatest values, else NULL */
-  char* room;             /* else NULL */
-  char* gathered;         /* elements of a section, where the call needs them one after the other; else NULL */
+  Argument result, index; /* index: for sf_minloc and sf_maxloc, else NULL */
+  char* room;             /* memory for results, else NULL */
+  char* gathered;         /* a contiguous copy of a section, if the call needs one; else NULL */
   uint64_t* blocks;
-  size_t skipped; /* bytes of room that nobody asked for */
+  size_t skipped; /* bytes of room for the first group, which is not a result */
   int is_statistics;
   Translated to;
 } Work;
 
-/* Makes a call of the arguments. Local; `group` is NULL where this process is alone. What it allocates is freed by
- * free_work, also after a failure. */
+/* Makes a call from the arguments. Local; `group` is NULL if the call is this process's own. The memory that it
+ * allocates is freed by free_work, also after a failure. */
 typedef sf_status (*Prepare)(const Arguments* from, const sf_group* group, Work* work);
 
 static inline void init_work(const Arguments* from, Work* work) {
@@ -42,7 +42,7 @@ static inline int is_location(const sf_call* call) {
   return call->operation == SF_MIN_LOCATION || call->operation == SF_MAX_LOCATION;
 }
 
-/* Memory for results that cannot be written where they belong, or that have one group more. */
+/* Allocates memory for results that cannot be written in place, or that have an additional group. */
 static inline sf_status find_room(Work* work) {
   const uint64_t groups = work->to.arrays.groups;
   const int32_t axes = work->to.rank - (groups > 0 ? 1 : 0);
@@ -72,7 +72,7 @@ static inline sf_status require_index(const Work* work) {
   return require_shape(&work->to, work->index);
 }
 
-/* A reduction of arrays, with its results in an array of the shape that is kept. */
+/* Prepares a reduction of arrays, whose results go to an array with the shape of the kept dimensions. */
 static inline sf_status prepare_array(const Arguments* from, const sf_group* group, Work* work) {
   sf_status status = translate(from, &work->to);
   const int is_statistics = status == SF_OK && work->to.call.operation == SF_STATISTICS;
@@ -85,14 +85,14 @@ static inline sf_status prepare_array(const Arguments* from, const sf_group* gro
   return status == SF_OK ? find_room(work) : status;
 }
 
-/* Whether this rank, -1 of a process alone, gets results. Its group may be gone. */
+/* Whether this rank gets results; `rank` is -1 if the call is this process's own. The group may have ended. */
 static inline int is_written(const sf_call* call, int32_t rank) {
   if (rank < 0) return 1;
   if (call->collective == SF_EXSCAN && rank == 0) return 0;
   return call->root == SF_ALL_RANKS || call->root == rank || call->collective != SF_REDUCE;
 }
 
-/* Indices count from 1; 0 says that there is none. */
+/* Writes the locations. Indices count from 1; 0 means that there is no element. */
 static inline void deliver_locations(const Work* work) {
   const uint64_t count = count_of(work->result);
   uint64_t i;
@@ -115,7 +115,7 @@ static inline void count_from_one(Argument statistics) {
   }
 }
 
-/* After a success: results to where they belong. */
+/* Copies the results to their variables, after a success. */
 static inline void deliver(const Work* work, int32_t rank) {
   if (work->room == NULL && !work->is_statistics) return;
   if (!is_written(&work->to.call, rank)) return;
@@ -126,7 +126,7 @@ static inline void deliver(const Work* work, int32_t rank) {
   if (work->is_statistics) count_from_one(work->result);
 }
 
-/* The whole of a call that ends before it returns. */
+/* Makes a blocking call, from the arguments to the results. */
 static inline void reduce_now(const Arguments* from, Prepare prepare, int* ierr) {
   Work work;
   sf_group* group;
