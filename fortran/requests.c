@@ -126,7 +126,7 @@ void sf_fortran_wait_request(Handle* handle, const double* seconds, int* done, i
 
 void sf_fortran_test_request(Handle* handle, int* done, int* ierr) { await(handle, 0, done, ierr); }
 
-/* --- groups ---------------------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------------------------- */
 
 void sf_fortran_start_barrier(Argument comm, Handle* handle, int* ierr) {
   sf_group* group;

@@ -1,6 +1,6 @@
-! Steadfold in the place of CISM's cism_reprosum_mod: the same names. Its parallel_global_sum, parallel_global_sum_patch
-! and their like give the correctly rounded values of the exact sums where `reprosum` is set.
-! docs/from_shr_reprosum.md says what differs. Compile this file after steadfold_ice_reprosum.f90.
+! Steadfold as a replacement of CISM's cism_reprosum_mod: the same names. If `reprosum` is set, its parallel_global_sum,
+! parallel_global_sum_patch and similar functions give the correctly rounded values of the exact sums.
+! docs/from_shr_reprosum.md describes the differences. Compile this file after steadfold_ice_reprosum.f90.
 module steadfold_cism_reprosum
   use steadfold_ice_reprosum, only: cism_reprosum_setopts => ice_reprosum_setopts, &
                                     cism_reprosum_calc => ice_reprosum_calc, &
@@ -9,5 +9,5 @@ module steadfold_cism_reprosum
                                     cism_reprosum_reldiffmax => ice_reprosum_reldiffmax
   implicit none
   public
-  logical, parameter :: verbose_reprosum = .false. ! which CISM asks
+  logical, parameter :: verbose_reprosum = .false. ! read by CISM
 end module

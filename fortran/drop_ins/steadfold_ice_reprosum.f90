@@ -1,6 +1,6 @@
-! Steadfold in the place of CICE's ice_reprosum: the same procedures with the same arguments. With it `bfbflag`'s values
-! `reprosum` and `ddpdd` give global_sum and global_sum_prod the correctly rounded values of the exact sums.
-! docs/from_shr_reprosum.md says what differs. Compile this file after steadfold_shr_reprosum.f90.
+! Steadfold as a replacement of CICE's ice_reprosum: the same procedures with the same arguments. If `bfbflag` is
+! `reprosum` or `ddpdd`, global_sum and global_sum_prod give the correctly rounded values of the exact sums.
+! docs/from_shr_reprosum.md describes the differences. Compile this file after steadfold_shr_reprosum.f90.
 module steadfold_ice_reprosum
   use, intrinsic :: iso_fortran_env, only: r8 => real64
   use steadfold_shr_reprosum, only: shr_reprosum_calc, shr_reprosum_setopts, &
@@ -13,7 +13,7 @@ module steadfold_ice_reprosum
   public :: ice_reprosum_recompute, ice_reprosum_reldiffmax
 contains
 
-  ! As shr_reprosum_setopts.
+  ! Does what shr_reprosum_setopts does.
   subroutine ice_reprosum_setopts(repro_sum_use_ddpdd_in, repro_sum_rel_diff_max_in, repro_sum_recompute_in, &
                                   repro_sum_master, repro_sum_logunit)
     logical, intent(in), optional :: repro_sum_use_ddpdd_in
@@ -26,7 +26,7 @@ contains
                               repro_sum_logunit=repro_sum_logunit)
   end subroutine
 
-  ! As shr_reprosum_calc; NaN and infinities end the program. `repro_sum_stats` has 5 places, in CISM 6.
+  ! Does what shr_reprosum_calc does; NaNs and infinities end the program. `repro_sum_stats` has 5 elements, in CISM 6.
   subroutine ice_reprosum_calc(arr, arr_gsum, nsummands, dsummands, nflds, ddpdd_sum, arr_gbl_max, arr_gbl_max_out, &
                                arr_max_levels, arr_max_levels_out, gbl_max_nsummands, gbl_max_nsummands_out, &
                                gbl_count, repro_sum_validate, repro_sum_stats, rel_diff, commid)

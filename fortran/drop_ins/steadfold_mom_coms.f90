@@ -1,10 +1,9 @@
-! Steadfold in the place of the reproducing sums of MOM_coms (MOM6, SIS2): the same procedures with the same arguments.
-! A code changes `use MOM_coms, only : reproducing_sum` to `use steadfold_mom_coms, only : reproducing_sum`, and leaves
-! in place what else it takes from MOM_coms. docs/from_shr_reprosum.md says what differs.
+! Steadfold as a replacement of the reproducing sums of MOM_coms (MOM6, SIS2): the same procedures with the same
+! arguments. Change `use MOM_coms, only : reproducing_sum` to `use steadfold_mom_coms, only : reproducing_sum`, and
+! leave all other uses of MOM_coms. docs/from_shr_reprosum.md describes the differences.
 !
 ! Sums are the correctly rounded values of the exact sums, for any distribution and number of ranks. An EFP_type is the
-! exact sum itself, of any numbers that doubles hold: there is no precision to run out of. Compile this file after
-! steadfold.f90.
+! exact sum itself, of any doubles, so it cannot run out of precision. Compile this file after steadfold.f90.
 module steadfold_mom_coms
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, r8 => real64
@@ -19,11 +18,11 @@ module steadfold_mom_coms
   public :: operator(+), operator(-), assignment(=)
   public :: query_EFP_overflow_error, reset_EFP_overflow_error
 
-  ! The sum of all elements of a field; of three dimensions also those of its layers.
+  ! The sum of all elements of a field; for three dimensions also the sums of its layers.
   interface reproducing_sum
     procedure :: reproducing_sum_2d, reproducing_sum_3d
   end interface
-  ! The sum of all elements of a field of two dimensions, as an exact sum that can be added to others.
+  ! The sum of all elements of a field of two dimensions, as an exact sum to which others can be added.
   interface reproducing_sum_EFP
     procedure :: reproducing_EFP_sum_2d
   end interface
@@ -32,7 +31,8 @@ module steadfold_mom_coms
     procedure :: EFP_list_sum_across_PEs, EFP_val_sum_across_PEs
   end interface
 
-  ! An exact sum: an accumulator of the C interface as sf_accumulator_pack writes it. One that nobody set is zero.
+  ! An exact sum: an accumulator of the C interface, as sf_accumulator_pack writes it. A variable that was never set is
+  ! zero.
   type :: EFP_type
     private
     integer(c_int64_t), allocatable :: packed(:)
@@ -47,9 +47,9 @@ module steadfold_mom_coms
     procedure :: EFP_assign
   end interface
 
-  ! Of steadfold.h and steadfold_accumulator.h.
+  ! Constants and functions of steadfold.h and steadfold_accumulator.h.
   integer(c_int), parameter :: f64 = 0, elements = 0, sum_of_terms = 0
-  integer(c_int64_t), parameter :: word = 8 ! bytes, which packed ones have a multiple of
+  integer(c_int64_t), parameter :: word = 8 ! bytes; the size of packed accumulators is a multiple
   interface
     function create(type, terms, columns, accumulator) bind(c, name="sf_accumulator_create") result(status)
       import :: c_int, c_int64_t, c_ptr
@@ -101,7 +101,7 @@ module steadfold_mom_coms
       integer(c_int64_t), value :: bytes
       integer(c_int) :: status
     end function
-    ! Multiplies by a factor or its inverse, whatever the program's rounding mode is, and whether it flushes subnormals.
+    ! Multiplies by a factor or its inverse, independently of the program's rounding mode and of flushing of subnormals.
     subroutine scale_by(from, factor, is_inverse, count, to) bind(c, name="sf_fortran_scale")
       import :: c_double, c_int, c_int64_t
       real(c_double), intent(in) :: from(*), factor
@@ -117,22 +117,23 @@ module steadfold_mom_coms
     end subroutine
   end interface
 
-  ! The ranks that sums are taken over, and whether a sum since the last reset was no finite number.
+  ! The communicator of the sums, and whether a sum since the last reset was NaN or infinite.
   integer, save :: ranks_of_sums
   logical, save :: is_set = .false., overflowed = .false.
 contains
 
-  ! Sums are taken over the ranks of this communicator from now on, in the place of MOM6's list of PEs. Every rank of it
-  ! calls. Without a call it is MPI_COMM_WORLD.
+  ! Sets the communicator over whose ranks later sums are taken, in place of MOM6's list of PEs. Every rank of it calls.
+  ! Without a call it is MPI_COMM_WORLD.
   subroutine set_sum_comm(comm)
     integer, intent(in) :: comm
     ranks_of_sums = comm
     is_set = .true.
   end subroutine
 
-  ! The sum of array(isr:ier, jsr:jer), indices counted from 1. `overflow_check` is ignored. `err` is 0, 4 if the sum
-  ! is NaN or 2 if it is infinite, on all ranks; without it such a sum ends the program. `unscale` is a factor that
-  ! elements are multiplied with, rounded as products are, and the sum divided by. `reproducing=.false.` is a plain sum.
+  ! The sum of array(isr:ier, jsr:jer); indices count from 1. `overflow_check` is ignored. `err` is 4 if the sum is NaN,
+  ! 2 if it is infinite, else 0, on all ranks; without `err` a NaN or infinite sum ends the program. `unscale` is a
+  ! factor: elements are multiplied by it, rounded as products are, and the sum is divided by it. `reproducing=.false.`
+  ! gives a plain sum.
   function reproducing_sum_2d(array, isr, ier, jsr, jer, EFP_sum, reproducing, overflow_check, err, only_on_PE, &
                               unscale) result(sum)
     real(r8), intent(in) :: array(:, :)
@@ -160,8 +161,8 @@ contains
     if (present(unscale)) sum = unscaled(sum, unscale)
   end function
 
-  ! The sum of all layers of array(isr:ier, jsr:jer, :), rounded once, and those of every layer: in `sums`,
-  ! `EFP_lay_sums`, which may have more places than there are layers. Others are as above.
+  ! The sum of all layers of array(isr:ier, jsr:jer, :), rounded once, and the sums of each layer in `sums` and
+  ! `EFP_lay_sums`, which may have more elements than there are layers. Other arguments are as above.
   function reproducing_sum_3d(array, isr, ier, jsr, jer, sums, EFP_sum, EFP_lay_sums, err, only_on_PE, unscale) &
     result(sum)
     real(r8), intent(in) :: array(:, :, :)
@@ -202,7 +203,7 @@ contains
     type(EFP_type) :: EFP_sum
     type(EFP_type) :: total(1)
     integer :: at(4)
-    if (present(overflow_check)) continue ! as said above
+    if (present(overflow_check)) continue ! ignored, see above
     at = window(shape(array), isr, ier, jsr, jer)
     total(1) = exact_sum(array(at(1):at(2), at(3):at(4)), unscale)
     call sum_over(comm_of(only_on_PE), total)
@@ -210,8 +211,8 @@ contains
     call judge([EFP_to_real(EFP_sum)], err)
   end function
 
-  ! The sums of the first `nval` over all ranks. `errors` tells which are NaN or infinite; without it such a sum ends
-  ! the program. Every rank gives as many.
+  ! The sums of the first `nval` exact sums over all ranks. `errors` tells which are NaN or infinite; without it a NaN
+  ! or infinite sum ends the program. Every rank gives the same number.
   subroutine EFP_list_sum_across_PEs(EFPs, nval, errors)
     type(EFP_type), intent(inout) :: EFPs(:)
     integer, intent(in) :: nval
@@ -282,14 +283,15 @@ contains
     call release(accumulator)
   end function
 
-  ! EFP1 - EFP2, exact before it is rounded.
+  ! The difference EFP1 - EFP2, exact, then rounded.
   function EFP_real_diff(EFP1, EFP2) result(value)
     type(EFP_type), intent(in) :: EFP1, EFP2
     real(r8) :: value
     value = EFP_to_real(EFP1 - EFP2)
   end function
 
-  ! `overflow` becomes true if the number is NaN or infinite; without it such a number ends the program.
+  ! Converts a number to an exact sum. `overflow` becomes true if the number is NaN or infinite; without `overflow` a
+  ! NaN or infinite number ends the program.
   function real_to_EFP(val, overflow) result(EFP)
     real(r8), intent(in) :: val
     logical, intent(inout), optional :: overflow
@@ -304,7 +306,7 @@ contains
     end if
   end function
 
-  ! Whether a sum since the last reset was NaN or infinite.
+  ! Returns whether a sum since the last reset was NaN or infinite.
   logical function query_EFP_overflow_error()
     query_EFP_overflow_error = overflowed
   end function
@@ -313,7 +315,7 @@ contains
     overflowed = .false.
   end subroutine
 
-  ! The first and last index of both dimensions.
+  ! Sets the first and last index of both dimensions.
   function window(extents, isr, ier, jsr, jer) result(at)
     integer, intent(in) :: extents(:)
     integer, intent(in), optional :: isr, ier, jsr, jer
@@ -365,8 +367,8 @@ contains
     call MPI_Allreduce(MPI_IN_PLACE, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm)
   end function
 
-  ! Sums over ranks, in one message: packed ones after each other are one element, which begins with their number and
-  ! size.
+  ! Sums over ranks, in one message. The packed accumulators follow each other in one element, which begins with their
+  ! number and size.
   subroutine sum_over(comm, EFPs)
     integer, intent(in) :: comm
     type(EFP_type), intent(inout) :: EFPs(:)
@@ -389,7 +391,7 @@ contains
     end do
   end subroutine
 
-  ! The operator of sum_over: an sf_operator for one such list each.
+  ! The operator of sum_over: an sf_operator that merges two lists of packed accumulators.
   function merge_lists(left, right, result, count, context) bind(c) result(failed)
     type(c_ptr), value :: left, right, result, context
     integer(c_size_t), value :: count
@@ -416,7 +418,7 @@ contains
     bytes_of = word*size(words)
   end function
 
-  ! What is no finite number is an error code, or the end.
+  ! Reports a NaN or an infinity as an error code, or ends the program.
   subroutine judge(values, err)
     real(r8), intent(in) :: values(:)
     integer, intent(out), optional :: err
@@ -473,7 +475,7 @@ contains
     unscaled = quotient(1)
   end function
 
-  ! By their bits: a compiler may take it for granted that there are neither NaNs nor infinities (-ffast-math).
+  ! Tests the bits, since a compiler may assume that there are no NaNs or infinities (-ffast-math).
   elemental logical function is_finite(x)
     real(r8), intent(in) :: x
     is_finite = ibits(transfer(x, 0_int64), 52, 11) /= 2047
@@ -483,7 +485,7 @@ contains
     is_nan = .not. is_finite(x) .and. ibits(transfer(x, 0_int64), 0, 52) /= 0
   end function
 
-  ! An accumulator that the caller frees.
+  ! Makes an accumulator that the caller frees.
   function unpacked(EFP) result(accumulator)
     type(EFP_type), intent(in) :: EFP
     type(c_ptr) :: accumulator

@@ -1,18 +1,17 @@
-! Steadfold in the place of mpas_global_sum_mod (the MPAS framework of E3SM): the same functions with the same
-! arguments. A code changes `use mpas_global_sum_mod` to `use steadfold_mpas_global_sum`. docs/from_shr_reprosum.md says
-! what differs.
+! Steadfold as a replacement of mpas_global_sum_mod (the MPAS framework of E3SM): the same functions with the same
+! arguments. Change `use mpas_global_sum_mod` to `use steadfold_mpas_global_sum`. docs/from_shr_reprosum.md describes
+! the differences.
 !
 !   mpas_global_sum(array, mpiComm [, indxRange])           the sum of all elements over all ranks of mpiComm
-!   mpas_global_sum(array, array2, mpiComm [, indxRange])   the sum of products of two arrays of one shape
+!   mpas_global_sum(array, array2, mpiComm [, indxRange])   the sum of products of two arrays of the same shape
 !   mpas_global_sum_nfld(...)                               the same for every index of the last dimension, at once
 !
-! Arrays are scalars or have up to 6 dimensions; their type, which results have, is real or integer of 4 or 8 bytes.
-! `indxRange` is first and last index of dimension 1, of dimension 2, and so on, counted from 1; without the last
-! dimension for mpas_global_sum_nfld. What is outside of it is not added. Real sums are the correctly rounded values of
-! the exact sums, and products of reals are not rounded. Integers wrap around.
+! Arrays are scalars or have up to 6 dimensions. Their type is real or integer of 4 or 8 bytes; results have the same
+! type. `indxRange` has the first and last index of dimension 1, of dimension 2, and so on, counted from 1; for
+! mpas_global_sum_nfld without the last dimension. Elements outside the range are not added. Real sums are the
+! correctly rounded values of the exact sums, and products of reals are not rounded. Integers wrap around.
 !
-! Arrays that are contiguous in memory are read where they stand, others are copied. Compile this file after
-! steadfold.f90.
+! Contiguous arrays are read in place, others are copied. Compile this file after steadfold.f90.
 module steadfold_mpas_global_sum
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: error_unit, i4 => int32, i8 => int64, r4 => real32, r8 => real64
@@ -27,7 +26,7 @@ module steadfold_mpas_global_sum
     procedure :: dot_1_i4, dot_2_i4, dot_3_i4, dot_4_i4, dot_5_i4, dot_6_i4
   end interface
   interface mpas_global_sum_nfld
-    ! Results are allocatable, for gfortran looks up rank() in the extent of a result among the names of the caller.
+    ! Results are allocatable, since gfortran looks up rank() in the extent of a result among the names of the caller.
     procedure :: sums_r8, sums_r4, sums_i8, sums_i4, dots_r8, dots_r4, dots_i8
     procedure :: dots_1_i4, dots_2_i4, dots_3_i4, dots_4_i4, dots_5_i4
   end interface
@@ -97,7 +96,7 @@ contains
                 part_i8(array2, rank(array), mpiComm, indxRange), total, mpiComm)
   end function
 
-  ! Integers of 4 bytes, of which a communicator is one, too: their dimensions tell arrays from it.
+  ! Integers of 4 bytes. A communicator has this type, too; arrays differ from it by their dimensions.
   function dot_1_i4(array, array2, mpiComm, indxRange) result(total)
     integer(i4), intent(in) :: array(:), array2(:)
     integer, intent(in) :: mpiComm
@@ -266,7 +265,7 @@ contains
     total = sums_i4(array*array2, mpiComm, indxRange)
   end function
 
-  ! What the range leaves of an array, with as many dimensions as the greatest has.
+  ! The elements of an array within the range, with as many dimensions as the largest array has.
   function part_r8(array, ranged, comm, range) result(part)
     real(r8), contiguous, target, intent(in) :: array(..)
     integer, intent(in) :: ranged, comm
@@ -311,8 +310,8 @@ contains
     part => part(b(1):b(2), b(3):b(4), b(5):b(6), b(7):b(8), b(9):b(10), b(11):b(12))
   end function
 
-  ! First and last index of every dimension of an array; those behind its last have one index. A range is given for the
-  ! first `ranged` ones.
+  ! Sets the first and last index of every dimension of an array; dimensions beyond its rank have one index. The range
+  ! is given for the first `ranged` dimensions.
   function bounds(extents, ranged, comm, range) result(b)
     integer, intent(in) :: extents(:), ranged, comm
     integer, intent(in), optional :: range(:)
@@ -332,7 +331,7 @@ contains
     padded(:size(extents)) = extents
   end function
 
-  !> For messages, which are written at once: parts of them could come apart among what others write.
+  !> Numbers as one text, so that a message is written at once and output of other processes cannot split it.
   function listed(numbers)
     integer, intent(in) :: numbers(:)
     character(len=:), allocatable :: listed

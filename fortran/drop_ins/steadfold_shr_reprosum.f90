@@ -1,5 +1,5 @@
-! Steadfold in the place of shr_reprosum_mod (CESM, E3SM): the same procedures with the same arguments. A code changes
-! `use shr_reprosum_mod` to `use steadfold_shr_reprosum`. docs/from_shr_reprosum.md says what differs.
+! Steadfold as a replacement of shr_reprosum_mod (CESM, E3SM): the same procedures with the same arguments. Change `use
+! shr_reprosum_mod` to `use steadfold_shr_reprosum`. docs/from_shr_reprosum.md describes the differences.
 !
 ! Sums are the correctly rounded values of the exact sums, for any distribution, number of ranks and threads, in one
 ! reduction for all fields. Compile this file after steadfold.f90.
@@ -11,16 +11,16 @@ module steadfold_shr_reprosum
   private
   public :: shr_reprosum_setopts, shr_reprosum_calc, shr_reprosum_tolExceeded
 
-  ! Stays false whatever shr_reprosum_setopts is told: these sums cannot be improved by computing them again. A program
-  ! that wants its own serial sums nevertheless sets it.
+  ! Stays false, whatever the arguments of shr_reprosum_setopts: a recomputation cannot improve these sums. A program
+  ! that needs its own serial sums nevertheless sets it to true.
   logical, public :: shr_reprosum_recompute = .false.
-  ! The greatest relative difference from plain sums that is no warning. Below zero there is no comparison.
+  ! The largest relative difference from plain sums without a warning. If it is negative, there is no comparison.
   real(r8), public :: shr_reprosum_reldiffmax = -1.0_r8
 
   logical :: may_be_infinite_or_nan = .false.
 contains
 
-  ! Sets what later calls do. May be called again; the last call counts. `repro_sum_use_ddpdd_in` and
+  ! Sets options of later calls. May be called again; the last call counts. `repro_sum_use_ddpdd_in` and
   ! `repro_sum_recompute_in` are ignored.
   subroutine shr_reprosum_setopts(repro_sum_use_ddpdd_in, repro_sum_allow_infnan_in, repro_sum_rel_diff_max_in, &
                                   repro_sum_recompute_in, repro_sum_master, repro_sum_logunit)
@@ -41,31 +41,31 @@ contains
       'steadfold_shr_reprosum: plain sums are compared, with a tolerance of ', shr_reprosum_reldiffmax
   end subroutine
 
-  ! The sums of the first `nsummands` rows of every field, over all ranks of `commid` (MPI_COMM_WORLD if it is not
-  ! given), of which every rank gets all. Other rows, up to `dsummands`, are not read. Ignored are `ddpdd_sum`,
-  ! `arr_gbl_max`, `arr_max_levels`, `gbl_max_nsummands`, `gbl_count` and `repro_sum_validate`: there is nothing to
-  ! estimate. Every rank gives the same number of fields, and asks for the same outputs.
+  ! The sums of the first `nsummands` rows of every field, over all ranks of `commid` (default MPI_COMM_WORLD). Every
+  ! rank gets all sums. Other rows, up to `dsummands`, are not read. The arguments `ddpdd_sum`, `arr_gbl_max`,
+  ! `arr_max_levels`, `gbl_max_nsummands`, `gbl_count` and `repro_sum_validate` are ignored, since there is nothing to
+  ! estimate. Every rank must give the same number of fields, and ask for the same outputs.
   subroutine shr_reprosum_calc(arr, arr_gsum, nsummands, dsummands, nflds, allow_infnan, ddpdd_sum, arr_gbl_max, &
                                arr_gbl_max_out, arr_max_levels, arr_max_levels_out, gbl_max_nsummands, &
                                gbl_max_nsummands_out, gbl_count, repro_sum_validate, repro_sum_stats, rel_diff, commid)
     integer, intent(in) :: nsummands, dsummands, nflds
     real(r8), intent(in) :: arr(dsummands, nflds)
     real(r8), intent(out) :: arr_gsum(nflds)
-    logical, intent(in), optional :: allow_infnan ! else a NaN or an infinity among the summands ends the program
+    logical, intent(in), optional :: allow_infnan ! if false, a NaN or an infinity among the summands ends the program
     logical, intent(in), optional :: ddpdd_sum
     real(r8), intent(in), optional :: arr_gbl_max(nflds)
-    real(r8), intent(out), optional :: arr_gbl_max_out(nflds) ! greatest absolute values; costs a second reduction
+    real(r8), intent(out), optional :: arr_gbl_max_out(nflds) ! largest absolute values; costs a second reduction
     integer, intent(in), optional :: arr_max_levels(nflds)
     integer, intent(out), optional :: arr_max_levels_out(nflds) ! 0, which shr_reprosum_mod takes for "not known"
     integer, intent(in), optional :: gbl_max_nsummands
-    integer, intent(out), optional :: gbl_max_nsummands_out ! the greatest on any rank; in the same one
+    integer, intent(out), optional :: gbl_max_nsummands_out ! the largest on any rank; in the same reduction
     integer, intent(in), optional :: gbl_count
     logical, intent(in), optional :: repro_sum_validate
-    integer, intent(inout), optional :: repro_sum_stats(6) ! what was done is added: places 1, 4 and 5
+    integer, intent(inout), optional :: repro_sum_stats(6) ! counts of calls are added to elements 1, 4 and 5
     real(r8), intent(out), optional :: rel_diff(2, nflds) ! from plain sums, if shr_reprosum_reldiffmax is not negative
     integer, intent(in), optional :: commid
     type(MPI_Comm) :: comm
-    real(r8) :: greatest(nflds + 1) ! of each field, and number of summands
+    real(r8) :: greatest(nflds + 1) ! of each field, and the number of summands
     logical :: is_compared
     comm = MPI_COMM_WORLD
     if (present(commid)) comm%MPI_VAL = commid
@@ -93,12 +93,13 @@ contains
                                            merge(1, 0, present(gbl_max_nsummands_out)), 0]
 
     if (any([present(ddpdd_sum), present(arr_gbl_max), present(arr_max_levels), present(gbl_max_nsummands), &
-             present(gbl_count), present(repro_sum_validate)])) continue ! as said above
+             present(gbl_count), present(repro_sum_validate)])) continue ! ignored, see above
   end subroutine
 
-  ! Whether a difference from plain sums is above the tolerance. If so the rank `master` says which are the greatest.
+  ! Returns whether a difference from plain sums is above the tolerance. If so, the rank `master` prints the largest
+  ! differences.
   logical function shr_reprosum_tolExceeded(name, nflds, master, logunit, rel_diff) result(exceeded)
-    character(len=*), intent(in) :: name ! of the sums, for the text
+    character(len=*), intent(in) :: name ! the name of the sums, for the text
     integer, intent(in) :: nflds
     logical, intent(in) :: master
     integer, intent(in), optional :: logunit
@@ -119,7 +120,8 @@ contains
     end do
   end function
 
-  ! The relative difference is one of the absolute kind where it is not smaller than the sum.
+  ! Computes the relative and absolute differences from plain sums. If the absolute difference is not smaller than the
+  ! sum, it is used as the relative difference, too.
   subroutine compare_with_plain_sums(arr, exact, rel_diff, comm)
     real(r8), intent(in) :: arr(:, :), exact(:)
     real(r8), intent(out) :: rel_diff(:, :)
@@ -133,8 +135,8 @@ contains
     where (is_finite(exact) .and. abs(exact) > rel_diff(2, :)) rel_diff(1, :) = rel_diff(2, :)/abs(exact)
   end subroutine
 
-  ! Ends the program if a summand is infinite or a NaN. No such one leaves a sum finite, so ranks look for them only if
-  ! a sum is not, and those that find some say so.
+  ! Ends the program if a summand is infinite or NaN. Such a summand makes the sum infinite or NaN, so ranks search only
+  ! in this case, and the ranks that find one report it.
   subroutine require_finite(arr, sums, comm)
     real(r8), intent(in) :: arr(:, :), sums(:)
     type(MPI_Comm), intent(in) :: comm
@@ -173,7 +175,7 @@ contains
     if (present(given)) setting = given
   end function
 
-  ! By their bits: a compiler may take it for granted that there are neither NaNs nor infinities (-ffast-math).
+  ! Tests the bits, since a compiler may assume that there are no NaNs or infinities (-ffast-math).
   elemental logical function is_finite(x)
     real(r8), intent(in) :: x
     is_finite = ibits(transfer(x, 0_int64), 52, 11) /= 2047
