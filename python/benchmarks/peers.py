@@ -1,11 +1,12 @@
-"""Sums of an array by Steadfold and by what else Python has, in one run: what changes their bits, and what they cost.
+"""Compares sums of an array by Steadfold and by other Python packages, in one run: what changes their bits, and their
+cost.
 
   python3 python/benchmarks/peers.py                             the tables, in Markdown
   python3 python/benchmarks/peers.py --json peers.json           the same, and all figures to a file, which
   python3 docs/plots/python.py peers.json docs/plots/python.svg  draws
 
-Needs steadfold and NumPy; peers that are not installed (dask, accupy, xsum, mpi4py with a launcher) are left out. Whether
-bits change is found by trying. Contestants take turns in every round; STEADFOLD_MPIRUN names the launcher.
+Needs steadfold and NumPy. Packages that are not installed (dask, accupy, xsum, mpi4py with a launcher) are left out.
+The run tries whether bits change. Contestants take turns in every round. STEADFOLD_MPIRUN names the launcher.
 """
 
 import argparse
@@ -30,19 +31,19 @@ SEED = 1
 SIZES = (1000, 100_000, 10_000_000)
 RANKS = (1, 2, 3, 4, 5)
 THREADS = (1, 2, 3, 4)
-CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}  # processor: of all threads; for a machine with other work
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}  # processor: of all threads, for a busy machine
 CHUNKS = (20_000, 5000, 1000, 777, 100)
 
 
 class Contestant:
-    """A way to sum. `sum(x)`; what it has besides: `chunked(pieces)`, `threaded(x, threads)`, `ranks(part, comm)`. `prepare`
-    makes of an array what is measured."""
+    """A way to sum: `sum(x)`, and optionally `chunked(pieces)`, `threaded(x, threads)` and `ranks(part, comm)`.
+    `prepare` converts an array to the measured operand."""
 
     def __init__(self, name, add, ours=False, single=False, prepare=None, chunked=None, threaded=None, ranks=None):
         self.name, self.sum, self.ours, self.single = name, add, ours, single
         self.prepare = prepare or (lambda x: x)
         self.threaded = threaded
-        # Without partial sums of its own: the same function of the sums of chunks, and MPI's sum of those of ranks.
+        # If it has no partial sums: the same function for the sums of chunks, and MPI's sum for the sums of ranks.
         self.chunked = chunked or (lambda pieces: add(self.prepare(np.array([add(self.prepare(p)) for p in pieces], pieces[0].dtype))))
         self.ranks = ranks or (lambda part, comm: allreduced(np.asarray(add(self.prepare(part)), part.dtype), comm))
 
@@ -98,7 +99,7 @@ def contestants():
 
 
 def xsums(name, kind):
-    """An accumulator that is added to, chunk by chunk."""
+    """An accumulator to which chunks are added."""
 
     def chunked(pieces):
         made = kind()
@@ -114,7 +115,7 @@ def of_dask(name, add, da, is_ours):
         return add(array).compute(scheduler="threads", num_workers=threads)
 
     def eight(x):
-        return da.from_array(x, chunks=-(-len(x) // 8), name=False)  # a name would take a digest of x
+        return da.from_array(x, chunks=-(-len(x) // 8), name=False)  # a name would need a digest of x
 
     def chunked(pieces):
         return computed(da.concatenate([da.from_array(piece, chunks=len(piece)) for piece in pieces]), 2)
@@ -124,11 +125,11 @@ def of_dask(name, add, da, is_ours):
                       ranks=(lambda part, comm: sf.sum(part, comm=comm)) if is_ours else None)  # fmt: skip
 
 
-# What changes bits.
+# Changes of bits.
 
 
 def hostile(single):
-    """Numbers of many sizes, half of which nearly cancel the others."""
+    """Numbers of many magnitudes; half of them nearly cancel the other half."""
     random = np.random.default_rng(SEED)
     half = random.standard_normal(10_000) * 2.0 ** random.integers(-20, 20, 10_000)
     x = np.concatenate([half, -half * (1 + random.integers(0, 2, 10_000) * 1e-9)])
@@ -141,11 +142,11 @@ def bits(value, single):
 
 def rounded(x):
     exact = sum(map(Fraction, x.astype(np.float64).tolist()), Fraction())
-    return np.float64(float(exact)).astype(x.dtype)  # of float32: no exact sum here is near the middle of two
+    return np.float64(float(exact)).astype(x.dtype)  # for float32: no exact sum here is near the middle of two numbers
 
 
 def tried(one):
-    """{what was varied: number of different results}, and whether the first is correctly rounded."""
+    """{what was varied: number of different results}, and whether the first result is correctly rounded."""
     x = hostile(one.single)
     random = np.random.default_rng(SEED)
     orders = [x] + [random.permutation(x) for _ in range(7)]
@@ -157,11 +158,11 @@ def tried(one):
     return counted, bits(found["order"][0], one.single) == bits(rounded(x), one.single)
 
 
-# What it costs.
+# Cost.
 
 
 def seconds_of(call, clock, least=5e-4):
-    """One call, or as many as take half a millisecond."""
+    """Measures one call, or as many as take half a millisecond."""
     times = 1
     while True:
         begin = CLOCKS[clock]()
@@ -174,10 +175,10 @@ def seconds_of(call, clock, least=5e-4):
 
 
 def race(calls, rounds, clock):
-    """{name: seconds of every round}. In every round all take turns, another one first."""
+    """{name: seconds of every round}. In every round all contestants take turns; each round begins with another one."""
     names, found = list(calls), {name: [] for name in calls}
     for call in calls.values():
-        call()  # first calls load and plan
+        call()  # first calls load libraries and make plans
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             found[name].append(seconds_of(calls[name], clock))
@@ -204,7 +205,7 @@ def measured(contenders, rounds, clock):
 
 
 def of_ranks(rounds, clock):
-    """On every rank: bits that each contestant gives, and with two ranks what some cost."""
+    """Runs on every rank: the bits of each contestant, and with two ranks the cost of some."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
@@ -212,7 +213,7 @@ def of_ranks(rounds, clock):
     def part_of(x):
         return x[len(x) * comm.rank // comm.size : len(x) * (comm.rank + 1) // comm.size]
 
-    # Different bits on one job's ranks are different results too.
+    # Different bits on the ranks of one job count as different results, too.
     found = {"bits": {one.name: sorted(set(comm.allgather(bits(one.ranks(part_of(hostile(one.single)), comm), one.single))))
                       for one in contestants()}, "times": {}}  # fmt: skip
     if comm.size == 2:
@@ -228,7 +229,7 @@ def of_ranks(rounds, clock):
 
 
 def race_of_ranks(calls, rounds, clock, comm, times):
-    """As `race`, with as many calls on every rank; the time of the slowest counts."""
+    """Measures as `race` does, with the same number of calls on every rank; the time of the slowest rank counts."""
     names, found = list(calls), {name: [] for name in calls}
     for turn in range(rounds + 1):
         for name in names[turn % 2 :] + names[: turn % 2]:

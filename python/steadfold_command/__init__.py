@@ -1,6 +1,7 @@
-"""The `steadfold` command, as the Python package has it: a module for each MPI library, linked to none. That library is loaded
-first: as a rank the launcher's, otherwise the first that is found. Where there is none, the command is one process. Nothing
-here imports NumPy, so that many ranks start quickly."""
+"""The `steadfold` command of the Python package. There is one module for each MPI library; no module is linked to its
+MPI library. That library is loaded first: the launcher's library if this process is a rank, otherwise the first that is
+found. If no MPI library is found, the command runs as one process. Nothing here imports NumPy, so that many ranks start
+quickly."""
 
 from __future__ import annotations
 
@@ -12,22 +13,23 @@ from pathlib import Path
 from typing import Iterable
 
 _HERE = Path(__file__).parent
-# What MPI libraries with the same binary interface call their files, by the names of our modules for them.
+# The file names of MPI libraries with the same binary interface, by the names of our modules for them.
 _FILES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpi.so.12", "libmpich.so.12"), "mpi_abi": ("libmpi_abi.so.1", "libmpi_abi.so.0")}
-# In which variables launchers tell a process its rank and how many there are (program/launcher.cpp knows the same), and whose
-# launchers those are, the likely ones first.
+# The variables in which launchers give a process its rank and the number of ranks (also in program/launcher.cpp), and
+# the libraries with such launchers, the likely ones first.
 _LAUNCHED = {
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"): ("openmpi", "mpi_abi"),
     ("PMI_RANK", "PMI_SIZE"): ("mpich", "mpi_abi", "openmpi"),
     ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"): ("openmpi", "mpich", "mpi_abi"),
 }
-# Modules in which MPI's handles are numbers: they can be loaded where no MPI library is.
+# Modules in which MPI handles are numbers. They can be loaded without an MPI library.
 _ALONE = ("mpi_abi", "mpich")
 
 
 def _load_mpi(names: Iterable[str], reasons: list[str]) -> str | None:
-    """Loads the first of these MPI libraries that is found and says which: in this environment (PyPI has some), where the user
-    says, where the system looks. `reasons` gets why others could not be loaded."""
+    """Loads the first of these MPI libraries that is found, and returns its name. Searches this environment (PyPI has
+    MPI libraries), then LD_LIBRARY_PATH, then the system's folders. `reasons` receives the reasons why others could not
+    be loaded."""
     own = Path(sys.prefix)
     said = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     for folder in (f"{own}/lib/", *(f"{folder}/" for folder in said if folder), ""):
@@ -46,7 +48,7 @@ def _load_mpi(names: Iterable[str], reasons: list[str]) -> str | None:
 
 
 def _need_mpi(names: Iterable[str], modules: list[str]) -> str:
-    """The module, of these, for the first of the MPI libraries that is found."""
+    """Loads the first of the MPI libraries that is found and returns the module for it."""
     built = [name for name in names if name in modules]
     if not built:
         raise OSError(f"no command for this MPI library (this package was built for {' and '.join(modules)}), build it for that library, too")
@@ -60,7 +62,8 @@ def _need_mpi(names: Iterable[str], modules: list[str]) -> str:
 
 
 def _chosen(library: str | None) -> tuple[str, bool]:
-    """The module for that MPI library, else for the launcher's, else for any that is found, or for none, which it says."""
+    """Chooses the module: for the given MPI library, else for the launcher's, else for any that is found, else for
+    none. Also returns whether there is an MPI library."""
     modules = [name for name in _FILES if (_HERE / f"{name}.so").exists()]
     if library is not None:
         return _need_mpi([library], modules), True
@@ -79,7 +82,7 @@ def _chosen(library: str | None) -> tuple[str, bool]:
 
 def _loaded(name: str) -> ctypes.CDLL:
     path = os.fsencode(_HERE / f"{name}.so")
-    # ctypes asks for all functions at once, also for those of an MPI library that is not there.
+    # ctypes resolves all functions at once, also those of an absent MPI library.
     system = ctypes.CDLL(None)
     system.dlopen.restype = ctypes.c_void_p
     system.dlerror.restype = ctypes.c_char_p
@@ -91,7 +94,7 @@ def _loaded(name: str) -> ctypes.CDLL:
 
 
 def _behave_as_a_program() -> None:
-    """Takes back what Python changes of a process."""
+    """Undoes changes that Python makes to signal handling."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -99,8 +102,8 @@ def _behave_as_a_program() -> None:
 
 
 def main(library: str | None = None) -> int:
-    """Runs the command on this process's arguments and gives its exit status. `library`: the MPI library that it is to take,
-    one of `openmpi`, `mpich` and `mpi_abi`."""
+    """Runs the command with this process's arguments and returns its exit status. `library`: the MPI library to use,
+    `openmpi`, `mpich` or `mpi_abi`."""
     try:
         name, with_mpi = _chosen(library)
         module = _loaded(name)
