@@ -190,8 +190,9 @@ void sf_fortran_compare(const State* a, const State* b, Argument orders, int* ie
   sf_status status = unpack(a, &left);
   if (status == SF_OK) status = unpack(b, &right);
   if (status == SF_OK && count_of(orders) != columns)
-    status = refuse(SF_INVALID_ARGUMENT, "%llu places for the orders of %llu columns (each has one), give as many",
-                    (unsigned long long)count_of(orders), (unsigned long long)columns);
+    status =
+        refuse(SF_INVALID_ARGUMENT, "%llu elements for the orders of %llu columns (each column has one), give as many",
+               (unsigned long long)count_of(orders), (unsigned long long)columns);
   if (status == SF_OK && (found = malloc(columns * sizeof *found)) == NULL)
     status = refuse(SF_INTERNAL, "%s", "no memory for orders (out of memory), free some");
   if (status == SF_OK) status = sf_accumulator_compare(left, right, found);
@@ -224,8 +225,9 @@ void sf_fortran_round(const State* state, int how, Argument result, int* ierr) {
   sf_status status = unpack(state, &own);
   if (status == SF_OK) status = require_number(result, "results", &type);
   if (status == SF_OK && how == to_root && head_of(state).shape.terms != SF_PRODUCTS)
-    status = refuse(SF_UNSUPPORTED, "%s",
-                    "roots of sums of elements (they are those of sums of squares), add with a weight");
+    status =
+        refuse(SF_UNSUPPORTED, "%s",
+               "square roots of sums of elements (norms are roots of sums of squares), add products, with a weight");
   if (status == SF_OK && columns != count_of(result))
     status =
         refuse(SF_INVALID_ARGUMENT, "a result of %llu elements (the accumulator has %llu columns), give it as many",
@@ -245,7 +247,7 @@ void sf_fortran_round(const State* state, int how, Argument result, int* ierr) {
 static sf_status require_bytes(Argument bytes) {
   return is_contiguous(bytes) ? SF_OK
                               : wrong(
-                                    "bytes that do not stand one after the other (a section with strides), pass a "
+                                    "bytes that are not contiguous (a section with strides), pass a "
                                     "whole array");
 }
 static uint64_t size_of(Argument bytes) { return count_of(bytes) * bytes->elem_len; }

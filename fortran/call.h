@@ -44,7 +44,7 @@ static inline sf_status refuse_what_arguments_say(const char* option, int are_ve
   const char* said = "";
   if (sf_list_find(SF_LIST_OPTIONS, option, &entry) == SF_OK) said = sf_list_text(SF_LIST_OPTIONS, entry, "arguments");
   if (strcmp(said, "arrays") != 0 && !(are_vectors && strcmp(said, "vectors") == 0)) return SF_OK;
-  return refuse(SF_INVALID_ARGUMENT, "option '%s' (the arguments say it), leave it out and pass other arguments",
+  return refuse(SF_INVALID_ARGUMENT, "option '%s' (the arguments determine it), leave it out and pass other arguments",
                 option);
 }
 
@@ -131,7 +131,7 @@ static inline sf_status take_options(Argument options, int are_vectors, Translat
   char* option = to->options;
   if (options == NULL) return SF_OK;
   if (options->elem_len >= sizeof to->options)
-    return refuse(SF_INVALID_ARGUMENT, "options of %zu letters (at most %zu are taken), shorten them",
+    return refuse(SF_INVALID_ARGUMENT, "options of %zu characters (at most %zu are taken), shorten them",
                   (size_t)options->elem_len, sizeof to->options - 1);
   memcpy(to->options, options->base_addr, options->elem_len);
   to->options[options->elem_len] = '\0';
@@ -159,9 +159,10 @@ static inline sf_status take_kept(Argument keep, Argument array, Translated* to)
   for (i = 0; i < count_of(keep); ++i) {
     const int dimension = kept_dimension(keep, i);
     if (dimension <= before || dimension > array->rank)
-      return refuse(SF_INVALID_ARGUMENT,
-                    "dimension %d in keep (they ascend from 1 to the array's rank, %d), name those that the result has",
-                    dimension, (int)array->rank);
+      return refuse(
+          SF_INVALID_ARGUMENT,
+          "dimension %d in keep (they ascend from 1 to the array's rank, %d), give those that the result keeps",
+          dimension, (int)array->rank);
     to->arrays.kept |= (uint32_t)1 << (array->rank - dimension);
     to->shape[to->rank++] = (uint64_t)array->dim[dimension - 1].extent;
     before = dimension;
@@ -192,7 +193,7 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
   return refuse(
       SF_INVALID_ARGUMENT,
       "%s of shape (%s) for elements of shape (%s) (from the first dimension on, extents are equal, or 1, and "
-      "none are more), give some that can be repeated to the elements",
+      "there are no more dimensions), give an array that can be repeated to the elements",
       what, shape_text(operand, own, sizeof own), shape_text(elements, others, sizeof others));
 }
 
@@ -210,7 +211,7 @@ static inline sf_status require_labels(Argument labels, Argument elements) {
 static inline sf_status take_mask(Argument where, Translated* to) {
   if (where == NULL) return SF_OK;
   if (type_of(where) != type_logical)
-    return refuse(SF_INVALID_ARGUMENT, "a mask of type %s (it is logical), write where = ice > 0, say",
+    return refuse(SF_INVALID_ARGUMENT, "a mask of type %s (it is logical), write where = ice > 0, for example",
                   name_of_type(where));
   return take_array(where, "masks", SF_BYTES, &to->arrays.mask);
 }

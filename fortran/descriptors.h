@@ -175,7 +175,7 @@ static inline int64_t integer_at(Argument list, uint64_t i) {
 /* Checks a number of rows, which is unsigned in C. */
 static inline sf_status require_rows(int64_t rows) {
   return rows >= 0 ? SF_OK
-                   : refuse(SF_INVALID_ARGUMENT, "%lld rows of this rank (they cannot be fewer than none), check them",
+                   : refuse(SF_INVALID_ARGUMENT, "%lld rows of this rank (a number of rows is at least 0), check it",
                             (long long)rows);
 }
 
@@ -220,7 +220,8 @@ static inline sf_status find_group(Argument comm, sf_group** group) {
   handle = *(const Handle*)comm->base_addr;
   if (is_of_communicator(handle)) return sf_group_of_fortran(communicator_of(handle), group);
   *group = object_of(handle, kind_group);
-  return *group == NULL ? no_object(handle, kind_group, "a group of nobody (it was not set), call sf_team_member first")
+  return *group == NULL ? no_object(handle, kind_group,
+                                    "a group without ranks (the variable was not set), call sf_team_member first")
                         : SF_OK;
 }
 

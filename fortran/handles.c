@@ -98,7 +98,7 @@ sf_status no_object(Handle handle, Kind kind, const char* if_empty) {
   static const char* const names[] = {"plan", "team", "group", "request", "layout"};
   if (handle == 0) return wrong(if_empty);
   if (kind == kind_group)
-    return wrong("no group (its team was freed, or this is another type), call sf_team_member of a team that is there");
+    return wrong("no group (its team was freed, or this is another type), call sf_team_member of an existing team");
   return refuse(SF_INVALID_ARGUMENT,
                 "a %s that has ended through another variable (a copy made by `=` is the same %s), make another one",
                 names[kind], names[kind]);

@@ -69,7 +69,7 @@ void sf_fortran_layout_intervals(Handle* layout, Argument first, Argument last, 
         refuse(SF_INVALID_ARGUMENT, "%llu first elements and %llu last ones (each interval has both), give as many",
                (unsigned long long)count_of(first), (unsigned long long)count_of(last));
   if (status == SF_OK && element_count != NULL && *element_count < 0)
-    status = refuse(SF_INVALID_ARGUMENT, "%lld elements of the whole job (they cannot be fewer than none), check them",
+    status = refuse(SF_INVALID_ARGUMENT, "%lld elements of the whole job (their number is at least 0), check it",
                     (long long)*element_count);
   if (status == SF_OK) status = require_none(*layout);
   if (status == SF_OK) own = new_layout(SF_INTERVALS, count_of(first), &status);
@@ -89,9 +89,8 @@ static sf_status require_list(Argument list, uint64_t dimensions, const char* wh
                     (unsigned long long)count_of(list), what, (unsigned long long)dimensions);
   for (i = 0; status == SF_OK && i < dimensions; ++i)
     if (integer_at(list, i) < 0)
-      status =
-          refuse(SF_INVALID_ARGUMENT, "%s of %lld in dimension %llu of a grid (they are no fewer than 0), check them",
-                 what, (long long)integer_at(list, i), (unsigned long long)i + 1);
+      status = refuse(SF_INVALID_ARGUMENT, "%s of %lld in dimension %llu of a grid (they are at least 0), check them",
+                      what, (long long)integer_at(list, i), (unsigned long long)i + 1);
   return status;
 }
 

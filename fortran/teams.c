@@ -57,8 +57,9 @@ void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int
   sf_status status = SF_OK;
   if (object_of(*team, kind_team) != NULL) status = refuse_again(comm);
   if (status == SF_OK && comm != NULL && !is_communicator(comm))
-    status =
-        wrong("a team over what is no communicator (it is an integer, or type(MPI_Comm)), pass MPI_COMM_WORLD, say");
+    status = wrong(
+        "a team over an argument that is not a communicator (an integer or type(MPI_Comm)), pass MPI_COMM_WORLD, for "
+        "example");
   if (status == SF_OK)
     status = comm == NULL ? sf_team_create(*workers, &made)
                           : sf_team_create_over_fortran(communicator(comm), *workers, &made);

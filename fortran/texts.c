@@ -26,7 +26,7 @@ static const Phrase phrases[] = {
     {"check columns and element_bytes", "check the extents"},
     {"check rows, columns and element_bytes", "check the extents"},
     {"take sf_reduce with a communicator", "pass a communicator"},
-    {"give the bytes that an accumulator was written to", "give what sf_write wrote"},
+    {"give the bytes that an accumulator was written to", "give the bytes that sf_write wrote"},
     {"make one of products", "give a weight from the first addition on"},
     {"(accumulators take doubles and floats)", "(accumulators take real numbers of kinds 4 and 8)"},
     {"ask for SF_SUM and give arrays.mask", "ask for 'sum' and give where"},

@@ -31,7 +31,7 @@ static sf_status take_blocks(const Arguments* from, const sf_group* group, Work*
     for (i = 0; i < ranks; ++i) {
       const int64_t block = integer_at(from->blocks, i);
       if (block < 0)
-        return refuse(SF_INVALID_ARGUMENT, "%lld elements in blocks(%llu) (a block has none or more), correct it",
+        return refuse(SF_INVALID_ARGUMENT, "%lld elements in blocks(%llu) (a block has at least 0), correct it",
                       (long long)block, (unsigned long long)i + 1);
       work->blocks[i] = (uint64_t)block;
     }
@@ -97,7 +97,8 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
   call->rows = count_of(from->array);
   if (status == SF_OK) status = require_there(from->array, "elements");
   if (status == SF_OK && (from->result->rank != 0 || require_one_type(from) != SF_OK))
-    status = wrong("a result of another type, or several (it is one element of the array's type), pass such a one");
+    status =
+        wrong("a result of another type, or several (it is one element of the array's type), pass one such variable");
   if (status == SF_OK) status = take_options(from->options, 0, &work->to);
   if (status == SF_OK) status = take_layout(from->layout, &work->to);
   if (status == SF_OK) status = gather_apart(from->array, &work->gathered);

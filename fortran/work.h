@@ -68,7 +68,7 @@ static inline sf_status require_statistics(Work* work) {
 
 static inline sf_status require_index(const Work* work) {
   if (work->index == NULL)
-    return wrong("no place for the index of the value (a result is both), call sf_minloc or sf_maxloc");
+    return wrong("no variable for the index of the value (the result has both), call sf_minloc or sf_maxloc");
   return require_shape(&work->to, work->index);
 }
 

@@ -74,7 +74,7 @@ class Accumulator {
     if (shape.type != detail::type_of<T>() || shape.terms != terms)
       throw Error(SF_INVALID_ARGUMENT, "the bytes are those of another accumulator (of type " +
                                            std::to_string(shape.type) + " and terms " + std::to_string(shape.terms) +
-                                           "), load them as what was written");
+                                           "), load them as that type");
     return Accumulator(std::move(handle), shape.columns);
   }
 
@@ -244,7 +244,7 @@ class Accumulator {
     static_assert(has_products, "products are added to a ProductAccumulator");
     if (x.size() != y.size())
       throw Error(SF_INVALID_ARGUMENT, std::to_string(x.size()) + " first factors and " + std::to_string(y.size()) +
-                                           " second ones (products have one of each), give as many");
+                                           " second ones (every product has both), give equal numbers");
     detail::check(function(get(), x.data(), y.data(), rows_of(x.size()), threads));
   }
   template <class Function>
@@ -321,8 +321,9 @@ std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumula
 /// have the same size.
 inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
   if (from.size() != into.size())
-    throw Error(SF_INVALID_ARGUMENT, std::to_string(from.size()) + " and " + std::to_string(into.size()) +
-                                         " packed bytes (accumulators of one shape have as many), merge such only");
+    throw Error(SF_INVALID_ARGUMENT,
+                std::to_string(from.size()) + " and " + std::to_string(into.size()) +
+                    " packed bytes (accumulators of one shape have equal sizes), merge accumulators of one shape");
   sf_accumulator_merge_packed(from.data(), into.data(), from.size());
 }
 

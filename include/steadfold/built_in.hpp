@@ -64,8 +64,10 @@ using answer_t = result_t<read_t<Op, R>, Op>;
 template <class R>
 constexpr bool is_contiguous() {
   constexpr bool is_number = std::is_arithmetic_v<R> || type_of<R>() != SF_BYTES;
-  static_assert(!is_number, "give this rank's elements: a number is none (for one: sf::view(&number, 1))");
-  static_assert(!is_array<R>, "an array goes with an array of the same type, or with axes: give two of one type");
+  static_assert(!is_number,
+                "give a range of this rank's elements, not a number (for one number: sf::view(&number, 1))");
+  static_assert(!is_array<R>,
+                "the second operand of an array is an array of the same type, or axes: give two arrays of one type");
   static_assert(is_vector<R> || is_number || is_array<R>,
                 "give contiguous elements: a std::vector (not of bool), std::array or std::span of them");
   return is_vector<R>;

@@ -62,7 +62,7 @@ class Result {
     if (member_->status == SF_EMPTY)
       throw Error(SF_EMPTY, "nothing to reduce (no rank brought an element to this member), check the count first");
     if (member_->status != SF_OK)
-      throw Error(member_->status, "no value (the bundle's last run failed), see what it threw");
+      throw Error(member_->status, "no value (the bundle's last run failed), see the exception of the run");
     return *value_;
   }
 

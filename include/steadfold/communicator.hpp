@@ -70,7 +70,7 @@ auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
     throw;
   } catch (...) {
     sf_group_refuse(group.handle(), SF_OPERATOR_FAILED,
-                    "an operator could not be copied (it threw), see what it threw");
+                    "an operator could not be copied (it threw), see its exception");
     throw;
   }
 }

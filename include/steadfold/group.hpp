@@ -41,12 +41,12 @@ constexpr bool is_writable() {
     return false;
   } else {
     constexpr bool stays = lasts<R>;
-    static_assert(stays, "results are written to the buffer: give a variable, a temporary is gone after the call");
+    static_assert(stays, "results are written to the buffer: give a variable, a temporary ends with the call");
     using T = element_t<R>;
     constexpr bool is_mutable = std::is_convertible_v<R&, View<T>>;
     static_assert(is_mutable, "results are written to the buffer: its elements must not be const");
     constexpr bool fits = std::is_same_v<result_t<T, Op>, T>;
-    static_assert(fits, "results take the place of elements here, and these have another type: convert the elements");
+    static_assert(fits, "results replace the elements, but have another type: convert the elements");
     return stays && is_mutable && fits;
   }
 }

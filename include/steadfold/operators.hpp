@@ -106,8 +106,8 @@ constexpr bool is_combinable() {
     static_assert(!is_element || combines<T, Op>(),
                   "this operation does not take elements of this type: the table in docs/guarantees.md says which do");
   } else {
-    static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes: they must be trivially copyable");
-    static_assert(alignof(T) <= 16, "elements stand on 16-byte boundaries at most");
+    static_assert(std::is_trivially_copyable_v<T>, "elements are sent as bytes: they must be trivially copyable");
+    static_assert(alignof(T) <= 16, "elements have an alignment of at most 16 bytes");
     static_assert(is_on_arrays<T, Op> || is_on_elements<T, Op>,
                   "an operator is called as op(left, right) or op(left, right, result, count)");
     static_assert(!cuts_off<T, Op>, "an operator on integers gives integers: convert the elements, or round in it");

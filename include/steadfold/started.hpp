@@ -75,7 +75,7 @@ class Pending {
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     if (call_ == nullptr)
-      throw Error(SF_INVALID_ARGUMENT, "no call (its Pending was moved from), ask the one that it was moved to");
+      throw Error(SF_INVALID_ARGUMENT, "no call (its Pending was moved from), use the Pending that it was moved to");
     int done = 0;
     const sf_status status = sf_request_wait_for(call_->request, detail::nanoseconds_of(timeout), &done);
     has_ended_ = has_ended_ || done != 0;

@@ -68,7 +68,7 @@ class Team {
   template <class Count, class Period>
   void set_timeout(std::chrono::duration<Count, Period> timeout) {
     if (!(timeout >= timeout.zero()))
-      throw Error(SF_INVALID_ARGUMENT, "a timeout below zero, or no number (it is at least 0), give 0 for none");
+      throw Error(SF_INVALID_ARGUMENT, "a timeout that is negative or NaN (it is at least 0), give 0 for no limit");
     detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
   }
   /// The worker with number `worker`, counted from 0. If there is no such worker, the first use of the member throws

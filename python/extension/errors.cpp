@@ -64,8 +64,8 @@ void refuse_number(nb::handle given, const char* what, bool is_unsigned) {
   PyErr_Clear();
   if (!whole.is_valid()) refuse_type("%s is %R (it is a whole number), give one", what, given.ptr());
   if (is_unsigned && whole < nb::int_(0))
-    refuse_type("%s is %R (it counts from 0), give a number that is not negative", what, given.ptr());
-  refuse_type("%s is a number that no call can use (its size is beyond all limits), give a smaller one", what);
+    refuse_type("%s is %R (it is at least 0), give a number that is not negative", what, given.ptr());
+  refuse_type("%s is a number that no call can use (it is too large), give a smaller number", what);
 }
 
 std::optional<double> seconds_of(nb::handle given, const char* what) {

@@ -35,7 +35,7 @@ UserOperator::UserOperator(nb::object callable, nb::object dtype, std::vector<np
     refuse_type("an operator is a name or a callable, not %R", callable_.ptr());
   auto* const descr = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
   if (PyDataType_REFCHK(descr))
-    refuse_type("elements of dtype %S cannot travel (they are Python objects)", dtype_.ptr());
+    refuse_type("elements of dtype %S cannot be sent (they are Python objects), convert them", dtype_.ptr());
   element_bytes_ = static_cast<std::size_t>(PyDataType_ELSIZE(descr));
   for (const npy_intp extent : shape_) element_bytes_ *= static_cast<std::size_t>(extent);
   shape_.insert(shape_.begin(), 1);
@@ -173,7 +173,7 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   const bool batched = flag(from.batched);
   const bool has_columns = batched && PyArray_NDIM(x) > 1;
   const int outer = has_columns ? 2 : 1;  // the axes before those of an element
-  if (PyArray_NDIM(x) < 1) refuse("an array of no axes (the first one counts elements), add it");
+  if (PyArray_NDIM(x) < 1) refuse("an array without axes (the first axis counts elements), add an axis");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);
   set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.callable), dtype_of(x),

@@ -109,7 +109,7 @@ class Bound {
   /// The array, or an array given in its place (not None), if its properties are those of the described array.
   [[nodiscard]] nb::object or_other(nb::handle given, const char* what) const {
     if (given.is_none()) return array_.is_valid() ? checked(array_, what) : array_;
-    if (!array_.is_valid()) refuse("%s for a call that has none, leave them out", what);
+    if (!array_.is_valid()) refuse("%s for a call that takes none, leave them out", what);
     return checked(to_array(given), what);
   }
   /// The current address of the elements. Null if there is no array.
@@ -259,7 +259,8 @@ class Plan {
   void take_calls(const std::vector<Prepared*>& calls) {
     if (calls.empty()) refuse("a plan of no calls (there is nothing to agree on), add some");
     for (Prepared* const call : calls) {
-      if (call == nullptr || call->call == nullptr) refuse("a call that another plan has, prepare it again");
+      if (call == nullptr || call->call == nullptr)
+        refuse("a call of another plan (a plan owns its calls), prepare it again");
     }
     for (Prepared* const call : calls) calls_.push_back(std::move(call->call));
     data_.resize(calls_.size());
@@ -270,7 +271,8 @@ class Plan {
       // Decided by the calls that this rank has made so far, not by what has happened since; otherwise ranks could
       // differ.
       if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
-      if (is_broken_) refuse("a run of a plan whose last one the transport failed (it never ended), bind another plan");
+      if (is_broken_)
+        refuse("a run of a plan whose last run failed in the transport (it never ended), bind another plan");
       read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         const Described& bound = *calls_[i];
@@ -346,14 +348,16 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
   const bool is_offered = or_tell(group, [&] {
     const bool filled = fill(*call, group);
     if (filled && static_cast<Mode>(mode) == Mode::prepare && !reads_what_was_given(*call, given))
-      refuse("a plan of operands that are converted (a run would not see how they change), convert them before");
+      refuse("a plan of operands that are converted (a run would not see later changes), convert them before");
     return filled;
   });
   if (!is_offered) return unknown();
   if (static_cast<Mode>(mode) == Mode::prepare)
     return nb::cast(Prepared{std::make_unique<Described>(std::move(call))}, nb::rv_policy::move);
   if (group == nullptr)
-    refuse("a call that is started without a communicator (nothing goes on while this rank computes), give one");
+    refuse(
+        "a call that is started without a communicator (without other ranks nothing proceeds in the background), give "
+        "one");
   return nb::cast(std::make_unique<Request>(std::move(call), group, nb::borrow<nb::object>(comm)));
 }
 

@@ -129,7 +129,7 @@ def _integer_quotient(
     """The sum of integers, divided by their number for a mean: exact, rounded once to a floating-point type."""
     with told(comm):
         if mode != Mode.RUN or labels is not None:
-            raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point by groups, plans or started calls (it takes "
+            raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point with groups, plans or started calls (it takes "
                             "several reductions), convert the elements")
         target = np.dtype(np.float64 if dtype is None else dtype)
         if target.kind not in "fc":

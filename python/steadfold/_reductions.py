@@ -100,13 +100,13 @@ def _check_out(
         elements = as_array(x)
         shape = _shape_of_results(elements, axis, keepdims)
         if shape not in (None, out.shape):
-            raise ValueError(f"out of shape {out.shape} for results of shape {shape}, give it theirs")
+            raise ValueError(f"out of shape {out.shape} for results of shape {shape} (they must be equal), give an out of that shape")
         known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
         results = common_dtype(*known) if dtype is None else np.dtype(dtype)
         if results is None:
             return dtype  # the call reports the error of the elements
         if not np.can_cast(results, out.dtype, "same_kind"):
-            raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be cut off), give one of theirs")
+            raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be truncated), give an out of that dtype")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
         is_rounded_to = out.dtype.char in "fdFD" and results.char not in "gG" and (results.kind == out.dtype.kind or is_wider_kind)
         return out.dtype if dtype is None and is_rounded_to else dtype
@@ -433,5 +433,5 @@ def fsum(values: Any) -> float:
     """
     array = as_array(values if hasattr(values, "__array__") else list(values))
     if array.dtype.kind == "c":
-        raise TypeError("fsum of complex numbers (it is for real ones), take sum")
+        raise TypeError("fsum of complex numbers (it is for real numbers), take sum")
     return float(sum(array if array.dtype == np.float64 else _elements.doubles(array)))

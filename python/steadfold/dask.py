@@ -291,7 +291,7 @@ def _axes(axis: Axis, count: int) -> tuple[int, ...]:
             raise _convert.AxisError(one, count)
     found = tuple(sorted({one % count for one in given}))
     if len(found) != len(given):
-        raise ValueError(f"axis {axis} (an axis stands there twice), leave one out")
+        raise ValueError(f"axis {axis} (an axis is given twice), leave one out")
     return found
 
 

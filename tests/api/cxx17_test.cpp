@@ -364,7 +364,7 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
             "label 2 of element 1, counted from 0, names no group (the last one is 1), correct it");
   auto left = sf::start(sf::plus, x, team[0]);
   const auto right = std::move(left);
-  const std::string moved = "no call (its Pending was moved from), ask the one that it was moved to";
+  const std::string moved = "no call (its Pending was moved from), use the Pending that it was moved to";
   EXPECT_EQ(text_of([&] { return left.test(); }), moved);
   EXPECT_EQ(text_of([&] { return left.get(); }), moved);
   sf::Team of_two(2);  // of whom one never comes

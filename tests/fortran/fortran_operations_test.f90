@@ -68,7 +68,7 @@ contains
     call sf_combine(mine, 'user', result, MPI_COMM_WORLD, ierr=ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "a user operator without one")
     call sf_combine(mine, 'min_location', result, MPI_COMM_WORLD, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "no place for the index")
+    call expect(ierr, SF_INVALID_ARGUMENT, "no variable for the index")
     call sf_combine(mine, 'statistics', result, MPI_COMM_WORLD, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "statistics in another type")
   end subroutine
@@ -168,7 +168,7 @@ contains
     call sf_sum(seen_by_four_bins, result(2), options=longest)
     call check(same(result(1), 0.0_c_double) .and. same(result(2), seen_by_four_bins(2)), "options of 511 letters")
     call sf_sum(seen_by_four_bins, result(2), options=longest//' ', ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "options of 512 letters (at most 511 are taken)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "options of 512 characters (at most 511 are taken)")
   end subroutine
 
   ! What arguments say, by every kind of call. A result beside which nothing may be written.
@@ -183,15 +183,15 @@ contains
     vector = 2
     do i = 1, size(said)
       call sf_sum(x, result(2), MPI_COMM_WORLD, options='method=exact, '//trim(said(i)), ierr=ierr)
-      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments determine it")
       call sf_sum(x, result(2), options=trim(said(i)), ierr=ierr)
-      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments determine it")
       call sf_combine(x, 'max', result(2), MPI_COMM_WORLD, options=trim(said(i)), ierr=ierr)
-      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments determine it")
       call sf_allreduce(vector, 'sum', MPI_COMM_WORLD, options=trim(said(i)), ierr=ierr)
-      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments determine it")
       call sf_plan_sum(plan, x, result(2), MPI_COMM_WORLD, options=trim(said(i)), ierr=ierr)
-      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments say it")
+      call expect(ierr, SF_INVALID_ARGUMENT, "the arguments determine it")
     end do
     call sf_sum(x, result(2), MPI_COMM_WORLD, options='collective=reduce_scatter', ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "sf_reduce_scatter")
@@ -487,7 +487,7 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "100 bytes for a packed accumulator (it has 328), ask sf_packed_size")
     bytes = 0
     call sf_read(products, bytes, ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "give what sf_write wrote")
+    call expect(ierr, SF_INVALID_ARGUMENT, "give the bytes that sf_write wrote")
     call sf_write(sums, bytes(1:3), size, ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "room for 3 bytes")
     call sf_plan_combine(plan, y(1:0), 'mean', norm)
@@ -669,7 +669,7 @@ contains
     call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, blocks(1:ranks - 1), ierr=ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "too few blocks")
     call sf_reduce_scatter(all(:, rank), block, 'sum', MPI_COMM_WORLD, -blocks - 1, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "in blocks(1) (a block has none or more)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "in blocks(1) (a block has at least 0)")
     call sf_reduce_scatter(all(:, rank), narrow(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a result of another type than the elements")
     call sf_reduce_scatter(all(:, rank), as_wide(:size(block)), 'sum', MPI_COMM_WORLD, blocks, ierr=ierr)

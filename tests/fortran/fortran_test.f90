@@ -450,7 +450,7 @@ contains
     call sf_team_create(own, 0, ierr=ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "a team of nobody")
     call sf_sum(x, total, nobody, ierr=ierr)
-    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "a group of nobody") > 0, "nobody's group")
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "a group without ranks") > 0, "nobody's group")
     call sf_team_member(own, 0, nobody, ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "a member of no team")
   end subroutine
