@@ -303,7 +303,9 @@ void sf_fortran_merge_packed(Argument from, Argument into, int* ierr) {
   sf_status status = require_bytes(from);
   if (status == SF_OK) status = require_bytes(into);
   if (status == SF_OK && size_of(from) != size_of(into))
-    status = wrong("packed accumulators of different sizes (they are of one shape), merge those of one shape");
+    status = wrong(
+        "packed accumulators of different sizes (accumulators of one shape have equal sizes), merge accumulators of "
+        "one shape");
   if (status == SF_OK) sf_accumulator_merge_packed(from->base_addr, into->base_addr, size_of(into));
   settle(status, NULL, ierr);
 }

@@ -187,7 +187,7 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
   int i, fits = skipped >= 0;
   for (i = 0; fits && i < operand->rank; ++i) {
     const CFI_index_t extent = operand->dim[i].extent;
-    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent; /* below 0: C says what is wrong */
+    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent; /* below 0: C reports the error */
   }
   if (fits) return SF_OK;
   return refuse(
@@ -238,7 +238,7 @@ static inline int takes_factors(sf_operation operation) {
 }
 
 /* Whether the elements can be passed as rows: contiguous elements with one result, for which calls of C are fastest.
- * Not if an array would be refused. */
+ * An array that would be refused is not passed as rows. */
 static inline int are_rows(const Arguments* from, sf_operation operation) {
   const int has_unread = operation == SF_MASKED_SUM || (from->factors != NULL && !takes_factors(operation));
   return !has_unread && from->keep == NULL && from->where == NULL && from->labels == NULL &&
@@ -286,7 +286,7 @@ static inline sf_status translate(const Arguments* from, Translated* to) {
   sf_status status = sf_call_init(&to->call, sizeof to->call);
   to->first = to->second = NULL;
   to->rank = 0;
-  to->arrays.groups = 0; /* of what may be given as rows */
+  to->arrays.groups = 0; /* for arrays that may be passed as rows */
   if (status == SF_OK) status = require_number(from->array, "elements", &to->call.type);
   if (status != SF_OK) return status;
   status = find_operation(from, &to->call);

@@ -66,7 +66,7 @@ void sf_fortran_layout_intervals(Handle* layout, Argument first, Argument last, 
   if (status == SF_OK) status = require_integers(last, "last elements");
   if (status == SF_OK && count_of(first) != count_of(last))
     status =
-        refuse(SF_INVALID_ARGUMENT, "%llu first elements and %llu last ones (each interval has both), give as many",
+        refuse(SF_INVALID_ARGUMENT, "%llu first elements and %llu last elements (each interval has both), give as many",
                (unsigned long long)count_of(first), (unsigned long long)count_of(last));
   if (status == SF_OK && element_count != NULL && *element_count < 0)
     status = refuse(SF_INVALID_ARGUMENT, "%lld elements of the whole job (their number is at least 0), check it",

@@ -1252,7 +1252,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call c_write(accumulator%state, bytes, size, ierr)
   end subroutine
-  ! Makes an empty accumulator equal to the one that sf_write wrote; takes exactly the written bytes.
+  ! Reads the bytes that sf_write wrote, exactly as many, into an empty accumulator.
   subroutine sf_read(accumulator, bytes, ierr)
     type(sf_accumulator), intent(inout) :: accumulator
     type(*), dimension(..), intent(in) :: bytes

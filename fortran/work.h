@@ -5,7 +5,7 @@
 
 #include "call.h"
 
-/* A call and the variables for its results. Results that cannot be written in place, such as those for a section, are
+/* A call and the variables for its results. Results that cannot be written in place, such as results for a section, are
  * written to `room` and copied from there. */
 typedef struct Work {
   Argument result, index; /* index: for sf_minloc and sf_maxloc, else NULL */

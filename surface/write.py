@@ -11,7 +11,7 @@ import pages
 import python
 from tables import ROOT
 
-MADE = "Made by ./dev surface from the tables in surface/: change those."
+MADE = "Made by ./dev surface from the tables in surface/: edit the tables."
 
 
 def contents():

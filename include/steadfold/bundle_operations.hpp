@@ -1,4 +1,4 @@
-// Made by ./dev surface from the tables in surface/: change those.
+// Made by ./dev surface from the tables in surface/: edit the tables.
 //
 // The operations as member functions of bundles. Included by bundle.hpp.
 #pragma once

@@ -1,4 +1,4 @@
-// Made by ./dev surface from the tables in surface/: change those.
+// Made by ./dev surface from the tables in surface/: edit the tables.
 //
 // The built-in operators. Each is a function: dot(x, y), dot(x, y, comm), dot(x, y, comm, options). Each is also an
 // operator for `reduce` and for plans. Included by steadfold.hpp.

@@ -1,5 +1,5 @@
-// Dot products of one vector with several others: the elements of the one vector are read once, and one message serves
-// all products. Included by steadfold.hpp, which is the header to include.
+// Dot products of one vector with several others: the elements of the first vector are read once, and one message
+// serves all products. Included by steadfold.hpp, which is the header to include.
 //
 //   std::vector<double> h = sf::dots(w, {v0, v1, w}, comm);   // w v0, w v1, and w w, the square of the norm
 #pragma once

@@ -1,4 +1,4 @@
-// Made by ./dev surface from the tables in surface/: change those.
+// Made by ./dev surface from the tables in surface/: edit the tables.
 //
 // The operations as the C++ headers know them: the types of their elements, and the form of their results.
 #pragma once

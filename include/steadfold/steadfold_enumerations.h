@@ -1,4 +1,4 @@
-/* The enumerations of the C interface. Made by ./dev surface from the tables in surface/: change those. */
+/* The enumerations of the C interface. Made by ./dev surface from the tables in surface/: edit the tables. */
 #ifndef STEADFOLD_STEADFOLD_ENUMERATIONS_H
 #define STEADFOLD_STEADFOLD_ENUMERATIONS_H
 

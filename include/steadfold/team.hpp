@@ -71,8 +71,8 @@ class Team {
       throw Error(SF_INVALID_ARGUMENT, "a timeout that is negative or NaN (it is at least 0), give 0 for no limit");
     detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
   }
-  /// The worker with number `worker`, counted from 0. If there is no such worker, the first use of the member throws
-  /// Error.
+  /// The worker with number `worker`, counted from 0. If there is no worker with this number, the first use of the
+  /// member throws Error.
   Member operator[](int worker) const noexcept { return {team_.get(), worker}; }
 
  private:

@@ -158,8 +158,8 @@ class Accumulator {
     const int kept = static_cast<int>(shape_.size()), first = PyArray_NDIM(x) - kept;
     if (first < 0 || !std::equal(shape_.begin(), shape_.end(), PyArray_DIMS(x) + first)) {
       const nb::object found = take(PyArray_IntTupleFromIntp(PyArray_NDIM(x), PyArray_DIMS(x)));
-      refuse("elements of shape %S (the last axes are those of the accumulator, %S), transpose them", found.ptr(),
-             python_shape().ptr());
+      refuse("elements of shape %S (the last axes must be the axes of the accumulator, %S), transpose them",
+             found.ptr(), python_shape().ptr());
     }
     return ((std::uint32_t{1} << kept) - 1) << first;
   }

@@ -100,7 +100,7 @@ def wrapped_sum(parts: list[Array]) -> Array:
 @promised
 def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
     """The sum of integers in three parts (multiples of 2**64, of 2**32, and of 1) and the number of integers, in one
-    array. Such arrays of up to 2**31 ranks or chunks may be added, since the parts of 2**32 and of 1 are digits of 32
+    array. Arrays in this form of up to 2**31 ranks or chunks may be added, since the parts of 2**32 and of 1 are digits of 32
     bits."""
     if x.size > _MOST_IN_WORDS:
         axes = range(x.ndim) if axis is None else np.atleast_1d(axis)

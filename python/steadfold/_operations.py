@@ -1,4 +1,4 @@
-"""Made by ./dev surface from the tables in surface/: change those.
+"""Made by ./dev surface from the tables in surface/: edit the tables.
 
 Functions of arrays with the usual arguments, and the same as methods of `steadfold.plan`, `start` and `Bundle`."""
 

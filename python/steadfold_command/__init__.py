@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 # The file names of MPI libraries with the same binary interface, by the names of our modules for them.
 _FILES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpi.so.12", "libmpich.so.12"), "mpi_abi": ("libmpi_abi.so.1", "libmpi_abi.so.0")}
 # The variables in which launchers give a process its rank and the number of ranks (also in program/launcher.cpp), and
-# the libraries with such launchers, the likely ones first.
+# the MPI libraries of these launchers, the most likely first.
 _LAUNCHED = {
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"): ("openmpi", "mpi_abi"),
     ("PMI_RANK", "PMI_SIZE"): ("mpich", "mpi_abi", "openmpi"),

@@ -1,4 +1,4 @@
-// Made by ./dev surface from the tables in surface/: change those.
+// Made by ./dev surface from the tables in surface/: edit the tables.
 //
 // The operations and their properties, one row for each.
 // Cost: finding a row is an index.

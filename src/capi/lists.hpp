@@ -1,4 +1,4 @@
-// Made by ./dev surface from the tables in surface/: change those.
+// Made by ./dev surface from the tables in surface/: edit the tables.
 //
 // The lists of names of the C interface, in the order of the enumerators.
 #pragma once
