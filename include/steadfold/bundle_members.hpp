@@ -24,7 +24,7 @@ struct BundleOptions {
 
 namespace detail {
 
-/// One reduction of a bundle: its operator, where its elements are, and its result.
+/// One reduction of a bundle: its operator, the address of its elements, and its result.
 class BundleMember {
  public:
   virtual ~BundleMember() = default;

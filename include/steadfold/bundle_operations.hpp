@@ -70,7 +70,7 @@ class BundleOperations : public detail::BundleMembers {
   auto norm2(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_NORM2>{}, axes, options);
   }
-  /// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
+  /// The mean: the sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
   template <class R, class = detail::if_no_array<R>>
   auto mean(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MEAN>{}, options);
@@ -117,7 +117,7 @@ class BundleOperations : public detail::BundleMembers {
   auto norm1(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_ABS_SUM>{}, axes, options);
   }
-  /// The sum of squares, by default correctly rounded.
+  /// The sum of squares, by default correctly rounded: norm2 without the square root.
   template <class R, class = detail::if_no_array<R>>
   auto sum_squares(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_SUM_SQUARES>{}, options);
@@ -142,7 +142,7 @@ class BundleOperations : public detail::BundleMembers {
   auto statistics(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_STATISTICS>{}, axes, options);
   }
-  /// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
+  /// The weighted mean: the sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
   template <class R, class S, class = detail::if_no_array<R>>
   auto weighted_mean(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_WEIGHTED_MEAN>{}, options);

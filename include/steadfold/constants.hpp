@@ -24,7 +24,7 @@ inline constexpr BuiltIn<SF_MAX> max{}, maximum{};
 inline constexpr BuiltIn<SF_DOT> dot{}, weighted_sum{};
 /// The Euclidean norm, by default correctly rounded, without intermediate overflow or underflow.
 inline constexpr BuiltIn<SF_NORM2> norm2{};
-/// The sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
+/// The mean: the sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MEAN> mean{};
 /// The smallest element and the lowest index that has it. The index is that of the layout; without a layout it counts
 /// in rank order.
@@ -34,14 +34,14 @@ inline constexpr BuiltIn<SF_MIN_LOCATION> min_location{}, minimum_location{};
 inline constexpr BuiltIn<SF_MAX_LOCATION> max_location{}, maximum_location{};
 /// The sum of absolute values, by default correctly rounded.
 inline constexpr BuiltIn<SF_ABS_SUM> abs_sum{}, norm1{};
-/// The sum of squares, by default correctly rounded.
+/// The sum of squares, by default correctly rounded: norm2 without the square root.
 inline constexpr BuiltIn<SF_SUM_SQUARES> sum_squares{};
 /// The sum of the elements whose mask is not 0, by default correctly rounded: masked_sum(x, mask). Other elements are
 /// never read. If the mask selects no element: +0.0.
 inline constexpr BuiltIn<SF_MASKED_SUM> masked_sum{};
 /// The number of elements, the extremes and their indices, the mean, the variances and the deviations: see Statistics.
 inline constexpr BuiltIn<SF_STATISTICS> statistics{};
-/// The sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
+/// The weighted mean: the sum of x[i] * w[i] divided by the sum of w[i], rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_WEIGHTED_MEAN> weighted_mean{};
 /// The largest absolute value; NaN if an element is NaN. No elements: 0.
 inline constexpr BuiltIn<SF_NORMINF> norminf{};

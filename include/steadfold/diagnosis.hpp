@@ -38,7 +38,7 @@ template <class T>
 struct Diagnosis {
   static_assert(std::is_floating_point_v<T>, "a diagnosis is of floating-point numbers");
 
-  T sum = 0;           ///< rounded once
+  T sum = 0;           ///< the exact sum, rounded once
   T plain = 0;         ///< added in the order of memory, ranks and messages, as by a loop and MPI_Allreduce
   T absolute_sum = 0;  ///< the sum of absolute values, rounded once
   std::uint64_t count = 0;

@@ -54,7 +54,7 @@ typedef struct sf_statistics {
 /* Says how the indices of one axis are distributed over the ranks along the axis. The indices are cut into blocks. Rank
  * `first` gets the first block, the next rank the next block, and so on; after the last rank comes rank 0. */
 typedef struct sf_grid_axis {
-  uint64_t extent; /* indices */
+  uint64_t extent; /* the number of indices of the axis */
   uint64_t ranks;  /* ranks along the axis. One axis may have 0: its number follows from the size of the group and the
                       other axes */
   uint64_t block;  /* indices in a block. 0: one block for each rank, the first extent % ranks of which are one index
@@ -160,16 +160,16 @@ typedef struct sf_call {
                              above INT64_MAX gives SF_INVALID_ARGUMENT */
 
   size_t element_bytes;      /* SF_BYTES: size of an element */
-  sf_operator user;          /* SF_USER */
+  sf_operator user;          /* SF_USER: the operator */
   void* context;             /* passed to `user` */
   const char* operator_name; /* SF_USER: a name by which the ranks check that they use the same operator; may be NULL */
   int commutative;           /* SF_USER: whether left op right equals right op left, in bits */
   int never_fails;           /* SF_USER: whether `user` always returns 0; then the ranks exchange no failures */
 
-  sf_layout layout; /* the same kind on all ranks */
+  sf_layout layout; /* which rows this rank has; the same kind of layout on all ranks */
   uint64_t rows;    /* rows on this rank, row-major, `columns` elements each. With SF_INTERVALS: the total of the
                        intervals */
-  const sf_interval* intervals;
+  const sf_interval* intervals; /* SF_INTERVALS: the rows of this rank, in the order in memory */
   size_t interval_count;
 
   uint32_t require; /* sf_guarantee bits. A call that cannot give these guarantees returns SF_UNSUPPORTED */
@@ -181,7 +181,7 @@ typedef struct sf_call {
 
   uint32_t bins;  /* SF_BINNED: 2, 3 or 4; 0 means 3. More bins give a smaller error: docs/guarantees.md has the
                      bound */
-  sf_sweep sweep; /* SF_BINNED */
+  sf_sweep sweep; /* SF_BINNED: how it finds the largest term */
 
   sf_collective collective;
   const uint64_t* blocks; /* SF_REDUCE_SCATTER: the number of columns that each rank gets. The same array on all ranks;

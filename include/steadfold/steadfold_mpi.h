@@ -20,16 +20,16 @@ extern "C" {
  * therefore gives an undefined reference when the program is linked. */
 #if defined(OPEN_MPI)
 #define SF_MPI_LINK sf_compiled_with_open_mpi_so_link_libsteadfold_openmpi
-#elif defined(MPICH_VERSION) /* also those derived from it, which share its handles */
+#elif defined(MPICH_VERSION) /* also libraries derived from MPICH, which share its handles */
 #define SF_MPI_LINK sf_compiled_with_mpich_so_link_libsteadfold_mpich
-#elif defined(MPI_ABI_VERSION) /* the standard's own binary interface, whichever library it is */
+#elif defined(MPI_ABI_VERSION) /* the binary interface of the MPI standard, in any library */
 #define SF_MPI_LINK sf_compiled_with_the_mpi_abi_so_link_libsteadfold_mpi_abi
 #else
 #define SF_MPI_LINK sf_compiled_with_another_mpi_so_link_its_libsteadfold_mpi
 #endif
 extern const char SF_MPI_LINK;
 #if defined(__has_attribute)
-#if __has_attribute(retain) /* by linkers that drop what nobody refers to */
+#if __has_attribute(retain) /* keeps the reference in linkers that drop unused data */
 static const char* const sf_mpi_link __attribute__((used, retain)) = &SF_MPI_LINK;
 #elif __has_attribute(used)
 static const char* const sf_mpi_link __attribute__((used)) = &SF_MPI_LINK;

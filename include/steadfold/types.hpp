@@ -44,7 +44,7 @@ class Error : public std::runtime_error {
 /// method of the call. A Method can be given in place of the options of any call: sf::sum(x, comm, sf::tree()).
 struct Method {
   sf_method id = SF_AUTOMATIC;
-  std::uint32_t bins = 0;  // for binned
+  std::uint32_t bins = 0;  // only for binned
   sf_sweep sweep = SF_SINGLE_SWEEP;
 
   void describe(sf_call& call) const noexcept {
@@ -61,15 +61,15 @@ struct Method {
     return options;
   }
 };
-constexpr Method tree() { return {SF_TREE}; }    ///< the binary tree over element indices: any operator
-constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value: all sums, mean, dot, norm2
+constexpr Method tree() { return {SF_TREE}; }    ///< combines in the binary tree over element indices; any operator
+constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value; all sums, mean, dot, norm2
 /// The parameters of `binned`: the number of bins, and how the largest term is found: sf::binned({.bins = 4, .sweep =
 /// SF_DOUBLE_SWEEP}).
 struct Binned {
   std::uint32_t bins = 3;
   sf_sweep sweep = SF_SINGLE_SWEEP;
 };
-/// the exact sum of terms that were rounded to the lowest of the bins: all sums, mean, dot, norm2
+/// the exact sum of terms that were rounded to the lowest of the bins; all sums, mean, dot, norm2
 constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no guarantee: for comparison
 
