@@ -71,8 +71,8 @@ class Result {
   const T* value_;  // points into the member
 };
 
-/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. Not
-/// usable after MPI_Finalize. Collective.
+/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. It
+/// cannot be used after MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
   /// The members of a bundle.

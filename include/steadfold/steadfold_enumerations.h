@@ -7,7 +7,7 @@ typedef enum sf_status {
   SF_OK = 0,               /* success */
   SF_EMPTY = 1,            /* nothing to reduce, and the operation has no result without elements */
   SF_GAP = 2,              /* an element is missing: no rank gave it; the ranks must give all of 0..N-1 */
-  SF_OVERLAP = 3,          /* an element was given twice */
+  SF_OVERLAP = 3,          /* the same element was given twice */
   SF_OPERATOR_FAILED = 4,  /* a user operator reported failure */
   SF_MISMATCH = 5,         /* the ranks made different calls */
   SF_INVALID_ARGUMENT = 6, /* an argument is invalid */

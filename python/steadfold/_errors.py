@@ -38,7 +38,7 @@ class GapError(Error):
 
 
 class OverlapError(Error):
-    """An element was given twice."""
+    """The same element was given twice."""
 
 
 class OperatorError(Error):

@@ -230,7 +230,7 @@ class Member:
 
     @property
     def value(self) -> Any:
-        """The result of the last run of the bundle; None on ranks that get no result."""
+        """The result of the last run of the bundle, or None on ranks that get no result."""
         if not self._ran:
             raise RuntimeError("a result before the first run of its bundle, call run() first")
         return self._value

@@ -7,7 +7,7 @@ x
 y
     The second factors, broadcast to the elements.
 axis
-    The axis, or tuple of axes, to reduce, as in NumPy. None: all axes.
+    The axis, or tuple of axes, to reduce, as in NumPy (None: all axes).
 dtype
     The dtype of the result: float32, float64 or a complex type. Integers keep their dtype or are widened to 64 bits.
 out
@@ -18,17 +18,17 @@ where
     A mask of bool, broadcast to the elements. An element that it leaves out is never combined, even if it is NaN.
 method
     The method, which fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
-    ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). None: exact for sums, a suitable method for others.
+    ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). By default exact for sums, and a suitable method for others.
 comm
     A communicator of mpi4py (not an intercommunicator), or a member of a `steadfold.Team`. Every rank makes the same call with
-    its own rows; an error on one rank is raised on all ranks. None: this process alone.
+    its own rows; an error on one rank is raised on all ranks. Without `comm` the call is this process's own.
 layout
     A `steadfold.Layout`, which says which rows of the whole job each rank has. Matters for "tree" and for indices. None: first
     the rows of rank 0, then those of rank 1, and so on.
 root
-    The rank that gets the result; the other ranks get None. None: all ranks get it.
+    The rank that gets the result; the other ranks get None. By default all ranks get the result.
 schedule
-    A name listed by ``steadfold schedules``. The schedule never changes bits. None: the library chooses.
+    A name listed by ``steadfold schedules``. The schedule never changes bits. By default the library chooses.
 threads
     The number of threads that read the elements. The number does not change the bits.
 require

@@ -13,7 +13,7 @@ inline constexpr ListEntry statuses[] = {
     {"ok", "success"},
     {"empty", "nothing to reduce, and the operation has no result without elements"},
     {"gap", "an element is missing: no rank gave it"},
-    {"overlap", "an element was given twice"},
+    {"overlap", "the same element was given twice"},
     {"operator_failed", "a user operator reported failure"},
     {"mismatch", "the ranks made different calls"},
     {"invalid_argument", "an argument is invalid"},
