@@ -113,8 +113,8 @@ def as_factors(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The dtype that NumPy finds for all of these, with bfloat16 as float32, to which its sums are rounded. None if
-    there is no common dtype."""
+    """The dtype that NumPy finds for all of these, with bfloat16 as float32, to which its sums are rounded.
+    Returns None if there is no common dtype."""
     try:
         return np.result_type(*(np.dtype(np.float32) if is_bfloat16(each) else each for each in dtypes))
     except TypeError:

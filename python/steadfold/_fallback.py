@@ -44,8 +44,8 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
 
 
 def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any) -> tuple[int, Array, Any, Any, Any] | None:
-    """The operation, elements, factors, dtype of the result, and the dtype to which the result is converted. None for a
-    quotient of integers."""
+    """The operation, elements, factors, dtype of the result, and the dtype to which the result is converted. Returns
+    None for a quotient of integers."""
     has_halves = is_half(x.dtype)
     kind = "f" if has_halves else x.dtype.kind
     if kind not in "biufc":
