@@ -34,7 +34,7 @@ def local():
                    "9", "--types", "f64", core=1)
     sums = [row for row in curve["rows"] if not row["kernel"].endswith(" dot")]
     plot_of_local.plot(plot_of_local.series(sums), curve["environment"], HOUSE / "docs/plots/local.svg")
-    return noted("Times the read, medians of 21 rounds", rows(["doubles", *sizes.values()], lines))
+    return noted("Relative to the plain read; medians of 21 rounds", rows(["doubles", *sizes.values()], lines))
 
 
 def dots():
@@ -49,8 +49,9 @@ def dots():
     for kernel, said in DOTS.items():
         ratios = [[times[kernel, n] / times["loop dot", n] for times in by] for n in sizes]
         lines.append([said, *(f"{median(each):.2f} [{min(each):.2f}, {max(each):.2f}]" for each in ratios)])
-    text = (f"Times the usual loop: lower quartiles of {rounds} rounds, of {launches} launches the median and in brackets "
-            f"the least and the greatest; other programs ran, load {getloadavg()[1]:.0f}")  # fmt: skip
+    text = (f"Relative to the usual loop. A launch gives the lower quartile of {rounds} rounds. The cells have the median of "
+            f"{launches} launches, and in brackets the least and the greatest. Other programs ran, load "
+            f"{getloadavg()[1]:.0f}")  # fmt: skip
     return noted(text, rows(["doubles in each array", *sizes.values()], lines))
 
 
@@ -73,7 +74,7 @@ def fields():
     lines.append(["mean, variance, least and greatest", *(cell for points in (1000, 100_000) for cell in
                                                           (f"{by['statistics', 'statistics', points]:.2f}", ""))])
     header = ["", "1000 points: `exact`", "`binned`", "100 000 points: `exact`", "`binned`"]
-    return noted("Times the program's own loop, one core, medians of 15 rounds", rows(header, lines))
+    return noted("Relative to the program's own loop; one core, medians of 15 rounds", rows(header, lines))
 
 
 def over_ranks(transport, libraries):
@@ -100,13 +101,13 @@ def ranks():
     by = over_ranks("auto", "openmpi,mpich")
     lines = lines_of_library(by, "Open MPI", RANKS) + lines_of_library(by, "MPICH", RANKS)
     plot_of_ranks.plot(by, RANKS, COUNTS, place(), HOUSE / "docs/plots/ranks.svg")
-    return noted("Times the library's MPI_Allreduce, medians of 11 samples in each of 3 launches",
+    return noted("Relative to MPI_Allreduce of the same MPI library; medians of 11 samples in each of 3 launches",
                  rows(["doubles", *map(spaced, COUNTS)], lines))
 
 
 def messages():
     lines = lines_of_library(over_ranks("mpi", "openmpi"), "Open MPI", [row for row in RANKS if "sf_allocate" not in row[1]])
-    return noted("Times MPI_Allreduce of Open MPI, medians of 11 samples in each of 3 launches",
+    return noted("Relative to MPI_Allreduce of Open MPI; medians of 11 samples in each of 3 launches",
                  rows(["doubles", *map(spaced, COUNTS)], lines))
 
 
@@ -114,9 +115,9 @@ def choices():
     found = answer("bench", "auto", "--ranks", "2", "--rounds", "8", environment={"STEADFOLD_TRANSPORT": "mpi"})["rows"]
     worst = max(found, key=lambda row: row["ratio"])
     near = sum(row["ratio"] <= 1.15 for row in found)
-    return (f"Between two ranks, by messages, {near} of {len(found)} choices take at most 1.15 times as long as the best "
-            f"schedule. The worst one takes {worst['ratio']:.2f} times as long ({spaced(worst['count'])} doubles by "
-            f"`{worst['method']}`; {place()}).")
+    return (f"Between two ranks that send messages, {near} of {len(found)} choices take at most 1.15 times as long as the "
+            f"best schedule. The worst one takes {worst['ratio']:.2f} times as long ({spaced(worst['count'])} doubles with "
+            f"method `{worst['method']}`; {place()}).")
 
 
 def bundles():
@@ -127,7 +128,7 @@ def bundles():
     places = [(library, count) for library in ("Open MPI", "MPICH") for count in (1, 3, 30)]
     lines = [[said, *(f"{by[library, method, call, count]:.2f}" for library, count in places)] for method, call, said in cases]
     header = ["sums", *(f"{library}: {count}" if count == 1 else count for library, count in places)]
-    return noted("Times one MPI_Allreduce for each sum, two ranks, medians of 21 rounds", rows(header, lines))
+    return noted("Relative to one MPI_Allreduce for each sum; two ranks, medians of 21 rounds", rows(header, lines))
 
 
 def started():
@@ -137,7 +138,7 @@ def started():
     by = {(row["method"], row["count"]): row for row in found if row["call"] == "start, wait"}
     lines = [["MPI_Iallreduce, MPI_Wait", *(time_text(by["tree", n]["rival_seconds"]) for n in counts)]]
     lines += [[f"`{method}`: start, wait", *(f"{by[method, n]['ratio']:.2f}" for n in counts)] for method in ("tree", "exact")]
-    return noted("Times MPI_Iallreduce and MPI_Wait of Open MPI, two ranks of one node, medians of 45 samples",
+    return noted("Relative to MPI_Iallreduce and MPI_Wait of Open MPI; two ranks of one node, medians of 45 samples",
                  rows(["doubles", *map(spaced, counts)], lines))
 
 
@@ -148,7 +149,7 @@ def threads():
     by = {(row["method"], row["rival"], row["count"]): row for row in found if row["call"] == "plan" and row["ranks"] == 1}
     lines = [["OpenMP's `reduction`", *(time_text(by["tree", "openmp", n]["rival_seconds"]) for n in counts)]]
     for rival, said in (("openmp", "OpenMP"), ("bare exchange", "a bare exchange of cache lines")):
-        lines += [[f"`{method}`, times {said}", *(f"{by[method, rival, n]['ratio']:.2f}" for n in counts)]
+        lines += [[f"`{method}`, relative to {said}", *(f"{by[method, rival, n]['ratio']:.2f}" for n in counts)]
                   for method in ("tree", "exact")]  # fmt: skip
     return noted("Plans of a team of two threads, medians of 31 rounds", rows(["doubles", *map(spaced, counts)], lines))
 

@@ -95,7 +95,7 @@ def solver_loop():
     solves = [row for row in found["rows"] if row["operator"] == "solve"]
     jobs = sorted({(row["count"], row["ranks"]) for row in solves})
     of_job = {job: [row for row in solves if (row["count"], row["ranks"]) == job] for job in jobs}
-    header = ["products by", *(f"{spaced(count)} velocities, {ranks} rank{'s' * (ranks > 1)}" for count, ranks in jobs)]
+    header = ["scalar products", *(f"{spaced(count)} velocities, {ranks} rank{'s' * (ranks > 1)}" for count, ranks in jobs)]
     plain = {job: of_job[job][0]["rivals"][0]["seconds"] for job in jobs}
     lines = [["plain loops", *(time_text(plain[job]) for job in jobs)]]
     for at, said in enumerate(("loops of eight sums at once", "integers, two reductions", "pairs of doubles"), 1):
@@ -109,10 +109,11 @@ def solver_loop():
             "double_double": "pairs of doubles", "exact_plan": "`exact`, plan", "binned_plan": "`binned`, plan"}
     far = [["plain loops", *(time_text(by[p, "plain"]["seconds"]) for p in ranks)]]
     far += [[text, *(f"{by[p, way]['ratio']:.2f}" for p in ranks)] for way, text in said.items()]
-    note = "Solves; others times the first line, medians of 5 rounds in each of 3 launches"
+    note = "One solve; rows without a unit are relative to plain loops; medians of 5 rounds in each of 3 launches"
     return "\n".join([rows(header, lines), "", f"({note}; {place()}.)", "",
-                      f"Predicted for {spaced(most)} velocities on nodes of 36 ranks, 1.5 us and 10 GB/s between them:", "",
-                      rows(["products by", *(f"{p} ranks" for p in ranks)], far)])
+                      f"Predicted for {spaced(most)} velocities on nodes of 36 ranks, with a latency of 1.5 us and a "
+                      "bandwidth of 10 GB/s between nodes:", "",
+                      rows(["scalar products", *(f"{p} ranks" for p in ranks)], far)])
 
 
 FIGURES = {
