@@ -1,4 +1,4 @@
-"""Pages of the schedules, made of what the command says of the registry's rows: sentence, restrictions, picture, cost."""
+"""Makes a page for each schedule from the output of the command: sentence, restrictions, picture, cost."""
 
 import json
 import re
@@ -15,16 +15,18 @@ SOURCE = re.compile(r"S\d")
 
 OVERVIEW = """# Schedules
 
-After reading this you know which algorithms there are, what each can serve and what it costs. `steadfold schedules`
-prints the same list, `steadfold check-schedules` proves each for every number of ranks up to a limit.
+A schedule is an algorithm for a collective call: it says which rank sends which data to which rank. A schedule never
+changes the bits of `tree`, `exact` and `binned`. If a call names no schedule, `auto` chooses the one with the shortest
+predicted time.
 
-A schedule says who sends what to whom. It never changes the bits of `tree`, `exact` and `binned`. Unless a call names a
-schedule, `auto` chooses one by the predicted time.
+This table has all schedules. Each page has the collectives that the schedule serves, and its cost. `steadfold schedules`
+prints the same list. `steadfold check-schedules` proves each schedule for every number of ranks up to a limit.
 
 {table}
 
-How to read the pictures: each line is a rank, from the left to the right are the rounds. A filled arrow is merged where
-it arrives. An open arrow with a plain line is taken as it is. A dashed line carries finished values.
+In the pictures each line is a rank, and the rounds go from left to right. The receiver merges the data of a filled
+arrow with its own. It keeps the data of an open arrow with a plain line unchanged. A dashed line carries finished
+values.
 """
 
 PAGE = """# {name}
@@ -38,7 +40,7 @@ PAGE = """# {name}
 | serves | {collectives} |
 | methods | {methods} |
 | rank order | {order} |
-| all ranks get the same bits by `plain` | {same} |
+| all ranks get the same bits with `plain` | {same} |
 | restrictions | {restrictions} |
 | parameters | {parameters} |
 | source | {source} |
@@ -49,14 +51,14 @@ PAGE = """# {name}
 
 ## From its source file
 
-The head of [{file}](../../{path}): n is the bytes of a vector, p the number of ranks, alpha the latency of a message,
-beta the time of a byte, gamma that of an addition.
+This is the head of [{file}](../../{path}). n is the number of bytes of a vector, p the number of ranks, alpha the latency
+of a message, beta the time of a byte, and gamma the time of an addition.
 
 {head}
 """
 
-COST = """Of {collective}, as `steadfold simulate --method {method}` counts it: every rank brings so many doubles. Rounds are
-those of the longest chain of messages. Bytes are of all messages together.
+COST = """The cost of {collective}, counted by `steadfold simulate --method {method}`, for the given number of doubles on every
+rank. Rounds are the length of the longest chain of messages. Bytes are the sum over all messages.
 
 {table}
 """

@@ -42,7 +42,7 @@ def with_pages(text):
 
 
 def command(release):
-    """What `steadfold --help` and its like print."""
+    """The page with the output of `steadfold --help` and of each subcommand's `--help`."""
 
     def help_of(*words):
         return subprocess.run(
@@ -56,8 +56,8 @@ def command(release):
         "\n\n".join(
             [
                 "# The command",
-                "After reading this you know every option of `steadfold`. These are its own words: "
-                "`steadfold --help`, `steadfold SUBCOMMAND --help`.",
+                "This page has every option of `steadfold`. It is the output of `steadfold --help` and "
+                "`steadfold SUBCOMMAND --help`.",
                 of_help(text),
                 *parts,
             ]
