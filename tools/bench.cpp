@@ -24,7 +24,29 @@
 namespace steadfold::command {
 namespace {
 
-/// The names of all benchmarks, those of the laboratory last.
+struct BenchmarkText {
+  std::string_view name;
+  std::string_view about;
+};
+
+/// What each benchmark compares, for the help.
+constexpr BenchmarkText texts_of_benchmarks[] = {
+    {"local", "sums and dot products in one process, beside plain loops"},
+    {"prefetch", "the sums of local with each setting of STEADFOLD_PREFETCH"},
+    {"arrays", "fields, rows, groups and statistics in one process, beside plain loops"},
+    {"allreduce", "allreduces of vectors over ranks, beside MPI_Allreduce"},
+    {"auto", "the schedule that auto chooses, beside all others"},
+    {"bundle", "several sums in one message, beside one MPI_Allreduce for each"},
+    {"fields", "sums of thirty fields over ranks, beside loops and vectors of integers"},
+    {"reduce", "sums of distributed elements at rank 0, beside a loop and MPI_Reduce"},
+    {"interpose", "calls through the interposer, beside those of the MPI library"},
+    {"shared", "allreduces between threads, beside OpenMP's reduction"},
+    {"teams", "teams of the threads of all ranks, beside barriers around MPI_Allreduce"},
+    {"splitphase", "started allreduces, beside MPI_Iallreduce"},
+    {"solver-loop", "a sea-ice solver, beside other ways to compute its scalar products"},
+};
+
+/// The names of all benchmarks. The laboratory's come last.
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names;
   for (const Benchmark& each : benchmarks()) names.push_back(each.name);
@@ -53,6 +75,22 @@ const std::vector<OptionUse> uses_of_benchmarks = {
     {"--poll", {"splitphase"}},
     {"--rows", {"allreduce"}},
 };
+
+/// A line for each benchmark: its name, the comparison, and the options that not every benchmark takes.
+std::string table_of_benchmarks() {
+  std::string table = "Benchmarks:\n";
+  for (const std::string_view name : all_names()) {
+    std::vector<std::string_view> options;
+    for (const OptionUse& use : uses_of_benchmarks)
+      if (std::ranges::count(use.users, name) > 0) options.push_back(use.option);
+    const auto text = std::ranges::find(texts_of_benchmarks, name, &BenchmarkText::name);
+    fmt::format_to(std::back_inserter(table), "  {:<26}{}; {}\n", name,
+                   text == std::end(texts_of_benchmarks) ? "" : text->about, fmt::join(options, ", "));
+  }
+  return table +
+         "  all of them               --rounds, --confidence, --raw, --json\n"
+         "  all over ranks            --ranks, --launches, --libraries, --yes\n\n";
+}
 
 }  // namespace
 
@@ -344,6 +382,7 @@ void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known) 
                           "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
                           "auto, splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
   declare(bench, *asked);
+  bench.footer(table_of_benchmarks());
   check_words(*bench.get_option("name"), check_benchmark);
   bench.callback([asked, &bench, &action, known] {
     const Benchmark& benchmark = named(known, asked->options.name);

@@ -66,6 +66,45 @@ std::string unknown_subcommand(const CLI::App& app, const std::string& name) {
   return schedule::unknown_name("subcommand", name, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
+/// The last lines of a help. `subcommand` is empty for the command itself.
+struct Examples {
+  std::string_view subcommand;
+  const char* first;
+  const char* second;
+};
+
+constexpr Examples all_examples[] = {
+    {"", "steadfold sum data.npy", "steadfold verify --help"},
+    {"sum", "steadfold sum data.npy", "mpirun -n 4 steadfold sum data.csv --column 2 --method tree"},
+    {"verify", "steadfold verify data.npy --ranks 1,2,3,5,8",
+     "steadfold verify data.npy --ranks 4 --methods plain,tree"},
+    {"schedules", "steadfold schedules", "steadfold schedules --json"},
+    {"check-schedules", "steadfold check-schedules --max-ranks 16",
+     "steadfold check-schedules --max-ranks 64 --threads 8"},
+    {"simulate", "steadfold simulate --ranks 256 --elements 1e6",
+     "steadfold simulate --ranks 64 --elements 1e6 --method tree --schedule recursive_doubling"},
+    {"draw", "steadfold draw schedule recursive_doubling --ranks 8 --output schedule.svg",
+     "steadfold draw tree --ranks 3 --elements 20 --output tree.svg"},
+    {"report", "steadfold report bench.json --output report.html",
+     "steadfold report verify.json bench.json --title 'Results of node 7' --output report.html"},
+    {"run", "steadfold run -- mpirun -n 8 ./app", "steadfold run --method exact --diagnose -- mpirun -n 8 ./app"},
+    {"info", "steadfold info", "steadfold info --json"},
+    {"doctor", "steadfold doctor", "mpirun -n 3 steadfold doctor"},
+    {"bench", "steadfold bench local --sizes 1000,1000000",
+     "steadfold bench allreduce --ranks 2,4 --counts 1,1000 --json"},
+    {"tune", "steadfold tune", "steadfold tune --output profile.json --launches 3"},
+    {"study", "steadfold study --list", "steadfold study thesis --json"},
+    {"completion", "eval \"$(steadfold completion bash)\"", "steadfold completion fish | source"},
+};
+
+/// Ends the help of the command and of each subcommand with two examples.
+void add_examples(CLI::App& app) {
+  for (const auto& [subcommand, first, second] : all_examples) {
+    CLI::App& of = subcommand.empty() ? app : *app.get_subcommand(std::string(subcommand));
+    of.footer(of.get_footer() + "Examples:\n  " + first + "\n  " + second);
+  }
+}
+
 constexpr const char* what_most_people_want = R"(Reductions with the same bits, every time. What most people want:
 
   steadfold sum FILE                         the sum of a file's numbers, and its bits
@@ -111,6 +150,7 @@ std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, 
   app.set_help_all_flag("--help-all", "Print the help of all subcommands and exit");
   app.require_subcommand(1);
   for (const SubcommandRow& row : rows) row.add(app, action);
+  add_examples(app);
   refuse_odd_values(app);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
   refuse_empty_options(arguments);

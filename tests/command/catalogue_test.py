@@ -54,6 +54,25 @@ class Catalogue(CommandTest):
         for name in told:
             self.assertEqual(run(name, "--help").returncode, 0, name)
 
+    def test_every_help_ends_with_two_examples(self):
+        listed = run("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
+        names = re.findall(r"^  (\w[\w-]*) ", listed, re.MULTILINE)
+        self.assertGreater(len(names), 10)
+        for words in ([], *([name] for name in names if name != "study")):  # which the laboratory has
+            *_, head, first, second = run(*words, "--help").stdout.rstrip("\n").splitlines()
+            self.assertEqual(head, "Examples:", words)
+            for line in (first, second):
+                self.assertRegex(line, rf"^  .*steadfold .*{words[0] if words else ''}")
+
+    def test_help_of_bench_lists_the_options_of_every_benchmark(self):
+        text = run("bench", "--help").stdout
+        table = dict(re.findall(r"^  (\S+) +\S.*; ([^;\n]*)$", text.partition("Benchmarks:\n")[2], re.MULTILINE))
+        self.assertGreaterEqual(len(table), 13, "a line without a comparison is not counted")
+        self.assertEqual(table["bundle"], "--counts")
+        for name, options in table.items():
+            for option in options.split(", "):
+                self.assertIn(f"\n  {option} ", text, name)
+
     def test_info(self):
         for ranks in (None, 2):
             found = self.object_from(run("info", "--json", ranks=ranks))

@@ -4,6 +4,7 @@ the command's own help; and of the examples."""
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from links import quoted
@@ -50,7 +51,7 @@ def command(release):
         ).stdout
 
     text = help_of()
-    names = re.findall(r"^  (\w[\w-]*) ", text.partition("Subcommands:\n")[2], re.MULTILINE)
+    names = re.findall(r"^  (\w[\w-]*) ", text.partition("Subcommands:\n")[2].partition("\n\n")[0], re.MULTILINE)
     parts = [f"## steadfold {name}\n\n{of_help(help_of(name))}" for name in names]
     return (
         "\n\n".join(
@@ -67,12 +68,15 @@ def command(release):
 
 
 def of_help(text):
-    """A help text with its lists as tables."""
+    """A help text with its lists as tables, and its examples as code."""
     head, *lists = re.split(r"^(?=\w+:$)", text, flags=re.MULTILINE)
     usage, parts = re.search(r"^Usage: (.*)$", head, re.MULTILINE)[1], [head.splitlines()[0].rstrip(".") + "."]
     parts.append(f"```text\n{usage}\n```")
     for each in lists:
         title, body = each.split("\n", 1)
+        if title == "Examples:":
+            parts.append(f"```text\n{textwrap.dedent(body).strip()}\n```")
+            continue
         rows = [
             [f"`{found[1].strip()}`", c.words(" ".join(found[2].split()))]
             for found in re.finditer(r"^  (\S.*?)(?:  |\n {20,})((?:.|\n(?=  {20,}))*)$", body, re.MULTILINE)
