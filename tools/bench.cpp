@@ -101,8 +101,7 @@ void BenchOptions::add_to(CLI::App& app) {
       ->check(from_to(1, most_elements_in_memory));
   app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
       ->delimiter(',');
-  app.add_option("--threads", threads,
-                 "local, prefetch, shared, teams: threads of each process, which may be several numbers")
+  app.add_option("--threads", threads, "local, prefetch, shared, teams: numbers of threads of each process")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   app.add_option(
@@ -122,18 +121,19 @@ void BenchOptions::add_to(CLI::App& app) {
                  "for reduce "
                  "auto, mpich, too")
       ->delimiter(',');
-  app.add_option("--distribution", distribution,
-                 "reduce: who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file")
+  app.add_option(
+         "--distribution", distribution,
+         "reduce: how many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file")
       ->capture_default_str();
   app.add_option("--reproblas", reproblas, std::string("reduce: ") + reproblas_help);
-  app.add_option("--interface", interface, "allreduce: count the bytes that a rank's network interface sends");
-  app.add_option("--poll", poll_microseconds, "splitphase: most microseconds of computation between two tests")
+  app.add_option("--interface", interface, "allreduce: the network interface whose sent bytes are counted");
+  app.add_option("--poll", poll_microseconds,
+                 "splitphase: greatest time of computation between two tests, in microseconds")
       ->check(CLI::Range(0.1, 1e6));
-  app.add_option("--rows", rows, "allreduce: rows that every rank brings; rivals add theirs in a loop first")
+  app.add_option("--rows", rows, "allreduce: rows of every rank; the MPI library gets their sum, made by a loop")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--rounds", rounds, "samples of every candidate")->check(CLI::Range(3, 10001));
-  app.add_option("--confidence", confidence,
-                 "Of the intervals: the share of other runs like this one whose medians they hold")
+  app.add_option("--rounds", rounds, "Samples of every candidate")->check(CLI::Range(3, 10001));
+  app.add_option("--confidence", confidence, "The confidence level of intervals")
       ->check(CLI::Range(0.5, 0.999))
       ->capture_default_str();
 }
@@ -350,13 +350,13 @@ void declare(CLI::App& bench, AskedBench& asked) {
   asked.options.add_to(bench);
   bench.add_option(
       "--ranks", asked.ranks,
-      "Start so many ranks, between commas, each on a core of its own while there are enough; default: those of the "
-      "job that a launcher started, else 2");
+      "Numbers of ranks to start, between commas, each rank on its own core if there are enough; default: the ranks of "
+      "the job that a launcher started, else 2");
   bench.add_flag("--yes", asked.yes, yes_help);
-  bench.add_option("--launches", asked.launches, "Start them so often: what differs between launches counts too")
+  bench.add_option("--launches", asked.launches, "Number of launches, so that differences between launches count, too")
       ->check(CLI::Range(1, 1000));
   bench.add_option("--libraries", asked.libraries,
-                   "By the commands built for these MPI libraries, in turn: openmpi,mpich");
+                   "MPI libraries to measure in turn, each with the command that is built for it: openmpi,mpich");
   bench.add_option("--raw", asked.raw, "Write every sample to a file, one JSON object per line");
   bench.add_flag("--json", asked.json, "Print one JSON object");
 }
@@ -378,9 +378,7 @@ std::string benchmark_in(std::span<char* const> arguments) {
 void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known) {
   const auto asked = std::make_shared<AskedBench>();
   CLI::App& bench =
-      *app.add_subcommand("bench",
-                          "Measure beside rivals, interleaved: local, arrays; shared; teams, allreduce, "
-                          "auto, splitphase, bundle, fields, reduce, interpose, solver-loop (over ranks)");
+      *app.add_subcommand("bench", "Measure beside rivals, in turn: see the benchmarks in `steadfold bench --help`");
   declare(bench, *asked);
   bench.footer(table_of_benchmarks());
   check_words(*bench.get_option("name"), check_benchmark);

@@ -132,12 +132,13 @@ Result run(const Options& options) {
 }  // namespace
 
 void add_check_schedules(CLI::App& app, Action& action) {
-  CLI::App& check = *app.add_subcommand("check-schedules", "Prove every schedule for every rank count to a limit");
+  CLI::App& check =
+      *app.add_subcommand("check-schedules", "Prove every schedule for every number of ranks up to a limit");
   const auto options = std::make_shared<Options>();
-  check.add_option("--max-ranks", options->max_ranks, "The largest rank count")
+  check.add_option("--max-ranks", options->max_ranks, "The greatest number of ranks")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  check.add_option("--threads", options->threads, "Threads that prove at the same time; default: one per core")
+  check.add_option("--threads", options->threads, "Number of threads; default: one per core")
       ->check(CLI::Range(1, 256));
   check.add_flag("--json", options->json, "Print one JSON object");
   check.callback([options, &action] {

@@ -220,7 +220,8 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 }  // namespace
 
 void add_completion(CLI::App& app, Action& action) {
-  CLI::App& added = *app.add_subcommand("completion", "Print what bash, zsh or fish needs to complete this command");
+  CLI::App& added =
+      *app.add_subcommand("completion", "Print a script for bash, zsh or fish that completes this command");
   const auto shell = std::make_shared<std::string>();
   check_words(*added.add_option("SHELL", *shell, "bash, zsh or fish")->required(), check_shell);
   added.callback([&app, shell, &action] {

@@ -76,7 +76,7 @@ Result examine_all(const Job& job, bool as_json) {
 
 void add_doctor(CLI::App& app, Action& action) {
   CLI::App& doctor =
-      *app.add_subcommand("doctor", "Tell what is installed, and whether its results have the right bits");
+      *app.add_subcommand("doctor", "Show the installation, and check that its results have the right bits");
   const auto as_json = std::make_shared<bool>(false);
   doctor.add_flag("--json", *as_json, "Print one JSON object");
   doctor.callback([as_json, &action] { action = [as_json](const Job& job) { return examine_all(job, *as_json); }; });

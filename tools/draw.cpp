@@ -202,25 +202,27 @@ void add_draw(CLI::App& app, Action& action) {
   const auto o = std::make_shared<DrawOptions>();
   check_words(*draw.add_option("PICTURE", o->picture, "schedule, tree or layout")->required(), check_picture);
   auto* const name =
-      draw.add_option("NAME", o->schedule, "Of the schedule, as `steadfold schedules` has it, with its parameters");
+      draw.add_option("NAME", o->schedule, "The name of a schedule in `steadfold schedules`, with its parameters");
   check_words(*name, [o](const std::string& schedule) {
     if (o->picture == "schedule") check_name(schedule);
   });
-  draw.add_option("--ranks", o->ranks, "How many ranks")->required()->check(from_to(1, pictures::most_ranks));
+  draw.add_option("--ranks", o->ranks, "Number of ranks")->required()->check(from_to(1, pictures::most_ranks));
   draw.add_option("--root", o->root, "The rank that gets the result of a reduce; default: 0")
       ->check(from_to(0, pictures::most_ranks - 1));
   draw.add_option("--collective", o->collective, std::string(collective_help) + "; reduce_scatter, scan or exscan");
   draw.add_option("--segments", o->segments,
-                  "Into how many segments the columns are cut; default: one per rank, or three of a pipeline")
+                  "Number of segments of the columns; default: one per rank, or three for a pipeline")
       ->check(from_to(1, most_segments));
   draw.add_option("--elements", o->elements,
-                  "How many elements, over all ranks, as 1000000 or 1e6: for tree, layout, and the schedule owner "
-                  "(default there: one per rank)")
+                  "Number of elements over all ranks, such as 1000000 or 1e6: for tree, layout, and the schedule owner "
+                  "(default for owner: one per rank)")
       ->check(from_to(0, most_reckoned));
   draw.add_option("--distribution", o->distribution,
-                  "Who holds what, as for simulate: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
+                  "How many elements each rank has, as for simulate: lower, upper, power2, optimized[:deviation=x], "
+                  "balanced, or a file "
                   "with one count per rank; default: upper");
-  draw.add_option("--width", o->width, "Pixels; a schedule's rounds that find no room go on below; default: 1600")
+  draw.add_option("--width", o->width,
+                  "Width in pixels; rounds of a schedule that do not fit continue below; default: 1600")
       ->check(from_to(500, 100000));
   draw.add_option("--output", o->output, "The file to write; default: standard output");
   draw.callback([o, &action] {

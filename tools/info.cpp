@@ -110,7 +110,7 @@ std::string table_of(const Json& json) {
 }
 
 void add_info(CLI::App& app, Action& action) {
-  CLI::App& info = *app.add_subcommand("info", "Tell versions, instruction sets and the rounding environment");
+  CLI::App& info = *app.add_subcommand("info", "Show versions, instruction sets and the rounding environment");
   const auto as_json = std::make_shared<bool>(false);
   info.add_flag("--json", *as_json, "Print one JSON object");
   info.callback([as_json, &action] {

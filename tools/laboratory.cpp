@@ -45,7 +45,7 @@ Failure missing_laboratory(const std::string& what) {
 
 void add_missing_study(CLI::App& app, Action& /*action*/) {
   CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
-  study.add_option("NAME", "Which one, see --list");
+  study.add_option("NAME", "The name of a study, see --list");
   study.add_flag("--list")->description("List the studies: name, source, sentence");
   study.add_option("--part,--parts", "Parts of the study, between commas, or all");
   study.add_flag("--json")->description("Print one JSON object");

@@ -189,12 +189,13 @@ Result made(const ReportOptions& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  CLI::App& report = *app.add_subcommand("report", "Make one HTML page of what bench, study and verify print as JSON");
+  CLI::App& report =
+      *app.add_subcommand("report", "Make one HTML page from the JSON output of bench, study and verify");
   const auto o = std::make_shared<ReportOptions>();
-  auto* const files =
-      report.add_option("FILE", o->files, "What they print with --json: one object, or one per line; at most 64 MiB");
+  auto* const files = report.add_option("FILE", o->files,
+                                        "Files with their --json output: one object, or one per line; at most 64 MiB");
   check_words(*files->required(), [](const std::string& path) { require_readable(path, "name a file with results"); });
-  report.add_option("--title", o->title, "What stands above the page")->capture_default_str();
+  report.add_option("--title", o->title, "The title of the page")->capture_default_str();
   report.add_option("--output", o->output, "The file to write; default: standard output");
   report.callback([o, &action] { action = [o](const Job& job) { return job.rank() == 0 ? made(*o) : Result{}; }; });
 }

@@ -18,21 +18,23 @@ void Request::add_to(CLI::App& app) {
     readers::File opened(path);  // throws if there is none
   });
   app.add_option("--collective", collective, collective_help);
-  app.add_option(
-         "--distribution", distribution,
-         "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
-         "rank")
+  app.add_option("--distribution", distribution,
+                 "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
+                 "with one count per "
+                 "rank")
       ->capture_default_str();
-  app.add_option("--type", type,
-                 "f64 or f32; default: the file's own, of integers f64; integers that it cannot hold are refused");
+  app.add_option(
+      "--type", type,
+      "f64 or f32; default: the file's type, and f64 for integers; integers that the type cannot hold are refused");
   app.add_option("--format", format, "auto, npy, binpsllh, psllh, raw, csv or tsv")->capture_default_str();
-  app.add_option("--column", column, "Of a csv or tsv file: name, or number from 0 (digits are a number)");
-  app.add_option("--column-name", column_name, "The same: a name, of digits too");
-  app.add_option("--header", header,
-                 "Whether line 1 of a csv or tsv file is names: yes or no; default: yes if a word stands above numbers "
-                 "in it, no if "
-                 "its cell in the column is a number, and refused where it may be either");
-  app.add_flag("--force", force, "Read as raw also what is npy");
+  app.add_option("--column", column,
+                 "The column of a csv or tsv file: its name, or its number from 0 (digits are a number)");
+  app.add_option("--column-name", column_name, "The name of the column, which may be digits");
+  app.add_option(
+      "--header", header,
+      "Whether line 1 of a csv or tsv file has names: yes or no; default: yes if a word is above numbers in it, "
+      "no if its cell in the column is a number; an unclear line is refused");
+  app.add_flag("--force", force, "Read as raw numbers even if the file has the signature of npy");
   app.add_flag("--json", json, "Print one JSON object");
 }
 

@@ -131,18 +131,19 @@ Result start(const RunRequest& request, const Job& job) {
 void add_run(CLI::App& app, Action& action) {
   CLI::App& run = *app.add_subcommand("run", "Start a program whose own MPI reductions get the same bits on every run");
   const auto request = std::make_shared<RunRequest>();
-  run.add_option("--method", request->method, "How sums are made")
+  run.add_option("--method", request->method, "The method for sums")
       ->check(CLI::IsMember({"tree", "exact", "binned", "plain"}))
       ->envname("STEADFOLD_INTERPOSE_METHOD")
       ->capture_default_str();
-  run.add_option("--report", request->report, "Write what was done with rank 0's calls to a file, as JSON");
-  run.add_flag("--diagnose", request->diagnose, "Tell where the MPI library by itself rounds otherwise, and how far");
+  run.add_option("--report", request->report, "Write the table of rank 0's calls to a file as JSON");
+  run.add_flag("--diagnose", request->diagnose,
+               "Compare each call with the result of the MPI library, and print how far they differ");
   CLI::Option* const record = run.add_option("--record", request->record,
                                              "Write digests of all reductions to FILE.0, FILE.1, ...: 24 bytes each");
-  run.add_option("--compare", request->compared, "Tell the first reductions that differ from those that were recorded")
+  run.add_option("--compare", request->compared, "Print the first reductions that differ from a record")
       ->excludes(record);
-  run.add_flag("--force", request->force, "Remove older records of the name that --record has")->needs(record);
-  run.add_option("command", request->words, "The program and its arguments, behind --")->required();
+  run.add_flag("--force", request->force, "Remove older records with the name of --record")->needs(record);
+  run.add_option("command", request->words, "The program and its arguments, after --")->required();
   run.positionals_at_end();
   run.callback([request, &action] {
     if (request->diagnose && request->method == "plain")

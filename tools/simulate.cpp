@@ -199,29 +199,30 @@ Result run(const Job& job, const SimulateOptions& options) {
 void add_simulate(CLI::App& app, Action& action) {
   CLI::App& simulate = *app.add_subcommand("simulate", "Predict a sum's messages, bytes and time without running it");
   const auto o = std::make_shared<SimulateOptions>();
-  simulate.add_option("--ranks", o->ranks, "How many ranks")->required()->check(from_to(1, most_ranks));
-  simulate.add_option("--elements", o->elements, "How many elements, over all ranks, as 1000000 or 1e6")
+  simulate.add_option("--ranks", o->ranks, "Number of ranks")->required()->check(from_to(1, most_ranks));
+  simulate.add_option("--elements", o->elements, "Number of elements over all ranks, such as 1000000 or 1e6")
       ->required()
       ->check(from_to(0, most_reckoned));
   simulate.add_option("--width", o->width, "Columns of an element")
       ->check(from_to(1, most_reckoned))
       ->capture_default_str();
   simulate
-      .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich: what MPICH would take")
+      .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich (the choice of MPICH)")
       ->capture_default_str();
   simulate.add_option("--collective", o->collective,
                       std::string(collective_help) + "; reduce_scatter (of the columns), scan or exscan");
   simulate
-      .add_option(
-          "--distribution", o->distribution,
-          "Who holds what: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one count per "
-          "rank")
+      .add_option("--distribution", o->distribution,
+                  "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
+                  "with one count per "
+                  "rank")
       ->capture_default_str();
   simulate.add_option("--method", o->method, method_help)->capture_default_str();
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
   const auto profile = std::make_shared<std::string>();
-  auto* const named = simulate.add_option("--profile", *profile, "A network's profile, as `steadfold tune` writes it");
-  simulate.add_option("--latency", o->network.link.latency, "Seconds from port to port")
+  auto* const named =
+      simulate.add_option("--profile", *profile, "The profile of a network, written by `steadfold tune`");
+  simulate.add_option("--latency", o->network.link.latency, "Seconds that a message takes from port to port")
       ->capture_default_str()
       ->excludes(named);
   simulate.add_option("--gap", o->network.link.gap, "Seconds of a port for a message, besides its bytes")
@@ -232,19 +233,19 @@ void add_simulate(CLI::App& app, Action& action) {
       ->excludes(named);
   simulate
       .add_option("--eager-limit", o->network.link.eager_limit,
-                  "Messages of more bytes wait until the receiver allows them")
+                  "Messages with more bytes wait until the receiver allows them")
       ->check(from_to(0, most_reckoned))
       ->capture_default_str()
       ->excludes(named);
-  simulate.add_option("--rendezvous", o->network.link.rendezvous, "Seconds of that wait")
+  simulate.add_option("--rendezvous", o->network.link.rendezvous, "Seconds of the wait beyond --eager-limit")
       ->capture_default_str()
       ->excludes(named);
   auto* const long_from = simulate
                               .add_option("--long-from", o->network.link.long_from,
-                                          "Bytes of a message beyond so many take --long-per-byte")
+                                          "The bytes of a message beyond this number take --long-per-byte")
                               ->check(from_to(0, most_reckoned));
   auto* const long_per_byte = simulate.add_option("--long-per-byte", o->network.link.long_per_byte,
-                                                  "Seconds of a port for each byte beyond --long-from");
+                                                  "Seconds that each byte beyond --long-from occupies a port");
   long_from->needs(long_per_byte)->excludes(named);
   long_per_byte->needs(long_from)->excludes(named);
   simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
@@ -258,7 +259,7 @@ void add_simulate(CLI::App& app, Action& action) {
       simulate
           .add_option(
               "--placement", o->placement,
-              "Where ranks stand on the topology's nodes: block (one node after the other), round_robin (in turn) "
+              "The nodes of the ranks: block (fill one node after the other), round_robin (deal to the nodes in turn) "
               "or random")
           ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");

@@ -237,16 +237,17 @@ Result run(TuneOptions options, const Job& job) {
 
 void add_tune(CLI::App& app, Action& action) {
   CLI::App& tune = *app.add_subcommand(
-      "tune", "Measure messages between two ranks and the handling of partials, and write a profile");
+      "tune", "Measure messages between two ranks and the time of partial results, and write a profile");
   const auto options = std::make_shared<TuneOptions>();
-  tune.add_option("--output", options->output, "The profile's file (default: where all programs find it)");
-  auto* const times = tune.add_option(
-      "--times", options->times, "Take times and rates from this file, an answer of --json, in place of measuring");
-  auto* const launches =
-      tune.add_option("--launches", options->launches, "Launches of two ranks; a job that is running is one launch")
-          ->check(CLI::Range(1, 100))
-          ->excludes(times)
-          ->capture_default_str();
+  tune.add_option("--output", options->output,
+                  "The file of the profile; default: the place where all programs look for it");
+  auto* const times = tune.add_option("--times", options->times,
+                                      "Take times and rates from this file, written with --json, instead of measuring");
+  auto* const launches = tune.add_option("--launches", options->launches,
+                                         "Number of launches of two ranks; under a launcher, the job is one launch")
+                             ->check(CLI::Range(1, 100))
+                             ->excludes(times)
+                             ->capture_default_str();
   tune.add_option("--rounds", options->rounds, "Samples of every length")
       ->check(CLI::Range(3, 10001))
       ->capture_default_str();

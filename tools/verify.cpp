@@ -173,11 +173,10 @@ void add_verify(CLI::App& app, Action& action) {
   const auto options = std::make_shared<VerifyOptions>();
   options->request.add_to(verify);
   verify.add_option("--ranks", options->ranks, "Rank counts, between commas")->capture_default_str();
-  verify.add_option("--methods,--method", options->methods,
-                    "Of tree, exact, binned and plain, between commas; default: all");
+  verify.add_option("--methods,--method", options->methods, "tree, exact, binned, plain, between commas; default: all");
   verify
       .add_option("--schedules,--schedule", options->schedules,
-                  "Names of `steadfold schedules`, auto, mpich, between commas, or all that have a name")
+                  "Names of `steadfold schedules`, auto, mpich, between commas, or all (every schedule with a name)")
       ->capture_default_str();
   verify.add_flag("--yes", options->yes, yes_help);
   verify.callback([options, &action] {

@@ -28,6 +28,6 @@ std::vector<int> rank_counts(const std::string& text);
 /// Asks on a terminal before more than 64 ranks are started, unless `yes` (`--yes`) is set. Throws Failure if the
 /// answer is no or there is nobody to ask.
 void agree_to_many(const std::vector<int>& rank_counts, bool yes);
-inline constexpr const char* yes_help = "Start more than 64 ranks without asking";
+inline constexpr const char* yes_help = "Start more than 64 ranks without a question";
 
 }  // namespace steadfold::command
