@@ -1,5 +1,5 @@
-// steadfold bench NAME: measures beside rivals, interleaved, and prints ratios. Benchmarks over ranks run in the job
-// that the command was started in, or start ranks themselves, several times, and pool all launches.
+// steadfold bench NAME: measures candidates and rivals in turn, and prints ratios. Benchmarks over ranks run in the job
+// of the launcher, or start ranks themselves, several times, and pool all launches.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -54,7 +54,7 @@ std::vector<std::string_view> all_names() {
   return names;
 }
 
-/// "local, prefetch, ... or solver-loop".
+/// The names in a sentence: "local, prefetch, ... or solver-loop".
 std::string named_in_help() {
   const std::vector<std::string_view> names = all_names();
   return fmt::format("{} or {}", fmt::join(std::span(names).first(names.size() - 1), ", "), names.back());
@@ -202,7 +202,7 @@ void check_benchmark(const std::string& name) {
   if (std::ranges::count(known, name) == 0) throw Failure(schedule::unknown_name("benchmark", name, known));
 }
 
-/// Throws Failure if there is none of that name here.
+/// The benchmark of this name. Throws Failure if this program does not have it.
 const Benchmark& named(std::span<const Benchmark> known, const std::string& name) {
   const auto found = std::ranges::find(known, name, &Benchmark::name);
   if (found != known.end()) return *found;
@@ -210,7 +210,7 @@ const Benchmark& named(std::span<const Benchmark> known, const std::string& name
   throw missing_laboratory("bench " + name);
 }
 
-/// Measures in one launch, by this command or by that of another MPI library.
+/// Measures in one launch, with this command or with that of another MPI library.
 bench::Measurement launched(const BenchOptions& options, const Benchmark& benchmark, const std::string& library,
                             int rank_count) {
   std::vector<std::string> arguments = options.arguments();
@@ -232,7 +232,7 @@ void append(bench::Measurement& all, const bench::Measurement& more) {
   if (names.find(name) == std::string::npos) names += "; " + name;
 }
 
-/// Of `first` and the others, those that have been made.
+/// Pools `first` and the other measurements; skips empty ones.
 bench::Measurement all_of(bench::Measurement first, const std::vector<bench::Measurement>& others) {
   for (const bench::Measurement& each : others) {
     if (each.contests.empty()) continue;
@@ -245,7 +245,7 @@ std::vector<int> counts_of(const AskedBench& asked, const Benchmark& benchmark) 
   return rank_counts(asked.ranks.empty() ? benchmark.usual_rank_counts : asked.ranks);
 }
 
-/// The transports by which ranks are started, in turn.
+/// Values of STEADFOLD_TRANSPORT with which ranks are started, in turn; empty: not set here.
 std::vector<std::string> transports_of(const Benchmark& benchmark) {
   if (!benchmark.varies_transport || std::getenv("STEADFOLD_TRANSPORT") != nullptr) return {""};
   return {"", "mpi"};
@@ -261,7 +261,7 @@ bench::Measurement by_launches(const AskedBench& asked, const Benchmark& benchma
   struct StartedRanks {
     std::string library;
     int count;
-    std::string transport;  // empty: what the environment says, or the usual one
+    std::string transport;  // empty: that of the environment, or the usual one
   };
   std::vector<StartedRanks> jobs;
   for (const int count : counts_of(asked, benchmark))
@@ -306,7 +306,7 @@ void check(const AskedBench& asked, const Benchmark& benchmark, const Job& job) 
   agree_to_many(counts_of(asked, benchmark), asked.yes);
 }
 
-/// One launch of all schedules takes half a minute by default.
+/// Whether the measurement takes minutes. One launch of all schedules takes half a minute by default.
 bool takes_minutes(const AskedBench& asked, const Benchmark& benchmark) {
   if (benchmark.is_of_one_process || !asked.options.schedules.empty()) return false;
   const int launches = std::max(asked.launches, 1) * static_cast<int>(counts_of(asked, benchmark).size());

@@ -1,4 +1,4 @@
-// What `steadfold bench` prints for people.
+// Tables of `steadfold bench` for people.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string table_of_local(const Json& rows);
 /// A table for every contest over ranks, its rivals first.
 std::string table_over_ranks(const Json& rows);
 
-/// A table of rows of `bench auto` for every job, and how many of them are as wished.
+/// A table of the rows of `bench auto` for every job, and the number of choices that meet the goal.
 std::string table_of_choices(const Json& rows);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// The table of benchmarks that `steadfold bench` runs, and what their functions share.
+// The table of benchmarks that `steadfold bench` runs, and the types that their functions share.
 #pragma once
 
 #include <functional>
@@ -37,12 +37,12 @@ struct BenchOptions {
   std::vector<std::string> arguments() const;
 };
 
-/// What only the process that prints needs to know.
+/// Options that only the printing process needs.
 struct AskedBench {
   BenchOptions options;
-  std::string ranks;      // empty: those of the job
+  std::string ranks;      // empty: the ranks of the job
   int launches = 0;       // 0: run in the job
-  std::string libraries;  // empty: the one that this command is built for
+  std::string libraries;  // empty: the MPI library of this command
   std::string raw;
   bool json = false;
   bool yes = false;
@@ -57,12 +57,12 @@ std::string local_table(const bench::Measurement& measurement, double confidence
 std::string ranks_table(const bench::Measurement& measurement, double confidence);
 std::string choices_table(const bench::Measurement& measurement, double confidence);
 
-/// A benchmark. A function that is null is not needed: what every benchmark does is enough.
+/// A benchmark. If a function is null, the common behaviour is enough.
 struct Benchmark {
   std::string_view name;
   /// Measures over the ranks of this job. Collective.
   bench::Measurement (*over_ranks)(const BenchOptions& options, const Job& job) = nullptr;
-  /// Measures in this process, and starts whatever else it needs.
+  /// Measures in this process, and starts other processes if it needs some.
   bench::Measurement (*alone)(const AskedBench& asked, LongWork& work) = nullptr;
   /// Measures in one launch of another program, in place of ranks of this command.
   bench::Measurement (*launched)(const BenchOptions& options, int rank_count) = nullptr;
@@ -71,37 +71,37 @@ struct Benchmark {
   /// Prepares this process for ranks that it starts.
   void (*prepare)(const BenchOptions& options) = nullptr;
   bool is_of_one_process = false;  // it has no ranks
-  bool takes_minutes = false;      // whatever is asked for
+  bool takes_minutes = false;      // for all options
   bool varies_transport = false;   // ranks are started with each, in turn
   const char* usual_rank_counts = "2";
   Json (*rows)(const bench::Measurement& measurement, double confidence) = bench::rows_over_ranks;
   TableOf table = ranks_table;
-  /// Adds to the JSON object what is no row.
+  /// Adds fields besides the rows to the JSON object.
   void (*add_to_json)(const bench::Measurement& measurement, Json& object) = nullptr;
-  /// What stands below the table.
+  /// The text below the table.
   std::string (*note)(const bench::Measurement& measurement) = nullptr;
 };
 
 /// The benchmarks of `steadfold`, in the order in which help names them.
 std::span<const Benchmark> benchmarks();
 
-/// The subcommands for these benchmarks, which must live as long as the program: what users start, its ranks, and one
-/// launch of them for the command of another MPI library.
+/// Add three subcommands for these benchmarks, which must live as long as the program: the subcommand of users, its
+/// ranks, and one launch of ranks for the command of another MPI library.
 void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known);
 void add_bench_worker(CLI::App& app, Action& action, std::span<const Benchmark> known);
 void add_bench_launch(CLI::App& app, Action& action, std::span<const Benchmark> known);
 
-/// The benchmark that the arguments name; empty if they cannot be understood.
+/// The benchmark that the arguments name; empty if the arguments are wrong.
 std::string benchmark_in(std::span<char* const> arguments);
 
-/// Shows how far measurements of this process are, and keeps the tables of what is measured.
+/// Shows the progress of measurements in this process, and keeps their tables for an interrupt.
 bench::Told tell(LongWork& work, TableOf table_of, double confidence);
 
-/// What was asked for in place of the benchmark's defaults.
+/// The benchmark's defaults, replaced by the given options.
 bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, const BenchOptions& options);
 
-/// Measures over ranks that are started for it. Launches of one job are far apart in time: all rank counts and
-/// libraries are measured once, then all again. `before`: what is measured already, which the result begins with.
+/// Starts ranks and measures over them. Launches of one job are far apart in time: all rank counts and libraries are
+/// measured once, then all again. The result begins with `before`, an earlier measurement.
 bench::Measurement by_launches(const AskedBench& asked, const Benchmark& benchmark, LongWork& work,
                                const bench::Measurement& before = {});
 

@@ -1,4 +1,4 @@
-// What the command asks the registry of schedules.
+// Questions of the command to the registry of schedules.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@ namespace steadfold::command {
 /// The names of all schedules.
 std::vector<std::string> schedule_names();
 
-/// The collective for which a schedule, with its parameters, is asked by default: allreduce if it offers that or is no
-/// schedule, else reduce.
+/// The default collective of a schedule, with its parameters: allreduce if the schedule offers it or if there is no
+/// schedule of the name, else reduce.
 std::string own_collective(const std::string& schedule);
-/// Throws Failure if no collective has the name.
+/// The collective of this name. Throws Failure if there is none.
 schedule::Collective collective_named(const std::string& name);
 inline constexpr const char* collective_help =
     "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
 
-/// Whether the name asks for the schedule that suits the call best: auto and mpich.
+/// Whether the name is a rule that chooses a schedule for the call: auto and mpich.
 bool is_policy(const std::string& schedule);
 
-/// Why a schedule, with its parameters, cannot sum by that method, as "problem (why), suggestion"; `nullopt` if it can.
-/// Throws std::invalid_argument if there is no such schedule, Failure if there is no such method.
+/// Why a schedule, with its parameters, cannot sum with a method, as "problem (why), suggestion"; `nullopt` if it can.
+/// Throws std::invalid_argument for an unknown schedule, and Failure for an unknown method.
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// What all subcommands share: what an action returns, and how each is declared.
+// Types of all subcommands: the result of an action, and the functions that declare subcommands.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What is installed, for `info` and `doctor`.
+// The description of the installation, for `info` and `doctor`.
 #pragma once
 
 #include "command.hpp"
@@ -8,7 +8,7 @@ namespace steadfold::command {
 /// Versions, the MPI library, instruction sets, the rounding environment, the machine.
 Json installation();
 
-/// A line for each value, objects within it included.
+/// A line for each value, also for the values of nested objects.
 std::string table_of(const Json& json);
 
 }  // namespace steadfold::command

@@ -1,13 +1,14 @@
-// libsteadfold_interpose, where this command finds it and what it is told.
+// Starts programs with libsteadfold_interpose, the interposer, preloaded.
 #pragma once
 
 #include <string>
 
 namespace steadfold::command {
 
-/// Programs that are started from now on get the interposer, with sums by `method`. Throws Failure where there is none.
+/// Programs that are started from now on get the interposer, with `method` for sums. Throws Failure if there is no
+/// interposer.
 void preload_interposer(const std::string& method);
-/// Whether this process has it.
+/// Whether this process has the interposer.
 bool is_interposed();
 
 }  // namespace steadfold::command

@@ -1,5 +1,5 @@
-// What the command has from the laboratory: studies and benchmarks that steadfold-lab, a program beside it, runs.
-// Packages and wheels don't have that program.
+// Studies and benchmarks of the laboratory, which another program runs: steadfold-lab, in the folder of the command.
+// Packages and wheels do not have steadfold-lab.
 #pragma once
 
 #include <span>
@@ -10,20 +10,20 @@
 
 namespace steadfold::command {
 
-/// The laboratory's benchmarks, which help and errors name too.
+/// The benchmarks of the laboratory. Helps and errors of the command name them, too.
 inline constexpr std::string_view laboratory_benchmarks[] = {"shared", "teams", "splitphase", "solver-loop"};
 
-/// Whether these arguments are those of `study`, or of a benchmark of the laboratory.
+/// Whether the arguments name `study`, or a benchmark of the laboratory.
 bool is_for_laboratory(std::span<char* const> arguments);
 
-/// If these arguments are for the laboratory, and it is here, it takes the place of this process, and this does not
-/// return. To be called before MPI_Init.
+/// If the arguments are for the laboratory and steadfold-lab is installed, replaces this process by it and does not
+/// return. Call it before MPI_Init.
 void continue_in_laboratory(std::span<char* const> arguments) noexcept;
 
-/// That the laboratory is not here; `what` is what was asked of it.
+/// The error for a missing laboratory. `what` is the subcommand or the benchmark.
 Failure missing_laboratory(const std::string& what);
 
-/// `study` where the laboratory is not here: it says so.
+/// Declares `study` in a program without the laboratory; it fails with that error.
 void add_missing_study(CLI::App& app, Action& action);
 
 }  // namespace steadfold::command

@@ -1,4 +1,4 @@
-// Work that may take seconds or minutes: what a terminal shows of it, and how a signal ends it.
+// Work that takes seconds or minutes: a line of progress on a terminal, and a clean end after a signal.
 #pragma once
 
 #include <functional>
@@ -7,16 +7,16 @@
 
 namespace steadfold::command {
 
-/// While it lives, a terminal on standard error shows what is being done, in one line that is written over: from the
-/// third second on, with the time that has passed and an estimate of what is left. The line is erased at the end.
-/// Nothing is shown elsewhere, nor on other ranks than the first.
+/// While the object lives, a terminal on standard error shows the current step, from the third second on, with the
+/// passed time and an estimate of the remaining time. One line is overwritten, and erased at the end. If standard error
+/// is no terminal, and on all ranks but the first, nothing is shown.
 ///
-/// SIGINT and SIGTERM end the command: standard output gets what is finished (nothing, if that is to be a JSON object),
-/// standard error a line with what was being done; the programs that `run_kept` runs are ended; the exit status is
-/// 128 + the signal. All of that within a second. Under a launcher, which ends its ranks itself, and for signals that
-/// were ignored when the command was started, nothing changes.
+/// SIGINT and SIGTERM end the command within a second: standard output gets the finished results (nothing in JSON
+/// mode), standard error a line with the current step, the programs that `run_kept` runs are ended, and the exit status
+/// is 128 + the signal. Nothing changes under a launcher, which ends its ranks itself, and for signals that were
+/// ignored when the command was started.
 ///
-/// One at a time. It has a thread, which sleeps but for twice a second on a terminal.
+/// Only one object may live at a time. It has a thread, which wakes twice a second on a terminal and sleeps otherwise.
 class LongWork {
  public:
   enum class Output { for_people, json };
@@ -26,10 +26,10 @@ class LongWork {
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
-  /// What is being done now, such as "launch 2 of 6", and which part of everything is done, 0 to 1.
+  /// Sets the current step, such as "launch 2 of 6", and the finished part of the work, 0 to 1.
   void show(std::string doing, double done);
-  /// What is finished, in words and tables for people: made only if a signal comes, on another thread. So it holds a
-  /// copy of what it is made of.
+  /// Sets the function that makes the text of the finished results. Another thread calls it if a signal comes, so it
+  /// must hold copies of its data.
   void keep(std::function<std::string()> finished);
 
  private:
@@ -37,7 +37,7 @@ class LongWork {
   std::unique_ptr<Watch> watch_;
 };
 
-/// Says on a terminal, before the work, that it takes minutes: `what` is a sentence without its end.
+/// Says on a terminal that the work will take minutes. `what` is a sentence without its full stop.
 void announce_minutes(const std::string& what);
 
 }  // namespace steadfold::command

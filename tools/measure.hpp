@@ -1,4 +1,4 @@
-// Reading a file over all ranks and summing it through the public interface: what `sum` and `verify` have in common.
+// Functions of `sum` and `verify`: read a file over all ranks, and sum it through the public interface.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace steadfold::command {
 
-/// This rank's elements and which ones they are.
+/// This rank's elements and their indices.
 struct Share {
   std::variant<std::vector<double>, std::vector<float>> elements;
   Interval mine{};
   std::uint64_t element_count = 0;
-  std::optional<bool> has_header = {};  // of a table: whether line 1 was taken for names
+  std::optional<bool> has_header = {};  // of a table: whether line 1 was read as names
 };
 
-/// Reads this rank's part of the file, as the distribution says. Collective; a failure is thrown on all ranks.
+/// Reads this rank's part of the file, given by the distribution. Collective; a failure is thrown on all ranks.
 Share load(const Job& job, const Request& request);
 
 /// How to make a sum, and whether to measure it too.
@@ -31,7 +31,7 @@ struct Sum {
   bool measured = false;
 };
 
-/// Traffic of the whole job. Unknown if the schedule leaves it to the MPI library.
+/// Traffic of the whole job. Unknown if the MPI library itself makes the reduction.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t rounds = 0;
@@ -41,8 +41,8 @@ struct Traffic {
 struct Summed {
   double value = 0;
   std::string bits;
-  std::string schedule;  // the one that ran
-  std::string compared;  // what it was compared with, as plans describe it; empty: nothing
+  std::string schedule;  // of the run
+  std::string compared;  // the next best schedule, as plans describe it; empty: none
   bool same_on_all_ranks = true;
   bool same_in_all_runs = true;
   std::optional<Traffic> traffic;

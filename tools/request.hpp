@@ -1,4 +1,4 @@
-// What `sum` and `verify` are asked to do: the options that both have.
+// The common options of `sum` and `verify`.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ namespace steadfold::command {
 
 struct Request {
   std::string file;
-  std::string collective;  // empty: the schedule's own
+  std::string collective;  // empty: the default of the schedule
   std::string distribution = "upper";
-  std::string type;  // empty: the file's own
+  std::string type;  // empty: that of the file
   std::string format = "auto";
   std::string column, column_name;
   std::string header;  // yes, no, or empty
@@ -27,7 +27,7 @@ struct Request {
 
   /// Declares the options on a subcommand.
   void add_to(CLI::App& app);
-  /// Throws Failure if a value is none that its option takes.
+  /// Throws Failure if an option does not take its value.
   void check() const;
   /// These options as arguments for another run of the command.
   std::vector<std::string> arguments() const;
@@ -37,12 +37,12 @@ struct Request {
   bool rooted_by(const std::string& schedule) const { return collective_by(schedule) == "reduce"; }
 };
 
-/// The parts of a comma-separated text. Throws Failure, naming the option, if one is empty.
+/// The parts of a comma-separated text. Throws Failure, which names the option, if a part is empty.
 std::vector<std::string> split(const std::string& text, const std::string& option);
 
 inline constexpr const char* reproblas_help = "measure ReproBLAS, too, from FOLDER/lib/libreproblas.so";
 
-/// Throws Failure unless `seconds`, given by the option, is a time.
+/// Throws Failure unless `seconds`, the value of the option, is finite and not negative.
 void check_time(const char* option, double seconds);
 
 }  // namespace steadfold::command

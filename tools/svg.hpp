@@ -1,4 +1,4 @@
-// The elements of an SVG picture as text, for pictures of their own and for those inside a page.
+// Elements of an SVG picture as text, for separate pictures and for pictures inside a page.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace steadfold::command {
 
-/// The text as XML and HTML take it, between tags and inside quotes. What neither may hold becomes a blank, and bytes
-/// that are not UTF-8 (as paths may have) become replacement characters.
+/// The text with escapes for XML and HTML, between tags and inside quotes. Characters that both forbid become blanks,
+/// and bytes that are not UTF-8 (as in some paths) become replacement characters.
 std::string escaped_markup(std::string_view text);
 
-/// How wide a text is likely to be, in pixels: fonts differ, so this is an upper bound for usual texts.
+/// An upper bound for the width of usual texts, in pixels. Fonts differ.
 double text_width(std::string_view text, double font_size);
 
 struct Point {
@@ -23,19 +23,20 @@ struct Point {
 enum class Anchor : std::uint8_t { start, middle, end };
 enum class Head : std::uint8_t { filled, open };
 
-/// Elements, added one behind the other: later ones hide earlier ones. Lengths are pixels, and y grows downwards.
-/// `classes` are those of the style sheet.
+/// A list of elements. Later elements hide earlier ones. Lengths are pixels, and y grows downwards. `classes` are
+/// classes of the style sheet.
 class Drawing {
  public:
   void line(Point from, Point to, std::string_view classes);
-  /// A line whose head stands at `to`.
+  /// A line with an arrow head at `to`.
   void arrow(Point from, Point to, Head head, std::string_view classes);
   void box(Point corner, double width, double height, std::string_view classes);
   void circle(Point centre, double radius, std::string_view classes);
   void polygon(std::span<const Point> corners, std::string_view classes);
   void text(Point place, std::string_view text, std::string_view classes, Anchor anchor = Anchor::start);
 
-  /// Elements up to the matching `close` belong together, and are named by a sentence. `attributes` stand in the tag.
+  /// Opens a group, which ends at the matching `close`. A sentence describes it for readers who do not see it.
+  /// `attributes` belong to the tag.
   void open(std::string_view classes, std::string_view sentence, std::string_view attributes = "");
   void close() { elements_ += "</g>\n"; }
 
@@ -45,17 +46,17 @@ class Drawing {
   std::string elements_;
 };
 
-/// What stands around a picture's elements.
+/// The frame of a picture's elements.
 struct Frame {
-  std::string title;       // what is seen, in a few words
-  std::string sentence;    // what a reader who does not see it should know
+  std::string title;       // a few words about the picture
+  std::string sentence;    // a description for a reader who does not see the picture
   std::string attributes;  // of the tag
   std::string style;       // a style sheet; empty: the page has one
   double width = 0;
   double height = 0;
 };
 
-/// The whole element `svg`, on a white ground if it has a style sheet of its own.
+/// The whole element `svg`, with a white background if it has its own style sheet.
 std::string svg(const Frame& frame, const Drawing& drawing);
 
 }  // namespace steadfold::command

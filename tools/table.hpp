@@ -6,7 +6,7 @@
 
 namespace steadfold::command {
 
-/// Lines of columns as wide as they need be, two blanks between them; the first row is the head.
+/// Lines with columns of minimal width and two blanks between columns. The first row is the head.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace steadfold::command
