@@ -44,7 +44,7 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
                            schedule::OperatorKind::commutative);
 }
 
-/// `auto`, and what it could take: every row of the registry; or every name by which a row is tried.
+/// `auto`, and either every row of the registry, from which `auto` chooses, or every name with which a row is tried.
 std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
   for (const auto& row : schedule::registry()) {
@@ -71,7 +71,7 @@ void check_all(const AllreduceOptions& options) {
                                 std::numeric_limits<int>::max()));
 }
 
-/// Lets plans be bound here that calls of others are refused: [S4] races sums whose bits differ between ranks.
+/// Allows plans that users cannot bind: [S4] measures sums whose bits differ between ranks.
 void let_ranks_differ() {
   sf_group* group = nullptr;
   check(sf_group_of(MPI_COMM_WORLD, &group));

@@ -1,6 +1,6 @@
-// What benchmarks of allreduces share: which schedules serve which methods, and a contest for each task. Rows say
-// whether all ranks get the same bits: plain sums by cyclic schedules need not, and no other call can make those.
-// Source: [S4] for cyclic schedules.
+// Functions of the benchmarks of allreduces: the schedules that serve each method, and a contest for each task. Rows
+// say whether all ranks get the same bits: plain sums with cyclic schedules may differ, and only benchmarks may make
+// them. Source: [S4] for cyclic schedules.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@ namespace steadfold::bench {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and schedule
 
-/// The pairs that can be served. Throws Failure if a schedule that was asked for by name serves none of the methods.
+/// The pairs that are possible. Throws Failure if a named schedule serves none of the methods.
 Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options);
 
 /// Measures one contest of elements of a type, which is f64, f32 or i32.
 using MeasureOne = std::function<Contest(const std::string& type, const Task& task)>;
 
-/// One contest for every operator, type and count that the options name. Throws Failure if they name unknown ones.
+/// One contest for every operator, type and count that the options name. Throws Failure for unknown names.
 Measurement measure_all(const AllreduceOptions& options, const MeasureOne& measure_one);
 
 }  // namespace steadfold::bench

@@ -72,7 +72,7 @@ struct Fields {
     const std::size_t skipped = has_fields ? 0 : 1;
     return Array<T>(all.data() + begin(), std::span(shape).subspan(skipped), std::span(strides).subspan(skipped));
   }
-  /// What a program does today: masked and weighted.
+  /// The loop of a program without Steadfold, masked and weighted.
   double loop() const {
     double all = 0;
     for (std::uint64_t k = 0; k < field_count; ++k) {

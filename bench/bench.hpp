@@ -1,4 +1,4 @@
-// The benchmarks: every figure beside that of a rival, from the same run.
+// The benchmarks. Each measures candidates and their rivals in the same run.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ struct Measurement;
 /// Machine, compiler, MPI library and date, without which a figure means nothing.
 nlohmann::ordered_json environment();
 
-/// Is told after every contest of a process by itself: what is measured so far, and how many contests there will be.
+/// A function that benchmarks of one process call after every contest, with the measurements so far and the final
+/// number of contests.
 using Told = std::function<void(const Measurement& so_far, std::size_t contests)>;
 
 struct LocalOptions {
@@ -29,16 +30,16 @@ struct LocalOptions {
   int rounds = 15;
   bool by_prefetch = false;
 };
-/// One process: builders beside plain loops over the same memory; `by_prefetch`: each wherever kernels can ask for
-/// memory ahead.
+/// One process: builders beside plain loops over the same memory. `by_prefetch`: each builder with every target of
+/// prefetching.
 Measurement local(const LocalOptions& options, const Told& told);
 
 struct ArraysOptions {
   std::vector<std::size_t> points = {1000, 100000};
   int rounds = 15;
 };
-/// One process: sums of thirty fields of so many points, with a halo, masked and weighted or not, and of as many rows
-/// of thirty columns, beside plain loops.
+/// One process: sums of thirty fields of each number of points, with a halo, masked and weighted or not, and of as many
+/// rows of thirty columns, beside plain loops.
 Measurement arrays(const ArraysOptions& options, const Told& told);
 
 struct AllreduceOptions {
@@ -48,9 +49,9 @@ struct AllreduceOptions {
   std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
   std::vector<std::string> schedules = {};  // empty: auto and all rows
   std::string interface = {};               // the network interface whose bytes are counted; empty: none
-  std::size_t rows = 1;                     // that every rank brings; the rivals add theirs in a loop first
+  std::size_t rows = 1;                     // of every rank; rivals add up their rows in a loop first
   int rounds = 15;
-  bool is_choice = false;  // `bench auto`: plans alone, of all that `auto` could take, for rows_of_choices
+  bool is_choice = false;  // `bench auto`: only plans, of all schedules that `auto` could take, for rows_of_choices
 };
 /// All ranks of MPI_COMM_WORLD: one-shot calls and plans of every schedule against the MPI library's own MPI_Allreduce.
 /// Throws Failure on all ranks if a result is wrong.
@@ -68,25 +69,25 @@ struct FieldsOptions {
   std::vector<std::string> methods = {"exact", "binned"};
   int rounds = 15;
 };
-/// All ranks of MPI_COMM_WORLD: sums of thirty fields of so many points of the whole job, by one call and by a plan,
-/// against loops with an MPI_Allreduce, and against vectors of integers in two reductions. Throws Failure on all ranks
-/// if these have a wrong sum.
+/// All ranks of MPI_COMM_WORLD: sums of thirty fields, with each number of points in the whole job, with one call and
+/// with a plan, against loops with an MPI_Allreduce, and against vectors of integers in two reductions. Throws Failure
+/// on all ranks if the vectors of integers give a wrong sum.
 Measurement fields(const FieldsOptions& options, const command::Job& job);
 
 struct InterposeOptions {
   std::vector<std::size_t> counts = {1, 255, 10000, 1000000};
-  std::string method = "tree";  // what the interposer makes sums by
+  std::string method = "tree";  // of the interposer's sums
   int rounds = 15;
 };
-/// All ranks of MPI_COMM_WORLD, started with the interposer: its calls against those of the MPI library behind it.
+/// All ranks of MPI_COMM_WORLD, started with the interposer: calls of the interposer against calls of the MPI library.
 Measurement interpose(const InterposeOptions& options);
 
 struct ReduceOptions {
   std::vector<std::size_t> counts = {1000, 100000};
   std::vector<std::string> schedules = {"binomial"};
   std::vector<std::string> methods = {"tree", "exact", "plain"};
-  std::string distribution = "upper";  // by which name `spread` is known
-  /// How many of so many elements each of so many ranks holds, by the distribution. Throws Failure.
+  std::string distribution = "upper";  // the name of `spread`
+  /// The number of elements of each rank, from the number of elements and of ranks. Throws Failure.
   std::function<std::vector<std::uint64_t>(std::uint64_t, int)> spread = {};
   std::string reproblas = {};  // where ReproBLAS is installed, to be measured as well
   int rounds = 15;

@@ -1,5 +1,5 @@
-// What is reduced in a contest over ranks: the vectors, the result expected of them, plans, the user operator. After
-// every sample every rank compares its result with what one process computes from all vectors without any schedule.
+// The task of a contest over ranks: vectors, the expected result, plans, the user operator. After every sample, every
+// rank compares its result with the result that one process computes from all vectors without a schedule.
 #pragma once
 
 #include <fmt/core.h>
@@ -28,14 +28,14 @@ using command::Job;
 
 enum class Wanted : std::uint8_t { sum, least, greatest };
 
-/// `user`: a function of the caller's, which neither library can look into.
+/// `user`: a function of the caller, whose code neither library knows.
 struct Operator {
   std::string_view name;
   bool user;
   Wanted wanted;
 };
 
-/// What the two libraries call an operator and a type of elements.
+/// An operator and a type of elements, as each of the two libraries names them.
 struct NamedOperator {
   MPI_Op of_mpi;
   const char* name_of_mpi;
@@ -74,7 +74,8 @@ template <class T, Wanted wanted>
 void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) result[i] = combined<T, wanted>(left[i], right[i]);
 }
-/// Adds up, or what the operator does, `rows` rows of as many columns as `sums` has: what programs do before they call.
+/// Combines `rows` rows with the operator in a loop, as programs do before an MPI_Allreduce. A row has as many columns
+/// as `sums`.
 template <class T, Wanted wanted>
 void combine_rows(std::span<const T> rows, std::span<T> sums) noexcept {
   std::copy_n(rows.begin(), sums.size(), sums.begin());
@@ -118,8 +119,8 @@ inline void check(sf_status status) {
   if (status != SF_OK) throw Failure(sf_error_text());
 }
 
-/// Whether a plan of the call promises all ranks the same bits, as those taken by `auto` and `mpich` do. Calls that
-/// others make are refused where it does not.
+/// Whether a plan of the call promises all ranks the same bits. Schedules that `auto` and `mpich` choose do. Calls of
+/// users are refused if their plan does not.
 inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) {
   if (schedule == "auto" || schedule == "mpich") return true;
   if (agreement::merging_of(agreement::describe(*capi::OwnCall(&call))).is_associative) return true;
@@ -127,7 +128,7 @@ inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) 
   return schedule::same_on_all_ranks(*spec.row, &spec);
 }
 
-/// A plan that exists during a sample only: all schedules' plans at once would not fit into memory.
+/// A plan that exists only during a sample, because the plans of all schedules would not fit into memory.
 class ShortPlan {
  public:
   ShortPlan(const sf_call& call, std::string schedule) : call_(call), schedule_(std::move(schedule)) {}
@@ -147,11 +148,11 @@ class ShortPlan {
     return done != 0;
   }
   void wait() { check(sf_plan_wait(plan_)); }
-  /// The name of the schedule in force, while the plan is bound.
+  /// The name of the plan's schedule, while the plan is bound.
   std::string schedule() const { return sf_plan_schedule(plan_); }
-  /// What was predicted of it, in seconds; nothing if another schedule was asked for.
+  /// The predicted time in seconds; `nullopt` if the call names a schedule.
   std::optional<double> predicted() const { return plan_->plan->agreed().chosen.seconds; }
-  /// Whether ranks read each other's rows, by no schedule.
+  /// Whether ranks read each other's rows, without a schedule.
   bool is_together() const { return plan_->plan->may_run_together(); }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
@@ -170,7 +171,7 @@ class ShortPlan {
   sf_plan* plan_ = nullptr;
 };
 
-/// The labels of a call of ours, or of a plan of it. Collective.
+/// The labels of a call of Steadfold, or of a plan of the call. Collective.
 inline Way way_of(const std::string& method, const std::string& schedule, const std::string& name,
                   const std::vector<std::size_t>& rivals, const sf_call& call) {
   Way way{.method = method,
@@ -187,11 +188,11 @@ inline Way way_of(const std::string& method, const std::string& schedule, const 
   return way;
 }
 
-/// What is reduced in one contest.
+/// The rows of one contest.
 struct Task {
   Operator op;
   std::size_t count;     // of columns
-  std::size_t rows = 1;  // that every rank brings
+  std::size_t rows = 1;  // of every rank
 };
 
 /// A rank's rows, one after the other, and its result.
@@ -199,10 +200,10 @@ template <class T, class Allocator = std::allocator<T>>
 struct Buffers {
   std::vector<T, Allocator> mine;
   std::vector<T, Allocator> result;
-  Expected<T> near = {};  // the result expected of any order
+  Expected<T> near = {};  // the expected result within a tolerance, for any order
 };
 
-/// The vectors of a task, the result expected of them, and calls that are compared with it.
+/// The vectors of a task, the expected result, and calls whose results are compared with it.
 template <class T>
 class CheckedTask {
  public:
@@ -224,7 +225,7 @@ class CheckedTask {
   std::string built_in_name() const { return named(task_.op.wanted).name_of_mpi; }
   static std::string mpi_type_name() { return named_type<T>().name_of_mpi; }
 
-  /// What all rows of the contest share.
+  /// The labels that all rows of the contest share.
   Json labels() const {
     return {{"operator", task_.op.name},
             {"type", named_type<T>().name},
@@ -233,7 +234,7 @@ class CheckedTask {
             {"bytes", task_.count * sizeof(T)}};
   }
 
-  /// The call of the task by a method.
+  /// The call of the task with a method.
   sf_call call_by(const std::string& method) const {
     sf_call call = built_in_call(command::method_named(method));
     if (!task_.op.user) return call;
@@ -252,8 +253,7 @@ class CheckedTask {
     return place->second;
   }
 
-  /// A candidate that begins every sample with an uncounted call and a result that cannot be right, and ends it with a
-  /// comparison.
+  /// A candidate whose samples begin with an untimed call and a wrong result, and end with a comparison.
   template <class Call, class Allocator>
   Candidate checked(
       const std::string& name, Buffers<T, Allocator>& buffers, const Expected<T>& expected, Call call,

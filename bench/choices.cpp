@@ -1,6 +1,5 @@
-// What `auto` took beside the best schedule that somebody could name, from measurements of all of them.
-// Source: honest benchmarking wants the best chosen on other samples than those that it is judged by, else noise makes
-// it better than it is.
+// Compares the schedule that `auto` chose with the best named schedule, from measurements of all schedules. The samples
+// that choose the best schedule are not those that judge it. Otherwise noise would make it look better than it is.
 #include <algorithm>
 
 #include "contest.hpp"

@@ -1,4 +1,4 @@
-// Measurements on their way from ranks to rows: ways to the same result, measured in turn, in several launches.
+// Contests: candidates for the same result, measured in turn, in several launches. Makes rows of their samples.
 #pragma once
 
 #include <iosfwd>
@@ -14,15 +14,15 @@ namespace steadfold::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// One way: its columns, its samples, launch after launch, and its rivals, by their places in the contest. The row's
-/// ratio is that to the first of them.
+/// One candidate: its columns, its samples of each launch, and the places of its rivals in the contest. The ratio in
+/// the row is relative to the first rival.
 struct Entrant {
   std::string name;
   Json labels;
   std::vector<Samples> launches;
   std::vector<std::size_t> rivals = {0};
-  /// What it does at the same time, each also an entrant by itself: its row says which part of the communication the
-  /// computation hides.
+  /// The places of two entrants that this entrant runs at the same time: a communication and a computation. Its row has
+  /// the part of the communication that the computation hides.
   struct Overlap {
     std::size_t communication;
     std::size_t computation;
@@ -30,7 +30,8 @@ struct Entrant {
   std::optional<Overlap> overlap = std::nullopt;
 };
 
-/// Ways to the same result, measured in turn; all rows share `labels`. The first `rival_count` entrants are rivals.
+/// Candidates for the same result, measured in turn. All rows share `labels`. The first `rival_count` entrants are
+/// rivals.
 struct Contest {
   Json labels;
   std::vector<Entrant> entrants;
@@ -55,8 +56,8 @@ Json rows_over_ranks(const Measurement& measurement, double confidence = usual_c
 /// Rows over ranks, one for every pair of an entrant and a rival of it, with their ratio.
 Json rows_by_rival(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Rows over ranks of `bench auto`, one for every contest and method: what `auto` took, and the best schedule that
-/// somebody could name. That is found by one half of the rounds, and both are judged by the other.
+/// Rows over ranks of `bench auto`, one for every contest and method: the schedule that `auto` chose, and the best
+/// named schedule. One half of the rounds finds the best schedule, and the other half compares the two.
 Json rows_of_choices(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Rows of one process. The fastest of the entrants called `read` makes one row, and is the limit for all others.

@@ -17,7 +17,7 @@ using namespace steadfold;
 using order::Bytes;
 using order::Rank;
 
-/// Landing slots of both ranks, and what has arrived in them.
+/// Landing slots of both ranks, and the messages that have arrived in them.
 struct Loop {
   struct Slot {
     std::vector<std::byte> bytes;

@@ -1,4 +1,4 @@
-// The loops that people write, compiled as by people who care for speed alone: their bits may be any.
+// Usual loops, compiled with -ffast-math: their bits may change with the compiler.
 #pragma once
 
 #include <cstddef>

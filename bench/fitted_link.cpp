@@ -88,7 +88,7 @@ struct Candidate {
   double squares;
 };
 
-/// The best that has so many limits, each with two longer lengths at least, if there is one.
+/// The best link with this number of limits, if there is one. Each limit has at least two longer lengths.
 std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
   const std::size_t none = times.bytes.back();
   std::vector<std::size_t> lengths = {none};
@@ -128,8 +128,8 @@ bool is_limited_over_time(const LinkTimes& times, const LogGP& link) {
   return times.byte_in_stream > much_longer * alone;
 }
 
-/// The link whose bytes take as long as in the stream. Its other figures are of messages no longer than those of the
-/// stream, since longer ones run into the limit, as if they waited or had a rate of their own.
+/// The link whose bytes take as long as in the stream. Its other figures come from messages that are no longer than the
+/// stream's. Longer messages reach the limit, and would look as if they waited or had another rate.
 LogGP link_of_stream(const LinkTimes& times, const LogGP& of_all) {
   LinkTimes some;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {

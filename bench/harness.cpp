@@ -18,7 +18,7 @@ double seconds_of(const Candidate& candidate, std::size_t calls) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The seconds of the slowest rank, the bytes of the rank that sent most, the tests of the one that made most.
+/// The greatest time, number of sent bytes and number of tests over all ranks.
 struct Sample {
   double seconds = 0;
   double bytes = 0;

@@ -9,16 +9,16 @@
 
 namespace steadfold::bench {
 
-/// What is measured. `prepare` and `finish` run before and after every sample and are not timed.
+/// A measured function. `prepare` and `finish` run before and after every sample and are not timed.
 struct Candidate {
   std::string name;
   std::function<void(std::size_t calls)> run;  // makes that many calls
   std::function<void()> prepare = [] {};
   std::function<void()> finish = [] {};
-  std::function<double()> tests = nullptr;  // how often it asked whether a call is done, so far, if that is counted
+  std::function<double()> tests = nullptr;  // the number of tests of started calls so far; null: not counted
 };
 
-/// Makes the compiler compute a value every time: memory counts as changed afterwards.
+/// Makes the compiler compute a value every time, and assume that memory has changed afterwards.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");

@@ -1,6 +1,6 @@
-// Sums of fields as vectors of integers, the way in which climate codes keep them independent of the distribution: one
-// reduction finds the greatest and the least exponent of every field, a second one adds integers of which several
-// levels hold all bits. A rival, written from the description in A. Mirin and P. Worley, "Improving the performance
+// Sums of fields as vectors of integers, with which climate codes make sums independent of the distribution: one
+// reduction finds the greatest and the least exponent of every field, a second reduction adds integers. Several levels
+// of integers have all bits. A rival, written from A. Mirin and P. Worley, "Improving the performance
 // scalability of the community atmosphere model", 2012; products with powers of two take the place of shifts. Cost: two
 // passes over the elements, two reductions.
 #pragma once

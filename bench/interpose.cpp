@@ -1,5 +1,5 @@
-// The interposer's calls beside those of the MPI library that it stands before, in one process: MPI_Allreduce goes
-// through the interposer, PMPI_Allreduce past it.
+// Calls of the interposer beside calls of the MPI library, in one process: MPI_Allreduce calls the interposer, and
+// PMPI_Allreduce calls the MPI library directly.
 #include <mpi.h>
 
 #include <vector>

@@ -25,7 +25,7 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// Whom rank 0 exchanges messages with, the same on all ranks. 0: nobody.
+/// The partners of rank 0, the same on all ranks. 0: none.
 struct Partners {
   int between = 0;
   std::array<int, agreement::links_inside.size()> inside = {};  // by agreement::links_inside
@@ -119,7 +119,7 @@ class Side {
   std::vector<char> memory_;
 };
 
-/// Between rank 0 and that one; the others wait.
+/// Measures between rank 0 and this partner; other ranks wait.
 LinkTimes link_times_to(int other, int rounds) {
   constexpr double bytes_of_a_sample = 4e6;
   LinkTimes times{.bytes = {sizes.begin(), sizes.end()}};

@@ -14,23 +14,24 @@ namespace steadfold::bench {
 /// In seconds, medians of several rounds or launches.
 struct LinkTimes {
   std::vector<std::size_t> bytes;  // of messages
-  std::vector<double> one_way;     // of each of these: half of a round trip
-  double in_stream = 0;            // a message of 8 bytes, of many that are sent without waiting
-  double byte_in_stream = 0;       // a byte, in such a stream of messages of length_in_stream; 0: not measured
+  std::vector<double> one_way;     // half of a round trip, for each of these lengths
+  double in_stream = 0;            // time of one message of 8 bytes in a stream of messages without waits
+  double byte_in_stream = 0;       // time of one byte in a stream of messages of length_in_stream; 0: not measured
 };
-/// So long that latency counts little in most networks. Those that limit bytes over time usually let more pass at once.
+/// The length of messages in the stream: latency matters little in most networks, and networks that limit bytes over
+/// time usually let more bytes pass at once.
 constexpr std::size_t length_in_stream = 32704;
 
-/// The links of a job, by the times of their messages.
+/// The times of messages on the links of a job.
 struct TimesOfLinks {
-  LinkTimes between;  // of nodes; on one node, of its parts, or of any two ranks
-  /// By agreement::links_inside: links to ranks that are nearer, if there are such.
+  LinkTimes between;  // between nodes; on one node, between its parts, or between any two ranks
+  /// Links to nearer ranks, if there are some, in the order of agreement::links_inside.
   std::array<std::optional<LinkTimes>, agreement::links_inside.size()> inside = {};
 };
 
-/// Of rank 0 of MPI_COMM_WORLD, with the last rank of another node, or of another part of its node, or with the last
-/// rank; then with ranks that are nearer, as far as there are any. The others wait. Two ranks at least. Rank 0 gets the
-/// result. Collective.
+/// Measures messages between rank 0 of MPI_COMM_WORLD and the last rank of another node, or of another part of its
+/// node, or the last rank; then with nearer ranks, if there are some. Other ranks wait. Needs two ranks. Rank 0 gets
+/// the result. Collective.
 TimesOfLinks times_of_links(int rounds);
 
 /// The medians over launches.
@@ -40,10 +41,11 @@ struct FittedLink {
   transport::LogGP link;
   double residual = 0;  // the median of the model's relative errors
 };
-/// The link with the least relative errors. It has an eager limit, a rate of long messages, or both, where each makes
-/// them much smaller. Where bytes take much longer in the stream, its rate is the stream's, and long messages have
-/// another only if they are slower yet: some networks limit how many bytes go one way in some time, and that way rests
-/// while the answer comes. The residual is that of the messages without the stream.
+/// The model of the link with the least relative errors. It has an eager limit, a rate of long messages, or both, if
+/// each makes the errors much smaller. If bytes take much longer in the stream, the model has the rate of the stream,
+/// and another rate for long messages only if they are slower still: some networks limit the bytes per time in one
+/// direction, and this direction is idle while the answer comes. The residual is that of the messages outside the
+/// stream.
 FittedLink fitted(const LinkTimes& times);
 
 }  // namespace steadfold::bench

@@ -1,4 +1,4 @@
-// One contest of allreduces: all ways to one task's result.
+// One contest of allreduces: all candidates for the result of one task.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace steadfold::bench {
 
-/// One contest: a task, the rivals, and all ways to its result.
+/// One contest: a task, its rivals, and its candidates.
 template <class T>
 class Race {
  public:
@@ -63,7 +63,7 @@ class Race {
     if (schedule == "auto" && ranks_share_memory()) add_in_memory_of_the_library(method, expected, rivals);
   }
 
-  /// Adds a plan alone, beside what the MPI library does with the operator.
+  /// Adds only a plan, with the MPI library's call for the operator as its rival.
   void add_plan(const std::string& method, const std::string& schedule) { add_plan(method, schedule, rivals_); }
 
   Contest measure(int rounds, const std::string& interface) const {
@@ -94,7 +94,7 @@ class Race {
     return std::string_view(sf_group_transport(group)) == "shared" && rank_count_of_world() > 1;
   }
 
-  /// The plan by `auto` where row and result come from sf_allocate, so that ranks use them in place.
+  /// Adds the plan of `auto` with row and result from sf_allocate, which ranks use in place.
   void add_in_memory_of_the_library(const std::string& method, const Expected<T>& expected,
                                     const std::vector<std::size_t>& rivals) {
     const Buffers<T>& other = task_.buffers();
@@ -131,7 +131,7 @@ class Race {
     }));
   }
 
-  /// Adds a rival that sums ones; the sums are the rank count.
+  /// Adds a rival that adds ones, so the sums are the number of ranks.
   void add_wider(Wider& wider, std::size_t count) {
     const auto result = static_cast<T>(task_.task().op.wanted == Wanted::sum ? rank_count_of_world() : 1);
     wider.buffers = {std::vector<T>(count, 1), std::vector<T>(count), {std::vector<T>(count, result)}};

@@ -63,15 +63,15 @@ struct Way {
   std::string method;
   std::string schedule;
   std::string call;
-  bool passthrough = false;  // only passes the call on to the MPI library
+  bool passthrough = false;  // whether the call is only passed on to the MPI library
   std::vector<std::size_t> rivals = {0};
   std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not said
-  std::optional<std::string> chosen = std::nullopt;      // the schedule that was taken, where `schedule` leaves it open
-  std::optional<double> predicted = std::nullopt;        // seconds, by which it was
-  bool is_together = false;                              // ranks read each other's rows in place of that
+  std::optional<std::string> chosen = std::nullopt;      // the schedule, if `schedule` is a rule such as auto
+  std::optional<double> predicted = std::nullopt;        // seconds, the reason for the choice
+  bool is_together = false;                              // whether ranks read each other's rows, without a schedule
 };
 
-/// Ways to the same result: rivals first, then those that are compared with rivals.
+/// Candidates for the same result: rivals first, then the entrants that are compared with rivals.
 class Ways {
  public:
   /// Adds a call of the MPI library under the name `call`. Returns its place, by which others name it as a rival.
@@ -98,7 +98,7 @@ class Ways {
     return entrants_.size() - 1;
   }
 
-  /// Says what the entrant at this place does at the same time.
+  /// Names the communication and the computation that the entrant at this place runs at the same time.
   void overlaps(std::size_t place, const Entrant::Overlap& parts) { entrants_[place].overlap = parts; }
 
   /// `labels` are shared by all rows; library, transport, ranks and threads are added.

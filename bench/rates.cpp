@@ -23,7 +23,7 @@ constexpr Count columns = 1000;
 constexpr Count rows = arithmetic::most_kept_rows;
 constexpr Count rows_of_each = rows / 2;  // of the two partials that are merged
 
-/// Values whose exponents differ as those of sums do.
+/// Values with the spread of exponents of usual sums.
 std::vector<double> values_of_rows(Count first) {
   std::vector<double> values;
   for (Count i = 0; i < rows_of_each * columns; ++i)

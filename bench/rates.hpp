@@ -1,11 +1,11 @@
-// What handling partials takes on this processor, measured on vectors that its caches hold.
+// Rates of partials (partial results) on this processor, measured on vectors that fit into its caches.
 #pragma once
 
 #include "agreement/network.hpp"
 
 namespace steadfold::bench {
 
-/// Of partials of that content: the median of `rounds` samples.
+/// The rates for partials with this content: medians of `rounds` samples.
 agreement::Rates measured_rates(arithmetic::Content content, int rounds);
 
 }  // namespace steadfold::bench

@@ -24,7 +24,7 @@ std::string name_of(const ReadLoop& loop);
 /// An OR of words that cover the array, some of them twice: 0 exactly if all bytes are 0.
 std::uint64_t read(const ReadLoop& loop, std::span<const std::byte> bytes);
 
-/// The instruction set of those clones (widest.hpp) that run on this machine.
+/// The instruction set of the clones (widest.hpp) that run on this machine.
 const char* widest_target();
 
 }  // namespace steadfold::bench

@@ -106,7 +106,7 @@ class ReproBlasInMpi {
   std::vector<double> total_ = partial_;
 };
 
-/// Throws Failure if what was loaded does not add up.
+/// Throws Failure if a sum of the loaded ReproBLAS is wrong.
 void add_reproblas(Size& size, ReproBlasInMpi& reproblas, const command::Job& job) {
   const double loop = size.loop();
   double about = 0;

@@ -1,4 +1,4 @@
-// ReproBLAS, a rival that whoever has it may name: sums of doubles with the same bits in any order.
+// ReproBLAS, an optional rival: sums of doubles with the same bits in any order. The user names its folder.
 // Source: ReproBLAS 2.1 (Ahrens, Demmel, Nguyen), binned.h and binnedBLAS.h.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace steadfold::bench {
 
-/// The functions of one installation, loaded when it is made. K = 3, ReproBLAS' own default, which [S0] compares with.
+/// The functions of one installation, loaded by the constructor. K = 3, the default of ReproBLAS, as in [S0].
 class ReproBlas {
  public:
   /// `prefix`/lib/libreproblas.so holds all of ReproBLAS. Throws Failure.

@@ -15,8 +15,8 @@ struct Interval {
 /// Samples of one candidate, in seconds per call, round after round of every launch.
 using Launches = std::vector<std::vector<double>>;
 
-/// The share of other runs like this one whose medians an interval holds. Source: [S1] table 1, whose intervals are of
-/// 0.95, too; it multiplies standard deviations by a z-value, 1.96 for these.
+/// The usual confidence level of intervals. Source: [S1] table 1, which has 0.95, too, but computes intervals from
+/// standard deviations and the z-value 1.96.
 inline constexpr double usual_confidence = 0.95;
 
 struct Summary {
@@ -30,8 +30,8 @@ double quantile(std::vector<double> samples, double at);
 
 Summary summary_of(const Launches& launches, double confidence = usual_confidence);
 
-/// An interval that holds the ratio of two candidates' medians in such a share of other runs like this one. Samples of
-/// one round belong together. Both must have equally many launches and rounds.
+/// A confidence interval for the ratio of the medians of two candidates. Samples of one round belong together. Both
+/// must have the same number of launches and rounds.
 Interval interval_of_ratio(const Launches& candidate, const Launches& rival, double confidence = usual_confidence);
 
 }  // namespace steadfold::bench

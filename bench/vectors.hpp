@@ -1,4 +1,4 @@
-// The vectors that ranks bring to a benchmark, which every rank can compute for all ranks, and the expected results.
+// The vectors of ranks in a benchmark, which every rank can compute for all ranks, and the expected results.
 // Source: Steele, Lea & Flood 2014 for the mixing of bits.
 #pragma once
 

@@ -17,7 +17,7 @@ std::string range(const Json& interval) {
 
 std::string microseconds(const Json& seconds) { return fmt::format("{:.3f}", seconds.get<double>() * 1e6); }
 
-/// What all rows of one contest have in common.
+/// The labels that all rows of one contest share.
 std::string heading_of(const Json& row) {
   const auto words = [&](const char* field) { return row[field].get<std::string>(); };
   const int ranks = row["ranks"].get<int>();
@@ -81,7 +81,7 @@ class Rivals {
     for (const char* field : {"t_min", "t_avg", "t_max", "seconds"}) line.push_back(microseconds(row[field]));
     if (row.contains("wire_bytes")) line.push_back(fmt::format("{:.0f}", row["wire_bytes"].get<double>()));
   }
-  /// What rows of calls in two phases tell besides: how often they were tested, and what a computation hides.
+  /// More columns of started calls: the number of tests, and the part of the communication that a computation hides.
   static void add_split_columns(const Json& row, std::vector<std::string>& line) {
     line.push_back(row.contains("tests") ? fmt::format("{:.1f}", row["tests"].get<double>()) : "");
     line.push_back(row.contains("hidden") ? fmt::format("{:.0f}%", 100 * row["hidden"].get<double>()) : "");

@@ -79,7 +79,7 @@ bench::Measurement reduce(const BenchOptions& options, const Job& job) {
   return bench::reduce(reduce, job);
 }
 
-/// Of `bench interpose`, which measures by one method.
+/// The method of `bench interpose`, which measures one method.
 std::string interposed_method(const BenchOptions& options) {
   if (options.methods.size() > 1 || (options.methods.size() == 1 && options.methods.front() == "plain"))
     throw Failure(
@@ -99,7 +99,7 @@ bench::Measurement interpose(const BenchOptions& options, const Job& /*job*/) {
 void check_interpose(const AskedBench& asked) {
   interposed_method(asked.options);
   if (!asked.starts_ranks() && !is_interposed())
-    throw Failure("bench interpose runs in a job with the interposer (this one was started without), start it alone");
+    throw Failure("bench interpose needs the interposer in its job (this job was started without it), start it alone");
 }
 
 const Benchmark all_benchmarks[] = {

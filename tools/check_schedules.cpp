@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 };
 
-/// How long a part takes, in any unit: up to 32 ranks all roots are tried, beyond that few.
+/// An estimate of the time of a part, in any unit. Up to 32 ranks all roots are tried, beyond 32 only a few.
 double cost_of(const SweepPart& part) {
   const double ranks = part.rank_count;
   return (part.rank_count <= 32 ? 16 : 1) * ranks * ranks;
@@ -39,8 +39,8 @@ std::string summary_of(const SweepResult& sweep) {
   return text + fmt::format("{} passed, {} failed", sweep.passed, sweep.failures.size());
 }
 
-/// A sweep whose parts are shared out to threads. Small jobs come first, so that at any time all schedules are proved
-/// up to some rank count; the results stand in the order of the parts, whoever proved them.
+/// A sweep whose parts are distributed to threads. Small jobs come first, so at any time all schedules are proved up to
+/// some rank count. The results are in the order of the parts.
 class SharedSweep {
  public:
   SharedSweep(int max_ranks, LongWork& work)
@@ -76,7 +76,7 @@ class SharedSweep {
     }
   }
 
-  /// The next part for a thread; their number if there is none.
+  /// The next part for a thread; the number of parts if none is left.
   std::size_t next() {
     const std::lock_guard lock(mutex_);
     return taken_ < order_.size() ? order_[taken_++] : parts_.size();

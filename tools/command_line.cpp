@@ -51,7 +51,7 @@ Job::Mpi mpi_for(std::span<const SubcommandRow> rows, std::span<char* const> arg
   return row == rows.end() ? Job::Mpi::under_a_launcher : row->mpi;
 }
 
-/// The text on one line, whatever it holds.
+/// The text on one line: control characters become blanks.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
@@ -115,13 +115,13 @@ constexpr const char* what_most_people_want = R"(Reductions with the same bits, 
 steadfold --help lists all subcommands, steadfold SUBCOMMAND --help the options of one.
 )";
 
-/// Whether somebody asks for help, in words that another program does not get.
+/// Whether the arguments before "--" ask for help.
 bool asks_for_help(std::span<char* const> arguments) {
   const auto end = std::ranges::find(arguments, std::string_view("--"));
   return std::any_of(arguments.begin(), end, [](std::string_view word) { return word == "--help" || word == "-h"; });
 }
 
-/// What is wrong with a line that CLI11 refuses: unknown words before values and what is missing.
+/// The error for a line that CLI11 refuses. Unknown words come before wrong values and missing words.
 Failure fault_of(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> arguments) {
   const auto chosen = app.get_subcommands();
   const std::string first = arguments.size() > 1 ? arguments[1] : "";
@@ -131,14 +131,14 @@ Failure fault_of(const CLI::App& app, const CLI::ParseError& error, std::span<ch
                  (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help");
 }
 
-/// Faults are told in the order of the line: an unknown option that stands before all words comes before them. CLI11
-/// would take the value that was meant for it as a word.
+/// Throws Failure if the line has an unknown option before its first word. CLI11 would take the value of this option as
+/// a word, and complain about that.
 void refuse_unknown_before_words(const CLI::App& app, std::span<char* const> arguments) {
   if (arguments.size() < 3 || *arguments[2] != '-' || asks_for_help(arguments)) return;
   const std::string_view name = arguments[1];
   const auto found = app.get_subcommands([name](const CLI::App* each) { return each->get_name() == name; });
   if (found.empty() || found.front()->get_positionals_at_end())
-    return;  // then unknown options may be another program's
+    return;  // unknown options may belong to another program
   if (auto unknown = unknown_word(*found.front(), arguments)) throw Failure(*unknown);
 }
 

@@ -1,4 +1,5 @@
-// `steadfold completion`: prints what a shell needs to complete the command's own words, made from its options.
+// `steadfold completion`: prints a script with which a shell completes the command's words. The script is made from the
+// command's options.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +47,7 @@ Subcommand described(const CLI::App& app, const std::string& name) {
   return result;
 }
 
-/// The command itself, then its subcommands, those that help does not name left out.
+/// The command itself, then its subcommands without the hidden ones.
 std::vector<Subcommand> described(const CLI::App& app) {
   std::vector<Subcommand> result = {described(app, "")};
   for (const CLI::App* const each : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
@@ -62,7 +63,7 @@ std::vector<std::string> names_of(const std::vector<Subcommand>& all) {
   return names;
 }
 
-/// What may stand behind an option; empty where that is no short list, such as file names.
+/// The values of an option; empty if there is no short list, as for file names.
 std::vector<std::string> values_of(const std::string& word) {
   if (word == "--method" || word == "--methods") return built_methods();
   if (word != "--schedule" && word != "--schedules") return {};
@@ -71,7 +72,7 @@ std::vector<std::string> values_of(const std::string& word) {
   return names;
 }
 
-/// With a backslash before each of these characters.
+/// The text with a backslash before each of these characters.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -81,7 +82,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return result;
 }
 
-/// In single quotes, as bash and zsh read them.
+/// The text in single quotes, for bash and zsh.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string(R"('\'')") : std::string(1, c);

@@ -1,4 +1,4 @@
-// `steadfold doctor`: what is installed, and whether it gives the bits that every installation gives.
+// `steadfold doctor`: shows the installation, and checks that it gives the bits that every installation gives.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -13,8 +13,8 @@
 namespace steadfold::command {
 namespace {
 
-/// Adds what one rank found, as lines: the digest, then what is wrong. The digest stays that of the first rank with
-/// wrong results, if there is one.
+/// Adds the findings of one rank, as lines: the digest, then the wrong results. The digest is that of the first rank
+/// with wrong results, if there is one.
 void add(Examination& all, const std::string& lines, const std::string& whose) {
   std::istringstream stream(lines);
   std::string digest;
@@ -24,7 +24,7 @@ void add(Examination& all, const std::string& lines, const std::string& whose) {
   if (all.digest.empty() || (were_right && !all.wrong.empty())) all.digest = digest;
 }
 
-/// What all ranks found. Collective. Throws Failure where the library refuses a call.
+/// The findings of all ranks. Collective. Throws Failure if the library refuses a call.
 Examination examine(const Job& job, sf_group* group) {
   Examination alone;
   Examination over;

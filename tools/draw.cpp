@@ -37,13 +37,13 @@ struct DrawOptions {
   std::string rule() const { return distribution.value_or("upper"); }
 };
 
-/// Throws Failure if an option is given that the picture has no use for.
+/// Throws Failure if an option is given that the picture does not use.
 void refuse_option(bool is_given, const char* option, const std::string& picture, const char* why) {
   if (!is_given) return;
   throw Failure(fmt::format("{} cannot be used with draw {} ({}), leave it out", option, picture, why));
 }
 
-/// The segments in which a picture shows best what a schedule does with several.
+/// The number of segments with which a picture shows a schedule best.
 std::uint32_t usual_segments(const schedule::Context& context) {
   const schedule::Row& row = *context.spec->row;
   if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
@@ -68,7 +68,7 @@ std::uint32_t segments_of(const DrawOptions& options, const schedule::Context& c
   return asked;
 }
 
-/// What the registry asks about a call whose bits nobody will see: any operator that fits the schedule will do.
+/// A description of the call for the registry. Nothing is computed, so any operator that fits the schedule serves.
 constexpr schedule::Merging of_anything = {
     .method = "exact", .is_associative = true, .may_overlap = true, .offers_words = true};
 
@@ -82,7 +82,7 @@ void check_schedule(const schedule::Spec& spec, const schedule::Context& context
         spec.name));
 }
 
-/// Throws Failure if there are too many messages for a picture. Formulas answer before any step is made.
+/// Throws Failure if there are too many messages for a picture. Formulas give their number before any step is made.
 void check_size(const schedule::Row& row, const schedule::Context& context) {
   const Count messages = row.messages == nullptr ? 0 : row.messages(context);
   if (messages > pictures::most_messages)
@@ -92,13 +92,13 @@ void check_size(const schedule::Row& row, const schedule::Context& context) {
                     messages, pictures::most_messages));
 }
 
-/// What a context points to.
+/// The objects that a context points to.
 struct Ground {
   std::optional<order::Layout> layout;
   std::vector<std::uint32_t> blocks;
 };
 
-/// Elements matter only to schedules that follow them.
+/// Only schedules that depend on the distribution use the elements.
 void place_elements(const DrawOptions& options, schedule::Context& context, Ground& ground) {
   if (context.spec->row->layouts == schedule::Layouts::rank_order) {
     const Count elements = options.elements.value_or(context.ranks());

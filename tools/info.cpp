@@ -1,4 +1,4 @@
-// `steadfold info`: versions, the properties of this machine on which bits may depend, and those on which speed does.
+// `steadfold info`: shows versions, and the properties of this machine on which bits or speed may depend.
 #include <CLI/CLI.hpp>
 #include <cfenv>
 #include <functional>
@@ -41,7 +41,7 @@ std::string rounding_mode() {
   }
 }
 
-/// Whether subnormal results become 0. Tried out: every processor keeps the control bit in another place.
+/// Whether subnormal results become 0. Computes one, because each kind of processor has the control bit elsewhere.
 bool flushes_results() {
   const volatile double smallest_normal = std::numeric_limits<double>::min();
   const volatile double half = smallest_normal / 2;

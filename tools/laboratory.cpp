@@ -14,7 +14,7 @@
 namespace steadfold::command {
 namespace {
 
-/// Where it is if it is here: beside this command, for the same MPI library.
+/// The path of steadfold-lab, if it is installed: in the folder of this command, for the same MPI library.
 std::filesystem::path laboratory() {
   const std::filesystem::path own = this_program();
   return own.parent_path() / ("steadfold-lab" + own.extension().string());

@@ -31,7 +31,7 @@ constexpr auto most_wait = std::chrono::milliseconds(850);  // for programs to e
 
 bool talks() { return ::isatty(STDERR_FILENO) != 0 && launch_of_this_process().rank == 0; }
 
-/// SIGINT and SIGTERM, but for those that are ignored.
+/// SIGINT and SIGTERM, without ignored ones.
 sigset_t ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -48,7 +48,7 @@ std::string in_words(double seconds) {
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// As much of the text as fits one line of the terminal.
+/// The beginning of the text that fits one line of the terminal.
 std::string cut(std::string text) {
   winsize size = {};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

@@ -42,7 +42,7 @@ struct Summed {
   double value = 0;
   std::string bits;
   std::string schedule;  // of the run
-  std::string compared;  // the next best schedule, as plans describe it; empty: none
+  std::string compared;  // the line of the plan's text that compares predictions; empty: none
   bool same_on_all_ranks = true;
   bool same_in_all_runs = true;
   std::optional<Traffic> traffic;

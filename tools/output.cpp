@@ -35,14 +35,15 @@ void write_to(const fs::path& place, const std::string& text, const Named& named
   if (!file) throw named.unwritable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
 }
 
-/// Below /dev and /proc are devices and what a process has open, as /dev/stdout; /dev/shm holds files like any other.
+/// Whether the path is in /dev or /proc, which have devices and open files such as /dev/stdout. /dev/shm has usual
+/// files.
 bool belongs_to_the_system(const fs::path& path) {
   std::error_code ignored;
   const std::string place = fs::absolute(path, ignored).lexically_normal().string();
   return (place.starts_with("/dev/") && !place.starts_with("/dev/shm/")) || place.starts_with("/proc/");
 }
 
-/// What a symbolic link stands for, there or not; a file of the system stays as it is named.
+/// The target of a symbolic link, whether it exists or not. Returns paths in /dev and /proc unchanged.
 fs::path followed(fs::path path) {
   constexpr int most_links = 40;  // as in the kernel: links in a circle end here
   std::error_code failed;
@@ -51,8 +52,8 @@ fs::path followed(fs::path path) {
   return path;
 }
 
-/// Whether nothing can be put in the path's place: it is of the system, a link in a circle, or there and no file, as
-/// pipes are.
+/// Whether the path cannot be replaced by a file: it is in /dev or /proc, a link in a circle, or no regular file, such
+/// as a pipe.
 bool is_special(const fs::path& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
@@ -60,13 +61,14 @@ bool is_special(const fs::path& path) {
          (fs::exists(status) && !fs::is_regular_file(status));
 }
 
-/// Opening such a pipe waits for its reader, for ever if none comes. Those below /dev and /proc have one.
+/// Whether the path is a named pipe. Opening a named pipe waits for its reader, perhaps for ever. Pipes in /dev and
+/// /proc have a reader.
 bool is_pipe_of_a_name(const fs::path& path) {
   std::error_code ignored;
   return !belongs_to_the_system(path) && fs::is_fifo(path, ignored);
 }
 
-/// Those of the file, if it is there, else those of a new one.
+/// The permissions of the file, or of a new file if it does not exist.
 fs::perms permissions_for(const fs::path& target) {
   std::error_code ignored;
   const fs::file_status status = fs::status(target, ignored);
@@ -76,8 +78,8 @@ fs::perms permissions_for(const fs::path& target) {
   return static_cast<fs::perms>(0666U & ~masked);
 }
 
-/// Writes beside the file and then puts that in its place, so that no reader ever sees a part. Until then only its
-/// owner may read it.
+/// Writes a temporary file in the same folder and renames it, so that no reader sees a part. Until then only the owner
+/// may read the temporary file.
 void replace(const fs::path& target, const std::string& text, const Named& named) {
   std::string beside = (target.parent_path() / ".partXXXXXX").string();
   const int opened = mkstemp(beside.data());

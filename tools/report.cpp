@@ -1,4 +1,4 @@
-// `steadfold report`: results of `bench`, `study` and `verify` as one HTML page that needs nothing else.
+// `steadfold report`: makes one HTML page, without other files, from results of `bench`, `study` and `verify`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -44,11 +44,11 @@ figure{margin:1em 0}.axis{stroke:var(--line)}.grid{stroke:var(--faint)}.lead{str
 .interval,.mark{stroke-dasharray:none;stroke-width:1.2}svg .open{fill:var(--ground)}
 )";
 
-// Fields that `bench` adds to some rows of a contest only; those rows still stand beside the others.
+// Fields that `bench` adds only to some rows of a contest. These rows are still in one table with the others.
 constexpr std::array<std::string_view, 5> optional_fields = {"chosen", "same_on_all_ranks", "wire_bytes", "tests",
                                                              "hidden"};
 
-/// Rows with the same fields but for the optional ones, of one part of a study.
+/// Rows of one part of a study that have the same fields, apart from optional fields.
 struct Group {
   std::string part;
   std::vector<const Json*> rows;
@@ -84,7 +84,7 @@ std::string text_of(const Json& object, const char* field) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// What was measured or compared, for people; files do not say which benchmark it was.
+/// The title of a measurement or comparison, for people. Files do not name their benchmark.
 std::string subject_of(const Results& each) {
   const Json& rows = each.object["rows"];
   if (each.kind == "verify") return "The bits of a sum";
@@ -96,7 +96,7 @@ std::string subject_of(const Results& each) {
   return "Measurements";
 }
 
-/// The machine, in a few words; empty if it is not known. Names of MPI libraries go on for long after a comma.
+/// The machine, in a few words; empty if unknown. Names of MPI libraries are long after a comma, and are cut there.
 std::string machine_of(const Results& each) {
   const auto environment = each.object.find("environment");
   if (environment == each.object.end() || !environment->is_object()) return "";
@@ -110,7 +110,7 @@ std::string machine_of(const Results& each) {
   return text;
 }
 
-/// What an object has beside its rows and the environment.
+/// The fields of an object besides its rows and the environment.
 Json facts_of(const Json& object) {
   Json facts = Json::object();
   for (const auto& [name, value] : object.items()) {

@@ -36,13 +36,13 @@ constexpr const char* variables[] = {"LD_PRELOAD",
                                      "STEADFOLD_INTERPOSE_RECORD",
                                      "STEADFOLD_INTERPOSE_COMPARE"};
 
-/// Launchers of batch systems, which have ways of their own to hand variables on.
+/// Launchers of batch systems, which need their own options to pass variables on.
 bool is_of_batch_system(const std::string& program) {
   const std::string name = std::filesystem::path(program).filename();
   return name == "srun" || name == "aprun" || name == "jsrun" || name == "flux" || name == "ibrun";
 }
 
-/// The user has to see to it that ranks get the variables.
+/// Prints the variables that the user must pass on if the launcher does not.
 void tell_user(const std::string& launcher) {
   std::string text = "steadfold: if " + launcher + " does not hand its environment on to the ranks, give them:";
   for (const char* const variable : variables)
@@ -50,7 +50,7 @@ void tell_user(const std::string& launcher) {
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
-/// A launcher that hands variables on to ranks of other nodes where it is told their names is told them.
+/// Adds the names of the variables to the command line, if the launcher passes named variables on to other nodes.
 void tell_launcher(std::vector<std::string>& words) {
   if (is_of_batch_system(words.front())) tell_user(words.front());
   const std::string& option = mpi_library().handing_on;
@@ -77,7 +77,7 @@ std::vector<std::string> records_of(const std::string& name) {
   return found;
 }
 
-/// Before the program runs for hours: no record is written over another, and no report over a record.
+/// Checks before the program runs for hours that no record overwrites another, and no report overwrites a record.
 void check_files(const RunRequest& request) {
   std::vector<std::string> older = request.record.empty() ? std::vector<std::string>{} : records_of(request.record);
   std::ranges::sort(older);

@@ -1,4 +1,4 @@
-// `steadfold simulate`: predicts what a sum would take on a machine that need not exist.
+// `steadfold simulate`: predicts the messages and the time of a sum on a machine that need not exist.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -91,7 +91,7 @@ std::unique_ptr<transport::Topology> placed_topology_of(const SimulateOptions& o
   return placed(topology_of(options), options.placement, options.ranks);
 }
 
-/// The schedule's name as asked for, else from the environment, as in every other call, else chosen for this link.
+/// The name of the schedule: the given name, else that of the environment, as in every call, else chosen for this link.
 std::string schedule_of(const SimulateOptions& options, const prediction::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';

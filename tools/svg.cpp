@@ -8,7 +8,7 @@
 namespace steadfold::command {
 namespace {
 
-/// Bytes that are not UTF-8 replaced: the JSON library does it when it writes, and reads back what it wrote.
+/// The text with bytes that are not UTF-8 replaced. The JSON library replaces them when it writes.
 std::string in_utf8(std::string_view text) {
   using Json = nlohmann::json;
   return Json::parse(Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();

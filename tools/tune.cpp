@@ -1,5 +1,5 @@
-// `steadfold tune`: measures the link between two ranks and how fast partials are handled, and writes the profile that
-// choices and predictions go by.
+// `steadfold tune`: measures the link between two ranks and the time of partials (partial results), and writes the
+// profile from which the library chooses schedules and predicts times.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -51,13 +51,13 @@ LinkTimes times_in(const Json& json) {
           .byte_in_stream = json.value("byte_in_stream", 0.0)};  // not in older answers
 }
 
-/// What is known of messages, and what handling partials takes, by their content: it is measured where that is empty.
+/// Times of messages, and rates of partials by their content. Empty entries are measured.
 struct Measured {
   bench::TimesOfLinks links;
   std::array<std::optional<agreement::Rates>, arithmetic::content_count> rates = {};
 };
 
-/// By two ranks that are started, several times over.
+/// Starts two ranks several times, and measures in each launch.
 LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   std::vector<LinkTimes> launches;
   for (int i = 0; i < options.launches; ++i) {
@@ -89,7 +89,7 @@ agreement::Rates rates_in(const Json& found) {
   return {.merge_per_byte = found.at("merge_per_byte"), .finish_per_byte = found.at("finish_per_byte")};
 }
 
-/// What a profile says, and the answer that tells it.
+/// A profile, and the answer with its values.
 struct Profiled {
   agreement::Network network;
   double residual = 0;  // of the link that the model fits worst

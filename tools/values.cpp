@@ -11,8 +11,8 @@
 namespace steadfold::command {
 namespace {
 
-/// Writes a count such as 1e6 or 007 in plain digits, which CLI11 2.3 takes for what they say. Returns what is wrong
-/// with the text, or nothing.
+/// Writes a count such as 1e6 or 007 in plain digits, which CLI11 2.3 reads correctly. Returns an error text, or an
+/// empty text.
 std::string in_digits(std::string& text) {
   const char* const end = text.data() + text.size();
   std::uint64_t digits = 0;

@@ -95,7 +95,7 @@ Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
   return rows;
 }
 
-/// What one method gave in all rows.
+/// The results of one method in all rows.
 struct Outcome {
   std::string method;
   bool promises = false;
@@ -106,7 +106,7 @@ struct Outcome {
   bool keeps_promise() const { return is_same() || !promises; }
 };
 
-/// By the methods' names.
+/// The results by the names of the methods.
 std::vector<Outcome> outcomes_of(const Json& rows) {
   std::map<std::string, Outcome> outcomes;
   for (const Json& row : rows) {
@@ -133,7 +133,7 @@ std::string sentence_of(const Outcome& outcome) {
   return fmt::format("{}: the same bits here, too, {} (but it promises nothing)\n", outcome.method, bits);
 }
 
-/// Whether the promises were kept, as sentences.
+/// Sentences that say whether the promises were kept.
 std::string conclusion_of(const std::vector<Outcome>& outcomes) {
   std::string broken;
   std::vector<std::string> kept;

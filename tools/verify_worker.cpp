@@ -1,4 +1,4 @@
-// `steadfold verify-worker`: the ranks that `verify` starts. Reads the file once and sums it in every way asked for.
+// `steadfold verify-worker`: the ranks that `verify` starts. Reads the file once and sums it for every requested case.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 
 namespace steadfold::command::pictures {
 
-/// More than this, and nobody can read them.
+/// The greatest sizes of readable pictures.
 inline constexpr order::Rank most_ranks = 64;
 inline constexpr order::Count most_messages = 2048;
 inline constexpr order::Count most_elements_of_a_tree = 128;
@@ -26,7 +26,7 @@ std::string tree_picture(std::span<const order::Count> counts, const std::string
 /// Which ranks hold which elements, as bars.
 std::string layout_picture(std::span<const order::Count> counts, const std::string& distribution);
 
-/// Lines of at most that width, broken at blanks, one below the other. Returns where the next one would stand.
+/// Draws lines of at most that width, broken at blanks, one below the other. Returns the y of the next line.
 double add_paragraph(Drawing& drawing, Point place, const std::string& text, double width, const char* classes);
 
 /// "0-3", or "0" for a single one.
@@ -34,7 +34,7 @@ std::string text_of_run(order::Index first, order::Count count);
 /// "1 message", "2 messages".
 std::string counted(order::Count count, const std::string& what);
 
-/// What all pictures have in their style sheets. Nothing is told by colour alone.
+/// The common part of the style sheets of all pictures. No difference is shown by colour only.
 inline constexpr const char* common_style =
     "text{font-family:sans-serif;font-size:11px;fill:#111}.title{font-size:15px;font-weight:bold}"
     ".strong{font-size:12px;font-weight:bold}";

@@ -16,7 +16,7 @@ using schedule::Program;
 using schedule::Step;
 using schedule::StepKind;
 
-/// What a slot holds, from which round on, and which part of which message brought it.
+/// The content of a slot, the round from which it holds it, and the part of the message that brought it.
 struct Held {
   Part part;
   Count ready = 0;

@@ -1,4 +1,4 @@
-// What a schedule's messages carry, and in which rounds they are sent and received: one run of the steps that the
+// The contents of a schedule's messages, and the rounds in which they are sent and received. Runs the steps that the
 // checker proves, with rows in place of bytes.
 // Cost: O(steps of all ranks).
 #pragma once
@@ -13,12 +13,12 @@ namespace steadfold::command::pictures {
 using order::Count;
 using order::Rank;
 
-/// What one slot holds, in a message or in the end.
+/// The content of one slot, in a message or at the end.
 struct Part {
   std::uint32_t segment = 0;
   bool is_value = false;
-  schedule::Covers covers;                      // empty for a value: that of all ranks
-  std::optional<schedule::Covers> merged = {};  // what the receiver has when it has merged it; none if it does not
+  schedule::Covers covers;                      // empty for a value, which covers all ranks
+  std::optional<schedule::Covers> merged = {};  // content of the receiver's slot after its merge; none without a merge
 };
 
 struct Message {

@@ -101,7 +101,7 @@ class TreePicture {
     }
   }
 
-  /// Adds what stands below a node, and the node to the list. Returns where it stands. Calls itself at most 7 deep.
+  /// Adds the subtree below a node, and the node, to the list. Returns where it stands. Calls itself at most 7 deep.
   Point add_edges(Interval elements) {
     if (elements.size() == 1) return place_of(elements.begin);
     const Index middle = elements.begin + (Count{1} << (order::ceil_log2(elements.size()) - 1));

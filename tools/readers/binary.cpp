@@ -110,7 +110,7 @@ class BlockSource final : public Source {
     std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
   };
 
-  /// Puts those of its elements in their places that are among begin, begin + 1, ...
+  /// Stores the elements whose indices are among begin, begin + 1, ... at their places.
   template <class Number, class T>
   void read_piece(const FortranOrder& array, const Piece& piece, std::uint64_t begin, std::span<T> elements) const {
     std::vector<Number> numbers(static_cast<std::size_t>((piece.columns - 1) * array.rows() + piece.rows));

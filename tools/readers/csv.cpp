@@ -13,7 +13,7 @@
 namespace steadfold::readers {
 namespace {
 
-/// What stands between fields. A tab is a blank only where it does not.
+/// The separator of fields. A tab is a blank only if it is not the separator.
 struct Marks {
   char between;
   std::string_view blanks;
@@ -162,7 +162,7 @@ bool are_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
 }
 
-/// What the first rows below line 1 show of a column.
+/// Properties of a column in the first rows below line 1.
 struct Below {
   bool has_numbers = false, has_names = false, has_any = false;
   bool has_whole = false, has_points = false;  // of its numbers; inf and nan are neither
@@ -196,7 +196,7 @@ struct Beginning {
     }
   }
 
-  /// Up to what is wrong with a row, which is said when the row is read.
+  /// Takes the fields of a row up to the first error, which is reported when the row is read.
   void take_row(const Marks& marks, std::string_view rest) {
     bool more = true;
     for (std::size_t column = 0; more && column < below.size(); ++column) {
@@ -240,8 +240,7 @@ bool are_column_numbers(const std::vector<std::string>& first) {
   return first.size() > 1;
 }
 
-/// Whether line 1 has digits alone, as years, and the numbers below have points: those of a program that writes them
-/// so.
+/// Whether line 1 has only digits, such as years, and the numbers below have points.
 bool are_whole_above_points(const Beginning& beginning, std::size_t column) {
   const Below& below = beginning.below[column];
   return below.has_points && !below.has_whole &&

@@ -81,7 +81,7 @@ std::string in_ascii(std::string_view text) {
   return result;
 }
 
-/// What programs write where there is no number.
+/// Texts that programs write for a missing number.
 bool is_missing_value(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

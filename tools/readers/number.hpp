@@ -24,11 +24,11 @@ std::string_view trimmed(std::string_view text) noexcept;
 NumberFault parse_number(std::string_view text, double& value) noexcept;
 NumberFault parse_number(std::string_view text, float& value) noexcept;
 
-/// Whether somebody may have meant a number by a text that parse_number refuses: what writes no number down (NA, --),
-/// and what has a digit before any letter (2.5d2, 1,234.5, 12:30, <5, 5 kg).
+/// Whether a text that parse_number refuses may be meant as a number: marks of a missing number (NA, --), and texts
+/// with a digit before any letter (2.5d2, 1,234.5, 12:30, <5, 5 kg).
 bool resembles_number(std::string_view text);
 
-/// What is wrong with a text that parse_number refuses, and what to do.
+/// "(why), suggestion" for a text that parse_number refuses.
 struct Complaint {
   std::string why, suggestion;
 };

@@ -15,7 +15,7 @@
 
 namespace steadfold::readers {
 
-/// What is wrong with a file or with the options for it: "problem (why), suggestion".
+/// An error of a file or of its options: "problem (why), suggestion".
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,11 +32,11 @@ std::string_view name_of(Type type) noexcept;
 
 struct Options {
   Format format = Format::automatic;     // by extension and content
-  std::optional<Type> type = {};         // the file's own, or f64 if it does not say
-  std::string column = {};               // tables: name, or digits for a number from 0; not needed of the only one
+  std::optional<Type> type = {};         // default: that of the file, or f64 if the file names none
+  std::string column = {};               // tables: name, or digits for a number from 0; may be empty for one column
   std::string column_name = {};          // tables: a name of any letters
   std::optional<bool> header = {};       // tables: whether line 1 is names; default: unless its cell is a number
-  bool forced = false;                   // raw: also what looks like another format
+  bool forced = false;                   // raw: read also files that look like another format
   std::size_t block_bytes = 256 * 1024;  // read at once of text, and of what is converted
 };
 

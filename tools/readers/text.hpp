@@ -18,7 +18,7 @@ struct Region {
   std::uint64_t end = 0;
 };
 
-/// Walks over the records of a region, from the first one that begins at or after `start`.
+/// Walks over the records of a region, from the first record that begins at or after `start`.
 class Walk {
  public:
   Walk(const File& file, Region region, Records records, std::uint64_t start, std::size_t block_bytes);
@@ -26,7 +26,7 @@ class Walk {
   /// Steps to the next record; false at the end of the region.
   bool next();
 
-  /// The record, without its line end; valid until the next step. `offset` is where it stands in the file.
+  /// The record, without its line end; valid until the next step. `offset` is its place in the file.
   std::string_view record() const noexcept { return record_; }
   std::uint64_t offset() const noexcept { return offset_; }
 

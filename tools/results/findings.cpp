@@ -1,4 +1,4 @@
-// What results say in sentences. Rows are known by the names of their fields, as in series.cpp.
+// Findings: sentences about results. Rows are recognised by the names of their fields, as in series.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,7 +100,7 @@ Sentences of_kernels(const Rows& rows) {
   return told;
 }
 
-/// What rows of one sentence have in common.
+/// The values that the rows of one sentence share.
 struct Beside {
   Rows rows;
   std::string rival;
@@ -120,7 +120,7 @@ std::string subject_of(const Json& row) {
   return "Steadfold";
 }
 
-/// The fields that tell these rows apart beside what is compared.
+/// The fields in which these rows differ, besides the compared ones.
 std::vector<std::string> mixed_fields(const Rows& rows) {
   std::vector<std::string> mixed;
   for (const char* const field : {"call", "operator", "type", "library", "transport"}) {

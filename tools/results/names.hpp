@@ -1,4 +1,4 @@
-// What fields of results are called on a page, with their units.
+// Names of the fields of results on a page, with their units.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace steadfold::command::results {
 /// A field as people call it: "time per element" for "ns_per_element", "tree" for "tree_us".
 std::string spoken(std::string_view field);
 
-/// In which unit numbers of a field are shown, and what they are multiplied by for it.
+/// The unit of the numbers of a field on a page, and their factor for this unit.
 struct Unit {
   std::string name;  // empty: none
   double factor = 1;
@@ -17,14 +17,14 @@ struct Unit {
 /// `largest`: of the numbers that are shown together.
 Unit unit_of(std::string_view field, double largest);
 
-/// What stands beside an axis, such as "time (µs)".
+/// The label of an axis, such as "time (µs)".
 std::string axis_label(std::string_view field, const Unit& unit);
 
 /// A count as people read it: "100 000".
 std::string grouped(double count);
 /// A number with three digits and its unit, such as "1.25 µs".
 std::string quantity(std::string_view field, double number);
-/// A size with what is counted: "100 000 elements", "1 rank".
+/// A size with its noun: "100 000 elements", "1 rank".
 std::string size_text(std::string_view field, double size);
 
 }  // namespace steadfold::command::results

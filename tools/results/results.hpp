@@ -1,4 +1,4 @@
-// Results of `bench`, `study` and `verify`, as --json prints them, and how a page shows them.
+// Reads results of `bench`, `study` and `verify`, as --json prints them, and shows them on a page.
 #pragma once
 
 #include <string>
@@ -19,18 +19,17 @@ struct Results {
 /// that none of the three commands prints.
 std::vector<Results> read(const std::string& path);
 
-/// What the results say, a sentence each without its full stop: at most a dozen. `groups`: the rows that have the same
-/// fields.
+/// At most a dozen findings, each a sentence without its full stop. A group has rows with the same fields.
 std::vector<std::string> findings_of(const Results& results, const std::vector<std::vector<const Json*>>& groups);
 
 /// An object's fields as an HTML table of two columns.
 std::string table_of_fields(const Json& object);
-/// Rows as an HTML table. What is the same in all of several rows stands above it, once; intervals stand behind what
-/// they belong to.
+/// Rows as an HTML table. Values that are the same in all of several rows are above the table, once. An interval
+/// follows its value.
 std::string table_of_rows(const std::vector<const Json*>& rows);
 
-/// Plots of the rows' times or ratios over their sizes, as SVG inside a page: one per combination of what else differs,
-/// with rivals and limits. Empty if the rows have no two sizes.
+/// Plots of the rows' times or ratios over their sizes, as SVG inside a page, with rivals and limits. There is one plot
+/// per combination of the other fields that differ. Empty if the rows do not have two sizes.
 std::string plots_of(const std::vector<const Json*>& rows);
 /// The part of the page's style sheet that plots need: a colour for each line.
 std::string style_of_plots();

@@ -19,12 +19,12 @@ namespace {
 using Rows = std::vector<const Json*>;
 using Names = std::vector<std::string>;
 
-// What may stand on the x axis, the best first.
+// Fields for the x axis, the best first.
 constexpr std::array<std::string_view, 11> sizes = {"elements", "count",    "points", "columns", "width", "bytes",
                                                     "block",    "summands", "ranks",  "threads", "n"};
 // Numbers that tell rows apart beside the size.
 constexpr std::array<std::string_view, 6> numbers_that_divide = {"ranks", "threads", "rows", "n", "columns", "ports"};
-// What stands in one plot, line beside line, and what never does.
+// Fields whose values share one plot, and fields whose values never do.
 constexpr std::array<std::string_view, 6> compared = {"kernel", "variant", "method", "schedule", "call", "tree"};
 constexpr std::array<std::string_view, 5> kept_apart = {"type", "operator", "library", "transport", "part"};
 // Texts that tell nothing, or are told otherwise.
@@ -248,10 +248,10 @@ Sample sample_of(const Json& row, double x, const std::string& field, double y) 
   return {x, y, (*found)[0].get<double>(), (*found)[1].get<double>()};
 }
 
-/// Rows beside the same rival repeat its time, or what follows from it.
+/// Rows with the same rival repeat the rival's time, or values that follow from it.
 bool is_nearly(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
-/// What stands beside a row's own point: a point of its rival's line, or of what bounds it.
+/// A second point of a row: of the line of its rival, or of its limit.
 struct Reference {
   const Json* row;
   Role role;

@@ -1,5 +1,5 @@
-// Which rows become which lines of which plots: chosen by the names of their fields, since every benchmark and study
-// has rows of its own.
+// Distributes rows to plots and their lines, by the names of their fields, because each benchmark and study has
+// different fields.
 #pragma once
 
 #include <optional>
@@ -17,21 +17,21 @@ struct Sample {
   double high = 0;
 };
 
-/// What a line stands for: what was measured, what it is measured beside, or what bounds it.
+/// The role of a line: the measured candidate, a rival, or a limit.
 enum class Role : std::uint8_t { own, rival, limit };
 
 struct Series {
   std::string name;
   Role role = Role::own;
   std::vector<Sample> samples = {};  // x ascends
-  bool is_line = true;               // false if an x comes twice: something untold tells the points apart
+  bool is_line = true;               // false if an x comes twice: the points differ in a field that the plot lacks
 };
 
-/// More do not share a plot: no two lines of one have the same colour.
+/// The greatest number of lines in a plot, so that no two lines have the same colour.
 inline constexpr std::size_t most_lines = 24;
 
 struct Plot {
-  std::string title;  // what is the same in all of its rows, of what differs elsewhere
+  std::string title;  // the labels of its rows that differ from those of other plots
   std::string x_name;
   std::string y_name;
   std::vector<Series> series = {};

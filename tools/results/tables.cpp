@@ -17,7 +17,7 @@ using Rows = std::vector<const Json*>;
 
 std::string markup_of(const Json& value);
 
-/// What stands between the parts of a value that has several.
+/// The separator between the parts of a value.
 std::string joined_markup(const Json& values, const char* between) {
   std::string text;
   for (const auto& [name, value] : values.items()) {
