@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two builds of the command side by side: what their kernels take, launch by launch in turn, as ratios.
+"""Compares the times of kernels in two builds of the command, and prints their ratios.
 
-BEFORE and AFTER are commands; other options go to their `bench local`. A launch of one is followed by a launch of the
-other, each pinned to the same core. A row has the medians of all launches, and their ratio with a 95 % interval
-(percentile bootstrap over pairs of launches). Rows of `read` are the control: both commands compile these loops alike,
-so what differs there is the machine.
-./dev bench-compare REV builds both and calls this.
+BEFORE and AFTER are commands. Other options are passed to their `bench local`. The two commands are launched in turn,
+pinned to the same core. A row has the medians of all launches, and their ratio with a 95 % interval (percentile bootstrap
+over pairs of launches). Rows of `read` are the control: both commands compile these loops alike, so a difference there
+comes from the machine.
+./dev bench-compare REV builds both commands and calls this script.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after")
-    parser.add_argument("--launches", type=int, default=11, help="of each command")
+    parser.add_argument("--launches", type=int, default=11, help="number of launches of each command")
     asked, options = parser.parse_known_args()
     if asked.launches < 3:
         fail(f"--launches {asked.launches} is too few (an interval needs 3), take 3 or more")

@@ -1,12 +1,12 @@
-"""Counts instructions with callgrind: the same figure in every run, unlike a time.
+"""Counts instructions with callgrind. Unlike a time, the count is the same in every run.
 
     bench/instructions.py elements|calls|runs|chains [--programs build/release/bench] [--targets scalar,sse4,avx2] [--json]
 
-elements: per element of a long array; the slope between two lengths, which leaves out what a call costs.
-calls:    per call of a few elements, header and library; the slope between two numbers of calls.
-runs:     per run of a plan of two ranks, and rank, without the transport; the slope between two numbers of runs.
-chains:   per segment, and rank, of a pipeline over four simulated ranks, without the network. Messages come one at a time.
-Valgrind knows no AVX-512.
+elements: per element of a long array. The slope between two lengths leaves out the cost of a call.
+calls:    per call of a few elements, in header and library. The slope between two numbers of calls.
+runs:     per run and rank of a plan of two ranks, without the transport. The slope between two numbers of runs.
+chains:   per segment and rank of a pipeline over four simulated ranks, without the network. Messages come one at a time.
+Valgrind does not support AVX-512.
 """
 
 import argparse
@@ -25,7 +25,7 @@ BUNDLES = ((1, 1), (801, 1), (1, 8))  # elements per rank, members
 
 
 def instructions(target, functions, command):
-    """The number of instructions that run in these functions; one that is called by another of them is left out."""
+    """The number of instructions in these functions. A function that another of them calls is counted once."""
     with tempfile.TemporaryDirectory() as directory:
         toggles = [f"--toggle-collect={name}" for name in functions]
         ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", *toggles, *command],
@@ -36,7 +36,7 @@ def instructions(target, functions, command):
 
 
 def slope(target, functions, command_for, amounts):
-    """Instructions per unit of what `command_for` is given."""
+    """Instructions per unit of the argument of `command_for`."""
     few, many = (instructions(target, functions, command_for(str(amount))) for amount in amounts)
     return (many - few) / (amounts[1] - amounts[0])
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """`steadfold bench allreduce` over a slow network: a network namespace for each rank, joined by a bridge and links of
-limited rate. Measured beside predicted times, and bytes on the wire beside the least that can do. With --split-phase
-`bench splitphase`, which tells how much of the communication a computation hides. With --choices `bench auto`, by a
-profile that `steadfold tune` makes of the network first, with --per-node by several ranks in each namespace.
+limited rate. Prints measured beside predicted times, and bytes on the wire beside the least possible number.
+--split-phase runs `bench splitphase`, which shows how much of the communication a computation hides. --choices runs
+`bench auto` with a profile that `steadfold tune` first makes of the network. --per-node puts several ranks in each
+namespace.
 
-Linux, as root, with ip, tc and unshare; elsewhere it says what is missing and ends. What it makes it takes away again.
+Needs Linux, root, ip, tc and unshare. If one is missing, the script names it and ends. At the end it removes its
+namespaces and bridge.
 
     sudo bench/slow_network.py --ranks 4,8 --counts 1000000 --rate 100
 """
@@ -102,7 +104,7 @@ def launcher(library, network):
         "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24",
         "btl": "tcp,self" if network.per_node == 1 else "tcp,vader,self",
         "btl_tcp_if_include": "eth0", "pml": "ob1", "mpi_yield_when_idle": 1, "hwloc_base_binding_policy": "none",
-        # Otherwise a large message is sent whole before incoming data are read, which halves every rate.
+        # Without this, a large message is sent whole before incoming data are read, which halves every rate.
         "btl_tcp_rdma_pipeline_frag_size": 131072,
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
@@ -112,8 +114,8 @@ def launcher(library, network):
 
 
 def answered(options, network, *words, profile=""):
-    """What the command says, with ranks in all namespaces."""
-    # The ranks are on one machine all the same, and share memory.
+    """The output of the command, with ranks in all namespaces."""
+    # The ranks are on one machine, so they would share memory.
     own = {"STEADFOLD_TRANSPORT": "mpi", "STEADFOLD_PROFILE": str(profile)}
     environment = {**os.environ, **own, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
     command = options.bin / "steadfold"
@@ -133,7 +135,7 @@ def measured(options, network, benchmark, *more, profile="", **asked):
 
 
 class Model:
-    """Predictions by `steadfold simulate` for one link."""
+    """Predictions of `steadfold simulate` for one link."""
 
     def __init__(self, options, ranks, latency):
         self.options, self.ranks = options, ranks
@@ -213,7 +215,7 @@ def benchmark(options, ranks):
 
 
 def hidden(rows):
-    """The columns of `bench splitphase` that say how much of the communication a computation hides."""
+    """The columns of `bench splitphase` with the part of the communication that a computation hides."""
     waits = {(row["method"], row["schedule"]): row for row in rows if row["call"] == "start, wait"}
     lines = [["schedule", "start, wait", "x MPI_Iallreduce", "with a computation", "hidden"]]
     overlaps = [row for row in rows if "hidden" in row]
@@ -228,7 +230,7 @@ def hidden(rows):
 
 
 def split_phase(options, ranks):
-    """What is hidden of allreduces that are started and waited for later, by a computation with a test every 50 us."""
+    """The part of started allreduces that a computation with a test every 50 us hides."""
     rows = []
     with Network(options, ranks) as network:
         for count in options.counts:
@@ -251,7 +253,7 @@ def chosen(rows):
 
 
 def choices(options, ranks):
-    """What `auto` takes, beside the best schedule, by a profile of this network."""
+    """The choices of `auto` with a profile of this network, beside the best schedules."""
     rows = []
     with Network(options, ranks) as network:
         profile = Path(network.folder.name) / "profile"
@@ -283,18 +285,18 @@ def numbers(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--ranks", type=numbers, default=[4, 8], help="rank counts, 2 to 100")
-    parser.add_argument("--counts", type=numbers, default=[1000000], help="doubles a rank")
+    parser.add_argument("--ranks", type=numbers, default=[4, 8], help="numbers of ranks, 2 to 100")
+    parser.add_argument("--counts", type=numbers, default=[1000000], help="doubles per rank")
     parser.add_argument("--per-node", type=int, default=1, help="--choices with Open MPI: ranks in each namespace")
-    parser.add_argument("--rate", type=float, default=100, help="of every link, Mbit/s in each direction")
+    parser.add_argument("--rate", type=float, default=100, help="rate of every link, in Mbit/s per direction")
     parser.add_argument("--schedules", default=SCHEDULES)
     parser.add_argument("--method", default="tree")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--split-phase", action="store_true", help="plans that are started and waited for later")
-    parser.add_argument("--choices", action="store_true", help="what `auto` takes, beside the best schedule")
+    parser.add_argument("--split-phase", action="store_true", help="measure started plans")
+    parser.add_argument("--choices", action="store_true", help="measure the choices of `auto` beside the best schedules")
     parser.add_argument("--library", choices=("openmpi", "mpich"), default="openmpi")
-    parser.add_argument("--bin", type=Path, help="where the command of that library stands")
-    parser.add_argument("--limit", type=float, default=1800, help="seconds that a benchmark may take")
+    parser.add_argument("--bin", type=Path, help="the folder of the command for this library")
+    parser.add_argument("--limit", type=float, default=1800, help="greatest number of seconds for a benchmark")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.bin is None:

@@ -81,7 +81,7 @@ def plural(enumeration):
 
 
 def classes():
-    """The types of each class, by name."""
+    """The types of each class, by the name of the class."""
     types = next(each for each in enumerations() if each.name == "type")
     found = {}
     for entry in types.entries:
