@@ -1,9 +1,9 @@
-# How programs in Fortran are built: by the wrappers of the MPI libraries, since one build serves several of them and
-# CMake's own Fortran knows one.
+# Builds programs in Fortran with the wrappers of the MPI libraries, because one build serves several MPI libraries and
+# CMake's Fortran support has only one.
 
 # steadfold_fortran_program(TARGET NAME OUTPUT SOURCES file... [LIBRARIES target...] [OPTIONS flag...]): the executable
-# OUTPUT for the MPI library NAME, made by the target TARGET, of the module `steadfold` and sources in an order in which
-# they can be compiled.
+# OUTPUT for the MPI library NAME, made by the target TARGET from the module `steadfold` and the sources. List each source
+# after the sources whose modules it uses.
 function(steadfold_fortran_program target name output)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;LIBRARIES;OPTIONS")
   string(REPLACE mpicc mpifort wrapper ${STEADFOLD_MPI_WRAPPER_${name}})

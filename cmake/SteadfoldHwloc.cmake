@@ -1,4 +1,4 @@
-# steadfold_hwloc: what linking hwloc takes, for transport/hardware; nothing where it is not wanted or not found.
+# steadfold_hwloc: the link options of hwloc, for transport/hardware. Empty if hwloc is switched off or not found.
 set(STEADFOLD_HWLOC AUTO CACHE STRING "Know packages, NUMA domains and caches by hwloc: ON, OFF, or AUTO (where found)")
 add_library(steadfold_hwloc INTERFACE)
 set_target_properties(steadfold_hwloc PROPERTIES EXPORT_NAME hwloc)

@@ -1,15 +1,15 @@
-# What `cmake --install` puts where; nothing in it names a place of this machine but the MPI library's, so that the tree
-# may be moved. docs/install.md says how it is used, tests/install tries it.
+# The files of `cmake --install` and their places. The only path of this machine in them is that of the MPI library, so
+# the tree may be moved. docs/install.md says how to use it, and tests/install tests it.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/steadfold)
 
-# steadfold_install(PART TARGET...): targets and the file that tells find_package of them.
+# steadfold_install(PART TARGET...): installs targets, and the file with which find_package finds them.
 function(steadfold_install part)
   install(TARGETS ${ARGN} EXPORT steadfold_${part})
   install(EXPORT steadfold_${part} NAMESPACE steadfold:: DESTINATION ${package} FILE steadfold-${part}.cmake)
 endfunction()
 
-# steadfold_pkg_config(NAME [REQUIRES name] LIBS flag...): for pkg-config.
+# steadfold_pkg_config(NAME [REQUIRES name] LIBS flag...): installs a file for pkg-config.
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 function(steadfold_pkg_config name description)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "REQUIRES" "LIBS")
@@ -39,7 +39,7 @@ foreach(name IN LISTS STEADFOLD_MPI_LAYER_NAMES)
   endif()
 endforeach()
 
-# Completion, by the names that the shells look for: bash one file for each name of the command.
+# Completion scripts, with the names that the shells look for. bash needs a file for each name of the command.
 if(TARGET completions)
   set(completions ${PROJECT_BINARY_DIR}/completions)
   install(FILES ${completions}/steadfold DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -60,8 +60,8 @@ if(TARGET steadfold_fortran)
     LIBS -lsteadfold_fortran)
 endif()
 
-# -lsteadfold_mpi, as in the build directory: the first MPI library's in lib/, any other's in lib/NAME/ with links to all
-# that a program linked there loads.
+# -lsteadfold_mpi, as in the build directory: lib/ has the link for the first MPI library. lib/NAME/ has the link for any
+# other MPI library, and links to all libraries that a program linked there loads.
 set(links ${PROJECT_BINARY_DIR}/links)
 file(REMOVE_RECURSE ${links})
 file(MAKE_DIRECTORY ${links})
@@ -91,7 +91,7 @@ install(FILES LICENSE README.md CHANGELOG.md CITATION.cff SUPPORT.md SECURITY.md
 install(DIRECTORY docs TYPE DOC PATTERN site EXCLUDE)
 install(DIRECTORY examples/first examples/languages DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
-# Manual pages of the C interface, made from its headers where there is a Python to do it.
+# Manual pages of the C interface, made from its headers if Python is found.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/steadfold/*.h)

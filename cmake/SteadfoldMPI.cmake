@@ -1,15 +1,14 @@
 # Finds the MPI libraries through their compiler wrappers, so that one build serves several of them. For each NAME in
-# STEADFOLD_MPI_LAYER_NAMES (openmpi, mpich, mpi_abi for the standard's own binary interface, or mpi for any other) there is
-# then
+# STEADFOLD_MPI_LAYER_NAMES (openmpi, mpich, mpi_abi for the standard's binary interface, or mpi for any other) it defines
 #   steadfold_mpi_library_NAME    the MPI library itself
-#   STEADFOLD_MPI_PREFIX_NAME     where what is linked to it goes in the build directory: "" or "NAME/"
+#   STEADFOLD_MPI_PREFIX_NAME     the folder in the build directory for files that are linked to it: "" or "NAME/"
 #   STEADFOLD_MPI_WRAPPER_NAME    its wrapper of the C compiler
-# and for each in STEADFOLD_MPI_NAMES, which programs are built for, also
-#   STEADFOLD_MPI_RUN_NAME        its launcher, empty where programs are for another system
+# and for each NAME in STEADFOLD_MPI_NAMES, for which programs are built, also
+#   STEADFOLD_MPI_RUN_NAME        its launcher; empty if programs are for another system
 
 include(SteadfoldMPIName)
 
-# steadfold_add_mpi(WRAPPER [LAYER]): LAYER: no programs are built for it.
+# steadfold_add_mpi(WRAPPER [LAYER]): adds the MPI library of a wrapper. LAYER: builds no programs for it.
 function(steadfold_add_mpi wrapper)
   execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line RESULT_VARIABLE failed ERROR_VARIABLE complaint
     OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -50,7 +49,7 @@ function(steadfold_add_mpi wrapper)
     MPICH_SKIP_MPICXX)
   if(name STREQUAL mpi_abi)
     target_compile_definitions(steadfold_mpi_library_${name} INTERFACE STEADFOLD_MPI_ABI)
-    # Layers should not have its run path; programs get it from CMake.
+    # Layers should not have the run path of the MPI library. Programs get it from CMake.
     list(FILTER link_flags EXCLUDE REGEX "^-Wl,(-rpath|/|--enable-new-dtags)")
   endif()
   target_link_options(steadfold_mpi_library_${name} INTERFACE ${link_flags})
@@ -138,20 +137,20 @@ else() # one stands where users look first: where there are programs, one that h
   set(STEADFOLD_MPI_PREFIX_${first} "")
 endif()
 
-# The target, a library over mpi_abi, looks in no place for its MPI library: whichever the program has serves.
+# The target is a library over mpi_abi. It has no run path for an MPI library, because it uses the one of the program.
 function(steadfold_leave_mpi_to_programs target name)
   if(name STREQUAL mpi_abi)
     set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
   endif()
 endfunction()
 
-# Puts what a target links into the place of one MPI library, and tells its code which one that is.
+# Puts the output of a target into the folder of one MPI library, and defines the name of this library for its code.
 function(steadfold_place target name)
   set(prefix ${PROJECT_BINARY_DIR}/${STEADFOLD_MPI_PREFIX_${name}})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${prefix}bin LIBRARY_OUTPUT_DIRECTORY ${prefix}lib)
 endfunction()
 
-# A symbolic link beside what a target builds.
+# A symbolic link in the folder of a target's output.
 function(steadfold_link target file link)
   add_custom_command(TARGET ${target} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${file} $<TARGET_FILE_DIR:${target}>/${link})

@@ -1,5 +1,5 @@
-# Which MPI library the header mpi.h belongs to for code that is compiled with these definitions: openmpi, mpich, mpi_abi
-# for any that is called by the standard's own binary interface, or mpi for any other.
+# The name of the MPI library to which the header mpi.h belongs, for code that is compiled with these definitions:
+# openmpi, mpich, mpi_abi for the standard's binary interface, or mpi for any other.
 function(steadfold_mpi_name header definitions out)
   file(STRINGS ${header} macros REGEX "^#[ \t]*define[ \t]+(OPEN_MPI|MPICH_VERSION|MPI_ABI_VERSION)[ \t]")
   if(definitions MATCHES "(^|;)MPI_ABI(=|;|$)")

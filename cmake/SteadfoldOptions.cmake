@@ -1,7 +1,7 @@
-# The one place that owns the floating-point environment and the warnings: link steadfold_options and nothing else.
+# All options for floating-point arithmetic and warnings. Targets get them only by linking steadfold_options.
 include(CheckCXXSourceCompiles)
 
-# Reordered, contracted or flushed arithmetic breaks every promise of the library, so such a build stops here.
+# Reordered, contracted or flushed arithmetic breaks every promise of the library, so a build with it stops here.
 string(JOIN " " all_flags "${CMAKE_CXX_FLAGS}" "${CMAKE_C_FLAGS}" "${CMAKE_EXE_LINKER_FLAGS}"
   "${CMAKE_SHARED_LINKER_FLAGS}")
 set(CMAKE_TRY_COMPILE_CONFIGURATION ${CMAKE_BUILD_TYPE})
@@ -42,19 +42,19 @@ if(STEADFOLD_SANITIZE)
     -fno-omit-frame-pointer)
   target_link_options(steadfold_options INTERFACE -fsanitize=${STEADFOLD_SANITIZE})
   target_compile_definitions(steadfold_options INTERFACE STEADFOLD_SANITIZED)
-  # The address sanitizer sees their faults, too. These checks, at every access, take compilers a third of their time.
+  # The address sanitizer finds these faults, too. The checks, at every access, take a third of the compile time.
   if(STEADFOLD_SANITIZE MATCHES "address,undefined")
     target_compile_options(steadfold_options INTERFACE -fno-sanitize=null,object-size,vptr
       $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/tests/support/system_headers.txt>)
   endif()
 endif()
 
-# For what takes longer to compile than to run: GCC takes a quarter less time for -Og than for -O1. Clang's -Og is meant for
-# debugging alone: there -Os, for small wheels.
+# Optimisation for code that takes longer to compile than to run. GCC compiles with -Og in a quarter less time than with
+# -O1. Clang's -Og is only for debugging, so Clang gets -Os, for small wheels.
 set(steadfold_quick $<$<CONFIG:Release>:$<IF:$<CXX_COMPILER_ID:GNU>,-Og,-Os>>)
 
-# GCC looks for memory to free whenever what it holds has doubled, which takes it up to a tenth of its time: not where each
-# of as many compilers as there are processors may have two gigabytes.
+# GCC collects garbage whenever its memory has doubled, which takes up to a tenth of its time. Start later if there are
+# two gigabytes for each of as many compilers as processors.
 if(PROJECT_IS_TOP_LEVEL)
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY) # in MiB
   cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
@@ -65,8 +65,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# steadfold_headers_of_system(TARGET SCOPE name...): for another processor or system, headers of /usr/include that serve every
-# one, out of a directory that does not.
+# steadfold_headers_of_system(TARGET SCOPE name...): for another processor or system, gives a target headers of
+# /usr/include that do not depend on the processor, without the other headers of /usr/include.
 function(steadfold_headers_of_system target scope)
   set(place ${PROJECT_BINARY_DIR}/headers/of_system/${target})
   file(MAKE_DIRECTORY ${place})
@@ -76,7 +76,7 @@ function(steadfold_headers_of_system target scope)
   target_include_directories(${target} SYSTEM ${scope} ${place})
 endfunction()
 
-# For the rooms alone: programs that link them get the counters' runtime.
+# Coverage, for the rooms only. Programs that link the rooms get the runtime of the counters.
 add_library(steadfold_coverage INTERFACE)
 if(STEADFOLD_COVERAGE)
   target_compile_options(steadfold_coverage INTERFACE -fprofile-instr-generate -fcoverage-mapping
@@ -84,24 +84,24 @@ if(STEADFOLD_COVERAGE)
   target_link_options(steadfold_options INTERFACE -fprofile-instr-generate)
 endif()
 
-# Most of the time that a file takes to compile goes into headers, so several are compiled as one, each with names of its
-# own: in groups so small that an edited file is compiled again in seconds; in larger ones where nobody edits and waits
-# (the preset large_groups), which takes an eighth of the time less.
+# Headers take most of the time that a file takes to compile, so several files are compiled as one. Names in their
+# anonymous namespaces must differ. Usual groups are so small that an edited file is compiled again in seconds. The preset
+# large_groups has larger groups, which take an eighth less time in total.
 set(STEADFOLD_UNITY 6 CACHE STRING "How many files of a library or program are compiled as one; 1: each by itself")
 set(STEADFOLD_UNITY_OF_PROGRAMS "" CACHE STRING "The same of the command, examples, tests and the Python module")
 if(NOT STEADFOLD_UNITY_OF_PROGRAMS)
   set(STEADFOLD_UNITY_OF_PROGRAMS ${STEADFOLD_UNITY})
 endif()
-# steadfold_unity(TARGET): compiles the target so.
+# steadfold_unity(TARGET): compiles the sources of the target in groups.
 function(steadfold_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${STEADFOLD_UNITY})
-  # Types of a file's own as members of templates of a header, which GCC takes for a header's.
+  # GCC takes types of a source file for types of a header if they are members of a header's templates.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # steadfold_precompile(TARGET HEADERS header... [OPTIONS flag...] [LIBRARIES target...]): headers that are compiled once, for
-# each target that asks steadfold_use_precompiled(TARGET HEADERS_TARGET) for them and has the same flags. Compilers behind a
-# launcher, as ccache, go without: they remember whole files, but not those with such headers.
+# each target that calls steadfold_use_precompiled(TARGET HEADERS_TARGET) and has the same flags. With a launcher such as
+# ccache, headers are not precompiled, because ccache caches no files with precompiled headers.
 function(steadfold_precompile target)
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     return()

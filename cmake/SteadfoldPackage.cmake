@@ -1,5 +1,5 @@
-# A Debian package of all that `cmake --install` installs: cpack -G DEB, in the build directory. docs/install.md says how it
-# is used, tests/install/deb_test.py tries it.
+# A Debian package of everything that `cmake --install` installs: cpack -G DEB, in the build directory. docs/install.md says
+# how to use it, and tests/install/deb_test.py tests it.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME steadfold)
 set(CPACK_PACKAGE_VENDOR "The Steadfold developers")
@@ -15,7 +15,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-# The libraries of MPI, hwloc and C++ as dpkg-shlibdeps finds them; the package's own stand in the build directory.
+# dpkg-shlibdeps finds the packages of MPI, hwloc and C++. The libraries of this package are in the build directory.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 foreach(name IN LISTS STEADFOLD_MPI_LAYER_NAMES)

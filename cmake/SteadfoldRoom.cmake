@@ -1,10 +1,10 @@
 # steadfold_room(NAME SEES room...): a room of src/ and the rooms that its code may include.
 #
-# Code writes #include "order/index.hpp". Every room gets an include directory that holds nothing but a link to the room
-# itself, so only the rooms under SEES resolve.
-#   steadfold_NAME_headers    to include the room and all below it
-#   steadfold_NAME            to link it too: a static library, so that one room's tests need no other room
-# Files named mpi*.cpp, or in a folder mpi, are left out: they are compiled once per MPI library.
+# Code writes #include "order/index.hpp". Every room gets an include directory that has only a link to the room, so only
+# the rooms under SEES are found.
+#   steadfold_NAME_headers    to include the room and all rooms that it sees
+#   steadfold_NAME            to link the room, too: a static library, so that the tests of one room need no other room
+# Files named mpi*.cpp, or in a folder mpi, are left out, because they are compiled once per MPI library.
 function(steadfold_room room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEES")
   set(source_directory ${PROJECT_SOURCE_DIR}/src/${room})

@@ -1,26 +1,26 @@
 # How tests are added. Labels: core, mpi-openmpi, mpi-mpich, command, python, lab.
 include(GoogleTest)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-# Itself: a version manager has a script before it, which takes longer to start it than most tests take.
+# The Python program itself. The script of a version manager takes longer to start it than most tests take.
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)" OUTPUT_VARIABLE Python3_EXECUTABLE
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
-# Published data lie where STEADFOLD_SHARED says, or beside the checkout; tests that need them skip without.
-# Nobody's profile of a network decides what tests choose.
+# Published data are in STEADFOLD_SHARED, or beside the checkout. Tests that need them are skipped without them. Tests do
+# not use a user's network profile.
 set(steadfold_test_environment XDG_CONFIG_HOME=/nowhere XDG_CONFIG_DIRS=/nowhere)
 if(NOT DEFINED ENV{STEADFOLD_SHARED} AND IS_DIRECTORY ${PROJECT_SOURCE_DIR}/../shared)
   file(REAL_PATH ${PROJECT_SOURCE_DIR}/../shared shared)
   list(APPEND steadfold_test_environment STEADFOLD_SHARED=${shared})
 endif()
 
-# More ranks than cores, perhaps as root, perhaps in a container. Open MPI looks for no network, which takes each launch
-# 0.2 s, and kills what is left of a job that failed at once instead of after one or two seconds.
+# Allows more ranks than cores, root and containers. Open MPI does not search for networks, which would take 0.2 s per
+# launch, and kills the rest of a failed job at once instead of after one or two seconds.
 set(steadfold_mpi_environment
   OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none
   PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMP_NUM_THREADS=1)
-# What MPI libraries do not free is listed; reports tell whose it is only if its module is still loaded.
+# A list names memory that MPI libraries do not free. Reports name the library only if its module is still loaded.
 if(STEADFOLD_SANITIZE MATCHES "address")
   list(APPEND steadfold_test_environment LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.txt
     # 12 frames, of 30: every malloc has to find them. Up to LLVM 16 the interceptor of __tls_get_addr takes some blocks of
@@ -30,8 +30,8 @@ if(STEADFOLD_SANITIZE MATCHES "address")
   add_library(steadfold_keep_modules OBJECT ${PROJECT_SOURCE_DIR}/tests/support/keep_modules.c)
   link_libraries(steadfold_keep_modules)
 endif()
-# A rank that waits naps. No launcher or rank asks the PCI bus what is on it: in virtual machines that takes a quarter of
-# the time of a small job. Sanitizers get neither: they want to be loaded first, and without those questions LeakSanitizer
+# Waiting ranks sleep. Launchers and ranks do not scan the PCI bus, which takes a quarter of the time of a small job in
+# virtual machines. Sanitized tests get neither setting: sanitizers must be loaded first, and without the scan LeakSanitizer
 # crashes in some programs.
 if(STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
   list(APPEND steadfold_mpi_environment HWLOC_COMPONENTS=-pci,-linux:pci,-linux:io)
@@ -39,7 +39,7 @@ if(STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
   target_link_libraries(steadfold_nap PRIVATE steadfold_options ${CMAKE_DL_LIBS})
   set_target_properties(steadfold_nap PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   list(APPEND steadfold_mpi_environment LD_PRELOAD=$<TARGET_FILE:steadfold_nap>)
-  # And for some runs, MPI libraries that are slow and disorderly.
+  # Some runs use an MPI library that is slow and reorders completions.
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
     set(library steadfold_mpi_library_${name})
     add_library(steadfold_unsteady_${name} SHARED ${PROJECT_SOURCE_DIR}/tests/support/unsteady.c)
@@ -52,55 +52,57 @@ if(STEADFOLD_MPI_NAMES AND NOT STEADFOLD_SANITIZE)
   endforeach()
 endif()
 
-# The session directory of Open MPI's launcher is the test's own: two launchers that share one, as in /tmp, sometimes take
-# it from under each other ("unable to create the desired directory").
+# Each test has its own session directory for Open MPI's launcher. Two launchers with one directory, as in /tmp, sometimes
+# remove it while the other needs it ("unable to create the desired directory").
 function(steadfold_own_session test)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/session/${test})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
     OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/session/${test})
 endfunction()
 
-# Where tests find their files.
+# The folders of the tests' files.
 add_library(steadfold_tests_directory OBJECT ${PROJECT_SOURCE_DIR}/tests/support/directory.cpp)
 target_compile_definitions(steadfold_tests_directory PRIVATE STEADFOLD_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
 target_include_directories(steadfold_tests_directory PRIVATE ${PROJECT_SOURCE_DIR}/tests
   INTERFACE ${PROJECT_SOURCE_DIR}) # program/doctor/golden.hpp
 target_link_libraries(steadfold_tests_directory PRIVATE steadfold_options)
 
-# Tests take longer to compile than to run: the library alone is optimised as users get it. Without any optimisation
-# they are compiled in two thirds of the time, but run for five times as long.
+# Tests take longer to compile than to run, so only the library has full optimisation. Without any optimisation, tests
+# compile in two thirds of the time, but run five times as long.
 set(steadfold_test_options ${steadfold_quick})
 if(STEADFOLD_SANITIZE MATCHES "address") # whose checks take long to optimise
   set(steadfold_test_options -O0)
 endif()
 
-# Headers take a quarter of the time that tests take to compile. Targets use them whose options are the same, or differ in
-# what is checked for undefined behaviour, which Clang does not mind.
+# Precompiled headers: headers take a quarter of the compile time of tests. Targets use them if their options are the same,
+# or differ only in checks for undefined behaviour, which Clang accepts.
 steadfold_precompile(steadfold_test_headers HEADERS ${PROJECT_SOURCE_DIR}/tests/support/common.hpp LIBRARIES GTest::gtest
   OPTIONS ${steadfold_test_options} ${CMAKE_CXX_COMPILE_OPTIONS_PIE}) # as in programs
 if(TARGET steadfold_test_headers)
   set_target_properties(steadfold_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 endif()
 
-# What only the library's part of a program is looked at for: undefined behaviour, and Clang's address sanitizer for what
-# is read of frames that are gone, which takes a quarter of its time.
+# Checks for the library's part of a program only: undefined behaviour, and Clang's check for uses of ended stack frames,
+# which takes a quarter of the time of the address sanitizer.
 add_library(steadfold_defined INTERFACE)
 target_compile_options(steadfold_defined INTERFACE -fno-sanitize=undefined
   $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
 
-# Memory of a megabyte that was freed is used again, with what stood in it. From the system it would come as zeros, and
-# a page at a time, which took virtual machines longer than the tests.
+# Freed blocks of a megabyte are used again, with their old bytes. New memory from the system would be zero, and come page
+# by page, which took longer than the tests in virtual machines.
 set(steadfold_kept_memory
   GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1000000000:glibc.malloc.trim_threshold=1000000000)
 
-# Programs of teams wait as those over MPI do. Sanitized ones too: it is not preloaded but a part of them.
+# Programs of teams wait as programs over MPI do. This holds for sanitized programs, too, because they are linked with the
+# code and need no preloading.
 add_library(steadfold_naps OBJECT ${PROJECT_SOURCE_DIR}/tests/support/nap.c)
 target_link_libraries(steadfold_naps PRIVATE steadfold_options INTERFACE ${CMAKE_DL_LIBS})
 
-# steadfold_test(NAME [PUBLIC] [WHOLE] SOURCES file... LIBRARIES target...): a GoogleTest program; every case is one test of
-# ctest, unless the caller adds tests of WHOLE programs. PUBLIC: of the public headers, which are looked at for undefined behaviour wherever they are compiled; of other
-# tests only the library's part is, which saves a third of the time that they take to compile. Several files are compiled
-# as one, in a third of the time: so each keeps its names in a namespace of its own, named after the file.
+# steadfold_test(NAME [PUBLIC] [WHOLE] SOURCES file... LIBRARIES target...): a GoogleTest program. Every case is one test of
+# ctest. WHOLE: the caller adds tests of the whole program. PUBLIC: the whole program is checked for undefined behaviour,
+# because public headers are checked wherever they are compiled. In other tests only the library's part is checked, which
+# saves a third of the compile time. Several files are compiled as one, in a third of the time. So each file keeps its names
+# in a namespace that has the name of the file.
 function(steadfold_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "PUBLIC;WHOLE" "" "SOURCES;LIBRARIES")
   add_executable(${test} ${arg_SOURCES})
@@ -121,9 +123,9 @@ function(steadfold_test test)
 endfunction()
 
 # steadfold_mpi_test(NAME [STATIC] [PLAIN] SOURCES file... [RANKS p...] [RANKS_MPICH p...] [LIBRARIES target...]
-# [OPTIONS flag...]): a program with its own main, run with each rank count. Its cases are GoogleTest's, each reported by
-# itself (tests/mpi/launch.py); with PLAIN it has none, and every rank leaves with status 0 when all is well. With STATIC
-# it sees the inner rooms; OPTIONS are for compiler and linker.
+# [OPTIONS flag...]): a program with its own main, run with each number of ranks. tests/mpi/launch.py reports each of its
+# GoogleTest cases. PLAIN: the program has no cases, and every rank exits with status 0 on success. STATIC: the program is
+# linked with the inner rooms. OPTIONS are for compiler and linker.
 set(steadfold_default_ranks 1 3 4 5)
 set(steadfold_default_ranks_mpich 1 3 5)
 function(steadfold_mpi_test test)
@@ -144,7 +146,7 @@ function(steadfold_mpi_test test)
   endforeach()
 endfunction()
 
-# The rank counts of a test for one MPI library: those given, or the usual ones.
+# The numbers of ranks of a test for one MPI library: the given numbers, or the usual ones.
 function(steadfold_ranks_of variable name ranks ranks_mpich)
   if(name STREQUAL mpich)
     set(ranks ${ranks_mpich})
@@ -181,9 +183,9 @@ function(steadfold_mpi_test_program target name)
   endif()
 endfunction()
 
-# Adds the run of a test program with so many ranks: of cases, each reported by itself as mpi.NAME.SUBJECT.pP.CASE, of the
-# subjects that follow or of all; or of a plain program as a whole. PATTERN: mpi.NAME.{}.pP with a word that tells this run
-# from others, or nothing.
+# Adds the run of a test program with a number of ranks. Cases are reported as mpi.NAME.SUBJECT.pP.CASE, for the subjects
+# that follow or for all. A plain program is reported as a whole. PATTERN: mpi.NAME.{}.pP, perhaps with a word that
+# distinguishes this run from others.
 function(steadfold_add_run test name p target pattern)
   get_target_property(is_plain ${target} STEADFOLD_PLAIN)
   if(is_plain)
@@ -202,8 +204,8 @@ function(steadfold_add_run test name p target pattern)
   set_tests_properties(${test} PROPERTIES TIMEOUT 900 COST ${cost})
 endfunction()
 
-# Adds the run of a program, a target or a file, of one MPI library with so many ranks, and arguments; BEFORE word...: by
-# another program.
+# Adds the run of a program, given as a target or a file, with one MPI library, a number of ranks, and arguments. BEFORE
+# word...: another program that starts it.
 function(steadfold_add_ranks test name p target)
   cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "BEFORE")
   if(TARGET ${target})
@@ -218,8 +220,8 @@ function(steadfold_add_ranks test name p target)
   steadfold_own_session(${test})
 endfunction()
 
-# steadfold_fortran_test(NAME file RANKS p... [MODULES file...] FAILS word text...): a program in Fortran, and the modules
-# that it uses, for one MPI library, and its runs with words that it must not survive, and the texts that it ends with.
+# steadfold_fortran_test(NAME file RANKS p... [MODULES file...] FAILS word text...): a program in Fortran and its modules,
+# for one MPI library. FAILS: with each of these words as argument, the program must fail with the text after the word.
 function(steadfold_fortran_test name file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;MODULES;FAILS")
   get_filename_component(test ${file} NAME_WE)
@@ -242,8 +244,8 @@ function(steadfold_fortran_test name file)
 endfunction()
 
 # steadfold_mpi_test_again(NAME SUFFIX RANKS p... [RANKS_MPICH p...] [ENVIRONMENT name=value...] [UNSTEADY seed]
-# [SUBJECTS name...]): the same program in another environment, all of it or these subjects. UNSTEADY: over an MPI library
-# that is slow and disorderly by the seed (tests/support/unsteady.c).
+# [SUBJECTS name...]): the same program in another environment, with all subjects or only these. UNSTEADY: with an MPI
+# library that is slow and reorders completions, at random from the seed (tests/support/unsteady.c).
 function(steadfold_mpi_test_again test suffix)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "UNSTEADY" "RANKS;RANKS_MPICH;ENVIRONMENT;SUBJECTS")
   foreach(name IN LISTS STEADFOLD_MPI_NAMES)
@@ -270,8 +272,8 @@ function(steadfold_mpi_test_again test suffix)
   endforeach()
 endfunction()
 
-# steadfold_python_test(NAME SCRIPT file): such a script, run by the Python that the package is built for; without the
-# package a test that is skipped.
+# steadfold_python_test(NAME SCRIPT file): a Python script of unittest cases, run with the Python for which the package is
+# built. Without the package, the test is skipped.
 function(steadfold_python_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT" "")
   if(NOT TARGET steadfold_python_reference)
@@ -288,8 +290,8 @@ function(steadfold_python_test test)
   steadfold_script_test(${test} SCRIPT ${arg_SCRIPT} LABEL python ENVIRONMENT ${environment})
 endfunction()
 
-# steadfold_script_test(NAME SCRIPT file LABEL label [CASES name...] [ENVIRONMENT name=value...]): a Python script made of
-# unittest cases, all or the ones named.
+# steadfold_script_test(NAME SCRIPT file LABEL label [CASES name...] [ENVIRONMENT name=value...]): a Python script of
+# unittest cases. CASES: only these cases.
 function(steadfold_script_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;LABEL" "CASES;ENVIRONMENT")
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script.py ${arg_SCRIPT} ${arg_CASES})
