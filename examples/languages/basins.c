@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
         t[width * ROWS * k + cell] = ocean[cell] ? 1.0 / (1 + i + COLUMNS * (j + ROWS * k)) : NAN;
       }
 
-  /* levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read */
+  /* levels: the sum of temperature times area for every level; the mask leaves out land, whose NaN is not read */
   sf_arrays arrays = sf_arrays_default();
   arrays.x = array_of(t, SF_F64, sizeof *t, LEVELS, ROWS, width);
   arrays.factors = array_of(area, SF_F64, sizeof *area, 0, ROWS, width);
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   call.operation = SF_WEIGHTED_MEAN;
   check(sf_reduce(&call, NULL, NULL, &mean, MPI_COMM_WORLD));
 
-  /* basins: temperature times area, added up for every basin and level, in one message */
+  /* basins: the sum of temperature times area for every basin and level, in one message */
   sf_arrays by_basin = sf_arrays_default();
   by_basin.x = array_of(t, SF_F64, sizeof *t, LEVELS, ROWS, width);
   by_basin.factors = array_of(area, SF_F64, sizeof *area, 0, ROWS, width);
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   call.arrays = &by_basin;
   check(sf_reduce(&call, NULL, NULL, heat, MPI_COMM_WORLD));
 
-  /* budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end */
+  /* budget: each rank adds its own cells in every step (here: for every level); rounded once, at the end */
   sf_group* group = NULL;
   sf_accumulator* sum_of_steps = NULL;
   check(sf_group_of(MPI_COMM_WORLD, &group));

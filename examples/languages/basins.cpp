@@ -31,18 +31,18 @@ int main(int argc, char** argv) {
   const sf::Array<double> temperature(t.data(), {levels, height, breadth}), area(dA.data(), {height, breadth});
   const sf::Array<int> ocean(wet.data(), {height, breadth}), label(basin.data(), {height, breadth});
 
-  // levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read
+  // levels: the sum of temperature times area for every level; the mask leaves out land, whose NaN is not read
   const std::vector<double> of_level =
       sf::sum(temperature, {.keep = {0}, .where = ocean, .weights = area}, MPI_COMM_WORLD);
 
   // mean: the global mean of the top level, weighted by area, rounded once
   const double mean = sf::mean(temperature.section(0, 0, 1), {.where = ocean, .weights = area}, MPI_COMM_WORLD)[0];
 
-  // basins: temperature times area, added up for every basin and level, in one message
+  // basins: the sum of temperature times area for every basin and level, in one message
   const std::vector<double> heat =
       sf::sum(temperature, {.keep = {0}, .weights = area, .labels = label, .groups = basins}, MPI_COMM_WORLD);
 
-  // budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
+  // budget: each rank adds its own cells in every step (here: for every level); rounded once, at the end
   sf::ProductAccumulator<double> sum_of_steps;
   for (std::uint64_t step = 0; step < levels; ++step)
     sum_of_steps.add(temperature.section(0, step, step + 1), {.where = ocean, .weights = area});

@@ -31,16 +31,16 @@ program basins
   end do
   ocean(:, :) = basin > 0
 
-  ! levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read
+  ! levels: the sum of temperature times area for every level; the mask leaves out land, whose NaN is not read
   call sf_sum(temperature(first:last, 1:rows, :), of_level, MPI_COMM_WORLD, keep=3, weight=area, where=ocean)
 
   ! mean: the global mean of the top level, weighted by area, rounded once
   mean = sf_mean(temperature(first:last, 1:rows, 1), MPI_COMM_WORLD, weight=area, where=ocean)
 
-  ! basins: temperature times area, added up for every level and basin, in one message; the halo stays out
+  ! basins: the sum of temperature times area for every level and basin, in one message; the halo stays out
   call sf_sum_by(temperature(first:last, 1:rows, :), basin, heat, MPI_COMM_WORLD, keep=3, weight=area)
 
-  ! budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
+  ! budget: each rank adds its own cells in every step (here: for every level); rounded once, at the end
   do k = 1, levels
     call sf_add(sum_of_steps, temperature(first:last, 1:rows, k), weight=area, where=ocean)
   end do

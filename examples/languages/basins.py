@@ -13,16 +13,16 @@ label = (i + j) % 4 - 1  # 0, 1, 2; or -1, which is land and belongs to no basin
 ocean = label >= 0
 temperature = np.where(ocean, 1 / (1 + i + columns * (j + rows * k)), np.nan)
 
-# levels: temperature times area, added up for every level; NaN on land, which the mask leaves out, is not read
+# levels: the sum of temperature times area for every level; the mask leaves out land, whose NaN is not read
 of_level = sf.sum(temperature, axis=(1, 2), where=ocean, weights=area, comm=comm)
 
 # mean: the global mean of the top level, weighted by area, rounded once
 mean = sf.mean(temperature[0], where=ocean, weights=area, comm=comm)
 
-# basins: temperature times area, added up for every basin and level, in one message
+# basins: the sum of temperature times area for every basin and level, in one message
 heat = sf.sum_by(temperature, label, basins, axis=(1, 2), weights=area, comm=comm)
 
-# budget: added to step by step (here level by level), each rank its own cells; rounded once, at the end
+# budget: each rank adds its own cells in every step (here: for every level); rounded once, at the end
 sum_of_steps = sf.Accumulator(products=True)
 for step in range(levels):
     sum_of_steps.add(temperature[step], weights=area, where=ocean)

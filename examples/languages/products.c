@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < n; ++i) d[i] = 1 + (begin + i) % 1000;
   for (int i = 0; i < n; ++i) p[i] = r[i] = 1;
 
-  /* plan: agreed on once; a run sends the messages of one reduction and allocates nothing */
+  /* plan: the ranks agree on a plan once; a run sends the messages of one reduction and allocates nothing */
   sf_plan* dot = NULL;
   sf_call call = sf_call_default();
   call.operation = SF_DOT;
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   check(sf_plan_test(both, &done));               /* moves the reduction on */
   check(sf_plan_wait(both));
 
-  /* gram: one vector with several others, read once, in one message */
+  /* gram: dot products of one vector with several others, read once, in one message */
   const void* const others[2] = {d, x};
   const sf_array vector = {x, SF_F64, sizeof *x, 1, 0, {(uint64_t)n}, {sizeof *x}};
   sf_arrays arrays = sf_arrays_default();
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   call.arrays = &arrays;
   check(sf_reduce(&call, NULL, NULL, h, MPI_COMM_WORLD));
 
-  /* once: a product in one place needs no plan */
+  /* once: a product outside of loops needs no plan */
   call.arrays = NULL;
   call.operation = SF_NORM2;
   check(sf_reduce(&call, x, NULL, &length, MPI_COMM_WORLD));

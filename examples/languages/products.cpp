@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     std::vector<double> d(n), x(n), r(n, 1.0), p = r, q(n);
     for (std::size_t i = 0; i < n; ++i) d[i] = 1 + (begin + static_cast<int>(i)) % 1000;
 
-    // plan: agreed on once; a run sends the messages of one reduction and allocates nothing
+    // plan: the ranks agree on a plan once; a run sends the messages of one reduction and allocates nothing
     sf::Plan<double> dot(sf::dot, n, MPI_COMM_WORLD);  // {.method = sf::binned()} for less time
 
     // loop: conjugate gradients for a diagonal matrix, d x = 1
@@ -47,10 +47,10 @@ int main(int argc, char** argv) {
     both.test();                                             // moves the reduction on
     both.wait();
 
-    // gram: one vector with several others, read once, in one message
+    // gram: dot products of one vector with several others, read once, in one message
     const std::vector<double> h = sf::dots(x, {d, x}, MPI_COMM_WORLD);
 
-    // once: a product in one place needs no plan
+    // once: a product outside of loops needs no plan
     const double length = sf::norm2(x, MPI_COMM_WORLD);
 
     if (rank == 0) {

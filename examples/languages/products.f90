@@ -22,7 +22,7 @@ program products
   r = 1
   p = 1
 
-  ! plan: agreed on once, on arrays that stay; a run sends the messages of one reduction and allocates nothing
+  ! plan: the ranks agree once, on arrays that stay; a run sends the messages of one reduction and allocates nothing
   call sf_plan_dot(plan_rr, r, r, rr, MPI_COMM_WORLD)   ! options='method=binned' for less time
   call sf_plan_dot(plan_pq, p, q, pq, MPI_COMM_WORLD)
 
@@ -53,10 +53,10 @@ program products
   q(:) = d*p   ! changes neither x nor d
   call sf_wait(both)
 
-  ! gram: one vector with several others, the columns of an array, in one message
+  ! gram: dot products of one vector with several others, the columns of an array, in one message
   call sf_sum(reshape([d, x], [size(x), 2]), h, MPI_COMM_WORLD, keep=2, weight=x)
 
-  ! once: a product in one place needs no plan
+  ! once: a product outside of loops needs no plan
   length = sf_norm2(x, MPI_COMM_WORLD)
 
   if (rank == 0) then

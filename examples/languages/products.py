@@ -9,7 +9,7 @@ d = 1.0 + np.arange(total * comm.rank // comm.size, total * (comm.rank + 1) // c
 x, r, q = np.zeros_like(d), np.ones_like(d), np.empty_like(d)
 p = r.copy()
 
-# plan: agreed on once, on arrays that stay; a run sends the messages of one reduction
+# plan: the ranks agree once, on arrays that stay; a run sends the messages of one reduction
 plan_rr = sf.plan(comm).dot(r, r)  # method="binned" for less time
 plan_pq = sf.plan(comm).dot(p, q)
 
@@ -35,10 +35,10 @@ both.start()
 q[:] = d * p  # changes neither x nor d
 both.wait()
 
-# gram: one vector with several others, the rows of an array, in one message
+# gram: dot products of one vector with several others, the rows of an array, in one message
 h = sf.sum(np.array([d, x]), axis=1, weights=x, comm=comm)
 
-# once: a product in one place needs no plan
+# once: a product outside of loops needs no plan
 length = sf.norm(x, comm=comm)
 
 if comm.rank == 0:

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < N; ++i)
     if (i / 16 % ranks == rank) x[rows] = 1.0 / (i + 1), w[rows++] = 1 + i % 7;
 
-  /* sum: of all ranks' elements, correctly rounded */
+  /* sum: the sum of all ranks' elements, correctly rounded */
   sf_call call = sf_call_default(); /* a sum of doubles */
   call.method = SF_EXACT;
   call.rows = rows;
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   of_tree.require = SF_LAYOUT;
   if (sf_reduce(&of_tree, x, NULL, &tree, MPI_COMM_WORLD) != SF_OK) fprintf(stderr, "%s\n", sf_error_text());
 
-  /* save: every rank adds elements, and one writes the sum of all, which nothing has rounded */
+  /* save: every rank adds elements, and one rank writes the exact sum of all */
   char bytes[10000];
   uint64_t size = 0;
   sf_group* group = NULL;
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     fclose(file);
   }
 
-  /* load: one rank reads the file, the others begin with nothing; the sum is rounded here, once */
+  /* load: one rank reads the file, the others start empty; the sum is rounded once, here */
   sf_accumulator* whole = NULL;
   if (rank == 0) {
     FILE* file = fopen("half", "rb");

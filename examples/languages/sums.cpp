@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < n; ++i)
     if (i / 16 % ranks == rank) x.push_back(1.0 / (i + 1)), w.push_back(1 + i % 7);
 
-  // sum: of all ranks' elements, correctly rounded
+  // sum: the sum of all ranks' elements, correctly rounded
   const double total = sf::sum(x, comm);
 
   // check: both depend on the elements alone
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.what());  // problem (why), suggestion
   }
 
-  // save: every rank adds elements, and one writes the sum of all, which nothing has rounded
+  // save: every rank adds elements, and one rank writes the exact sum of all
   sf::Accumulator<double> half;
   for (std::size_t i = 0; i < x.size() / 2; ++i) half += x[i];
   sf::merge_ranks(half, comm);
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   if (rank == 0)
     std::ofstream("half", std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 
-  // load: one rank reads the file, the others begin with nothing; the sum is rounded here, once
+  // load: one rank reads the file, the others start empty; the sum is rounded once, here
   sf::Accumulator<double> whole;
   if (rank == 0) {
     std::ifstream file("half", std::ios::binary);

@@ -25,7 +25,7 @@ program sums
   x(:) = pack([(1/real(i, 8), i=1, n)], is_mine)
   w(:) = pack([(real(1 + mod(i, 7), 8), i=0, n - 1)], is_mine)
 
-  ! sum: of all ranks' elements, correctly rounded
+  ! sum: the sum of all ranks' elements, correctly rounded
   call sf_sum(x, total, MPI_COMM_WORLD)
 
   ! check: both depend on the elements alone
@@ -48,7 +48,7 @@ program sums
   call sf_sum(x, tree, MPI_COMM_WORLD, options='method=tree, require=layout', ierr=ierr)
   if (ierr /= SF_OK) write (error_unit, '(a)') sf_error_message()   ! problem (why), suggestion
 
-  ! save: every rank adds elements, and one writes the sum of all, which nothing has rounded
+  ! save: every rank adds elements, and one rank writes the exact sum of all
   call sf_add(half, x(:size(x)/2))
   call sf_merge_ranks(half, MPI_COMM_WORLD)
   call sf_write(half, bytes, length)
@@ -58,7 +58,7 @@ program sums
     close (unit)
   end if
 
-  ! load: one rank reads the file, the others begin with nothing; the sum is rounded here, once
+  ! load: one rank reads the file, the others start empty; the sum is rounded once, here
   if (rank == 0) then
     inquire (file='half', size=length)
     open (newunit=unit, file='half', access='stream', status='old')

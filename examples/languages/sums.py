@@ -12,7 +12,7 @@ i = np.arange(n)
 mine = i[i // 16 % comm.size == comm.rank]
 x, w = 1 / (mine + 1), 1.0 + mine % 7  # this rank's elements of 1, 1/2, ..., 1/1000, and their weights
 
-# sum: of all ranks' elements, correctly rounded
+# sum: the sum of all ranks' elements, correctly rounded
 total = sf.sum(x, comm=comm)
 
 # check: both depend on the elements alone
@@ -35,14 +35,14 @@ try:
 except sf.Error as error:
     print(error, file=sys.stderr)  # problem (why), suggestion
 
-# save: every rank adds elements, and one writes the sum of all, which nothing has rounded
+# save: every rank adds elements, and one rank writes the exact sum of all
 half = sf.Accumulator()
 half.add(x[: len(x) // 2])
 half.merge_ranks(comm)
 if comm.rank == 0:
     Path("half").write_bytes(half.to_bytes())
 
-# load: one rank reads the file, the others begin with nothing; the sum is rounded here, once
+# load: one rank reads the file, the others start empty; the sum is rounded once, here
 whole = sf.Accumulator.from_bytes(Path("half").read_bytes()) if comm.rank == 0 else sf.Accumulator()
 whole.add(x[len(x) // 2 :])
 whole.merge_ranks(comm)

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
-  /* team: of all threads of all ranks; each thread has elements of its own, and gets the sum of all */
+  /* team: all threads of all ranks are in one team; each adds its own elements, and gets the sum of all */
   sf_team* team = NULL;
   check(sf_team_create_over(MPI_COMM_WORLD, THREADS, &team));
 #pragma omp parallel num_threads(THREADS)

@@ -16,7 +16,7 @@ program threads_of_ranks
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! team: of all threads of all ranks; each thread has elements of its own, and gets the sum of all
+  ! team: all threads of all ranks are in one team; each adds its own elements, and gets the sum of all
   call sf_team_create(team, threads, MPI_COMM_WORLD)
   !$omp parallel num_threads(threads) private(t, group, x, total)
   t = omp_get_thread_num()

@@ -7,7 +7,7 @@ from mpi4py import MPI
 
 comm, threads = MPI.COMM_WORLD, 2
 
-# team: of all threads of all ranks; each thread has elements of its own, and gets the sum of all
+# team: all threads of all ranks are in one team; each adds its own elements, and gets the sum of all
 team = sf.Team(threads, comm)
 
 
