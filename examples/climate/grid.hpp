@@ -45,7 +45,7 @@ class Fields {
   double at(std::uint64_t field, std::uint64_t level, std::uint64_t row, std::uint64_t column) const {
     return values_[((field * levels_ + level) * rows_ + row) * columns_ + column];
   }
-  /// The block's own cells, where they stand, between those of the halo.
+  /// The block's own cells, in place, without the halo.
   sf::Array<double> own() const;
 
   /// Takes the halo from the neighbours; beyond the walls it stays as it is. Collective.

@@ -1,4 +1,4 @@
-// What one `mpirun` job does: so many steps of the ocean, from its beginning or from what another job saved.
+// One `mpirun` job: a number of steps of the ocean, from its beginning or from the saved state of another job.
 #pragma once
 
 #include "common/launch.hpp"

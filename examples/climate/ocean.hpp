@@ -25,9 +25,9 @@ class Ocean {
 
   /// Lets neighbouring cells mix. Collective.
   void mix();
-  /// What comes through the surface: a field of heat and one of water. NaN on land.
+  /// The fluxes through the surface: a field of heat and a field of water. NaN on land.
   void find(Fields& fluxes) const;
-  /// Takes up what came through the surface.
+  /// Adds the fluxes through the surface to the cells.
   void take(const Fields& fluxes);
 
   const Block& block() const { return block_; }

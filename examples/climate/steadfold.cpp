@@ -1,4 +1,4 @@
-// Sums over the globe by Steadfold: what to copy into a model of your own. See totals.hpp.
+// Sums over the globe with Steadfold, to copy into your own model. See totals.hpp.
 #include <steadfold/accumulator.hpp>
 #include <steadfold/mpi.hpp>
 
@@ -28,7 +28,7 @@ void add_to(Budget& budget, const Fields& fluxes, const Ocean& ocean) {
              {.keep = {0}, .where = ocean.mask(1), .weights = ocean.areas(1)});
 }
 
-/// What the ranks have added, together. Collective.
+/// The merged accumulator of all ranks. Collective.
 Budget of_all_ranks(Budget budget, MPI_Comm comm) {
   sf::merge_ranks(budget, comm);
   return budget;

@@ -20,7 +20,7 @@ struct Pair {
 };
 
 std::string table_head(const Pair& first);
-/// What differs from the `first` pair is marked, on a terminal by colour too.
+/// Values that differ from the `first` pair are marked, on a terminal also by colour.
 std::string table_row(const Pair& pair, const Pair& first);
 
 /// Whether all that Steadfold reduced has the same bits in all pairs.

@@ -1,4 +1,4 @@
-// What a run of the ocean is asked for.
+// The options of a run of the ocean.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,7 @@ class Fingerprint:
 
 
 def agree(comm, work):
-    """What `work()` returns; if it fails on some ranks, all raise the Refusal of the first of them, and none waits."""
+    """Returns the result of `work()`. If it fails on some ranks, all ranks raise the Refusal of the first of them."""
     result, refusal = None, None
     try:
         result = work()
@@ -100,7 +100,7 @@ def run_job(job, arguments):
 
 
 def _record_of(ranks, script, options):
-    """Starts a job, and reads what it prints."""
+    """Starts a job, and reads its output."""
     launcher = os.environ.get("STEADFOLD_MPIRUN") or shutil.which("mpirun")
     if launcher is None:
         raise Refusal("no mpirun on the path (--compare starts jobs with it), name it in STEADFOLD_MPIRUN")

@@ -6,7 +6,7 @@
 
 namespace example {
 
-/// What --json prints: one object, in the order in which it is read.
+/// The output of --json: one object, in the order of reading.
 using Record = nlohmann::ordered_json;
 
 /// How many processes the launcher that started this one started, from its environment; 1 without a launcher.

@@ -10,7 +10,7 @@
 namespace example {
 namespace {
 
-/// What every rank does.
+/// The work of every rank.
 int run(const Options& options, const Program& program, const std::string& complaint) {
   return run_on_ranks(complaint, program.advice, [&](const Ranks& ranks) {
     const Record record = program.job(ranks);

@@ -11,20 +11,20 @@
 
 namespace example {
 
-/// What every application can be asked for.
+/// The options of every application.
 struct Options {
   std::vector<int> rank_counts;  // to compare
   bool json = false, compare = false;
 };
 
-/// Declares --json, --compare and --ranks. Returns --compare, which says what it does in `what`.
+/// Declares --json, --compare and --ranks. Returns --compare, whose help is `what`.
 CLI::Option* declare(CLI::App& app, Options& options, const std::string& what);
 
 /// A range that a NaN is not in.
 CLI::Validator between(double low, double high);
 
 struct Program {
-  /// Checks what hangs together, once the options are read; a complaint, the same on all ranks, or nothing.
+  /// Checks combinations of options after reading them. Returns an error text, the same on all ranks, or nothing.
   std::function<std::string()> complete;
   std::string advice;  // where a job fails: "try fewer --points"
   /// One job. Collective; every rank gets the record.
@@ -34,7 +34,7 @@ struct Program {
   std::function<int()> compare;
 };
 
-/// Reads the command line and does what it asks for; returns the exit status.
+/// Reads the command line and runs the job; returns the exit status.
 int run_program(CLI::App& app, int argc, char** argv, const Options& options, const Program& program);
 
 }  // namespace example

@@ -1,4 +1,4 @@
-! What the programs in Fortran report: digests of values and of fields, and numbers as texts.
+! Output of the programs in Fortran: digests of values and of fields, and numbers as texts.
 module report
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -70,7 +70,7 @@ contains
     write (text, '(z16.16)') all
   end function
 
-  ! Its name and version: what stands before the first comma, or the end of the first line.
+  ! Its name and version: the text before the first comma, or before the end of the first line.
   function mpi_library() result(text)
     character(len=:), allocatable :: text
     character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: library

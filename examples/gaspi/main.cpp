@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t places = 255;  // the most that GASPI promises
 constexpr sf_gaspi_timeout timeout_ms = 1;
 
-/// What one rank adds to a place: numbers whose sum depends on the order in which plain addition takes them.
+/// The number that one rank adds to an element. Plain sums of these numbers depend on the order of addition.
 double summand(std::uint32_t place, int rank) {
   return std::ldexp(std::sin(place + 1.0), (place * 7 + static_cast<std::uint32_t>(rank) * 13) % 50) - 1e8;
 }

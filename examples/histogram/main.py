@@ -19,7 +19,7 @@ SEED = 1
 
 
 def labels_of(keys, comm):
-    """The keys of all ranks, sorted, and where those of this rank stand among them."""
+    """The sorted keys of all ranks, and the places of this rank's keys among them."""
     mine = sorted(set(keys.tolist()))
     known = sorted(set().union(*comm.allgather(mine)))
     if not known:

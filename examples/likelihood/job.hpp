@@ -1,4 +1,4 @@
-// What one `mpirun` job does: simulate, compute the per-site log-likelihoods, add them up in three ways, search a tree.
+// One `mpirun` job: simulates, computes the per-site log-likelihoods, adds them up in three ways, and searches a tree.
 #pragma once
 
 #include <cstdint>

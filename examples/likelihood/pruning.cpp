@@ -6,12 +6,12 @@
 namespace likelihood {
 namespace {
 
-/// For each nucleotide at a node, the probability of what is observed below it.
+/// For each nucleotide at a node, the probability of the observations below the node.
 using Conditionals = std::array<double, 4>;
 
 double decay(double length) { return std::exp(-4.0 / 3.0 * length); }
 
-/// One step of the pruning: the conditionals of `node` from those of two nodes below.
+/// One step of the pruning: computes the conditionals of `node` from those of its two children.
 struct Step {
   std::size_t node;
   std::array<std::size_t, 2> below;
@@ -31,7 +31,7 @@ void plan_below(const Tree& tree, int branch, int node, std::vector<Step>& steps
   steps.push_back(step);
 }
 
-/// The conditionals at the upper end of a branch from those at its lower end.
+/// Computes the conditionals at the upper end of a branch from those at its lower end.
 Conditionals propagate(const Conditionals& below, double decay) {
   const double total = (below[0] + below[1]) + (below[2] + below[3]);
   const double substituted = 0.25 * (1 - decay) * total;

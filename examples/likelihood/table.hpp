@@ -12,7 +12,7 @@ using example::Record;
 
 std::string table_head(const Record& record);
 
-/// One row; bits that differ from those in `first` are marked, on a terminal by colour too.
+/// One row. Bits that differ from those in `first` are marked, on a terminal also by colour.
 std::string table_row(const Record& record, const Record& first);
 
 std::string describe_search(const Record& record);

@@ -28,7 +28,7 @@ module model
   end type
 contains
 
-  ! Memory for this rank's tiles, and what does not change.
+  ! Memory for this rank's tiles, and the constant fields.
   subroutine prepare(self, map)
     class(ocean), intent(inout) :: self
     type(tiles), intent(in) :: map
@@ -115,7 +115,7 @@ contains
     self%steps = self%steps + 1
   end subroutine
 
-  ! What slopes, wind, drag and the earth do to the speeds of a tile. Faces of land stay closed.
+  ! Changes the speeds of a tile by slopes, wind, drag and the earth's rotation. Faces of land stay closed.
   pure subroutine drive(before, wet, dx, turn, drag, after)
     real(real64), intent(in) :: before(0:, 0:, :), dx(0:, 0:), turn(0:, 0:), drag
     logical, intent(in) :: wet(0:, 0:)
@@ -138,7 +138,7 @@ contains
     end do
   end subroutine
 
-  ! The levels of a tile change by what flows in and out.
+  ! Changes the levels of a tile by the flow in and out.
   pure subroutine flow(wet, dx, area, field)
     logical, intent(in) :: wet(0:, 0:)
     real(real64), intent(in) :: dx(0:, 0:), area(0:, 0:)

@@ -1,5 +1,5 @@
-! Sums in twice the digits: each is a pair of doubles, a value and what rounding took from it. Other distributions
-! give other bits less often than with plain sums, but they do. Source: Y. He and C. H. Q. Ding, "Using accurate
+! Sums with twice the digits. Each is a pair of doubles: a value and its rounding error. Another distribution gives
+! different bits less often than with plain sums, but it may. Source: Y. He and C. H. Q. Ding, "Using accurate
 ! arithmetics to improve numerical reproducibility and stability in parallel applications", 2001.
 module double_double
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr

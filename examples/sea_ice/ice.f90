@@ -33,7 +33,7 @@ module ice
     real(real64), allocatable :: zeta(:, :, :, :), eta(:, :, :, :) ! of corners: (4, tx + 1, ty + 1, tiles), in kg/s
     real(real64), allocatable :: drag(:)      ! of points, in kg/(m2 s)
     real(real64), allocatable :: diagonal(:)  ! of A
-    ! Work space: velocities with halos, and what each cell does to its corners.
+    ! Work space: velocities with halos, and the contributions of each cell to its corners.
     real(real64), allocatable :: u(:, :, :, :), force(:, :, :, :)
   contains
     procedure :: prepare, freeze, apply, right_hand_side, velocities
@@ -262,7 +262,7 @@ contains
     along_y(sw) = along_y(nw)
   end subroutine
 
-  ! What the stress in a cell does to its corners, east and then north, for each m2 of a cell.
+  ! The contributions of the stress in a cell to its corners, east and then north, per m2 of the cell.
   pure subroutine find_forces(s11, s22, s12, force)
     real(real64), intent(in) :: s11(4), s22(4), s12(4)
     real(real64), intent(out) :: force(8)
@@ -283,7 +283,7 @@ contains
     force(se) = (east - south)*(0.25_real64/side)
   end subroutine
 
-  ! Adds up what the four cells around each point do to it, in one order, wherever the cells are.
+  ! Adds the contributions of the four cells around each point in one order, wherever the cells are.
   subroutine gather(self, vector)
     class(sea_ice), intent(in) :: self
     real(real64), intent(out) :: vector(:)

@@ -28,7 +28,7 @@ module krylov
     procedure :: prepare, release
   end type
 
-  ! What a solve came to.
+  ! The result of a solve.
   type solution
     integer :: iterations = 0
     real(real64), allocatable :: residuals(:) ! of the iterations, the first before them
@@ -152,7 +152,7 @@ contains
     self%residual = norm
   end subroutine
 
-  ! Takes in column k, below which `norm` stands.
+  ! Adds column k, with `norm` below it.
   subroutine add(self, k, norm)
     class(rotations), intent(inout) :: self
     integer, intent(in) :: k

@@ -263,7 +263,7 @@ contains
     if (size(given%ways) == 0) wrong = 1
   end subroutine
 
-  ! Prints what is wrong, why, and the usage, and ends the program. All ranks call it, with the same texts.
+  ! Prints the error, the reason and the usage, and ends the program. All ranks call it with the same texts.
   subroutine refuse(problem, why)
     character(len=*), intent(in) :: problem, why
     if (rank == 0) write (error_unit, '(a)') 'example_sea_ice: '//problem//' ('//why//'), try: '//usage

@@ -18,7 +18,7 @@ module products
                                                  'double_double', 'exact', 'exact_each', 'exact_plan', 'binned', &
                                                  'binned_plan']
 
-  ! What was reduced so far.
+  ! The time and the number of reductions so far.
   type account
     real(real64) :: seconds = 0             ! that reductions took, with the loops over this rank's elements
     integer(int64), allocatable :: calls(:) ! calls(k): reductions of k products

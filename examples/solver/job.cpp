@@ -10,7 +10,7 @@ namespace {
 
 using example::Record;
 
-/// One kind of scalar products: what it found, and how long that took.
+/// One kind of scalar products: its result and its time.
 struct Contestant {
   Dot dot;
   example::Fingerprint& fingerprint;

@@ -1,4 +1,4 @@
-// What one `mpirun` job does: solve the problem with every kind of scalar products that was asked for.
+// One `mpirun` job: solves the problem with every requested kind of scalar products.
 #pragma once
 
 #include "common/launch.hpp"

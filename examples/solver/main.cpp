@@ -24,7 +24,7 @@ struct Arguments {
   example::Options options = {.rank_counts = {1, 2, 3, 4, 5}};
 };
 
-/// What is solved, and how.
+/// The problem, and the options of its solution.
 void declare_task(CLI::App& app, Arguments& arguments) {
   solver::Task& task = arguments.task;
   app.add_option("--points", arguments.points, "points inside the box along x, y and z, or one number for all three")
@@ -67,7 +67,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
-/// Checks what hangs together and completes the task. Returns a complaint, if there is one.
+/// Checks combinations of options and completes the task. Returns an error text, or nothing.
 std::string complete(Arguments& arguments) {
   solver::Task& task = arguments.task;
   const auto& points = arguments.points;

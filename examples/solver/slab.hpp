@@ -23,7 +23,7 @@ struct Slab {
 /// those do not fit.
 Slab deal(const Problem& problem, const std::vector<std::uint64_t>& counts, const example::Ranks& ranks);
 
-/// One value per point of a slab, and a plane below and above it, of zeros or of what the neighbours have there.
+/// One value per point of a slab, and a plane below and above it, with zeros or with the values of the neighbours.
 class Field {
  public:
   Field(const Problem& problem, const Slab& slab)

@@ -9,7 +9,7 @@
 namespace solver {
 namespace {
 
-/// What both forms have: the solution, the residual, and when to end.
+/// The common part of both forms: the solution, the residual, and the stopping test.
 struct Iteration {
   Iteration(const Stencil& stencil, const Field& source, const Goal& given, const Dots& kind)
       : matrix(stencil), goal(given), dots(kind), u(stencil.zeros()), r(source) {}

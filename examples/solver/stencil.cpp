@@ -15,7 +15,7 @@ struct Rows {
   const double *own, *south, *north, *below, *above;
 };
 
-/// Calls at(i, has_west, has_east) for every point of a row. What is beside it is known to the compiler.
+/// Calls at(i, has_west, has_east) for every point of a row. The compiler knows the two flags.
 template <class At>
 void along(std::uint64_t count, const At& at) {
   constexpr std::true_type yes;

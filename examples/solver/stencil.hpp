@@ -1,4 +1,4 @@
-// The matrix: the 7-point stencil of -div(k grad u), with what slabs must know of each other.
+// The matrix: the 7-point stencil of -div(k grad u), and the exchange between slabs.
 #pragma once
 
 #include <functional>

@@ -10,10 +10,10 @@ namespace solver {
 
 using example::Record;
 
-/// What was solved, and what each kind of scalar products made of it.
+/// The problem, and the result of each kind of scalar products.
 std::string describe(const Record& record);
 
-/// A table of several jobs; what differs from the `first` one is marked, on a terminal by colour too.
+/// A table of several jobs. Values that differ from the `first` job are marked, on a terminal also by colour.
 std::string table_head(const Record& record);
 std::string table_row(const Record& record, const Record& first);
 

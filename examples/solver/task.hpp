@@ -1,4 +1,4 @@
-// What a run of the solver is asked for.
+// The options of a run of the solver.
 #pragma once
 
 #include <array>

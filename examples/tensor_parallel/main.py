@@ -8,7 +8,7 @@ of the products. README.md explains it.
 
 import os
 
-# A matrix product by several threads has other bits: set before NumPy loads its library.
+# A matrix product with several threads has different bits. Set this before NumPy loads its library.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
     os.environ[name] = "1"
 

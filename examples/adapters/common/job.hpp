@@ -1,4 +1,4 @@
-// What one `mpirun` job does, and its record.
+// The work of one `mpirun` job, and its record.
 #pragma once
 
 #include "adapters/common/library.hpp"

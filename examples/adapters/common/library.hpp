@@ -14,7 +14,7 @@
 
 namespace adapters {
 
-/// What is solved, and how.
+/// The problem, and the options of its solution.
 struct Task {
   solver::Problem problem;                // that of example_solver, here with an assembled matrix
   std::string solver = "cg";              // or gmres
@@ -36,7 +36,7 @@ struct Row {
 Row row_of(const solver::Problem& problem, std::uint64_t index);
 double source_of(const solver::Problem& problem, std::uint64_t index);
 
-/// What a library's solver made of it.
+/// The result of a library's solver.
 struct Outcome {
   std::uint64_t iterations = 0;
   bool converged = false;

@@ -81,7 +81,7 @@ class System {
   HYPRE_IJVector f_ = nullptr, u_ = nullptr;
 };
 
-/// Notes what a solver's inner products come to, on their way: hypre keeps no history of GMRES.
+/// Records the results of a solver's inner products, because hypre keeps no history of GMRES.
 std::vector<double> noted;
 HYPRE_Real (*unnoted_product)(void*, void*) = nullptr;
 HYPRE_Real noted_product(void* x, void* y) {

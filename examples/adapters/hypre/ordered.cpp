@@ -56,7 +56,7 @@ Ordered* sorted_copy(hypre_ParCSRMatrix* matrix) {
   return copy;
 }
 
-/// Fills in x: the rank's own elements, and those of others that its rows need.
+/// Fills x with the rank's own elements, and with the elements of other ranks that its rows need.
 void exchange(Ordered& it, hypre_ParCSRMatrix* matrix, const hypre_Vector* own) {
   hypre_ParCSRCommPkg* package = hypre_ParCSRMatrixCommPkg(matrix);
   const double* values = hypre_VectorData(own);

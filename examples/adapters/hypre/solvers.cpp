@@ -29,7 +29,7 @@ HYPRE_Real binned_product(void* x, void* y) {
   return inner_product(static_cast<HYPRE_ParVector>(x), static_cast<HYPRE_ParVector>(y), Method::binned);
 }
 
-/// What both tables take.
+/// Entries of both tables.
 struct Functions {
   HYPRE_Real (*inner_product)(void*, void*);
   void* (*create)(void*, void*);

@@ -9,7 +9,7 @@
 
 namespace steadfold_hypre {
 
-/// What fixes the bits of inner products: correctly rounded, or pre-rounded in three bins, which takes less time.
+/// The method of inner products: correctly rounded, or pre-rounded in three bins, which takes less time.
 enum class Method { exact, binned };
 /// own: hypre's, whose bits depend on how rows are dealt to ranks.
 enum class Product { ordered, own };

@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, double>> reductions(Vec x, Vec y, VecType typ
   check(VecCopy(z.it, lost.it));
   check(VecAXPBY(lost.it, 0.2, 1, x));
   check(VecAXPY(lost.it, -1, z.it));
-  check(VecAXPBY(lost.it, -0.2, 1, x));  // now what was rounded off
+  check(VecAXPBY(lost.it, -0.2, 1, x));  // now the rounding error
   check(VecDuplicate(x, &typed.it));
   check(VecSetType(typed.it, type));  // anew
   check(VecCopy(x, typed.it));

@@ -15,7 +15,7 @@ static_assert(std::is_same_v<PetscScalar, double>, "this adapter is for a PETSc 
 
 namespace {
 
-constexpr const char* key = "steadfold_reductions";  // what vectors are composed with
+constexpr const char* key = "steadfold_reductions";  // the name of the object that vectors are composed with
 constexpr const char* type_name = "steadfold";
 
 /// What a vector and its duplicates share. Their ranks bind and run its plans in the same order, since they make and
