@@ -38,7 +38,7 @@ contains
     end do
   end function
 
-  ! Of every field the greatest exponent and the least, negated; behind these the number of summands.
+  ! The greatest exponent of every field and the negated least exponent, followed by the number of summands.
   subroutine find_extremes(fields, extremes)
     real(real64), intent(in) :: fields(:, :)
     integer, intent(out) :: extremes(:)

@@ -161,7 +161,7 @@ contains
     text = repeat(',', merge(1, 0, k < count))
   end function
 
-  ! Of every product of all of Steadfold's ways, or of the plain one.
+  ! The digest of all products of Steadfold's ways, or of the plain way.
   function digest_of_ways(of_steadfold) result(text)
     logical, intent(in) :: of_steadfold
     character(len=:), allocatable :: text
