@@ -21,7 +21,7 @@ import reference
 import schedules
 import search
 from links import Links
-from markdown import first_sentence, title_of, with_tabs
+from markdown import first_sentence, replace_tabs, tab_set, title_of
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGES = HOUSE / "build/site.pages"
@@ -143,7 +143,7 @@ def write_pages():
     for page, text in pages.items():
         (PAGES / page).parent.mkdir(parents=True, exist_ok=True)
         try:
-            (PAGES / page).write_text(with_tabs(page, text))
+            (PAGES / page).write_text(replace_tabs(page, text, tab_set))
         except ValueError as error:
             links.faults.append(str(error))
     if links.faults:

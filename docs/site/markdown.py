@@ -1,4 +1,4 @@
-"""What the other scripts here ask of Markdown."""
+"""What the other scripts here, and the tests of the pages, ask of Markdown."""
 
 import re
 
@@ -6,15 +6,19 @@ FENCE = re.compile(r"^(```+|~~~+)[^\n]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTAL
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
+LANGUAGES = ("C++", "Fortran", "Python", "C", "Shell")
+BEGIN_OF_TABS, END_OF_TABS = "<!-- tabs -->", "<!-- end of tabs -->"
+TAB = re.compile(rf"^\*\*({'|'.join(map(re.escape, LANGUAGES))})\*\*[ \t]*$", re.MULTILINE)
+
+
+def without_code(text):
+    """The text with spaces in place of fenced code, line by line, so that offsets stay."""
+    return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def spans_of_code(text):
     """Where code stands: fenced, or between backticks."""
-    spans = [found.span() for found in FENCE.finditer(text)]
-    masked = text
-    for begin, end in spans:
-        masked = masked[:begin] + " " * (end - begin) + masked[end:]
-    return spans + [found.span() for found in CODE_SPAN.finditer(masked)]
+    return [found.span() for found in (*FENCE.finditer(text), *CODE_SPAN.finditer(without_code(text)))]
 
 
 def replace_links(text, replacement):
@@ -28,21 +32,11 @@ def replace_links(text, replacement):
     return LINK.sub(replaced, text)
 
 
-LANGUAGES = ("C++", "Fortran", "Python", "C", "Shell")
-BEGIN_OF_TABS, END_OF_TABS = "<!-- tabs -->", "<!-- end of tabs -->"
-TAB = re.compile(rf"^\*\*({'|'.join(map(re.escape, LANGUAGES))})\*\*[ \t]*$", re.MULTILINE)
+def replace_tabs(name, text, made):
+    """The page with `made(tabs)` in place of every set of tabs; `tabs` maps each language of the set to its text.
 
-
-def without_code(text):
-    """The text with spaces in place of fenced code, line by line, so that offsets stay."""
-    return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-
-
-def with_tabs(name, text):
-    """The page with sets of tabs, as sphinx-design has them, in place of what stands between BEGIN_OF_TABS and END_OF_TABS.
-
-    There every line that is a language in bold begins a tab. Sets are in step: who chooses a language in one, sees it in all.
-    Raises ValueError, which names the page, if a set is not ended or has text without a language."""
+    A set stands between BEGIN_OF_TABS and END_OF_TABS. Every line there that is a language in bold begins a tab. Raises
+    ValueError, which names the page, if a set is malformed."""
     parts, at, seen = [], 0, without_code(text)
     for found in re.finditer(rf"^(?:{BEGIN_OF_TABS}|{END_OF_TABS})[ \t]*$", seen, re.MULTILINE):
         is_open, ends, place = len(parts) % 2 == 1, found[0].startswith(END_OF_TABS), f"{name}:{line_of(text, found.start())}"
@@ -50,26 +44,35 @@ def with_tabs(name, text):
             fault = "tabs within tabs (the set before is not ended)" if is_open else "an end without tabs (none begins before)"
             raise ValueError(f"{place}: {fault}, write pairs of {BEGIN_OF_TABS} and {END_OF_TABS}")
         part = text[at : found.start()]
-        parts.append(tab_set(f"{name}:{line_of(text, at)}", part, seen[at : found.start()]) if ends else part)
+        parts.append(made(tabs_of(f"{name}:{line_of(text, at)}", part)) if ends else part)
         at = found.end()
     if len(parts) % 2:
         raise ValueError(f"{name}:{line_of(text, at)}: tabs that are not ended, write {END_OF_TABS} after the last one")
     return "".join([*parts, text[at:]])
 
 
-def tab_set(place, text, seen):
-    """`seen` is the text without code; `place` is for messages."""
+def tabs_of(place, text):
+    """The tabs of one set: language -> text. `place` is for messages."""
+    seen = without_code(text)
     heads = [*TAB.finditer(seen)]
     if not heads or seen[: heads[0].start()].strip():
         raise ValueError(f"{place}: tabs without a language, begin each with a line such as **{LANGUAGES[0]}**")
     if re.search(r"^#+ ", seen, re.MULTILINE):
         raise ValueError(f"{place}: a heading within tabs (the page's contents cannot show it), put it before them")
-    lines = ["```````{tab-set}", ":sync-group: language", ""]
+    tabs = {}
     for head, end in zip(heads, [*(each.start() for each in heads[1:]), len(text)], strict=True):
         content = text[head.end() : end].strip("\n")
-        if not content.strip() or [each[1] for each in heads].count(head[1]) > 1:
+        if not content.strip() or head[1] in tabs:
             raise ValueError(f"{place}: the tab {head[1]} is empty or there twice, keep one with text")
-        lines += [f"``````{{tab-item}} {head[1]}", f":sync: {head[1]}", "", content, "", "``````", ""]
+        tabs[head[1]] = content
+    return tabs
+
+
+def tab_set(tabs):
+    """As sphinx-design has it. Sets are in step: who chooses a language in one, sees it in all."""
+    lines = ["```````{tab-set}", ":sync-group: language", ""]
+    for language, content in tabs.items():
+        lines += [f"``````{{tab-item}} {language}", f":sync: {language}", "", content, "", "``````", ""]
     return "\n".join([*lines, "```````"])
 
 

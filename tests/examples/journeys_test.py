@@ -53,7 +53,7 @@ class Journeys(unittest.TestCase):
         self.expect_links(pages)
         commands, files = [], []
         for name, text in pages.items():
-            commands += [(command, shown, name) for command, shown in commands_of(read_in(text, language))]
+            commands += [(command, shown, name) for command, shown in commands_of(read_in(name, text, language))]
             if name == README:
                 commands += [(line, ["..."], name) for line in installation(text)]
                 if language == "C++":

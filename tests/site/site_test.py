@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"
 sys.path[:0] = [str(ROOT / "tests/structure"), str(ROOT / "docs/site")]
 
-from markdown import BEGIN_OF_TABS, with_tabs, without_code  # noqa: E402
+from markdown import BEGIN_OF_TABS, replace_tabs, tab_set, without_code  # noqa: E402
 import contrast  # noqa: E402
 from reached import code, functions, public_names  # noqa: E402
 from reference import completed, with_links  # noqa: E402
@@ -337,7 +337,7 @@ class Tabs(unittest.TestCase):
             "before\n\n<!-- tabs -->\n**C++**\n\n```cpp\n**C**\n```\n**Fortran**\n\nwords, **not a tab**\n"
             "<!-- end of tabs -->\n\nafter\n\n```\n<!-- tabs -->\n```\n"
         )
-        made = with_tabs("page.md", text)
+        made = replace_tabs("page.md", text, tab_set)
         self.assertEqual(re.findall(r"^`+\{tab-item\} (.*)\n:sync: \1$", made, re.MULTILINE), ["C++", "Fortran"])
         self.assertLess(made.index("```cpp\n**C**\n```"), made.index("{tab-item} Fortran"))
         self.assertTrue(made.startswith("before\n\n") and made.endswith("\n\nafter\n\n```\n<!-- tabs -->\n```\n"))
@@ -354,7 +354,7 @@ class Tabs(unittest.TestCase):
             ("{}**C**\n\n## a\n<!-- end of tabs -->\n", "a heading within tabs"),
         ):
             with self.subTest(text=text), self.assertRaisesRegex(ValueError, why):
-                with_tabs("page.md", text.replace("{}", BEGIN_OF_TABS + "\n"))
+                replace_tabs("page.md", text.replace("{}", BEGIN_OF_TABS + "\n"), tab_set)
 
     def test_every_set_of_tabs_is_one_on_the_site(self):
         for path in SITE.rglob("*.md"):

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from textwrap import dedent
 
-from markdown import CODE_SPAN, FENCE, first_sentence
+from markdown import CODE_SPAN, first_sentence, without_code
 from tables import LANGUAGES
 
 HEADING = re.compile(r"^(##+) (.*)$", re.MULTILINE)
@@ -39,8 +39,7 @@ class Entry:
 
 def split(page, text):
     """What stands before the first entry, and the entries."""
-    masked = FENCE.sub(lambda code: " " * len(code[0]), text)
-    found = list(HEADING.finditer(masked))
+    found = list(HEADING.finditer(without_code(text)))
     ends = [each.start() for each in found[1:]] + [len(text)]
     entries = [Entry(page, text[each.start() : each.end()], text[each.end() : end]) for each, end in zip(found, ends)]
     return text[: found[0].start()] if found else text, entries

@@ -7,6 +7,7 @@ the project's after ./dev build, but keeps to itself what is written there."""
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -14,12 +15,14 @@ from typing import NamedTuple
 from . import ENVIRONMENT, MPIRUN
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "docs/site"))
+
+from markdown import replace_tabs  # noqa: E402
+
 BUILD = os.environ.get("STEADFOLD_BUILD")
 PYTHON = os.environ.get("STEADFOLD_PYTHON")  # with NumPy and mpi4py; unset: the Python package is not built
 WRAPPERS = {"mpicc": os.environ.get("STEADFOLD_MPICC"), "mpicxx": os.environ.get("STEADFOLD_MPICXX")}
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]*?) -->\n+)?^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-TABS = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- end of tabs -->$", re.MULTILINE | re.DOTALL)
-TAB = re.compile(r"^\*\*(C\+\+|Fortran|Python|C|Shell)\*\*\n", re.MULTILINE)
 MARK = "@@ command {} ended with {}"
 
 
@@ -51,14 +54,9 @@ def commands_of(text):
     return [command for reason, commands in blocks(text) if reason is None for command in commands]
 
 
-def read_in(text, language):
+def read_in(name, text, language):
     """The page as a reader of one language reads it: without the tabs of the others."""
-
-    def own_tab(tabs):
-        parts = TAB.split(tabs[1])
-        return dict(zip(parts[1::2], parts[2::2], strict=True)).get(language, "")
-
-    return TABS.sub(own_tab, text)
+    return replace_tabs(name, text, lambda tabs: tabs.get(language, ""))
 
 
 def fits(printed, shown):
