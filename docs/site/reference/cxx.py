@@ -62,7 +62,7 @@ def declaration_at(text, at):
         if text.startswith("//", i):
             i = text.index("\n", i)
             continue
-        depth += c in "([" and 1 or c in ")]" and -1
+        depth += (c in "([") - (c in ")]")
         if depth == 0 and c == ";":
             return text[at:i], None, i + 1
         if c == "{":
@@ -138,88 +138,97 @@ def name_of(code):
     return (found[1] if found else code.split()[-1]), "value"
 
 
-class Reader:
-    """Reads a header's entries: `public` those of users, `types` all classes by name."""
+@dataclass
+class Scope:
+    """Where declarations stand, a header's namespaces or a class, and the entries that it has so far."""
 
-    def __init__(self, text):
-        self.text, self.types = text, {}
-        self.public = self.scope(0, len(text), (), True)
+    is_public: bool
+    of: str = ""  # the class
+    namespaces: tuple = ()
+    entries: list = field(default_factory=list)
+    doc: str = ""  # the comment before the next declaration
+    has_gap: bool = False  # whether an empty line stands before it
 
-    def scope(self, begin, end, names, is_public, of=None):
-        entries, doc, at, open_ends, has_gap = [], "", begin, [], False
-        while at < end:
-            token = TOKEN.match(self.text, at)
-            kind = token.lastgroup
-            at = token.end()
-            if kind == "doc":
-                doc = "\n".join(re.sub(r"^\s*/// ?", "", line) for line in token[0].splitlines())
-            elif kind == "space" and token[0].count("\n") > 1:
-                doc, has_gap = "", True
-            elif kind == "note" and entries:
-                entries[-1].declarations[-1] = (token[0][4:].strip(), entries[-1].declarations[-1][1])
-            elif kind == "namespace":
-                open_ends.append(names)
-                names = (*names, *token[0].split()[1].split("::"))
-            elif kind == "end":
-                names = open_ends.pop() if open_ends else names
-            elif kind == "access":
-                is_public = token[0] == "public:"
-            elif kind == "code":
-                code, body, at = self.declaration(token.start())
-                self.note(entries, code, body, at, doc, names, is_public, has_gap, of)
-                doc, has_gap = "", False
-        return entries
+    @property
+    def is_shown(self):
+        return self.is_public and "detail" not in self.namespaces
 
-    def declaration(self, at):
-        code, body, end = declaration_at(self.text, at)
-        if body is not None and (TYPE.match(without_template(code)) or self.text[end : end + 1] == ";"):
-            end += self.text[end : end + 1] == ";"
-        return code, body, end
-
-    def note(self, entries, code, body, end, doc, names, is_public, has_gap, of):
-        bare = without_template(" ".join(code.split()))
-        if TYPE.match(bare) and body is None:  # only declared
-            return
-        is_class = TYPE.match(bare) and body is not None
-        if is_class:
-            name = TYPE.match(bare)[1]
-            head, _, bases = bare.partition(" : ")
-            members = []
-            if bare.startswith("enum"):
-                code = (
-                    code.rstrip()
-                    + " "
-                    + " ".join(re.sub(r"//[^\n]*", "", self.text[body : self.text.rindex("}", body, end) + 1]).split())
-                )
-            else:
-                members = self.scope(body + 1, self.text.rindex("}", body, end), (), bare.startswith("struct"), name)
-            found = Entry(
-                name,
-                "type",
-                [(doc, tidy(code).partition(" : ")[0] if not bare.startswith("enum") else tidy(code))],
-                members,
-                re.findall(r"public (?:detail::)?(\w+)", bases)
-                + (re.findall(r"(?<!\w)(?:detail::)?(\w+)", bases) if bare.startswith("struct") else []),
-            )
-            self.types[name] = found
-            if is_public and "detail" not in names:
-                entries.append(found)
-            return
-        if not is_public or "detail" in names or NOT_SHOWN.match(bare) or "operator Options" in bare:
+    def add(self, code, bare):
+        """Adds a function or value that users see: to the entry of its name, or to the one before it if it has no comment
+        of its own, or as a new entry."""
+        if not self.is_shown or NOT_SHOWN.match(bare) or "operator Options" in bare:
             return
         if OUT_OF_CLASS.search(bare) or FOR_OTHER_CLASSES.search(bare) or COPIES.match(bare):
             return
         shown = tidy(code)
         name, kind = name_of(shown)
-        alike = next((each for each in entries if each.kind == kind and name in each.name.split(", ")), None)
-        last = entries[-1] if entries else None
+        alike = next((each for each in self.entries if each.kind == kind and name in each.name.split(", ")), None)
+        last = self.entries[-1] if self.entries else None
         if alike:
-            alike.declarations.append((doc, shown))
-        elif last and last.kind == kind and not doc and not has_gap and of not in (name, last.name):
-            last.declarations.append((doc, shown))
+            alike.declarations.append((self.doc, shown))
+        elif last and last.kind == kind and not self.doc and not self.has_gap and self.of not in (name, last.name):
+            last.declarations.append((self.doc, shown))
             last.name += f", {name}"
         else:
-            entries.append(Entry(name, kind, [(doc, shown)]))
+            self.entries.append(Entry(name, kind, [(self.doc, shown)]))
+
+
+class Reader:
+    """Reads a header's entries: `public` those of users, `types` all classes by name."""
+
+    def __init__(self, text):
+        self.text, self.types = text, {}
+        self.public = self.entries(0, len(text), Scope(is_public=True))
+
+    def entries(self, begin, end, scope):
+        at, outer = begin, []
+        while at < end:
+            token = TOKEN.match(self.text, at)
+            kind, at = token.lastgroup, token.end()
+            if kind == "doc":
+                scope.doc = "\n".join(re.sub(r"^\s*/// ?", "", line) for line in token[0].splitlines())
+            elif kind == "space" and token[0].count("\n") > 1:
+                scope.doc, scope.has_gap = "", True
+            elif kind == "note" and scope.entries:
+                noted = scope.entries[-1].declarations
+                noted[-1] = (token[0][4:].strip(), noted[-1][1])
+            elif kind == "namespace":
+                outer.append(scope.namespaces)
+                scope.namespaces = (*scope.namespaces, *token[0].split()[1].split("::"))
+            elif kind == "end" and outer:
+                scope.namespaces = outer.pop()
+            elif kind == "access":
+                scope.is_public = token[0] == "public:"
+            elif kind == "code":
+                at = self.declaration(token.start(), scope)
+                scope.doc, scope.has_gap = "", False
+        return scope.entries
+
+    def declaration(self, at, scope):
+        """Reads the declaration that begins here. Returns where it ends."""
+        code, body, end = declaration_at(self.text, at)
+        bare = without_template(" ".join(code.split()))
+        if not TYPE.match(bare):
+            scope.add(code, bare)
+        elif body is not None:  # a definition
+            found = self.type_of(code, bare, (body, self.text.rindex("}", body, end)), scope.doc)
+            self.types[found.name] = found
+            if scope.is_shown:
+                scope.entries.append(found)
+        return end + (body is not None and self.text[end : end + 1] == ";")
+
+    def type_of(self, code, bare, braces, doc):
+        """The entry of a class or enumeration. `braces`: where its body begins and ends."""
+        name, (begin, end) = TYPE.match(bare)[1], braces
+        if bare.startswith("enum"):
+            values = re.sub(r"//[^\n]*", "", self.text[begin : end + 1])
+            return Entry(name, "type", [(doc, tidy(f"{code} {values}"))])
+        is_struct, after_colon = bare.startswith("struct"), bare.partition(" : ")[2]
+        bases = re.findall(r"public (?:detail::)?(\w+)", after_colon)
+        if is_struct:
+            bases += re.findall(r"(?<!\w)(?:detail::)?(\w+)", after_colon)
+        members = self.entries(begin + 1, end, Scope(is_struct, name))
+        return Entry(name, "type", [(doc, tidy(code).partition(" : ")[0])], members, bases)
 
 
 def without_template(code):
