@@ -65,7 +65,7 @@ def joined(lines):
 
 
 def procedures(lines):
-    """Functions and subroutines of these lines: (comment, name, lines); None as the name of a comment that stands apart."""
+    """The functions and subroutines among these lines, each as its comment, its name and its lines."""
     comment, at = [], 0
     while at < len(lines):
         line = lines[at].strip()
@@ -81,54 +81,62 @@ def procedures(lines):
 
 
 def read(text):
-    """Entries of the module, in the order of the source."""
+    """Entries of the module by name, in the order of the source."""
     lines = joined(text.splitlines())
     entries, comment, at = {}, [], 0
     while at < len(lines):
-        line = lines[at]
-        stripped = line.strip()
-        if stripped.startswith("!"):
-            comment.append(stripped[1:].strip())
-        elif re.match(r"(abstract )?interface\b", stripped):
-            end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end interface"))
-            generic = re.match(r"interface (\w+)", stripped)
-            words = paragraphs(comment)
-            for own, name, code in procedures(lines[at + 1 : end]):
-                entry = entries.setdefault(
-                    generic[1] if generic else name, Entry(generic[1] if generic else name, words if generic else own)
-                )
-                entry.codes.append(code)
-            if words and not generic:
-                entries[next(procedures(lines[at + 1 : end]))[1]].before = words
+        line = lines[at].strip()
+        if line.startswith("!"):
+            comment.append(line[1:].strip())
+        elif found := BLOCK.match(line):
+            end = next(i for i in range(at, len(lines)) if re.match(rf"\s*end {found['kind']}", lines[i]))
+            READERS[found["kind"]](entries, lines[at : end + 1], paragraphs(comment))
             comment, at = [], end
-        elif found := re.match(r"type(?:, bind\(c\))? :: (\w+)|type :: (\w+)", stripped.replace(", bind(c)", "")):
-            end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end type"))
-            name = found[1] or found[2]
-            entries[name] = Entry(
-                name,
-                paragraphs(comment),
-                [[line for line in lines[at : end + 1] if not re.search(r"private|:: (handle|state)\b", line)]],
-            )
-            comment, at = [], end
-        elif stripped.startswith("enum"):
-            end = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("end enum"))
-            names = re.findall(r"SF_\w+", " ".join(lines[at:end]))
-            for name in names:
-                entries[name] = Entry(", ".join(names), paragraphs(comment))
-            comment, at = [], end
-        elif found := re.match(r"(?:elemental |pure |impure |recursive )*(subroutine|function) (\w+)", stripped):
-            end = next(i for i in range(at, len(lines)) if re.match(rf"\s*end {found[1]}", lines[i]))
-            code = [line for line in lines[at:end] if re.search(r"::", line) or line is lines[at]]
-            arguments = re.findall(r"\w+", (re.search(r"\((.*?)\)", lines[at]) or [None, ""])[1]) + re.findall(
-                r"result\((\w+)\)", lines[at]
-            )
-            code = [line for line in code if line is lines[at] or set(re.findall(r"\w+", line.split("::")[1])) & set(arguments)]
-            entries.setdefault(found[2], Entry(found[2], paragraphs(comment))).codes.append([*code, f"end {found[1]}"])
-            comment, at = [], end
-        elif not stripped or stripped == "contains":
+        elif not line or line == "contains":
             comment = []
         at += 1
     return entries
+
+
+def read_interface(entries, lines, words):
+    generic = re.match(r"\s*interface (\w+)", lines[0])
+    found = list(procedures(lines[1:-1]))
+    for own, name, code in found:
+        entry = Entry(generic[1], words) if generic else Entry(name, own)
+        entries.setdefault(entry.name, entry).codes.append(code)
+    if words and not generic:
+        entries[found[0][1]].before = words
+
+
+def read_type(entries, lines, words):
+    name = lines[0].split()[-1]
+    entries[name] = Entry(name, words, [[line for line in lines if not re.search(r"private|:: (handle|state)\b", line)]])
+
+
+def read_enum(entries, lines, words):
+    names = re.findall(r"SF_\w+", " ".join(lines))
+    entries.update({name: Entry(", ".join(names), words) for name in names})
+
+
+def read_procedure(entries, lines, words):
+    """Keeps its first line and the declarations of its arguments and of its result."""
+    head = lines[0]
+    kind, name = re.search(r"(subroutine|function) (\w+)", head).groups()
+    arguments = re.findall(r"\w+", (re.search(r"\((.*?)\)", head) or ["", ""])[1]) + re.findall(r"result\((\w+)\)", head)
+    declarations = [line for line in lines[1:-1] if set(re.findall(r"\w+", line.partition("::")[2])) & set(arguments)]
+    entries.setdefault(name, Entry(name, words)).codes.append([head, *declarations, f"end {kind}"])
+
+
+BLOCK = re.compile(
+    r"(?:abstract |elemental |pure |impure |recursive )*(?P<kind>interface\b|type(?= ::)|enum\b|subroutine(?= )|function(?= ))"
+)
+READERS = {
+    "interface": read_interface,
+    "type": read_type,
+    "enum": read_enum,
+    "subroutine": read_procedure,
+    "function": read_procedure,
+}
 
 
 def paragraphs(comment):
