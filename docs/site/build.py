@@ -165,29 +165,9 @@ def environment():
 
 def build():
     shutil.rmtree(SITE, ignore_errors=True)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-b",
-            "html",
-            "-q",
-            "-W",
-            "--keep-going",
-            "-n",
-            "-j",
-            "auto",
-            "-c",
-            HOUSE / "docs/site",
-            "-d",
-            HOUSE / "build/site.doctrees",
-            PAGES,
-            SITE,
-        ],
-        env=environment(),
-    )
-    if done.returncode != 0:
+    options = ["-b", "html", "-q", "-W", "--keep-going", "-n", "-j", "auto"]
+    folders = ["-c", HOUSE / "docs/site", "-d", HOUSE / "build/site.doctrees", PAGES, SITE]
+    if subprocess.run([sys.executable, "-m", "sphinx", *options, *folders], env=environment()).returncode != 0:
         raise SystemExit("the site has faults (see above), mend the pages: each stands below build/site.pages as Sphinx saw it")
 
 

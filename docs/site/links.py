@@ -56,14 +56,8 @@ class Links:
             return below
         source = self.house / found
         if source.is_dir():
-            return next(
-                (
-                    page
-                    for page in (f"{found}.md", f"{found.removeprefix('docs/')}.md")
-                    if page in self.made or page in self.page_of.values()
-                ),
-                None,
-            )
+            pages = f"{found}.md", f"{found.removeprefix('docs/')}.md"
+            return next((page for page in pages if page in self.made or page in self.page_of.values()), None)
         if not source.is_file():
             return None
         if source.suffix in PICTURES:

@@ -95,41 +95,19 @@ def number(value):
 def cost(command, row):
     collective = "allreduce" if "allreduce" in row["collectives"] else row["collectives"][0]
     method = row["methods"][0]
+    options = {"method": method, "collective": collective, "schedule": row["name"]}
+    words = ["simulate", "--json", *(word for name, value in options.items() for word in (f"--{name}", value))]
     rows = []
     for width in WIDTHS:
         for ranks in RANKS:
-            text, why = answer(
-                command,
-                "simulate",
-                "--ranks",
-                ranks,
-                "--elements",
-                ranks,
-                "--width",
-                width,
-                "--method",
-                method,
-                "--collective",
-                collective,
-                "--schedule",
-                row["name"],
-                "--json",
-            )
+            text, why = answer(command, *words, "--ranks", ranks, "--elements", ranks, "--width", width)
             if text is None:
                 return f"The command cannot predict it: {why}."
             found = json.loads(text)
             if found["messages"] is None:
                 return "The command cannot count its messages: the MPI library alone knows which it sends."
-            rows.append(
-                [
-                    number(width),
-                    ranks,
-                    found["segments"],
-                    number(found["messages"]),
-                    number(found["rounds"]),
-                    number(found["bytes"]),
-                ]
-            )
+            counts = [number(found[name]) for name in ("messages", "rounds", "bytes")]
+            rows.append([number(width), ranks, found["segments"], *counts])
     head = ["doubles per rank", "ranks", "segments", "messages", "rounds", "bytes"]
     return COST.format(collective=collective, method=method, table=table(head, rows, "---:"))
 

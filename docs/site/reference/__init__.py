@@ -46,25 +46,17 @@ def command(release):
     """The page with the output of `steadfold --help` and of each subcommand's `--help`."""
 
     def help_of(*words):
-        return subprocess.run(
-            [str(release / "bin/steadfold"), *words, "--help"], capture_output=True, text=True, check=True
-        ).stdout
+        program = [str(release / "bin/steadfold"), *words, "--help"]
+        return subprocess.run(program, capture_output=True, text=True, check=True).stdout
 
     text = help_of()
     names = re.findall(r"^  (\w[\w-]*) ", text.partition("Subcommands:\n")[2].partition("\n\n")[0], re.MULTILINE)
-    parts = [f"## steadfold {name}\n\n{of_help(help_of(name))}" for name in names]
-    return (
-        "\n\n".join(
-            [
-                "# The command",
-                "This page has every option of `steadfold`. It is the output of `steadfold --help` and "
-                "`steadfold SUBCOMMAND --help`.",
-                of_help(text),
-                *parts,
-            ]
-        )
-        + "\n"
+    opening = (
+        "# The command\n\nThis page has every option of `steadfold`. It is the output of `steadfold --help` and "
+        "`steadfold SUBCOMMAND --help`."
     )
+    parts = [f"## steadfold {name}\n\n{of_help(help_of(name))}" for name in names]
+    return "\n\n".join([opening, of_help(text), *parts]) + "\n"
 
 
 def of_help(text):
@@ -85,76 +77,67 @@ def of_help(text):
     return "\n\n".join(parts)
 
 
+INTERFACES = (
+    (
+        cxx,
+        "C++ interface",
+        "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
+        "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [The calls by what you want](../calls.md) "
+        "come first.",
+    ),
+    (
+        c,
+        "C interface",
+        "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
+        "[The calls by what you want](../calls.md) come first.",
+    ),
+    (
+        fortran,
+        "Fortran interface",
+        "Every procedure and type of the module `steadfold`, by subject. [Steadfold from Fortran](../fortran.md) explains "
+        "them.",
+    ),
+    (
+        python,
+        "Python interface",
+        "Every function and class of the package, by subject. [Steadfold from Python](../python.md) explains them.",
+    ),
+)
+
+
 def pages(house, release):
-    made = {}
-    for name, title, words, module in (
-        (
-            "cxx",
-            "C++ interface",
-            "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
-            "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [The calls by what you want](../calls.md) "
-            "come first.",
-            cxx,
-        ),
-        (
-            "c",
-            "C interface",
-            "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
-            "[The calls by what you want](../calls.md) come first.",
-            c,
-        ),
-        (
-            "fortran",
-            "Fortran interface",
-            "Every procedure and type of the module `steadfold`, by subject. [Steadfold from "
-            "Fortran](../fortran.md) explains them.",
-            fortran,
-        ),
-        (
-            "python",
-            "Python interface",
-            "Every function and class of the package, by subject. [Steadfold from Python](../python.md) explains them.",
-            python,
-        ),
-    ):
-        below = completed(house, name, {page: with_pages(text) for page, text in module.pages(house, release).items()})
-        made[f"reference/{name}.md"] = overview(title, words, below)
-        made |= below
-    made["reference/command.md"] = command(release)
+    made = {"reference/command.md": command(release)}
+    for module, title, words in INTERFACES:
+        language = module.__name__.rpartition(".")[2]
+        found = {page: with_pages(text) for page, text in module.pages(house, release).items()}
+        below = completed(house, language, found)
+        made |= {f"reference/{language}.md": overview(title, words, below), **below}
     return made
 
 
 def pages_of_examples(house):
-    """A page that lists the examples, and one for each that has no README: with its sources, if they are short."""
+    """A page that lists the examples, and one with the sources of each example that has no README."""
     made, rows = {}, []
-    for folder in sorted(
-        (path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"),
-        key=lambda path: (path.name != "first", path.name),
-    ):
-        name, readme = folder.name, folder / "README.md"
-        if readme.exists():
-            text = readme.read_text()
-        else:
-            files = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".cpp", ".f90", ".py"))
-            what = (
-                "The first programs: at most 30 lines each. The first line says how each is compiled or started, and each "
-                "prints what its bits should be."
-                if name == "first"
-                else f"One program in {files[0].name}."
-            )
-            text = f"# {'First programs' if name == 'first' else name}\n\n{what}\n"
-            for path in files:
-                text += f"\n## {path.name}\n\n{quoted(house, path.relative_to(house))}\n"
-            made[f"examples/{name}.md"] = text
-        rows.append(
-            [
-                f"[{title_of(text)}](../examples/{name})" if readme.exists() else f"[{title_of(text)}](examples/{name}.md)",
-                first_sentence(text),
-            ]
+    folders = [path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"]
+    for folder in sorted(folders, key=lambda path: (path.name != "first", path.name)):
+        readme = folder / "README.md"
+        text = readme.read_text() if readme.exists() else page_of_example(house, folder)
+        if not readme.exists():
+            made[f"examples/{folder.name}.md"] = text
+        place = f"../examples/{folder.name}" if readme.exists() else f"examples/{folder.name}.md"
+        rows.append([f"[{title_of(text)}]({place})", first_sentence(text)])
+    opening = "# Examples\n\nPrograms to read and to run; `./dev build` makes them.\n\n"
+    return {**made, "examples.md": f"{opening}{table(['program', 'what it shows'], rows)}\n"}
+
+
+def page_of_example(house, folder):
+    files = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".cpp", ".f90", ".py"))
+    title, words = folder.name, f"One program in {files[0].name}."
+    if folder.name == "first":
+        title = "First programs"
+        words = (
+            "The first programs: at most 30 lines each. The first line says how each is compiled or started, and each "
+            "prints what its bits should be."
         )
-    made["examples.md"] = (
-        "# Examples\n\nPrograms to read and to run; `./dev build` makes them.\n\n"
-        + table(["program", "what it shows"], rows)
-        + "\n"
-    )
-    return made
+    sources = [f"## {path.name}\n\n{quoted(house, path.relative_to(house))}" for path in files]
+    return "\n\n".join([f"# {title}", words, *sources]) + "\n"

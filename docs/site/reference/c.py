@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from markdown import broken, table
+from markdown import broken, escaped, table
 from tables import enumerations, operations
 
 from .operations import facts
@@ -30,7 +30,7 @@ def words(text):
     parts = re.split(r"(`[^`]+`)", text)
     for i in range(0, len(parts), 2):
         pieces = re.split(r"(\b(?:\w*_\w+|\w+\.h\b)(?:\.\w+|\(\))*|\b\w+\[\w+\])", parts[i])
-        pieces[::2] = [re.sub(r"([*_<\[\]|])", r"\\\1", piece) for piece in pieces[::2]]
+        pieces[::2] = map(escaped, pieces[::2])
         pieces[1::2] = [f"`{piece}`" for piece in pieces[1::2]]
         parts[i] = "".join(pieces)
     return "".join(parts)
