@@ -100,6 +100,15 @@ def escaped(words):
     return re.sub(r"([*_<\[\]|])", r"\\\1", words)
 
 
+def with_code(words, names):
+    """Words that are no Markdown, in which what `names` finds, and what stands between backticks, is code."""
+    parts, at = [], 0
+    for found in re.finditer(rf"`[^`]+`|{names}", words):
+        parts += [escaped(words[at : found.start()]), f"`{found[0].strip('`')}`"]
+        at = found.end()
+    return "".join([*parts, escaped(words[at:])])
+
+
 def broken(code, width=88):
     """Long declarations, one parameter after the other on lines that fit."""
     lines = []

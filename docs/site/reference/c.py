@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from markdown import broken, escaped, table
+from markdown import broken, table, with_code
 from tables import enumerations, operations
 
 from .operations import facts
@@ -26,14 +26,7 @@ def prose(comment):
 
 
 def words(text):
-    """Names and code between backticks; all else as plain text."""
-    parts = re.split(r"(`[^`]+`)", text)
-    for i in range(0, len(parts), 2):
-        pieces = re.split(r"(\b(?:\w*_\w+|\w+\.h\b)(?:\.\w+|\(\))*|\b\w+\[\w+\])", parts[i])
-        pieces[::2] = map(escaped, pieces[::2])
-        pieces[1::2] = [f"`{piece}`" for piece in pieces[1::2]]
-        parts[i] = "".join(pieces)
-    return "".join(parts)
+    return with_code(text, r"\b(?:\w*_\w+|\w+\.h\b)(?:\.\w+|\(\))*|\b\w+\[\w+\]")
 
 
 def declaration(item):

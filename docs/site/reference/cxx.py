@@ -4,7 +4,7 @@ formats them; what only compilers need (conditions on template parameters, types
 import re
 from dataclasses import dataclass, field
 
-from markdown import broken, escaped
+from markdown import broken, with_code
 from tables import operations
 
 from .operations import facts
@@ -237,19 +237,14 @@ def without_template(code):
     return re.sub(r"^(?:inline|constexpr) (?=struct|class)", "", code)
 
 
-NAMES = re.compile(
-    r"`[^`]+`|(?:\w+(?:<[\w:<> ]+>)?::)+\w+(?:<[\w:<> ]+>)?(?:\([^()]*\))?|\b\w+<\w+>|\b\w+\[\w+\]"
+NAMES = (
+    r"(?:\w+(?:<[\w:<> ]+>)?::)+\w+(?:<[\w:<> ]+>)?(?:\([^()]*\))?|\b\w+<\w+>|\b\w+\[\w+\]"
     r"|\b\w*_\w+(?:\.hpp|\.h)?(?:\(\))?|\b\w+\.(?:hpp|h)\b|\b\w+\(\)"
 )
 
 
 def prose(text):
-    """Words of a comment; names become code."""
-    parts, at = [], 0
-    for found in NAMES.finditer(text):
-        parts += [escaped(text[at : found.start()]), f"`{found[0].strip('`')}`"]
-        at = found.end()
-    return "".join([*parts, escaped(text[at:])])
+    return with_code(text, NAMES)
 
 
 def documented(text):

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from markdown import escaped, table
+from markdown import table, with_code
 
 from .operations import facts, made_by
 
@@ -144,10 +144,7 @@ def paragraphs(comment):
 
 
 def marked(words):
-    parts = re.split(r"(`[^`]+`|type\(\w+\)|\b\w*_\w+\b(?:\.h|\(\))?)", words)
-    parts[::2] = [escaped(part) for part in parts[::2]]
-    parts[1::2] = [part if part.startswith("`") else f"`{part}`" for part in parts[1::2]]
-    return "".join(parts)
+    return with_code(words, r"type\(\w+\)|\b\w*_\w+\b(?:\.h|\(\))?")
 
 
 def shown(entry, described, operation):
