@@ -40,20 +40,6 @@ class Pages(unittest.TestCase):
         for typed in type_commands(page.name, commands):
             expect_as_shown(page.name, typed)
 
-    def test_programs_are_quoted_as_they_are(self):
-        """Code that begins with the name of an example has its very lines, in their order, between lines of dots."""
-        count = 0
-        for page in PAGES:
-            for name, text in re.findall(
-                r"^```\w+\n(?://|#|!) (examples/\S+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
-            ):
-                source, at = (ROOT / name).read_text(), 0
-                for part in re.split(r"^\s*(?://|#|!) \.\.\.\n", text, flags=re.MULTILINE):
-                    self.assertIn(part, source[at:], f"{page.name}: {name} has other lines")
-                    at = source.index(part, at) + len(part)
-                    count += 1
-        self.assertGreaterEqual(count, 10)
-
     def test_what_a_shell_runs_is_marked(self):
         """Blocks of commands are `console`, so that they run here, or say that they set up the reader's own shell."""
         for page in PAGES[1:]:
