@@ -8,13 +8,12 @@ import json
 import math
 import re
 import shutil
-import struct
 import tempfile
 import unittest
 from fractions import Fraction
 from pathlib import Path
 
-from support import Example, run
+from support import Example, bits_of, run
 
 EXAMPLE = Example("example_climate")
 PROGRAM, run_ranks = EXAMPLE.program, EXAMPLE.run_ranks
@@ -119,10 +118,6 @@ class Ocean:
         return total / self.areas(level)
 
 
-def to_bits(value):
-    return f"{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-
-
 def bits_at_the_end(record):
     """All that depends on the last state and on the budget."""
     means = [mean["bits"] for name in ("temperature", "salinity") for mean in record[name]]
@@ -135,8 +130,8 @@ class Bits(unittest.TestCase):
         self.assertGreater(len(ocean.area), sum(cell[0] == 0 for cell in ocean.wet))  # there is land
         for _ in range(STEPS):
             ocean.step()
-        expected = [to_bits(ocean.mean(number, level)) for number in (0, 1) for level in range(LEVELS)]
-        expected += [to_bits(float(kept)) for kept in ocean.kept]
+        expected = [bits_of(ocean.mean(number, level)) for number in (0, 1) for level in range(LEVELS)]
+        expected += [bits_of(float(kept)) for kept in ocean.kept]
         self.assertEqual(bits_at_the_end(record_of(1, "--steps", STEPS)), expected)
 
     def test_steadfold_has_the_same_bits_on_every_rank_count(self):

@@ -5,13 +5,13 @@ import csv
 import itertools
 import os
 import re
-import struct
 import sys
 import tempfile
 import unittest
 from fractions import Fraction
 from pathlib import Path
 
+from support import bits_of
 from support.python_programs import EXAMPLES, IS_MPICH, Program
 
 sys.path[:0] = [str(EXAMPLES / "common"), str(EXAMPLES / "histogram")]
@@ -24,17 +24,13 @@ PROGRAM = Program("histogram")
 job, record_of = PROGRAM.job, PROGRAM.record_of
 
 
-def bits(value):
-    return struct.pack(">d", value).hex().upper()
-
-
 def exact_sums(path, times=None):
     """Correctly rounded: quotients of integers are."""
     sums = collections.defaultdict(Fraction)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
             sums[row["shop"]] += Fraction(float(row["amount"])) * (Fraction(float(row[times])) if times else 1)
-    return {key: bits(float(value)) for key, value in sums.items()}
+    return {key: bits_of(float(value)) for key, value in sums.items()}
 
 
 def has_pyarrow():
@@ -111,8 +107,8 @@ class Files(unittest.TestCase):
     def test_fewer_lines_than_ranks(self):
         path = self.file("shop,amount\na,1e16\na,1\nb,-0.0\nc,inf\nc,-inf\n")
         record = record_of(5, path)
-        self.assertEqual(record["bits_steadfold"]["a"], bits(1e16))
-        self.assertEqual(record["bits_steadfold"]["b"], bits(-0.0))
+        self.assertEqual(record["bits_steadfold"]["a"], bits_of(1e16))
+        self.assertEqual(record["bits_steadfold"]["b"], bits_of(-0.0))
         self.assertEqual(record["sums_steadfold"], {"a": 1e16, "b": -0.0, "c": None})
 
     def test_data_errors_say_what_and_why(self):

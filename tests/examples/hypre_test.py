@@ -3,7 +3,8 @@
 import unittest
 
 from support import run
-from support.adapters import SIZE, Adapter, Cases, dot, to_bits
+from support import bits_of
+from support.adapters import SIZE, Adapter, Cases, dot
 
 ADAPTER = Adapter("example_hypre")
 
@@ -18,7 +19,7 @@ class Hypre(Cases, unittest.TestCase):
     def test_the_inner_product_is_correctly_rounded(self):
         f, u = self.vectors("exact")
         for ranks in (1, 3):
-            self.assertEqual(self.dots_of(ranks)["exact"]["reductions"], {"dot": to_bits(dot(f, u))})
+            self.assertEqual(self.dots_of(ranks)["exact"]["reductions"], {"dot": bits_of(dot(f, u))})
 
     # The command line is that of example_petsc, too.
 

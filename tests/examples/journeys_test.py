@@ -6,14 +6,13 @@ import math
 import os
 import re
 import shutil
-import struct
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import MPIRUN
+from support import MPIRUN, bits, bits_of
 from support.pages import BUILD, PYTHON, ROOT, commands_of, expect_as_shown, read_in, type_commands
 
 README = "README.md"
@@ -22,15 +21,10 @@ JOURNEYS = {
     "C++": (README, "docs/start.md", "docs/tutorials/solvers.md", "docs/questions.md", "docs/how_to/restart.md"),
     "Python": (README, "docs/start.md", "docs/python.md", "docs/questions.md", "docs/how_to/element_order.md"),
 }
-SUM = struct.pack(">d", math.fsum(1 / i for i in range(1, 1001))).hex().upper()  # of 1, 1/2, ..., 1/1000
+SUM = bits_of(math.fsum(1 / i for i in range(1, 1001)))  # of 1, 1/2, ..., 1/1000
 DIGEST = re.compile(r"^digest +([0-9A-F]{16})$")
 SAID = re.compile(r"^sum (\S+) \(should be \S+\)$|^(0x1\.\w+p[+-]\d+)(?: 0x1\.\w+p[+-]\d+)*$")
 LINK = re.compile(r"\]\(([^)#:]+)")
-
-
-def bits(text):
-    """Of a number as a program prints it: 16 digits, or C's %a."""
-    return struct.pack(">d", float.fromhex(text)).hex().upper() if "x" in text else text
 
 
 def first_program(readme):

@@ -6,7 +6,6 @@ A language whose compiler or package is not here is left out, and the test says 
 import math
 import os
 import shutil
-import struct
 import sys
 import tempfile
 import unittest
@@ -16,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import MPIRUN, run
+from support import MPIRUN, bits, bits_of, run
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples/languages"
@@ -47,11 +46,6 @@ def command(source, program):
     return [wrapper("mpifort"), *flags, module, source, "-o", program, descriptors, *LIBRARIES, "-lstdc++"]
 
 
-def bits(text):
-    """Of a number as the languages print it: as hexadecimal digits of the number, or of its bits."""
-    return text if "x" not in text else struct.pack(">d", float.fromhex(text)).hex().upper()
-
-
 def printed(source, room):
     """What a program prints, by its names: bits. None if it cannot run here."""
     folder = Path(room) / source.name
@@ -72,10 +66,6 @@ def printed(source, room):
         raise AssertionError(f"{source.name} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     rows = [line.rpartition(" ") for line in done.stdout.splitlines()]
     return {name: bits(number) for name, _, number in rows}, done.stderr
-
-
-def of_double(value):
-    return struct.pack(">d", value).hex().upper()
 
 
 class Languages(unittest.TestCase):
@@ -103,11 +93,11 @@ class Languages(unittest.TestCase):
 
     def test_sums_are_right(self):
         x, w = [1 / (i + 1) for i in range(1000)], [1 + i % 7 for i in range(1000)]
-        due = of_double(math.fsum(x))
+        due = bits_of(math.fsum(x))
         values = next(iter(self.of("sums").values()))[0]
         for name in ("sum", "check", "threads", "kept"):
             self.assertEqual(values[name], due, name)
-        self.assertEqual(values["weights"], of_double(float(sum(Fraction(a) * b for a, b in zip(x, w)))))
+        self.assertEqual(values["weights"], bits_of(float(sum(Fraction(a) * b for a, b in zip(x, w)))))
         self.assertNotEqual(values["order"], due, "the tree's bits are its own on these elements")
         self.assertEqual(next(iter(self.of("team").values()))[0]["sum"], due)
 
@@ -120,13 +110,13 @@ class Languages(unittest.TestCase):
             for i, j, area in cells:
                 of_basin[(i + j) % 4] += Fraction(1 / (1 + i + 12 * (j + 8 * k))) * area
             for basin in (1, 2, 3):
-                self.assertEqual(values[f"basin {basin} level {k + 1}"], of_double(float(of_basin[basin])))
-            self.assertEqual(values[f"level {k + 1}"], of_double(float(sum(of_basin[1:]))))
+                self.assertEqual(values[f"basin {basin} level {k + 1}"], bits_of(float(of_basin[basin])))
+            self.assertEqual(values[f"level {k + 1}"], bits_of(float(sum(of_basin[1:]))))
             whole += sum(of_basin[1:])
             if k == 0:
                 wet = sum(area for i, j, area in cells if (i + j) % 4)
-                self.assertEqual(values["mean"], of_double(float(sum(of_basin[1:]) / wet)))
-        self.assertEqual(values["budget"], of_double(float(whole)))
+                self.assertEqual(values["mean"], bits_of(float(sum(of_basin[1:]) / wet)))
+        self.assertEqual(values["budget"], bits_of(float(whole)))
 
     def test_every_rank_gets_the_error(self):
         for name, (_, errors) in self.of("sums").items():

@@ -6,16 +6,12 @@ import struct
 import unittest
 from pathlib import Path
 
-from support import Example, run
+from support import Example, bits_of, run
 
 EXAMPLE = Example("example_likelihood")
 PROGRAM, run_ranks = EXAMPLE.program, EXAMPLE.run_ranks
 RANKS = (1, 3, 5)
 SIZE = ("--sites", "40001", "--search-sites", "2003")  # no rank count divides them
-
-
-def bits_of(value):
-    return struct.pack(">d", value).hex().upper()
 
 
 def setUpModule():

@@ -5,7 +5,8 @@ import os
 import unittest
 from fractions import Fraction
 
-from support.adapters import METHODS, RANKS, SIZE, Adapter, Cases, dot, root, to_bits
+from support import bits_of
+from support.adapters import METHODS, RANKS, SIZE, Adapter, Cases, dot, root
 
 ADAPTER = Adapter("example_petsc")
 
@@ -36,7 +37,7 @@ class Petsc(Cases, unittest.TestCase):
         }  # fmt: skip
         for ranks in (1, 3):
             found = self.dots_of(ranks)["exact"]["reductions"]
-            self.assertEqual(found, {name: to_bits(value) for name, value in expected.items()}, f"{ranks} ranks")
+            self.assertEqual(found, {name: bits_of(value) for name, value in expected.items()}, f"{ranks} ranks")
 
     def test_control_every_plain_reduction_changes_with_ranks(self):
         """But the greatest value, and what begins changes as what doesn't."""

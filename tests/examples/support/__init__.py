@@ -3,6 +3,7 @@ directory of the programs."""
 
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -18,6 +19,16 @@ ENVIRONMENT.update(
     OMPI_MCA_hwloc_base_binding_policy="none",
     OMPI_MCA_mpi_yield_when_idle="1",
 )
+
+
+def bits_of(value):
+    """Of a double, as hexadecimal digits."""
+    return struct.pack(">d", value).hex().upper()
+
+
+def bits(text):
+    """Of a double as a program prints it: with C's %a, or by its bits."""
+    return bits_of(float.fromhex(text)) if "x" in text else text
 
 
 def run(*words, **environment):

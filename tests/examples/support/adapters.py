@@ -38,10 +38,6 @@ class Adapter(Example):
         return json.loads(done.stdout)  # fails unless there is one object and nothing else
 
 
-def to_bits(value):
-    return struct.pack(">d", value).hex().upper()
-
-
 def from_bits(text):
     return struct.unpack(">d", bytes.fromhex(text))[0]
 

@@ -1,5 +1,5 @@
 """What the tests of the examples in Python share: jobs of the Python that runs the test, under the launcher that
-STEADFOLD_MPIRUN names (mpirun.openmpi)."""
+STEADFOLD_MPIRUN names."""
 
 import functools
 import json
@@ -8,8 +8,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-os.environ.setdefault("STEADFOLD_MPIRUN", "mpirun.openmpi")
 
 from support import MPIRUN, run
 
