@@ -1,5 +1,5 @@
-// The calls of a group, from their handshake to their end.
-// Rank order and cost: those of the call.
+// How a group carries out its calls, from the handshake to the end.
+// Rank order and cost: as the call.
 #include <cstring>
 
 #include "session/group.hpp"
@@ -14,7 +14,7 @@ using execution::no_way;
 
 namespace {
 
-/// What ranks compare in the handshake of a call that is no reduction.
+/// The digest that ranks compare in the handshake of a call that is no reduction.
 constexpr std::uint64_t digest_of(Asked asked) noexcept {
   return 0x9E3779B97F4A7C15u * (static_cast<std::uint64_t>(asked) + 1);
 }
@@ -39,7 +39,7 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   while (!place.meeting.advance()) {
     if (is_alone) continue;
     co_await GiveWay{};
-    if (is_users) own.shape->op = call.user;  // other calls of this shape have contexts of their own
+    if (is_users) own.shape->op = call.user;  // other calls of this shape have different contexts
   }
 
   const auto outcome = place.meeting.outcome();
@@ -56,8 +56,8 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   }
   if (place.handshake.operator_failed() || (is_finished && status == Status::operator_failed))
     own.failure = agreement::operator_failure();
-  // All that can differ between ranks by now is that an operator failed in a merge whose outcome went no further; where
-  // all go by a plan, nobody merged.
+  // At this point ranks can differ only if an operator failed in a merge whose outcome did not reach all ranks. If all
+  // ranks run a plan, no rank has merged.
   const bool may_differ = status <= Status::operator_failed && (ways == no_way || (ways & in_the_handshake) != 0);
   if (own.shape && own.description.may_fail && may_differ) {
     co_await turn_of(flow, started);
@@ -94,7 +94,7 @@ Task<> Group::run_plan(Flow& flow, StartedCall& started, const Contribution& own
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
-/// The handshake of a call that is no reduction: whether all ranks make it, and bring the same digest.
+/// The handshake of a call that is no reduction. It finds out whether all ranks make this call, with the same digest.
 Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
   if (!is_set_up_) co_await set_up_before(flow, started);
   HandshakePlace& place = place_of(started);
@@ -107,7 +107,8 @@ Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
   co_return place.meeting.status();
 }
 
-/// The calls described, if they can be made. A bundle's calls share their messages: one root, one schedule.
+/// The descriptions of the calls; throws if the calls cannot be bound. The calls of a bundle share their messages, so
+/// they have one root and one schedule.
 std::vector<Description> Group::usable(std::span<const Call> calls) const {
   if (calls.empty())
     throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add one before it is bound");
@@ -125,14 +126,15 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
       throw Failure(Status::invalid_argument, where + "0 columns (a bundle's calls have some), leave the call out");
     if (calls.size() > 1 && calls[i].collective == Collective::reduce_scatter)
       throw Failure(Status::unsupported,
-                    where + "reduce_scatter (a bundle's calls are not cut into blocks), bind it apart");
+                    where + "reduce_scatter (a bundle cannot divide results among ranks), bind this call by itself");
     if (agreement::asked_name(calls[i].collective) != agreement::asked_name(calls[0].collective))
-      throw Failure(Status::invalid_argument,
-                    where + "another collective than that of the first call (a bundle has one), bind it apart");
+      throw Failure(Status::invalid_argument, where +
+                                                  "another collective than that of the first call (all calls of a "
+                                                  "bundle have one collective), bind this call by itself");
     if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
-      throw Failure(
-          Status::invalid_argument,
-          where + "another root or schedule than that of the first call (a bundle has one of each), make them equal");
+      throw Failure(Status::invalid_argument, where +
+                                                  "another root or schedule than that of the first call (all calls of "
+                                                  "a bundle share both), make them equal");
   }
   return descriptions;
 }

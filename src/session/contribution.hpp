@@ -1,5 +1,5 @@
-// What a rank brings to the handshake of a reduction, and what it makes of the outcome.
-// Rank order: kept. Cost: the lifting of the call's rows where their partial fits the handshake.
+// This rank's part of a reduction's handshake, and the use of the merged partial.
+// Rank order: kept. Cost: if the partial fits the handshake, the lifting of the call's rows.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 
 namespace steadfold::session {
 
-/// What a call points to where it leaves it to the library.
+/// The default arguments to which a placed call points.
 struct DefaultArguments {
   std::vector<Count> equal_blocks;
   std::vector<order::Interval> mine;  // the rows of a call that lists no intervals
-  order::Grid grid;                   // with its ranks
+  order::Grid grid;                   // with its number of ranks resolved
 };
 
-/// The call with everything spelt out: MPI's shape, the rows of a grid, one interval if no index matters, equal blocks
-/// if none are given.
+/// The call with all defaults filled in: the layout of MPI (one row per rank), the rows of a grid, one interval if
+/// indices do not matter, and equal blocks if none are given.
 Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_count);
 
-/// Where one call at a time has its handshake.
+/// The memory of one handshake, which one call at a time uses.
 struct HandshakePlace {
-  static constexpr std::size_t ring = 8;  // how many of them a group has
-  // One rank may have made so many plans more than another when both offer theirs.
+  static constexpr std::size_t ring = 8;  // places per group
+  // A rank may be ahead of another by this many plans when both offer plans.
   static_assert(PlanCache::most + ring <= execution::most_cached_plans);
 
   HandshakePlace(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
@@ -40,13 +40,13 @@ struct HandshakePlace {
 
   execution::Handshake handshake;
   execution::Meeting meeting;
-  std::vector<std::byte> values;  // a result, and as much again to finish in
-  arithmetic::Pieces finish;      // has more if its operator wants to be called later
+  std::vector<std::byte> values;  // a result, and as many bytes of scratch memory for `finish`
+  arithmetic::Pieces finish;      // `more` is set if the operator postponed its work
   DefaultArguments defaults;
-  std::uint64_t next = 0;  // the number of the call that has it, or may take it next
+  std::uint64_t next = 0;  // the number of the call that has the place, or may take it next
 };
 
-/// A place for the length of a call.
+/// Holds a place for one call, and then hands it to the call that is `ring` later.
 class PlaceInUse {
  public:
   explicit PlaceInUse(HandshakePlace& place) noexcept : place_(place) {}
@@ -68,26 +68,26 @@ struct Contribution {
   std::optional<agreement::Failure> failure;
 };
 
-/// Makes the contributions of one rank, for one call after the other; keeps what later calls can use again.
+/// Makes the contributions of one rank, for one call after the other. It keeps objects that later calls can use.
 class Contributor {
  public:
   using OfferedPlans = std::vector<std::shared_ptr<CachedPlan>>;
 
-  /// `means`: as the ranks agree on them; they stay where they are.
+  /// `means`: must outlive this object, and stay in place.
   Contributor(Rank rank, Rank rank_count, const agreement::Means& means) noexcept
       : rank_(rank), rank_count_(rank_count), means_(means) {}
 
-  /// Checks the call, and finds ways in which it can go on: cached plans, which are added to `offered`, or the partial
-  /// in the handshake itself. Never throws; `failure`: that there was before.
+  /// Checks the call, and finds ways in which it can continue: with cached plans, which are appended to `offered`, or
+  /// with the partial in the handshake itself. Never throws. `failure`: an earlier failure of this call.
   Contribution contribution_of(const Call& given, const Data& data, const std::optional<agreement::Failure>& failure,
                                OfferedPlans& offered, HandshakePlace& place);
-  /// Finishes the handshake's partial on every rank, so that all ranks come to the same status; says nothing while
+  /// Finishes the merged partial, on every rank, so all ranks get the same status. The status means nothing while
   /// `place.finish` has more.
   static Status finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial);
-  /// Copies what was finished here to the result: all of it, or this rank's columns.
+  /// Copies the finished values to the result: all columns, or this rank's columns.
   void deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const;
 
-  /// Those of one-shot calls.
+  /// The cached plans of one-shot calls.
   PlanCache& plans() noexcept { return plans_; }
 
  private:
@@ -101,7 +101,7 @@ class Contributor {
   const agreement::Means& means_;
   KnownShapes shapes_;
   PlanCache plans_;
-  execution::ThreadTeam team_;  // for partials in the handshake; plans have their own
+  execution::ThreadTeam team_;  // for partials in the handshake; every plan has its own team
 };
 
 }  // namespace steadfold::session

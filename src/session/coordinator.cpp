@@ -21,15 +21,15 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What ranks tell each other of where they are: on one node, in which part of it their threads are bound.
+/// Where this rank is: its node, and the part of the node to which its threads are bound. Only for ranks on one node.
 transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
   const bool may_tell_parts = transport.rank_count() > 1 && transport.node_labels().empty();
   return may_tell_parts ? transport::own_whereabouts()
-                        : transport::Whereabouts();  // never throws: the others would wait
+                        : transport::Whereabouts();  // must not throw: the other ranks would wait for ever
 }
 
-/// Rank 0's counts. Where all ranks share memory, nothing of a profile is used: it tells of MPI's messages, of which
-/// only long ones are sent there.
+/// Rank 0's profile counts for all ranks. If all ranks share memory, no profile is used: a profile describes MPI
+/// messages, and such ranks send only long messages by MPI.
 agreement::FoundNetwork own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
   return library.empty() ? agreement::FoundNetwork{} : agreement::network_of(library);
@@ -50,7 +50,7 @@ std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transpo
   return parts.empty() ? nullptr : std::make_shared<const Nodes>(parts, Nodes::Between::packages);
 }
 
-/// What plans prepare their endpoints on whose words are not added in the order of the plans' starts.
+/// A transport whose endpoints add words in the given order, whatever order the plan asks for.
 class Preparing final : public transport::ForwardingTransport {
  public:
   Preparing(std::shared_ptr<transport::Transport> inner, transport::WordOrder order)
@@ -119,7 +119,7 @@ Task<Status> Coordinator::agreed_status(Flow& /*flow*/, Status mine) {
   co_return status_meeting_->status();
 }
 
-/// Rank 0 proves a schedule that no sweep of proofs has, and tells the others of a fault.
+/// If no recorded sweep of proofs covers the schedule, rank 0 proves it, and tells the other ranks if the proof fails.
 Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
   if (!agreed.needs_proof) co_return;
   std::string fault;
@@ -133,7 +133,7 @@ Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
   const std::string found = text_of(parts_of(gathered)[0]);
   if (found.empty()) co_return;
   throw Failure(Status::unsupported, "schedule '" + agreed.chosen.schedule + "' cannot be used (its proof fails: " +
-                                         found + "), take another and report this one");
+                                         found + "), choose another schedule and report this one");
 }
 
 Task<Coordinator::TransportInUse> Coordinator::transport_of(Flow& /*flow*/, const Agreement& agreed) {
@@ -199,14 +199,14 @@ Task<Agreement> Coordinator::settle(Flow& flow, Asked asked, std::span<const Cal
   } catch (...) {
     failure = agreement::caught_failure(mine);
   }
-  const Status worst = co_await agreed_status(flow, mine);  // all ranks have the same, unless one has no memory
+  const Status worst = co_await agreed_status(flow, mine);  // the same on all ranks, unless a rank ran out of memory
   if (failure) throw Failure(*failure);
   if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
   if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
   if (agreed->schedule.row->adds_words && !transport_->adds_words())
     throw Failure(Status::unsupported, "no schedule " + agreed->chosen.schedule +
-                                           " (the MPI library adds what ranks have, and these are their threads), take "
-                                           "another one");
+                                           " (the MPI library adds words of processes, and these ranks are threads), "
+                                           "choose another schedule");
   co_return std::move(*agreed);
 }
 

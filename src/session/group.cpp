@@ -4,7 +4,7 @@ namespace steadfold::session {
 
 namespace {
 
-constexpr std::size_t most_idle = 64;  // calls kept to be used again
+constexpr std::size_t most_idle = 64;  // the number of finished calls kept for later calls
 
 }  // namespace
 
@@ -24,13 +24,14 @@ void Group::set_up() {
   made.result();
 }
 
-/// The first of the calls sets the group up, and those behind it wait; if that fails, the next one tries again.
+/// The first call in the list sets the group up, and the calls behind it wait. If set-up fails, the next call tries
+/// again.
 Task<> Group::set_up_before(Flow& flow, const StartedCall& started) {
   while (!is_set_up_ && first_ != &started) co_await GiveWay{};
   if (!is_set_up_) co_await make_places(flow, started.number_);
 }
 
-/// Places for the calls from number `first` on.
+/// Makes the places for the calls from number `first` on.
 Task<> Group::make_places(Flow& flow, std::uint64_t first) {
   std::string wrong;
   try {
@@ -65,7 +66,7 @@ Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
   return started;
 }
 
-/// A call that its caller does not stay for keeps itself.
+/// Starts a call whose caller does not stay: the call holds its arguments and itself.
 Group::Started Group::kept(Started started) {
   started->hold();
   started->self_ = started;
@@ -73,7 +74,7 @@ Group::Started Group::kept(Started started) {
   return started;
 }
 
-/// Takes its place behind those under way, and goes as far as it can.
+/// Puts the call behind the calls under way, and runs it until it must wait.
 void Group::begin_work(StartedCall& started) {
   started.work_.emplace(work_of(started));
   started.work_->start();
@@ -112,7 +113,7 @@ void Group::move(StartedCall& started) {
     started.thrown_ = std::current_exception();
   }
   started.work_.reset();
-  started.offered_.clear();  // plans that the cache may free while this call is idle
+  started.offered_.clear();  // the cache may free these plans while this call is idle
   started.is_done_ = true;
   dequeue(started);
   if (started.self_ != nullptr) take_back(std::move(started.self_));
@@ -129,7 +130,7 @@ bool Group::advance(StartedCall& started) {
   return started.is_done_;
 }
 
-/// Those that wait for a place of the ring have nothing to move.
+/// Calls that wait for a place of the ring cannot advance, so the choice is among the first `ring` calls.
 void Group::advance_another() {
   StartedCall* chosen = first_;
   if (chosen == nullptr) return;
@@ -140,9 +141,10 @@ void Group::advance_another() {
 
 void Group::require_usable() const {
   if (has_left_out_)
-    throw Failure(Status::transport_failed,
-                  "the group's ranks count their calls differently (memory ran out when this one made a call, and the "
-                  "others may wait for it), use another group");
+    throw Failure(
+        Status::transport_failed,
+        "the ranks of the group count their calls differently (memory ran out when this rank made a call, and the "
+        "other ranks may wait for it), use another group");
   execution::require_usable(coordinator_.transport());
 }
 
@@ -168,7 +170,8 @@ bool Group::conflicts(const agreement::Footprint& other) const noexcept {
   return false;
 }
 
-/// The data of a reduction, unless another call under way uses their memory, or none holds them.
+/// Sets the data of a reduction and the memory that it uses. If another call uses this memory, the call gets a failure.
+/// A call that is alone, and whose caller stays, needs no such check.
 void Group::bring(StartedCall& started, const Data& given) try {
   const Call& call = started.calls_.front();
   started.data_ = call.array == nullptr ? given : located(given, call.array->data);
@@ -224,9 +227,9 @@ void Group::reduce(const Call& call, const Data& data) {
   carry_out(std::move(started));
 }
 
-/// The whole of a call, to be used again.
+/// Runs a whole call, whose object later calls can then use.
 void Group::carry_out(Started started) {
-  if (watched_.is_on()) started->self_ = started;  // the wait may end before it
+  if (watched_.is_on()) started->self_ = started;  // the wait may end before the call does
   begin_work(*started);
   wait_for(*started);
   const std::exception_ptr thrown = std::move(started->thrown_);
@@ -238,7 +241,7 @@ void Group::refuse(Failure why) {
   const Started started = start_refusal(std::move(why));
   wait_for(*started);
   started->require_success();
-  throw Failure(Status::internal, "a refusal that no rank has heard of (a fault of the library), please report it");
+  throw Failure(Status::internal, "no rank knows of a refused call (a fault of the library), please report it");
 }
 
 std::unique_ptr<Plan> Group::bind(std::span<const Call> calls) {
@@ -257,12 +260,12 @@ RankOrder Group::rank_order(Count rows) {
 
 void Group::barrier() { carry_out(begin(Asked::barrier, {})); }
 
-/// Until all calls before this one are done.
+/// Waits until all earlier calls are done.
 Task<> Group::turn_of(Flow& /*flow*/, const StartedCall& started) {
   while (first_ != &started) co_await GiveWay{};
 }
 
-/// All ranks know that something failed; together they find out what to say.
+/// All ranks know that a rank failed. Together they find the error to throw.
 Task<> Group::diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine) {
   co_await turn_of(flow, started);
   const std::span<const Call> calls = call == nullptr ? std::span<const Call>() : std::span(call, 1);

@@ -1,10 +1,11 @@
-// What the library keeps for a group of ranks, and the calls that are under way on it.
-// Cost: a one-shot call is one handshake, and a plan's run too if it does not fit in there. Source: [S4] for
+// A group of ranks: the state that the library keeps for it, and its calls under way.
+// Cost: a one-shot call is one handshake. If it does not fit the handshake, it also runs a plan. Source: End et al. for
 // calls that are started, tested and waited for.
 //
-// Every call begins with a handshake, and many may be under way: call i uses place i modulo `ring` of a ring of
-// handshakes, once call i - ring is done on this rank. What follows the handshake goes one call after the other, in the
-// order of the starts, which is the same on every rank: hence cached plans, tags and MPI's own collectives are too.
+// Every call begins with a handshake, and many calls may be under way. Call i uses place i modulo `ring` of a ring of
+// handshakes, once call i - ring is done on this rank. The rest of each call, after its handshake, runs one call after
+// the other in the order of the starts. This order is the same on every rank, so the order in which cached plans, tags
+// and MPI's own collectives are used is the same, too.
 #pragma once
 
 #include <array>
@@ -27,24 +28,24 @@ using agreement::Failure;
 using execution::Handshake;
 using execution::Plan;
 
-/// What else is under way in this process; null: nothing ever is.
+/// Calls of other groups in this process; null: there are never any.
 struct Surroundings {
   bool (*is_any)() noexcept = nullptr;
-  void (*move)() noexcept = nullptr;                                   // what calls that wait do meanwhile
-  bool (*use)(const agreement::Footprint& memory) noexcept = nullptr;  // what conflicts with a call on that memory
+  void (*move)() noexcept = nullptr;  // advances the other calls while a call of this group waits
+  bool (*use)(const agreement::Footprint& memory) noexcept = nullptr;  // whether the other calls use this memory
 };
 
-/// One thread at a time; calls are started in the same order on every rank, and may be ended in any. Failures are
-/// thrown as Failure, the same on every rank, except that an operator may fail on the root of a rooted call alone.
+/// For one thread at a time. Every rank starts the calls in the same order, and may end them in any order. Failures are
+/// thrown as Failure, the same on every rank. One exception: an operator may fail on the root of a rooted call alone.
 class Group {
  public:
-  /// Local. `rows`: the schedules that can be asked for. `watched`: what ends its waits.
+  /// Local. `rows`: the schedules that callers can choose. `watched`: ends waits of this group.
   explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry(),
                  Surroundings others = {}, Watched watched = {});
   ~Group();
 
-  /// What the first call does if nobody has before, and waits until all ranks have come so far. Collective: rank 0's
-  /// environment variables count for all.
+  /// Makes the places for calls, and waits until all ranks have done so. Otherwise the first call does this.
+  /// Collective. Rank 0's environment variables count for all ranks.
   void set_up();
 
   Rank rank() const noexcept { return coordinator_.transport().rank(); }
@@ -52,50 +53,51 @@ class Group {
   const char* transport_name() const noexcept { return coordinator_.transport().name(); }
 
   using Started = std::shared_ptr<StartedCall>;
-  /// Starts a one-shot call: `result` is written where the call wants it. Its data stay where they are and as they are
-  /// until it is done; all else is copied.
+  /// Starts a one-shot call. It writes `result` as the call asks. Its data must stay in place, unchanged, until it is
+  /// done. Everything else is copied.
   Started start_reduce(const Call& call, const Data& data);
-  /// Starts to agree on a plan; several calls make a bundle. The plan may outlive the group.
+  /// Starts to bind a plan; several calls make a bundle. The plan may outlive the group.
   Started start_bind(std::span<const Call> calls);
-  /// Starts to find out which rows are this rank's.
+  /// Starts to find the indices of this rank's rows in rank order.
   Started start_rank_order(Count rows);
   /// Starts a call that is done once every rank has started it.
   Started start_barrier();
 
-  /// Starts to tell the other ranks, in the place of any call, why this one does not make it.
+  /// Starts a call that only tells the other ranks why this rank does not make the call that is due.
   Started start_refusal(Failure why);
 
-  /// Moves the call on, and another one that is under way; says whether it is done. Never waits.
+  /// Advances the call, and one other call under way. Returns whether the call is done. Never waits.
   bool advance(StartedCall& started);
-  /// Moves one of the calls under way on, in turn.
+  /// Advances one of the calls under way, in turn.
   void advance_another();
-  /// Throws Failure, with the reason, if the transport can send nothing any more, or this rank has left out a call.
+  /// Throws Failure, with the reason, if the transport cannot send any more, or if this rank has left out a call.
   void require_usable() const;
-  /// Throws Failure, with the reason, if no other thread may move calls on.
+  /// Throws Failure, with the reason, if no other thread may advance calls.
   void require_threads() const;
-  /// Whether a call under way uses memory that another call is about to use.
+  /// Whether a call under way uses this memory, so that another call must not use it.
   bool conflicts(const agreement::Footprint& other) const noexcept;
   bool is_idle() const noexcept { return first_ == nullptr; }
-  /// From now on plans may be bound whose ranks get different bits in an allreduce. For measurements, on all ranks; no
-  /// function of the C interface leads here.
+  /// From now on, binds may make plans that give ranks different bits in an allreduce. For measurements, on all ranks.
+  /// No function of the C interface calls this.
   void let_ranks_differ() noexcept { coordinator_.let_ranks_differ(); }
-  /// Takes back what nobody asks for any more, to use it again.
+  /// Takes back a call that nobody uses any more, for use by a later call.
   void take_back(Started started);
 
-  // Blocking forms of the calls above. A barrier, and a reduction of a shape made before, allocates nothing.
+  // Blocking forms of the calls above. A barrier, or a reduction of a known shape, allocates no memory.
   void reduce(const Call& call, const Data& data);
   std::unique_ptr<Plan> bind(std::span<const Call> calls);
   RankOrder rank_order(Count rows);
   void barrier();
   [[noreturn]] void refuse(Failure why);
 
-  /// Makes one of these calls, `body()`. What it throws before the call has its place among the group's calls the other
-  /// ranks are told there in its stead: nobody waits for it, or takes this rank's next call for it.
+  /// Makes one of these calls, `body()`. If `body` throws before the call has its number, the other ranks get the error
+  /// in place of this call. So no rank waits for the call, or takes this rank's next call for it.
   template <class Body>
   void in_turn(const Body& body) {
     answered(body, [this](Failure why) { refuse(std::move(why)); });
   }
-  /// Starts one of these calls, `body()`. What it throws before the call has its place is told to the other ranks.
+  /// Starts one of these calls, `body()`. If `body` throws before the call has its number, the other ranks get the
+  /// error.
   template <class Body>
   Started start_in_turn(const Body& body) {
     return answered(body, [this](Failure why) { return start_refusal(std::move(why)); });
@@ -117,7 +119,7 @@ class Group {
       }
       return refuse(*std::move(failure));
     } catch (...) {
-      has_left_out_ |= next_number_ == begun;  // it had no memory for that, either
+      has_left_out_ |= next_number_ == begun;  // there was no memory for the refusal, either
       throw;
     }
   }
@@ -130,7 +132,7 @@ class Group {
   void bring(StartedCall& started, const Data& data);
   void wait_for(StartedCall& started);
   void carry_out(Started started);
-  /// Whether its caller waits and nothing else is under way: then polls follow each other at once.
+  /// Whether the caller waits and nothing else is under way. Then the call is polled without a pause.
   bool is_alone_with(const StartedCall& started) const noexcept {
     return started.caller_stays_ && first_ == &started && started.next_ == nullptr &&
            (others_.is_any == nullptr || !others_.is_any()) && !watched_.is_on();
@@ -161,11 +163,11 @@ class Group {
   std::array<std::unique_ptr<HandshakePlace>, ring> places_;
 
   std::uint64_t next_number_ = 0;
-  bool has_left_out_ = false;  // a call, for want of memory: this rank's numbers are not those of the others any more
-  StartedCall* first_ = nullptr;  // of those under way, in the order of their starts
+  bool has_left_out_ = false;     // no memory for a call: its number differs between the ranks from now on
+  StartedCall* first_ = nullptr;  // of the calls under way, in the order of their starts
   StartedCall* last_ = nullptr;
-  std::size_t cursor_ = 0;     // among those that may have a place
-  std::vector<Started> idle_;  // to be used again
+  std::size_t cursor_ = 0;     // the position of the call that `advance_another` advanced last
+  std::vector<Started> idle_;  // for later calls
 };
 
 }  // namespace steadfold::session

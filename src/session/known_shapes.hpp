@@ -1,5 +1,5 @@
-// The shapes that one-shot calls of a group had.
-// Cost: a look-up compares the call with one shape after the other, the last used first.
+// The shapes of earlier one-shot calls of a group.
+// Cost: a look-up compares the call with each shape. It begins with the last used shape.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct KnownShape : Shape {
         bytes_of_none(kind->capacity({})),
         bytes_of_a_node(kind->capacity(order::IntervalSet({0, 1})) - bytes_of_none) {}
 
-  /// Whether the largest partial that these rows can have fits the handshake, so that none is built in vain.
+  /// Whether the largest possible partial of these rows fits the handshake. If not, no partial is built for it.
   bool fits_handshake(std::span<const order::Interval> intervals) const {
     constexpr order::Bytes room = execution::Handshake::capacity - execution::Handshake::prefix;
     order::Bytes bytes = bytes_of_none;
@@ -33,12 +33,12 @@ struct KnownShape : Shape {
   }
 
   std::uint64_t digest;
-  order::Bytes bytes_of_none;    // a partial of no rows, and
-  order::Bytes bytes_of_a_node;  // what every node may add
+  order::Bytes bytes_of_none;    // of a partial without rows
+  order::Bytes bytes_of_a_node;  // the most that a node can add
   std::size_t calls_under_way = 0;
 };
 
-/// A shape that a call under way uses: it stays, whatever other calls look up meanwhile.
+/// A shape that a call under way uses. It is kept while the call runs, whatever shapes other calls look up.
 class ShapeInUse {
  public:
   ShapeInUse() = default;
@@ -64,7 +64,7 @@ class KnownShapes {
   ShapeInUse of(const Call& call, const Description& description) {
     const auto found = std::ranges::find_if(shapes_, [&](const auto& s) { return s->description == description; });
     if (found != shapes_.end()) {
-      std::rotate(shapes_.begin(), found, std::next(found));  // the last used comes first
+      std::rotate(shapes_.begin(), found, std::next(found));  // the last used shape comes first
       return ShapeInUse(*shapes_.front());
     }
     auto shape = std::make_unique<KnownShape>(description, call);
@@ -76,8 +76,8 @@ class KnownShapes {
   }
 
  private:
-  static constexpr std::size_t most = 64;            // more only while calls use them
-  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the last used first
+  static constexpr std::size_t most = 64;            // may be exceeded while calls use all of them
+  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the last used shape comes first
 };
 
 }  // namespace steadfold::session

@@ -1,5 +1,5 @@
-// Plans that one-shot calls of the same shape and layout share.
-// Cost: looking one up is a comparison per plan.
+// The cached plans of a group. One-shot calls with the same shape and layout share a plan.
+// Cost: a look-up compares the call with every plan.
 #pragma once
 
 #include <algorithm>
@@ -27,18 +27,18 @@ struct CachedPlan {
   std::unique_ptr<execution::Plan> plan;
 };
 
-/// Every rank makes and drops the same plans in the same order, so that a number means the same plan everywhere. But
-/// calls overlap, and one rank may have come further than another when both offer their plans for the same call. So
-/// whoever offers a plan keeps it until the call is over, even if it is dropped here meanwhile.
+/// Every rank makes and drops the same plans in the same order, so a number means the same plan on every rank. But
+/// calls overlap: one rank may be some calls ahead of another rank when both offer plans for the same call. So a rank
+/// that offers a plan keeps it until the call is over, even if the cache drops the plan meanwhile.
 ///
-/// Keeps 48 plans, enough for a Krylov solver whose calls have some forty widths in turn. Plans of wide rows take
-/// memory: 16 of these.
+/// The cache keeps 48 plans. This is enough for a Krylov solver, whose calls use about forty widths in turn. Plans of
+/// wide rows take much memory, so the cache keeps only 16 of them.
 class PlanCache {
  public:
   static constexpr std::size_t most = 48, most_wide = 16;
-  static constexpr Bytes most_narrow_bytes = 1024;  // of a row
+  static constexpr Bytes most_narrow_bytes = 1024;  // bytes of a row
 
-  /// The plans that fit this call and its rows, in `offered` and as ways to go on.
+  /// Appends the plans that fit the call and its rows to `offered`, and returns them as ways to continue.
   Ways offer(const Description& description, const Call& call,
              std::vector<std::shared_ptr<CachedPlan>>& offered) const {
     Ways ways = execution::no_way;
@@ -50,22 +50,23 @@ class PlanCache {
     return ways;
   }
 
-  /// Which of those offered the ranks take.
+  /// The offered plan on which all ranks have agreed.
   static execution::Plan& taken(Ways ways, const std::vector<std::shared_ptr<CachedPlan>>& offered) {
     const std::size_t place = execution::cached_plan_of(ways);
     for (const auto& cached : offered)
       if (place_of(*cached) == place) return *cached->plan;
-    throw std::logic_error("no plan is kept under the number that all ranks offered, please report it");
+    throw std::logic_error(
+        "no cached plan has the number on which all ranks agreed (a fault of the library), please report it");
   }
 
-  /// For a plan of this call. Local.
+  /// An entry for a plan of this call; the caller adds the plan. Local.
   static std::shared_ptr<CachedPlan> made_for(const Call& call) {
     auto made = std::make_shared<CachedPlan>();
     made->rows = call.rows;
     if (is_listed(call)) made->intervals.assign(call.intervals.begin(), call.intervals.end());
     return made;
   }
-  /// Keeps what has its plan, and drops the oldest if there are many. Collective.
+  /// Keeps an entry that has its plan, and drops the oldest plan if there is no room. Collective.
   void keep(std::shared_ptr<CachedPlan> made) noexcept {
     made->number = next_number_++;
     const std::size_t place = made->number % most;
@@ -77,18 +78,18 @@ class PlanCache {
   }
 
  private:
-  /// What tells most plans apart. No call has 0 columns.
+  /// Two facts that differ between most plans. A call has at least one column.
   struct Key {
     Count columns = 0;
     Count rows = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
 
-  /// Its place among all that can be told apart.
+  /// The plan's place in the set `Ways`.
   static std::size_t place_of(const CachedPlan& cached) noexcept {
     return cached.number % execution::most_cached_plans;
   }
-  /// A list of intervals says what no other field does.
+  /// The description has no lists of intervals, so these are compared here.
   static bool fits(const CachedPlan& cached, const Description& description, const Call& call) noexcept {
     if (description_of(cached) != description) return false;
     return !is_listed(call) ||
@@ -101,10 +102,10 @@ class PlanCache {
   static bool is_wide(const CachedPlan& cached) noexcept {
     return description_of(cached).row_bytes() > most_narrow_bytes;
   }
-  /// Makes room for another one.
+  /// Drops the oldest plan of wide rows if one more would be too many.
   void drop_oldest_wide() noexcept {
     std::size_t oldest = most;
-    std::size_t count = 1;  // with the other one
+    std::size_t count = 1;  // including the new plan
     for (std::size_t i = 0; i < most; ++i) {
       if (plans_[i] == nullptr || !is_wide(*plans_[i])) continue;
       if (oldest == most || plans_[i]->number < plans_[oldest]->number) oldest = i;
@@ -115,9 +116,9 @@ class PlanCache {
     keys_[oldest] = {};
   }
 
-  std::array<Key, most> keys_{};  // of no columns where there is no plan
+  std::array<Key, most> keys_{};  // 0 columns if there is no plan
   std::array<std::shared_ptr<CachedPlan>, most> plans_;
-  std::size_t end_ = 0;  // of the places in use
+  std::size_t end_ = 0;  // behind the last place in use
   std::uint64_t next_number_ = 0;
 };
 

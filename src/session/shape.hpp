@@ -1,5 +1,5 @@
-// What calls of one shape need on one rank, made once: how their rows are combined, and what lifts them.
-// Rank order and cost: those of the kind of partial.
+// The objects that calls of one shape need on one rank: their kind of partial and the lifter. They are made once.
+// Rank order and cost: as the kind of partial.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ using agreement::Call;
 using agreement::Data;
 using agreement::Description;
 
-/// The kind refers to the operator, so a shape stays where it is. The operator's context may change from call to call.
+/// `kind` refers to `op`, so a shape must not move. The operator's context may change from call to call.
 struct Shape {
   Shape(const Description& given, const Call& call)
       : description(given),
@@ -25,11 +25,12 @@ struct Shape {
   Shape(const Shape&) = delete;
   Shape& operator=(const Shape&) = delete;
 
-  /// Calls of one shape may have arrays that stand in other ways.
+  /// Takes the strides of this call's array. Calls of one shape may have arrays with different strides.
   void stand_as(const Call& call) noexcept {
     if (call.array != nullptr) strides = strides_of(description, call.array);
   }
-  /// A call's rows, for the lifter, until this is asked again. If no index counts they are one interval.
+  /// The rows of a call, for the lifter. They are valid until the next call of this function. If indices do not matter,
+  /// the rows are one interval.
   execution::Placed rows_of(const Call& call, const Data& data) noexcept {
     all_rows = {0, call.rows};
     const bool has_indices = needs_indices(description);

@@ -1,5 +1,5 @@
-// A collective call under way: what was asked for, how far it has come, and what came of it.
-// Cost: 4 KiB, kept for the next call.
+// A collective call under way: its arguments, its progress and its outcome.
+// Cost: 4 KiB, which the next call uses again.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace steadfold::session {
 
 using agreement::Asked;
 
-/// Where this rank's rows begin when all stand in rank order, and the total.
+/// The indices of this rank's rows in rank order, and the number of all rows.
 struct RankOrder {
   order::Interval mine;
   Count element_count = 0;
 };
 
-/// Made by a Group, which carries it out.
+/// A Group makes the call and carries it out.
 class StartedCall {
  public:
   StartedCall() = default;
@@ -34,23 +34,23 @@ class StartedCall {
   StartedCall& operator=(const StartedCall&) = delete;
 
   bool done() const noexcept { return is_done_; }
-  /// Throws what the call failed by, once it is done.
+  /// Throws the error of the call, if it failed. To be called once the call is done.
   void require_success() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
-  /// What a bind came to, once it is done.
+  /// The plan that a bind has made, once it is done.
   std::unique_ptr<execution::Plan> take_plan() noexcept { return std::move(plan_); }
   const RankOrder& rank_order() const noexcept { return rank_order_; }
 
  private:
   friend class Group;
 
-  /// Copies the calls and what they point to besides their data, for callers that don't stay.
+  /// Copies the calls and everything they point to, except their data, for a caller that does not stay.
   void hold();
-  /// As if it were new.
+  /// Resets the object for a new call.
   void begin(Asked asked, std::span<const Call> calls);
 
-  /// The memory behind a call that is held.
+  /// The copies to which a held call points.
   struct Held {
     std::vector<order::Interval> intervals;
     std::vector<Count> blocks;
@@ -61,13 +61,13 @@ class StartedCall {
   };
 
   Asked asked_ = Asked::reduction;
-  std::uint64_t number_ = 0;     // of the group's calls
-  std::span<const Call> calls_;  // a reduction has one; the caller's if that stays, else those of
+  std::uint64_t number_ = 0;     // the index of this call among all calls of the group
+  std::span<const Call> calls_;  // one call for a reduction; memory of the caller if it stays, otherwise `held_calls_`
   std::vector<Call> held_calls_;
   std::vector<Held> held_;
-  agreement::Data data_;  // of a reduction, and
+  agreement::Data data_;  // for a reduction, as is the footprint
   agreement::Footprint footprint_;
-  Count rows_ = 0;  // of a rank order
+  Count rows_ = 0;  // for a rank order
   std::optional<agreement::Failure> failure_;
   bool caller_stays_ = false;
   std::vector<std::shared_ptr<CachedPlan>> offered_;
@@ -77,11 +77,11 @@ class StartedCall {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  StartedCall* before_ = nullptr;  // among those under way, in the order of the starts
+  StartedCall* before_ = nullptr;  // in the list of calls under way, which has the order of the starts
   StartedCall* next_ = nullptr;
-  std::shared_ptr<StartedCall> self_;  // while it is under way, unless its caller stays
+  std::shared_ptr<StartedCall> self_;  // set while the call is under way, unless its caller stays
   Flow flow_;
-  std::optional<Task<>> work_;  // ends before the flow
+  std::optional<Task<>> work_;  // declared last, so its destructor runs before that of the flow
 };
 
 }  // namespace steadfold::session

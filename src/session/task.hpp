@@ -1,5 +1,5 @@
-// Work that gives way where it would have to wait, written as a coroutine, so that it reads like work that blocks.
-// Cost: one resume per poll, however deep the work has called itself. Source: C++20 coroutines.
+// Coroutines that suspend where blocking code would wait. They read like blocking code.
+// Cost: one resume per poll, however deep the calls are nested. Source: C++20 coroutines.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@
 
 namespace steadfold::session {
 
-/// Where a piece of work goes on, and the memory of its coroutines. These end in the opposite order of their
-/// beginnings, so their memory is a stack; what does not fit is allocated.
+/// The point at which suspended work continues, and the memory of its coroutines. Coroutines end in the opposite order
+/// of their beginnings, so their memory is a stack. A frame that does not fit the stack is allocated.
 class Flow {
  public:
   Flow() = default;
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
-  /// Goes on until the work gives way or ends.
+  /// Continues until the work suspends or ends.
   void resume() { here_.resume(); }
   void continue_at(std::coroutine_handle<> here) noexcept { here_ = here; }
 
@@ -45,7 +45,7 @@ class Flow {
 
 namespace detail {
 
-/// What a task that gives a value adds to its promise, and one that gives none.
+/// The part of a promise that differs between a task with a value and a task without one.
 template <class T>
 struct Value {
   std::optional<T> value;
@@ -60,8 +60,8 @@ struct Value<void> {
 
 }  // namespace detail
 
-/// A part of the work: it begins when another part awaits it, or when it is started, and hands on its value, or what it
-/// threw. Its function takes the flow first (a member's: after the object).
+/// A part of the work. It begins when another task awaits it, or when it is started. It passes on its value or its
+/// exception. The first parameter of its function is the flow; for a member function the object comes before it.
 template <class T = void>
 class Task {
  public:
@@ -97,7 +97,7 @@ class Task {
     }
 
    private:
-    static constexpr std::size_t prefix = 16;  // holds the flow
+    static constexpr std::size_t prefix = 16;  // for the pointer to the flow
   };
 
   Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -111,10 +111,10 @@ class Task {
     if (handle_) handle_.destroy();
   }
 
-  /// The whole of a flow's work: it begins with the next resume.
+  /// Makes this task the whole work of its flow. It begins with the next resume.
   void start() { handle_.promise().flow->continue_at(handle_); }
   bool done() const noexcept { return handle_.done(); }
-  /// What it came to, once it is done.
+  /// The value, or the exception thrown, once the task is done.
   T result() {
     if (handle_.promise().thrown) std::rethrow_exception(handle_.promise().thrown);
     return handle_.promise().take();
@@ -133,7 +133,7 @@ class Task {
   Handle handle_;
 };
 
-/// Gives way: the work goes on here when its flow is resumed.
+/// Suspends the work. It continues here when its flow is resumed.
 struct GiveWay {
   bool await_ready() noexcept { return false; }
   template <class Promise>

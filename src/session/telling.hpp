@@ -1,5 +1,5 @@
-// What ranks tell each other when they set something up: each its own bytes, or that its memory ran out.
-// Cost: one byte more.
+// Messages of a set-up: each rank sends its own bytes, or an empty message if its memory ran out.
+// Cost: one additional byte per message.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace steadfold::session {
 
-/// What this rank tells the others: what `made()` gives, and a byte. No byte at all where memory runs out.
+/// This rank's message: the bytes of `made()` and one byte more. If memory runs out, the message is empty.
 template <class Made>
 std::vector<std::byte> told_by(const Made& made) noexcept {
   try {
@@ -29,7 +29,7 @@ std::vector<std::byte> told_by(const Made& made) noexcept {
   }
 }
 
-/// What every rank told, by rank. Throws the same Failure on every rank if one had no memory.
+/// The bytes of each rank, without the additional byte. Throws the same Failure on every rank if a message is empty.
 inline std::vector<std::span<const std::byte>> parts_of(const transport::Transport::Gathered& gathered) {
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t rank = 0; rank + 1 < gathered.first.size(); ++rank) {

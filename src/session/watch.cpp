@@ -19,7 +19,8 @@ void Watch::set_limit(std::chrono::nanoseconds most) noexcept {
 }
 
 void Watch::enter(std::size_t caller) {
-  // In one order with the end: who ends it sees this call, or this call sees the end.
+  // Sequentially consistent with `ended_`: either the caller that ends the watch sees this call, or this call sees the
+  // end.
   callers_[caller].calls.fetch_add(1);
   if (!ended_.load()) return;
   leave(caller);
@@ -37,7 +38,7 @@ void Watch::look(Wait& wait) {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g", std::chrono::duration<double>(limit_).count());
     end(wait.caller_, "a call on " + std::string(what_) + " took longer than its limit of " + seconds + " s" +
-                          absent() + ", let every worker make the same calls, each on a thread of its own");
+                          absent() + ", let every worker make the same calls, each on its own thread");
   }
   if (now - wait.asked_ < between_questions) return;
   wait.asked_ = now;
@@ -46,7 +47,7 @@ void Watch::look(Wait& wait) {
     end(wait.caller_, std::string(what_) + " can't be used any more (a call on it was interrupted), use another");
 }
 
-/// Which callers are in no call.
+/// A text that lists the callers that are in no call.
 std::string Watch::absent() const {
   std::string list;
   for (std::size_t i = 0; i + 1 < callers_.size(); ++i)
@@ -64,7 +65,7 @@ void Watch::end(std::size_t caller, const std::string& why) {
 
 void Watch::leave_for_good(std::size_t caller) {
   callers_[caller].has_left.store(true);
-  while (!ended_.load()) sched_yield();  // another caller is writing why
+  while (!ended_.load()) sched_yield();  // another caller is writing `why_`
   for (const Caller& each : callers_)
     while (each.calls.load() != 0 && !each.has_left.load()) sched_yield();
   throw Failure(Status::transport_failed, why_);

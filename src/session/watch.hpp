@@ -1,5 +1,7 @@
-// What ends a wait for others that may never come: a time limit, a program that is asked to stop, or a neighbour that
-// gave up. Cost: nothing until it is on; then two atomic additions per call, and a look at the clock every 64 polls.
+// Ends a wait for other callers that may never come. The reason is a time limit, an interrupt of the program, or
+// another caller that gave up.
+// Cost: nothing while the watch is off. If it is on: two atomic additions per call, and a look at the clock every 64
+// polls.
 #pragma once
 
 #include <atomic>
@@ -12,19 +14,20 @@
 
 namespace steadfold::session {
 
-/// Shared by the callers of one process that may read each other's memory: a team's workers, or the one rank that a
-/// communicator has here. Once one has given up, all calls of all of them fail, and none returns before every caller
-/// has stopped reading: so whoever waits for good may give its memory back. Failures are Failure(transport_failed).
+/// Shared by the callers in one process that may read each other's memory: the workers of a team, or the one rank that
+/// a communicator has in this process. If one caller gives up, all calls of all callers fail. No such call returns
+/// before every caller has stopped reading, so each caller may then free its memory. Failures are
+/// Failure(transport_failed).
 class Watch {
  public:
   using Interrupt = int (*)();
-  /// Asked every tenth of a second by who waits, whether the program is to stop; null: nobody. For the whole process;
-  /// what is made afterwards is watched.
+  /// A function that a waiting caller asks every 0.1 s whether the program is to stop; null: no function. It counts for
+  /// the whole process, for watches made afterwards.
   static void set_interrupt(Interrupt asked) noexcept { interrupt.store(asked); }
 
-  /// It is on if there is an interrupt. `what` nobody can use any more once it has ended, for texts.
+  /// The watch is on if there is an interrupt function. `what`: a name of the group, for error texts.
   Watch(std::size_t callers, const char* what);
-  /// The longest wait; 0: any. It is on from now on, so nobody may be in a call.
+  /// Sets the longest wait; 0: no limit. It also turns the watch on, so no caller may be in a call.
   void set_limit(std::chrono::nanoseconds most) noexcept;
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
   bool has_ended() const noexcept { return ended_.load(); }
@@ -35,8 +38,8 @@ class Watch {
   friend class Wait;
 
   struct alignas(64) Caller {
-    std::atomic<std::uint32_t> calls = 0;  // that it is in
-    std::atomic<bool> has_left = false;    // for good
+    std::atomic<std::uint32_t> calls = 0;  // calls that the caller is in
+    std::atomic<bool> has_left = false;    // the caller has given up
   };
 
   void enter(std::size_t caller);
@@ -48,16 +51,16 @@ class Watch {
 
   static inline std::atomic<Interrupt> interrupt = nullptr;
 
-  std::vector<Caller> callers_;  // and, last, whoever moves calls on for others
+  std::vector<Caller> callers_;  // the last entry is for the thread that advances calls for others
   const char* what_;
-  std::chrono::nanoseconds limit_{0};  // none
+  std::chrono::nanoseconds limit_{0};  // 0: no limit
   std::atomic<bool> is_on_;
   std::atomic<bool> is_ending_ = false;
   std::atomic<bool> ended_ = false;
-  std::string why_;  // once it has ended
+  std::string why_;  // the reason; valid if `ended_`
 };
 
-/// Which caller of a Watch one is. Without one that is on, waits end when what they wait for has come.
+/// One caller's access to its Watch. If there is no Watch, or it is off, only the event itself ends a wait.
 class Watched {
  public:
   Watched() = default;
@@ -65,7 +68,7 @@ class Watched {
 
   bool is_on() const noexcept { return watch_ != nullptr && watch_->is_on(); }
   bool has_ended() const noexcept { return watch_ != nullptr && watch_->has_ended(); }
-  /// As who moves calls on for others.
+  /// The same Watch for the thread that advances calls for others.
   Watched as_mover() const { return {watch_, watch_ == nullptr ? 0 : watch_->callers_.size() - 1}; }
 
  private:
@@ -75,7 +78,7 @@ class Watched {
   std::size_t caller_ = 0;
 };
 
-/// For the length of a call. Throws Failure if the Watch has ended.
+/// Counts the caller into a call, for the life of this object. Throws Failure if the Watch has ended.
 class Stay {
  public:
   explicit Stay(const Watched& watched)
@@ -93,13 +96,13 @@ class Stay {
   std::size_t caller_;
 };
 
-/// A wait within such a call.
+/// One wait within a call.
 class Wait {
  public:
-  /// `is_for_good`: it has no deadline of its own, so limit and interrupt end it.
+  /// `is_for_good`: the wait has no deadline of its own, so the limit or the interrupt may end it.
   explicit Wait(const Watched& watched, bool is_for_good = true) noexcept
       : watch_(watched.is_on() ? watched.watch_.get() : nullptr), caller_(watched.caller_), is_for_good_(is_for_good) {}
-  /// To be called after every poll that did not end it. Throws Failure where the Watch ends.
+  /// To be called after every poll that found nothing. Throws Failure if the Watch ends.
   void look() {
     if (watch_ != nullptr && (++polls_ % polls_per_look == 0 || watch_->ended_.load(std::memory_order_relaxed)))
       watch_->look(*this);
@@ -113,7 +116,7 @@ class Wait {
   std::size_t caller_;
   bool is_for_good_;
   std::uint32_t polls_ = 0;
-  std::chrono::steady_clock::time_point since_{};  // the first look
+  std::chrono::steady_clock::time_point since_{};  // when `look` was first called
   std::chrono::steady_clock::time_point asked_{};
 };
 
