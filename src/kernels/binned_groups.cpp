@@ -1,4 +1,5 @@
-// Kernels of binned_groups.hpp: lanes are columns. Tops and flags of a group are looked at as the bytes of one word.
+// Kernels of binned_groups.hpp: lanes are columns. The tops and the flags of a group are compared as the bytes of one
+// word.
 #include "kernels/binned_groups.hpp"
 
 #include <cstring>
@@ -26,18 +27,18 @@ constexpr std::uint64_t highest_bits = 0x8080808080808080;
 
 constexpr std::uint64_t in_every_byte(std::uint8_t value) noexcept { return value * std::uint64_t{0x0101010101010101}; }
 
-/// The highest bit of each byte of a that is at least b's; both are below 128.
+/// Sets the highest bit of each byte of a that is at least the byte of b; all bytes are below 128.
 constexpr std::uint64_t at_least(std::uint64_t a, std::uint64_t b) noexcept {
   return ((a | highest_bits) - b) & highest_bits;
 }
 
-/// The higher ones of bytes below 128.
+/// The maximum of each pair of bytes below 128.
 constexpr std::uint64_t higher_of(std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint64_t of_a = (at_least(a, b) >> 7) * 0xFF;
   return (a & of_a) | (b & ~of_a);
 }
 
-/// Tops and flags of a group.
+/// The tops and the flags of a group.
 struct EachTopAndFlags {
   std::uint64_t tops;
   std::uint64_t flags;
@@ -69,14 +70,14 @@ namespace {
 
 HWY_INLINE auto sums_of(const std::byte* group) { return reinterpret_cast<const std::uint64_t*>(group); }
 
-/// Bytes of a word, one for each lane.
+/// The bytes of a word, one per lane.
 HWY_INLINE hn::Vec<Words> lanes_of(std::uint64_t bytes, std::size_t first) {
   std::uint8_t each[most_columns];
   std::memcpy(each, &bytes, sizeof each);
   return widened(each + first);
 }
 
-/// What is not 0 in any bit that counts, where a sum does not lie between -most and most.
+/// Non-zero in lanes whose sum is not between -most and most.
 template <class V>
 HWY_INLINE V beyond(V sum, std::uint64_t most) {
   const Words d;
@@ -90,7 +91,7 @@ HWY_INLINE void add_moved(const std::uint64_t* a, hn::Vec<Words> by_of_a, const 
   hn::StoreU(hn::Add(moved<bin>(Words(), a, by_of_a), moved<bin>(Words(), b, by_of_b)), d, to + bin * most_columns);
 }
 
-/// Adds groups of which some columns' windows differ.
+/// Adds groups in which the windows of some columns differ.
 template <int bin_count>
 HWY_INLINE void add_windows(const std::uint64_t* a, std::uint64_t tops_of_a, const std::uint64_t* b,
                             std::uint64_t tops_of_b, std::uint64_t tops, std::uint64_t* to) {
@@ -159,7 +160,7 @@ order::Count round(const BinnedBounds& bounds, const std::byte* from, std::uint6
       const auto top = hn::LoadU(d, sums + i);
       const auto next = hn::LoadU(d, sums + most_columns + i);
       all = hn::Or(all, hn::Or(beyond(top, most_of_rounded_top), hn::Or(beyond(top, most), beyond(next, most))));
-      // The top bin's sum by two bins' widths, or by one, and the next one's by one, or by none.
+      // The top bin's sum is shifted by the widths of two bins, or of one; the next bin's sum by one, or not at all.
       auto low = hn::ShiftLeft<pre_rounding_width>(bin_count == 2 ? top : next);
       auto high =
           hn::BitCast(d, hn::ShiftRight<64 - pre_rounding_width>(hn::BitCast(as_signed, bin_count == 2 ? top : next)));

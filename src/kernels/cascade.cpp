@@ -23,13 +23,13 @@
 namespace steadfold::kernels {
 namespace {
 
-/// The bound on g: F times the first, and |d| times the second, which is 4 u.
+/// The bound on g: F times the first constant plus |d| times the second constant, which is 4 u.
 template <class T>
 constexpr T times_lost = 4;
 template <class T>
 constexpr T times_last_loss = 2 * std::numeric_limits<T>::epsilon();
 
-/// Adds x to `sum`; returns what that loses.
+/// Adds x to `sum`, and returns the rounding error.
 template <class T>
 T add_one(T& sum, T x) noexcept {
   const T before = sum;
@@ -41,7 +41,7 @@ T add_one(T& sum, T x) noexcept {
 /// Whether `sum` is certain to be right.
 template <class T>
 bool cascade_column(std::span<const T> terms, T& sum) noexcept {
-  if (terms.size() == 2) {  // the sum of two is right as it is
+  if (terms.size() == 2) {  // the rounded sum of two terms is correct
     sum = terms[0] + terms[1];
     return std::isfinite(sum);
   }
@@ -84,7 +84,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// As add_one.
+/// The same as add_one.
 template <class V>
 HWY_INLINE V add(V& sum, V x) {
   const V before = sum;
@@ -93,12 +93,12 @@ HWY_INLINE V add(V& sum, V x) {
   return hn::Add(hn::Sub(before, hn::Sub(sum, of_x)), hn::Sub(x, of_x));
 }
 
-/// As pre_rounding_bound. A division by 40 is a multiplication and a shift; what comes into the upper halves of 64 bits
-/// on the way is shifted out in the end.
+/// The same as pre_rounding_bound. The division by 40 is a multiplication and a shift. Bits that reach the upper halves
+/// of 64-bit lanes on the way are shifted out in the end.
 template <class D>
 HWY_INLINE hn::Vec<D> bound_of(D d, hn::Vec<D> largest, int bin_count) {
   using Form = PreRounding<hn::TFromD<D>>;
-  constexpr std::int32_t fortieth = 1639;  // of 2^16, enough for 2098 = 52 * 40 + 18
+  constexpr std::int32_t fortieth = 1639;  // 2^16 / 40, exact enough for numbers up to 2098 = 52 * 40 + 18
   const hn::RebindToUnsigned<D> bits;
   const hn::Repartition<std::int32_t, D> whole;
   const auto field = hn::BitCast(whole, hn::ShiftRight<Form::fraction_bits>(hn::BitCast(bits, largest)));
@@ -110,7 +110,7 @@ HWY_INLINE hn::Vec<D> bound_of(D d, hn::Vec<D> largest, int bin_count) {
   return hn::BitCast(d, hn::ShiftLeft<Form::fraction_bits>(bound));
 }
 
-/// A vector of columns, or the `count` that are left, with zeros behind them.
+/// A vector of columns, or the last `count` columns with zeros behind them.
 template <bool is_whole>
 struct Columns {
   std::span<const std::byte* const> rows;
@@ -127,14 +127,14 @@ struct Columns {
   }
 };
 
-/// As cascade_column, for a vector of columns and terms that `term(row)` gives. Zeros behind the last column are
-/// certain.
+/// The same as cascade_column, for a vector of columns with the terms `term(row)`. Zeros behind the last column count
+/// as certain.
 template <class D, class Term>
 HWY_INLINE hn::Mask<D> cascade_vector(D d, std::size_t rows, const Term& term, hn::Vec<D>& result) {
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
   const V zero = hn::Zero(d);
-  if (rows == 2) {  // the sum of two is right as it is
+  if (rows == 2) {  // the rounded sum of two terms is correct
     result = hn::Add(term(0), term(1));
     return hn::Eq(hn::Sub(result, result), zero);
   }
@@ -161,7 +161,7 @@ HWY_INLINE hn::Mask<D> cascade_vector(D d, const auto& columns, hn::Vec<D>& resu
   return cascade_vector(d, columns.rows.size(), term, result);
 }
 
-/// Sums a vector of columns as cascade_vector. If terms lie far below a column's largest, small ones are pre-rounded.
+/// The same as cascade_vector. If terms are far below the largest term of a column, small terms are pre-rounded.
 template <class D>
 HWY_INLINE hn::Mask<D> cascade_pre_rounded(D d, const auto& columns, int bin_count, hn::TFromD<D> part,
                                            hn::Vec<D>& result) {
@@ -184,11 +184,11 @@ HWY_INLINE hn::Mask<D> cascade_pre_rounded(D d, const auto& columns, int bin_cou
   return cascade_vector(d, columns.rows.size(), term, result);
 }
 
-/// Appends the lanes outside the mask to a list; returns how many there are in it then.
+/// Appends the lanes outside the mask to a list, and returns the new length of the list.
 template <class D, class M>
 HWY_NOINLINE order::Count append_others(D d, M certain, order::Count column, order::Count found,
                                         std::uint32_t* uncertain) {
-  std::uint8_t bits[hn::MaxLanes(d) / 8 + 8];  // eight or less are written at once
+  std::uint8_t bits[hn::MaxLanes(d) / 8 + 8];  // up to eight bytes are written at once
   hn::StoreMaskBits(d, hn::Not(certain), bits);
   for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane)
     if ((bits[lane / 8] >> (lane % 8) & 1) != 0) uncertain[found++] = static_cast<std::uint32_t>(column + lane);

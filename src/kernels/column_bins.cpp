@@ -1,5 +1,5 @@
-// Kernels of column_bins.hpp: lanes are columns. Every row adds extractors to the sums of its shares' bit patterns
-// (kernels/shares); in the end those of all rows are subtracted.
+// Kernels of column_bins.hpp: lanes are columns. As in kernels/shares, sums are sums of bit patterns of shares plus
+// extractors. Every row adds its extractors; in the end the extractors of all rows are subtracted.
 #include "kernels/column_bins.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ using ColumnTerms = hn::Vec<Columns>;
 using ColumnSums = hn::Vec<ColumnsAsIntegers>;
 using ColumnWords = hn::Vec<ColumnsAsWords>;
 
-/// Adds up the shares of a vector of columns, through all rows; every row adds its extractors, too. Finds the largest
-/// magnitudes. Rows to come are asked for, as far ahead as a caller has rows in a tile.
+/// Adds up the shares of a vector of columns over all rows, with the extractors of every row. Finds the largest
+/// magnitudes. Prefetches later rows, as far ahead as a tile of the caller has rows.
 template <TermForm form, class T, int bin_count>
 HWY_INLINE void deal_out_rows(const ColumnRows& rows, Count begin, Count some, ColumnTerms scale, ColumnTerms e0,
                               ColumnTerms e1, ColumnTerms e2, ColumnTerms e3, ColumnSums& s0, ColumnSums& s1,
@@ -82,7 +82,8 @@ void largest_of_columns(const ColumnRows& rows, EachColumn<std::uint64_t>& large
                largest.data() + begin);
 }
 
-/// The higher ones of words below 2^63: most instruction sets compare numbers with signs.
+/// The maximum of each pair of words below 2^63. It is a signed comparison, because most instruction sets compare
+/// signed numbers only.
 HWY_INLINE ColumnWords higher(ColumnWords a, ColumnWords b) {
   const ColumnsAsIntegers di;
   return hn::BitCast(ColumnsAsWords(), hn::Max(hn::BitCast(di, a), hn::BitCast(di, b)));
@@ -92,7 +93,7 @@ HWY_INLINE auto are_above(ColumnWords a, std::uint64_t b) {
   return hn::RebindMask(ColumnsAsWords(), hn::Gt(hn::BitCast(di, a), hn::Set(di, static_cast<std::int64_t>(b))));
 }
 
-/// The top that a set of terms wants whose largest magnitude has these bits. Not for squares of subnormal numbers.
+/// The top of a set of terms whose largest magnitude has these bits. Not for squares of subnormal numbers.
 template <TermForm form>
 HWY_INLINE ColumnWords tops_of(ColumnWords largest, std::uint64_t lowest_top) {
   const ColumnsAsWords d;
@@ -106,7 +107,8 @@ HWY_INLINE ColumnWords tops_of(ColumnWords largest, std::uint64_t lowest_top) {
   return hn::IfThenElse(hn::Eq(largest, hn::Zero(d)), lowest, higher(lowest, hn::ShiftRight<21>(product)));
 }
 
-/// The exponent field of the power of two that terms below a top, or factors, are multiplied by (BinGrid::scale).
+/// The exponent field of the power of two by which terms below a top, or their factors, are multiplied
+/// (BinGrid::scale).
 template <TermForm form>
 HWY_INLINE ColumnWords scale_fields(ColumnWords tops) {
   const ColumnsAsIntegers di;
@@ -139,7 +141,7 @@ HWY_INLINE ColumnTerms extractors_of(ColumnWords tops, ColumnWords scales) {
 
 constexpr std::uint64_t between_extractors = std::uint64_t{pre_rounding_width} << fraction_bits_of_doubles;
 
-/// So many rows' extractors, of fewer than 2^32 rows, as integers. The lower half of each is 0.
+/// The extractors times the number of rows, below 2^32, as integers. The lower half of each extractor is 0.
 HWY_INLINE ColumnWords times_rows(ColumnTerms extractors, Count rows) {
   const ColumnsAsWords d;
   const hn::Repartition<std::uint32_t, Columns> halves;
@@ -147,13 +149,13 @@ HWY_INLINE ColumnWords times_rows(ColumnTerms extractors, Count rows) {
   return hn::ShiftLeft<32>(hn::MulEven(upper, hn::BitCast(halves, hn::Set(d, rows))));
 }
 
-/// Those of the bins below.
+/// The extractors of the next lower bins.
 HWY_INLINE ColumnTerms next_extractors(ColumnTerms extractors) {
   const ColumnsAsWords d;
   return hn::BitCast(Columns(), hn::Sub(hn::BitCast(d, extractors), hn::Set(d, between_extractors)));
 }
 
-/// Whether nothing but -0.0 stands in a column of zeros.
+/// Whether a column of zeros has only -0.0.
 template <TermForm form, class T>
 HWY_INLINE ColumnWords are_minus_zero(const ColumnRows& rows, Count begin, Count some) {
   const ColumnsAsWords d;
@@ -168,8 +170,8 @@ HWY_INLINE ColumnWords are_minus_zero(const ColumnRows& rows, Count begin, Count
   return hn::VecFromMask(d, hn::Eq(all, hn::Set(d, sign_of_doubles)));
 }
 
-/// Adds rows to some columns of a group, from `begin` on. False if some are left out: they stay as they are, and are
-/// not 0 in `left_out`. `likely`: the tops of columns that have none yet, as those of the last group say.
+/// Adds rows to some columns of a group, from `begin` on. Returns false if columns are left out: they are not changed,
+/// and are not 0 in `left_out`. `likely`: probable tops of columns without a top, taken from the previous group.
 template <TermForm form, class T, int bin_count>
 HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, std::uint8_t lowest_top,
                                std::uint8_t flag, const GroupOfBins& group, Count begin, GroupOfBins& out,
@@ -182,13 +184,13 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   const ColumnWords present = widened(group.tops.data() + begin);
   const ColumnWords lowest = hn::Set(words, lowest_top);
   const ColumnWords above_lowest = hn::Sub(hn::LoadU(words, likely.data() + begin), lowest);
-  // A choice between words that were bytes in memory makes GCC 12 fail for AVX-512.
+  // Written as an addition, because a choice between words that were bytes in memory crashes GCC 12 for AVX-512.
   ColumnWords tops = hn::Add(present, hn::IfThenElseZero(hn::Eq(present, lowest), above_lowest));
   ColumnTerms e0, e1, e2, e3;
   ColumnSums s0, s1, s2, s3, largest_bits;
   ColumnWords largest, wanted;
   bool is_another = false;
-  for (;;) {  // once more, if a window is another one; zeros have no shares in any
+  for (;;) {  // again, if a window was wrong; zeros have no shares in any window
     const ColumnWords scales = scale_fields<form>(tops);
     e0 = extractors_of<form>(tops, scales);
     e1 = next_extractors(e0);
@@ -206,14 +208,14 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   }
   const auto is_nothing = hn::Eq(largest, zero);
   auto is_refused = hn::VecFromMask(words, are_above(largest, infinity_of_doubles - 1));
-  if constexpr (form == TermForm::square) {  // windows of subnormal factors depend on all of their bits
+  if constexpr (form == TermForm::square) {  // the windows of subnormal factors depend on all of their bits
     const auto is_small = hn::Eq(hn::ShiftRight<fraction_bits_of_doubles>(largest), zero);
     is_refused = hn::Or(is_refused, hn::AndNot(hn::VecFromMask(words, is_nothing), hn::VecFromMask(words, is_small)));
   }
   const ColumnWords by = hn::Sub(wanted, present);
   const bool are_moved = !hn::AllTrue(words, hn::Eq(by, zero));
   const auto* const sums = reinterpret_cast<const std::uint64_t*>(group.sums.data()) + begin;
-  ColumnWords added = times_rows(e0, rows.rows);  // beside the shares, to every bin's sum
+  ColumnWords added = times_rows(e0, rows.rows);  // added to every bin's sum, in addition to the shares
   const auto sum_of = [&]<int bin>(std::integral_constant<int, bin>, ColumnSums sum) HWY_ATTR {
     const auto before = are_moved ? moved<bin>(words, sums, by) : hn::LoadU(words, sums + bin * most_columns);
     const auto all = hn::Add(before, hn::Sub(hn::BitCast(words, sum), added));
@@ -231,7 +233,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   is_refused = hn::Or(is_refused, hn::BitCast(words, hn::And(beyond, hn::Set(di, ~(2 * most - 1)))));
   const ColumnWords flags = widened(group.flags.data() + begin);
   const ColumnWords has_flag = hn::And(flags, hn::Set(words, flag));
-  ColumnWords gets_none = zero;  // nothing but -0.0 has come
+  ColumnWords gets_none = zero;  // set where all terms were -0.0
   if (!hn::AllTrue(words, hn::Ne(hn::Or(has_flag, largest), zero)))
     gets_none = hn::IfThenElseZero(is_nothing, are_minus_zero<form, T>(rows, first, some));
   ColumnWords all_flags = hn::Or(flags, hn::AndNot(gets_none, hn::Set(words, flag)));
@@ -262,7 +264,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   return are_all;
 }
 
-/// The columns of a group that are not 0, a bit for each.
+/// A bit for each column of a group that is not 0.
 HWY_INLINE std::uint8_t bits_of(const EachColumn<std::uint64_t>& each, Count columns) {
   unsigned bits = 0;
   for (Count i = 0; i < columns; ++i) bits |= each[i] != 0 ? 1U << i : 0U;
@@ -272,7 +274,7 @@ HWY_INLINE std::uint8_t bits_of(const EachColumn<std::uint64_t>& each, Count col
 template <TermForm form, class T, int bin_count>
 Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag, GroupOfBins* groups,
                     std::uint8_t& left_out) noexcept {
-  constexpr bool holds_a_group = !HWY_HAVE_SCALABLE && hn::MaxLanes(Columns()) == most_columns;  // a vector
+  constexpr bool holds_a_group = !HWY_HAVE_SCALABLE && hn::MaxLanes(Columns()) == most_columns;  // in a vector
   [[maybe_unused]] const Count lanes = hn::Lanes(Columns());
   EachColumn<std::uint64_t> likely;
   likely.fill(lowest_top);
@@ -285,7 +287,7 @@ Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_
       are_all = add_to_columns<form, T, bin_count>(rows, first, columns, lowest_top, flag, group, 0, group, likely,
                                                    each_left_out);
     } else {
-      GroupOfBins sum;  // no bins but these are written, and no columns that there are not
+      GroupOfBins sum;  // only these bins, and existing columns, are written
       Count written = 0;
       for (; written < columns; written += lanes)
         are_all &= add_to_columns<form, T, bin_count>(rows, first + written, std::min(lanes, columns - written),
@@ -297,7 +299,7 @@ Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_
         std::memcpy(group.flags.data(), sum.flags.data(), count);
       };
       if (written == most_columns)
-        commit(std::integral_constant<Count, most_columns>());  // which takes no calls
+        commit(std::integral_constant<Count, most_columns>());  // the constant size makes the copies inline
       else
         commit(written);
     }

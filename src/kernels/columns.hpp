@@ -1,4 +1,4 @@
-// Rows of a few columns, for kernels whose lanes are columns: no element is moved before it is added.
+// Rows of a few columns, for kernels whose lanes are columns. No element is moved before it is added.
 #pragma once
 
 #include <array>
@@ -8,17 +8,17 @@
 
 namespace steadfold::kernels {
 
-/// Columns of one call: the doubles of a cache line.
+/// The columns of one call: as many as doubles in a cache line.
 inline constexpr order::Count most_columns = 8;
 
 template <class Value>
 using EachColumn = std::array<Value, most_columns>;
 
-/// Some rows of some columns, at most `most_columns` where nothing else is said. The elements of a row touch, aligned
-/// or not; rows are `row_stride` bytes apart.
+/// Some rows of some columns, at most `most_columns` unless a function says otherwise. The elements of a row are
+/// contiguous, aligned or not; rows are `row_stride` bytes apart.
 struct ColumnRows {
   const std::byte* first;
-  const std::byte* second;  // other factors, which stand likewise, or null
+  const std::byte* second;  // the second factors, with the same stride, or null
   order::Count row_stride;
   order::Count rows;
   order::Count columns;

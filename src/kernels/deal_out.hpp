@@ -1,5 +1,5 @@
-// Vectors of terms dealt out to bins. Included by files with kernels, once for every instruction set.
-// Rank order: none. Cost: 4 operations for each bin.
+// Distributes vectors of terms to bins. Files with kernels include this file once per instruction set.
+// Rank order: none. Cost: 4 operations per bin.
 #if defined(STEADFOLD_KERNELS_DEAL_OUT) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_DEAL_OUT
 #undef STEADFOLD_KERNELS_DEAL_OUT
@@ -46,12 +46,13 @@ HWY_INLINE hn::Vec<Tag> factors(Tag d, const T* x, const T* y, order::Count coun
   return load_few_terms(d, x, count);
 }
 
-/// Whether the largest is found by comparing bit patterns. Without an instruction for that, a comparison and a choice
-/// follow each other, and every vector waits for the one before. Then magnitudes are compared, and a term that is not
-/// finite shows in x - x, which is otherwise +0.
+/// Whether the largest term is found by comparing bit patterns. Without an instruction for the maximum of 64-bit
+/// integers, a comparison and a choice follow each other, and every vector waits for the previous one. Such targets
+/// compare magnitudes. A term that is not finite is then found by x - x, which is +0 for finite terms.
 constexpr bool compares_bits = HWY_TARGET == HWY_AVX3 || HWY_HAVE_SCALABLE != 0;
 
-/// Takes a vector of terms into the largest magnitudes: into `bits` if they are compared, else into the others.
+/// Includes a vector of terms in the largest magnitudes: in `bits` if bit patterns are compared, otherwise in `largest`
+/// and `not_finite`.
 template <class Floats, class Integers>
 HWY_INLINE void find_largest(Floats term, Integers& bits, Floats& largest, Floats& not_finite) {
   if constexpr (compares_bits) {
@@ -63,8 +64,8 @@ HWY_INLINE void find_largest(Floats term, Integers& bits, Floats& largest, Float
 }
 
 /// Adds the shares of a vector of terms, each plus its extractor.
-// The sums are variables, not an array, since vectors of SVE have no size; nothing takes their address, which would
-// keep them in memory.
+// The sums are variables, not an array, because vectors of SVE have no fixed size. Their addresses are never taken,
+// which would keep them in memory.
 template <TermForm form, int bin_count, class Floats, class Integers>
 HWY_INLINE void deal_out(Floats term, Floats scale, Floats e0, Floats e1, Floats e2, Floats e3, Integers& s0,
                          Integers& s1, Integers& s2, Integers& s3) {
@@ -78,7 +79,7 @@ HWY_INLINE void deal_out(Floats term, Floats scale, Floats e0, Floats e1, Floats
     const auto moved = hn::Add(rest, e0);
     s0 = hn::Add(s0, hn::BitCast(di, moved));
     rest = hn::Sub(rest, hn::Sub(moved, e0));
-  } else if constexpr (bin_count > 0) {  // fused or not: rest * scale is exact, or has no share
+  } else if constexpr (bin_count > 0) {  // fused or not gives the same result: rest * scale is exact, or has no share
     const auto moved = hn::MulAdd(rest, scale, e0);
     s0 = hn::Add(s0, hn::BitCast(di, moved));
     rest = hn::MulSub(rest, scale, hn::Sub(moved, e0));

@@ -1,4 +1,4 @@
-// Kernels of digits.hpp: shifts and masks by vectors, no branch on the exponents.
+// Kernels of digits.hpp: vector shifts and masks, without a branch on the exponents.
 #include "kernels/digits.hpp"
 
 #include <cstring>
@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DU = hn::ScalableTag<std::uint64_t>;
 using DI = hn::ScalableTag<std::int64_t>;
 
-/// Cuts a vector; the result is not 0 in lanes that are infinite or NaN.
+/// Cuts a vector into digits. The result is not 0 in lanes whose element is infinite or NaN.
 HWY_INLINE hn::Vec<DU> cut(hn::Vec<DU> bits, std::int64_t* digit, std::int64_t* low, std::int64_t* high) {
   const DU du;
   const DI di;

@@ -1,5 +1,5 @@
-// Doubles cut into signed 32-bit digits of a fixed-point number, for accumulators that add them one by one.
-// Cost: some 14 vector operations for as many elements as a vector has lanes.
+// Cuts doubles into signed 32-bit digits of a fixed-point number, for accumulators that add the digits one by one.
+// Cost: some 14 vector operations per vector of elements.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ struct Digits {
   alignas(64) std::array<std::int64_t, most_cut> high;
 };
 
-/// Cuts `count` doubles, at most `most_cut`, aligned or not. False, with `digits` undefined, if one of them is infinite
-/// or NaN.
+/// Cuts `count` doubles, at most `most_cut`, aligned or not. Returns false, with `digits` undefined, if a double is
+/// infinite or NaN.
 using CutIntoDigits = bool (*)(const void* elements, order::Count count, Digits& digits) noexcept;
 
 /// The target's kernel, or null if it has none.

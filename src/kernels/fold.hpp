@@ -1,7 +1,8 @@
-// Full dyadic nodes of contiguous elements: the values that a tree record keeps of an interval.
-// Rank order: kept; +, *, min and max of numbers may swap operands, which changes no bit (but those of NaN payloads).
-// Cost: one operation per element and one pass over memory; needs no memory but the stack.
-// Source: [S0] chapter 2 and 3.1.4, Algorithm 4 (eight elements by hadd); the transposing reduction here is ours.
+// Full dyadic nodes of contiguous elements: the values that a tree record keeps for an interval.
+// Rank order: kept. Operands of +, *, min and max of numbers may be swapped. This changes only the payloads of NaNs.
+// Cost: one operation per element and one pass over memory; no memory except the stack.
+// Source: Stelz 2022, chapter 2 and section 3.1.4, Algorithm 4 (eight elements with hadd). The transposing reduction is
+// our own.
 #pragma once
 
 #include "kernels/scalar.hpp"
@@ -11,11 +12,11 @@
 namespace steadfold::kernels {
 
 /// Writes the values of the maximal full dyadic nodes of begin, ..., begin + count - 1 to `nodes`, from left to right,
-/// and returns how many there are. `elements` are those `count` in a row, aligned or not, of the type that the function
-/// was asked for; `nodes` has room for order::most_nodes of them. Reads no other memory.
+/// and returns their number. `elements` are `count` contiguous elements of type T, aligned or not. `nodes` has room for
+/// order::most_nodes of the interval. Reads no other memory.
 using Fold = order::Count (*)(const void* elements, order::Index begin, order::Count count, void* nodes) noexcept;
 
-/// For Op one of Sum, Product, Min, Max and T a number type. The reference if the target has no kernel.
+/// Op is Sum, Product, Min or Max; T is a number type. The reference if the target has no kernel.
 template <class Op, class T>
 Fold fold(Target target) noexcept;
 
@@ -34,7 +35,7 @@ using Pairs = void (*)(const void* left, const void* right, void* result, order:
 template <class Op, class T>
 Pairs pairs(Target target) noexcept;
 
-/// Gives every NaN among floats or doubles the canonical quiet pattern.
+/// Replaces every NaN among floats or doubles by the canonical quiet NaN.
 using Canonicalise = void (*)(void* values, order::Count count) noexcept;
 
 template <class T>

@@ -1,8 +1,10 @@
-// Kernels of fold.hpp. A pass turns every W elements into one, where W is the lanes of a vector: W vectors become the
-// vector of their W sums by log2(W) halvings, each a blend, a shuffle and an operation of two vectors into one. Passes
-// repeat until nothing is left; what a pass leaves over at the ends of the interval are maximal nodes. Long intervals
-// are folded in chunks whose values go to a binary counter: it holds the record's nodes.
-// No #pragma once: fold.cpp and fold_integers.cpp, each for half of the types, include it once for every target.
+// Kernels of fold.hpp. A pass makes one value of every W elements, where W is the number of lanes of a vector. W
+// vectors become the vector of their W sums in log2(W) halvings. A halving is a blend, a shuffle and an operation that
+// make one vector of two. Passes are repeated until no full set of vectors is left. The elements that a pass leaves
+// over at the ends of the interval are maximal nodes. Long intervals are folded in chunks. The values of chunks go to a
+// binary counter, which then holds the nodes of the record.
+// There is no #pragma once: fold.cpp and fold_integers.cpp, each for half of the types, include this file once per
+// target.
 #include "kernels/fold.hpp"
 
 #include <algorithm>
@@ -39,7 +41,7 @@ class NodeCounter {
  public:
   explicit NodeCounter(T* nodes) noexcept : nodes_(nodes) {}
 
-  /// `number`: which chunk of the whole job.
+  /// `number`: the chunk's index among the chunks of the whole job.
   void push(Index number, T value) noexcept {
     std::uint8_t level = 0;
     for (; count_ > 0 && levels_[count_ - 1] == level && (number >> level & 1) != 0; ++level)
@@ -66,7 +68,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The operators of scalar.hpp lane by lane.
+/// The operators of scalar.hpp, lane by lane.
 template <class Op>
 struct Lanewise;
 
@@ -116,8 +118,9 @@ struct Lanewise<Max> {
   }
 };
 
-/// Combines neighbours `distance` lanes apart: lanes whose number has that bit unset get pairs of `a`, the others pairs
-/// of `b`. Either of a pair may be the left operand, which changes no bit for these operators.
+/// Combines neighbours `distance` lanes apart. If the bit `distance` of a lane's number is 0, the lane gets a pair of
+/// `a`; otherwise it gets a pair of `b`. Either element of a pair may be the left operand, because the operands of
+/// these operators commute.
 template <class Op, std::size_t distance, class D, class V>
 HWY_INLINE V halve(D d, V a, V b) {
   using T = hn::TFromD<D>;
@@ -145,23 +148,23 @@ HWY_INLINE V halve(D d, V a, V b) {
 #endif
 }
 
-/// How the vectors of a chunk are loaded, one after the other: `Straight` from memory, or `Cut` out of two aligned
-/// ones, since a load across cache lines costs two.
+/// Loads the vectors of a chunk, one after the other. `Straight` loads each from memory. `Cut` cuts each out of two
+/// aligned vectors, because a load across cache lines takes two accesses.
 template <class D>
 struct Straight {
   HWY_INLINE auto operator()(D d, const hn::TFromD<D>* x) { return hn::LoadU(d, x); }
 };
 
 #if HWY_TARGET == HWY_AVX3
-/// Every line is loaded once: it stays in a register for the next vector, which begins in it. Nothing is read before
-/// the first vector; behind the last one, the rest of its line is.
+/// Loads every cache line once. The line stays in a register for the next vector, which begins in the same line. Memory
+/// before the first vector is not read; the rest of the line behind the last vector is.
 template <class D>
 class Cut {
   using T = hn::TFromD<D>;
   using DI = hn::RebindToSigned<D>;
 
  public:
-  /// `first`: where the first vector begins, at an element beyond an aligned address.
+  /// `first`: the beginning of the first vector, a number of whole elements beyond an aligned address.
   HWY_INLINE explicit Cut(const T* first)
       : lanes_(reinterpret_cast<std::uintptr_t>(first) % sizeof(line_) / sizeof(T)),
         index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes_)))),
@@ -193,15 +196,15 @@ struct Folded {
   using V = hn::Vec<D>;
   static constexpr Count lanes = Count{1} << levels;
 
-  /// How many times a pass folds W elements into one: at least three levels of the tree; six levels over whole chunks
-  /// for the operators that most calls use, if that needs no more than 64 loads in a row.
+  /// How many times a pass folds W elements into one. A short pass folds at least three levels of the tree. The
+  /// operators that most calls use fold six levels over whole chunks, if this needs no more than 64 consecutive loads.
   static constexpr bool is_common = std::is_same_v<Op, Sum> && std::is_floating_point_v<T>;
   static constexpr int short_depth = levels == 1 ? 3 : levels == 2 ? 2 : 1;
   static constexpr int long_depth = !is_common ? short_depth : levels == 4 ? 1 : 6 / levels;
   static constexpr Count factor = power(lanes, short_depth);
 
-  /// One vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; in order when level ==
-  /// levels. Memory is read in ascending order, which the processor's own prefetching wants, and `Cut`.
+  /// One vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; in order if level ==
+  /// levels. Memory is read in ascending order, as the hardware prefetcher and `Cut` need it.
   template <int depth, int level, class Loads>
   static HWY_INLINE V sums(const T* x, Loads& loads) {
     if constexpr (depth == 0) {
@@ -222,14 +225,14 @@ struct Folded {
       return;
     }
     Straight<D> loads;
-    for (Count i = 0;; i = std::min(i + lanes, outputs - lanes)) {  // the last group may do some of them again
+    for (Count i = 0;; i = std::min(i + lanes, outputs - lanes)) {  // the last group may compute some values again
       hn::StoreU(sums<short_depth, levels>(from + i * factor, loads), D(), to + i);
       if (i == outputs - lanes) return;
     }
   }
 
-  /// Calls `take(level)` for the nodes at one end of an interval that are smaller than `factor` elements: the bits of
-  /// how many elements those are, the smallest one outside.
+  /// Calls `take(level)` for the nodes at one end of an interval that are smaller than `factor` elements. They are the
+  /// bits of the number of these elements; the smallest node is outermost.
   template <int level = 0, class Take>
   static HWY_INLINE void ends(Count count, const Take& take) {
     if constexpr (level < short_depth * levels) {
@@ -238,8 +241,8 @@ struct Folded {
     }
   }
 
-  /// The maximal nodes of an interval within a chunk, pass by pass: what a pass leaves over at the ends goes to the
-  /// ends of the nodes.
+  /// The maximal nodes of an interval within a chunk, pass by pass. The nodes that a pass leaves over at the ends of
+  /// its input go to the ends of `nodes`.
   static Count within_chunk(const T* x, Index begin, Count count, T* nodes) {
     alignas(64) T buffers[2][chunk / factor];
     const Count node_count = order::node_count({begin, begin + count});
@@ -247,7 +250,7 @@ struct Folded {
     T* right = nodes + node_count;
     for (int turn = 0; count > 0; turn ^= 1) {
       const Count head = (0 - begin) % factor;
-      if (head > count) {  // inside of one node of the next pass
+      if (head > count) {  // within one node of the next pass
         one_by_one<Op>(x, begin, count, left);
         break;
       }
@@ -304,8 +307,8 @@ struct Folded {
     return chunk_by<asks>(x, Straight<D>());
   }
 
-  /// `cuts`: whether loads across lines are avoided; then a vector more of the caller's elements follows the chunk.
-  /// Memory is asked for ahead where that was found to help, and then with fewer loads in a row
+  /// `cuts`: whether loads across cache lines are avoided. If so, one more vector of the caller's elements must follow
+  /// the chunk. Memory is prefetched if this was measured to help, and then fewer loads follow each other
   /// (lab/notes/kernels.md).
   static T whole_chunk(const T* x, bool cuts) {
 #if HWY_TARGET == HWY_AVX3
@@ -318,16 +321,16 @@ struct Folded {
     const T* x = static_cast<const T*>(elements);
     T* const nodes = static_cast<T*>(nodes_out);
     const Index end = begin + count;
-    const Index first = (begin + chunk - 1) / chunk;  // first, ..., last - 1 lie within the interval
+    const Index first = (begin + chunk - 1) / chunk;  // chunks first, ..., last - 1 are within the interval
     const Index last = end / chunk;
     if (first >= last) {
-      const Index split = std::min(end, first * chunk);  // no whole chunk: one part in each of two at most
+      const Index split = std::min(end, first * chunk);  // no whole chunk: one part in each of at most two chunks
       const Count written = begin < split ? within_chunk(x, begin, split - begin, nodes) : 0;
       return split == end ? written : written + within_chunk(x + (split - begin), split, end - split, nodes + written);
     }
     Count written = within_chunk(x, begin, first * chunk - begin, nodes);
     x += first * chunk - begin;
-    const bool are_many = last - first > 1;  // one chunk is in the first-level cache, where no load is worth cutting
+    const bool are_many = last - first > 1;  // a single chunk is in the first-level cache, where cutting saves no time
     NodeCounter<Op, T> counter(nodes + written);
     for (Index number = first; number < last; ++number, x += chunk)
       counter.push(number, whole_chunk(x, are_many && end - (number + 1) * chunk >= lanes));
@@ -385,7 +388,7 @@ void pairs(const void* left, const void* right, void* result, Count count) noexc
   reference_pairs<Op, T>(a + i, b + i, r + i, count - i);
 }
 
-/// NaNs are rare: blocks without one are only read.
+/// NaNs are rare, so blocks without a NaN are only read.
 template <class T>
 void canonicalise(void* values, Count count) noexcept {
   const hn::ScalableTag<T> d;
@@ -411,11 +414,11 @@ HWY_AFTER_NAMESPACE();
 #if !STEADFOLD_HIGHWAY || HWY_ONCE
 namespace steadfold::kernels {
 
-/// No instruction set here multiplies 64-bit integers.
+/// No vector instruction multiplies 64-bit integers, so their product has no kernel.
 template <class Op, class T>
 constexpr bool has_kernel = !(std::is_same_v<Op, Product> && std::is_integral_v<T> && sizeof(T) == 8);
 
-/// Signed integers wrap around as unsigned ones do: sums and products of them are the same kernels.
+/// Signed integers wrap around like unsigned integers, so their sums and products use the same kernels.
 template <class Op, class T, bool = std::is_integral_v<T> && (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>)>
 struct Wrapping {
   using Type = T;

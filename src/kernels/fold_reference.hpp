@@ -1,5 +1,5 @@
-// The scalar reference of fold.hpp: kernels equal it bit for bit, and use it at the ends of what they fold.
-// Rank order: left is always the lower index. Cost: one operation per element. Source: [S0] eq. 2.3.
+// The scalar reference of fold.hpp. Kernels equal it bit for bit, and use it at the ends of an interval.
+// Rank order: left is always the lower index. Cost: one operation per element. Source: Stelz 2022, equation 2.3.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace steadfold::kernels {
 using order::Count;
 using order::Index;
 
-/// The value of a full node by [S0] eq. 2.3, unrolled by the compiler; the left half is read first.
+/// The value of a full node (Stelz 2022, equation 2.3). The compiler unrolls it. The left half is read first.
 template <class Op, int level, class T>
 inline T node(const T* x) noexcept {
   if constexpr (level == 0) {
@@ -39,7 +39,7 @@ T node(const T* x, int level) noexcept {
   return Op::of(left, node<Op>(x + (Count{1} << (level - 1)), level - 1));
 }
 
-/// The maximal nodes of an interval one by one: the reference, and the ends of what kernels fold.
+/// The maximal nodes of an interval one by one: the reference, and the ends of the intervals that kernels fold.
 template <class Op, class T>
 Count one_by_one(const T* x, Index begin, Count count, T* nodes) noexcept {
   Count written = 0;
@@ -63,7 +63,7 @@ inline const T* row(const T* first, order::Bytes row_stride, int y) noexcept {
   return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + static_cast<Count>(y) * row_stride);
 }
 
-/// The value of a full node down a column whose elements are `at(y)`: [S0] eq. 2.3.
+/// The value of a full node of a column with the elements `at(y)` (Stelz 2022, equation 2.3).
 template <class Op, int level, class At>
 inline auto down(const At& at, int y = 0) noexcept {
   if constexpr (level == 0) {

@@ -1,4 +1,4 @@
-// Which of Highway's instruction sets we build, and our names for them. Without Highway only the reference is built.
+// reference is built.
 //
 // A file with kernels reads:
 //
@@ -16,14 +16,15 @@
 //   ... the reference, and pick<Function>(target, STEADFOLD_EACH(function))
 //   #endif
 //
-// Highway's own run-time dispatch would make its library a dependency of ours; a switch over our targets does as much.
+// Highway's own run-time dispatch is not used, because it would make Highway's library a dependency. A switch over our
+// targets does the same.
 #pragma once
 
 #include "kernels/target.hpp"
 
 #if __has_include(<hwy/highway.h>) && (defined(__x86_64__) || defined(__aarch64__))
 #define STEADFOLD_HIGHWAY 1
-// Not built: targets that have no advantage over another one here.
+// Targets that are not built, because they have no advantage over another target here.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #include <hwy/base.h>
 #include <hwy/detect_targets.h>
@@ -31,8 +32,8 @@
 #define STEADFOLD_HIGHWAY 0
 #endif
 
-// Pointers to the function of this name in the namespace of every target, null for targets that are not built; `pick`
-// chooses from them. The name may have template arguments.
+// Pointers to the function of this name in the namespace of each target; null if a target is not built. `pick` chooses
+// one of them. The name may have template arguments.
 #define STEADFOLD_EACH(...)                                                                \
   STEADFOLD_SSE4(__VA_ARGS__), STEADFOLD_AVX2(__VA_ARGS__), STEADFOLD_AVX512(__VA_ARGS__), \
       STEADFOLD_NEON(__VA_ARGS__), STEADFOLD_SVE(__VA_ARGS__)
@@ -79,7 +80,7 @@ constexpr bool is_built(Target target) noexcept {
   }
 }
 
-/// The target's own function: pick<Function>(target, STEADFOLD_EACH(name)). Null where it has none.
+/// The target's own function: pick<Function>(target, STEADFOLD_EACH(name)). Null if the target has none.
 template <class Function>
 constexpr Function pick(Target target, Function sse4, Function avx2, Function avx512, Function neon,
                         Function sve) noexcept {

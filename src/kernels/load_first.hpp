@@ -1,5 +1,5 @@
-// A vector of what is left at the end of an array. Included by files with kernels, once for every instruction set.
-// Rank order: kept. Cost: one load where memory can be masked, else a copy.
+// A vector of the last few elements of an array. Files with kernels include this file once per instruction set.
+// Rank order: kept. Cost: one load if the target can mask loads, otherwise a copy.
 #if defined(STEADFOLD_KERNELS_LOAD_FIRST) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_LOAD_FIRST
 #undef STEADFOLD_KERNELS_LOAD_FIRST
@@ -21,7 +21,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_first(D d, const hwy::HWY_NAMESPACE::
   namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_HAVE_SCALABLE
   return hn::MaskedLoad(hn::FirstN(d, count), d, x);
-#else  // what is masked may be read there
+#else  // on other targets a masked load may read the masked elements
   alignas(16) hn::TFromD<D> copy[hn::MaxLanes(d)] = {};
   std::memcpy(copy, x, count * sizeof *x);
   return hn::Load(d, copy);

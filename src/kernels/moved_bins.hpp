@@ -1,5 +1,5 @@
-// Bins of groups of columns whose windows move up. Included by files with kernels, once for every instruction set.
-// Rank order: none. Cost: K operations for each bin.
+// Moves the bins of groups of columns to higher windows. Files with kernels include this file once per instruction set.
+// Rank order: none. Cost: K operations per bin.
 #if defined(STEADFOLD_KERNELS_MOVED_BINS) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_MOVED_BINS
 #undef STEADFOLD_KERNELS_MOVED_BINS
@@ -19,7 +19,7 @@ namespace steadfold::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Bytes as unsigned integers of 64 bits, and such integers below 256 as bytes.
+/// Widens bytes to unsigned integers of 64 bits, and narrows integers below 256 to bytes.
 HWY_INLINE hn::Vec<hn::CappedTag<std::uint64_t, most_columns>> widened(const std::uint8_t* bytes) {
   const hn::CappedTag<std::uint64_t, most_columns> d;
   const hn::Rebind<std::uint8_t, decltype(d)> narrow;
@@ -32,15 +32,15 @@ HWY_INLINE void store_narrow(V words, std::uint8_t* bytes) {
   hn::StoreU(hn::TruncateTo(narrow, words), narrow, bytes);
 }
 
-/// How many binades so many bins are.
+/// The number of binades in a number of bins.
 template <class V>
 HWY_INLINE V binades_of(V bins) {
   static_assert(pre_rounding_width == 32 + 8);
   return hn::Add(hn::ShiftLeft<5>(bins), hn::ShiftLeft<3>(bins));
 }
 
-/// The sums of some columns in a bin of windows that lie `by` bins higher than their own. Sums of a bin's columns are
-/// followed by those of the bin below.
+/// The sums of some columns in one bin of windows that are `by` bins higher than the window of `sums`. In `sums` the
+/// sums of a bin are followed by the sums of the bin below.
 template <int bin, class D>
 HWY_INLINE hn::Vec<D> moved(D d, const hn::TFromD<D>* sums, hn::Vec<D> by) {
   const auto of = [&](int own) HWY_ATTR { return hn::LoadU(d, sums + own * static_cast<int>(most_columns)); };

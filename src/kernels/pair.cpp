@@ -1,5 +1,5 @@
-// Kernels of pair.hpp. A lane adds up its terms in `high`, and what that loses in `low`. Then lanes exchange their
-// sums, half a vector apart, a quarter, ..., until all hold the same.
+// Kernels of pair.hpp. A lane adds up its terms in `high`, and the rounding errors in `low`. Then lanes exchange their
+// sums at a distance of half a vector, a quarter, and so on, until all lanes hold the same sum.
 #include "kernels/pair.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace steadfold::kernels {
 namespace {
 
-/// Infinities and NaNs among the terms are found in the sum.
+/// Whether the pair is the sum. Infinities and NaNs among the terms show in the sum.
 [[maybe_unused]] bool holds_sum(const PairSum& found) noexcept {
   const auto biased = [](double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52); };
   const double sum = found.high + found.low;
@@ -38,7 +38,7 @@ HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
 namespace {
 
-#if HWY_HAVE_SCALABLE  // vectors without a size cannot be members of a class
+#if HWY_HAVE_SCALABLE  // vectors without a fixed size cannot be members of a class
 
 template <class T>
 bool sum_as_pair(const void* /*elements*/, order::Count /*count*/, PairSum& /*found*/) noexcept {
@@ -61,7 +61,7 @@ HWY_INLINE V load_few(const float* x, order::Count count) {
   return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
 }
 
-/// Adds x to `sum`; returns what that loses, exactly, or a NaN if it is infinite.
+/// Adds x to `sum`, and returns the exact rounding error, or a NaN if the sum is infinite.
 HWY_INLINE V add(V& sum, V x) {
   const V before = sum;
   sum = hn::Add(before, x);
@@ -89,7 +89,7 @@ struct PairSums {
   }
 };
 
-/// Lanes so far apart change places.
+/// Swaps lanes that are `distance` apart.
 template <std::size_t distance>
 HWY_INLINE V exchanged(V v) {
   if constexpr (distance == 1)

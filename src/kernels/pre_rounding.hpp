@@ -1,13 +1,15 @@
-// What the bins of a pre-rounded sum (arithmetic/binned/bins.hpp) keep of a term, without dealing it out to them.
-// Rank order: none. Cost: three operations per term. Source: [S2]; the grid of Ahrens, Demmel & Nguyen 2020.
+// The part of a term that the bins of a pre-rounded sum (arithmetic/binned/bins.hpp) keep, without distributing the
+// term to bins.
+// Rank order: none. Cost: three operations per term. Source: Lapillonne & Peltekov 2013; the grid of Ahrens, Demmel &
+// Nguyen 2020.
 //
-// The largest term of a set decides which K bins the set has, and the quantum q of the lowest one. The shares of a term
-// in these bins come to the term rounded to a multiple of q, ties to even. So the sum of a set is the exact sum of its
-// terms, each rounded this way first.
+// The largest term of a set decides which K bins the set has, and the quantum q of the lowest bin. The shares of a term
+// in these bins add up to the term rounded to a multiple of q, ties to even. So the sum of a set is the exact sum of
+// its terms, each rounded in this way.
 //
-// With p bits of precision, let the bound B be 2^(p-1) q. A term of at least that magnitude is a multiple of q. Of a
-// smaller one, the sum |x| + B lies between B and 2 B, where numbers are multiples of q: so the processor's own
-// addition rounds |x| as is wanted, and taking B away again is exact.
+// With p bits of precision, let the bound B be 2^(p-1) q. A term whose magnitude is at least B is a multiple of q. For
+// a smaller term x, the sum |x| + B lies between B and 2 B, where numbers are multiples of q. So the processor's
+// addition rounds |x| to a multiple of q, and subtracting B is exact.
 #pragma once
 
 #include <algorithm>
@@ -24,22 +26,23 @@
 
 namespace steadfold::kernels {
 
-inline constexpr int pre_rounding_width = 40;  // of a bin
+inline constexpr int pre_rounding_width = 40;  // binades per bin
 
-/// How the bound follows from the exponent field f of the largest magnitude, in the grid of doubles. Its top bin is
-/// (f + `to_bin`) / 40. The bound's exponent field is 40 times the lowest bin, plus `shift`; where that is below 0, the
-/// bound is 0, since every number is a multiple of so small a quantum.
+/// Constants that give the bound from the exponent field f of the largest magnitude, in the grid of doubles. The top
+/// bin is (f + `to_bin`) / 40. The bound's exponent field is 40 times the lowest bin, plus `shift`. If it would be
+/// negative, the bound is 0, because every number is a multiple of so small a quantum.
 template <class T>
 struct PreRounding {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   static constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
   static constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
-  static constexpr int lowest_exponent = -1074;  // of the quantum of bin 0
+  static constexpr int lowest_exponent = -1074;  // the exponent of the quantum of bin 0
   static constexpr int to_bin = 1 - bias - lowest_exponent;
   static constexpr int shift = fraction_bits + bias + lowest_exponent;
 };
 
-/// The bound for a set of terms of at most this magnitude. If that is not finite, it is some finite number.
+/// The bound for a set of terms of at most this magnitude. If the magnitude is not finite, the result is some finite
+/// number.
 template <class T>
 T pre_rounding_bound(T largest, int bin_count) noexcept {
   using Form = PreRounding<T>;
@@ -50,22 +53,24 @@ T pre_rounding_bound(T largest, int bin_count) noexcept {
   return std::bit_cast<T>(static_cast<Bits>(bound) << Form::fraction_bits);
 }
 
-/// A part of a set's largest magnitude: what is at least so large is at least the bound, since the largest magnitude is
-/// at least 2^(40 (K - 1) - 1) q. (Where the part underflows, q is the least quantum there is, and nothing is rounded.)
+/// A fraction of a set's largest magnitude: terms of at least this fraction are at least the bound, because the largest
+/// magnitude is at least 2^(40 (K - 1) - 1) q. (If the product underflows, q is the least possible quantum, and no term
+/// is rounded.)
 template <class T>
 T kept_part(int bin_count) noexcept {
   return std::ldexp(T{1}, std::numeric_limits<T>::digits - pre_rounding_width * (bin_count - 1));
 }
 
-/// A term as the bins keep it; what is not finite stays so. Wants the promised environment.
+/// A term, rounded as the bins keep it; infinities and NaNs are not changed. Needs the promised environment
+/// (arithmetic/environment.hpp).
 template <class T>
 T pre_rounded(T x, T bound) noexcept {
   const T magnitude = std::abs(x);
   return magnitude >= bound ? x : std::copysign((magnitude + bound) - bound, x);
 }
 
-/// Copies a column's terms, one of each row, `offset` bytes behind its beginning; pre-rounded for so many bins, or, by
-/// 0, as they are. Returns those of `room` that are used.
+/// Copies the terms of a column, one from each row, `offset` bytes behind its beginning. Terms are pre-rounded for
+/// `bin_count` bins; 0: they are not. Returns the used part of `room`.
 template <class T>
 std::span<const T> column_of(std::span<const std::byte* const> rows, order::Bytes offset, int bin_count,
                              std::span<T> room) noexcept {

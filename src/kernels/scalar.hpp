@@ -1,5 +1,6 @@
-// The built-in operators on two numbers: what every kernel has to equal bit for bit.
-// Rank order: left stands before right. Cost: one operation. Source: IEEE 754-2019 9.6 for minimum and maximum.
+// The built-in operators on two numbers. Every kernel must equal them bit for bit.
+// Rank order: left comes before right. Cost: one operation. Source: IEEE 754-2019, section 9.6, for minimum and
+// maximum.
 #pragma once
 
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace steadfold::kernels {
 
-/// Integers wrap around: they are combined as unsigned numbers.
+/// Integers wrap around, because they are added as unsigned numbers.
 struct Sum {
   template <class T>
   static T of(T a, T b) noexcept {
@@ -33,7 +34,7 @@ struct Product {
   static constexpr T nothing = T{1};
 };
 
-/// IEEE 754-2019 minimum: a NaN wins, and -0 is below +0.
+/// IEEE 754-2019 minimum: the result is NaN if an operand is NaN, and -0 is less than +0.
 struct Min {
   template <class T>
   static T of(T a, T b) noexcept {

@@ -1,4 +1,4 @@
-// Kernels of select.hpp: a vector's selected elements are moved to its front by one instruction.
+// Kernels of select.hpp: one instruction moves the selected elements of a vector to its front.
 #include "kernels/select.hpp"
 
 #include <cstring>
@@ -19,8 +19,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Other targets have no such instruction. Highway 1.0.3 then uses tables, which compilers copy to the stack each time:
-// ten times slower than copying one by one.
+// Other targets have no compress instruction. Highway 1.0.3 then uses tables, which compilers copy to the stack each
+// time. This is ten times slower than copying elements one by one.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SVE
 constexpr bool can_compress = true;
 #else
@@ -35,7 +35,7 @@ HWY_INLINE auto widened(hn::ScalableTag<std::uint64_t> d, const std::uint8_t* by
   return hn::PromoteTo(d, hn::PromoteTo(half, hn::LoadU(hn::Rebind<std::uint8_t, decltype(d)>(), bytes)));
 }
 
-/// Elements of 64 bits go as pairs of 32, since Highway has tables for those too.
+/// Compresses elements of 64 bits as pairs of 32 bits, because Highway has tables for 64 bits too.
 template <class D, class Mask>
 HWY_INLINE auto compressed(D d, hn::Vec<D> elements, Mask taken) {
   const hn::Repartition<std::uint32_t, D> halves;
@@ -43,8 +43,8 @@ HWY_INLINE auto compressed(D d, hn::Vec<D> elements, Mask taken) {
   return hn::BitCast(d, hn::Compress(hn::BitCast(halves, elements), both));
 }
 
-/// Stores a full vector each time; the next one overwrites the excess. `to` has room for it, since no more elements
-/// were selected than read.
+/// Stores a full vector each time; the next vector overwrites the excess. `to` has enough room, because at most as many
+/// elements are selected as were read.
 template <class Bits>
 order::Count selected(const std::byte* elements, const std::byte* mask, order::Count count, std::byte* to) noexcept {
   const hn::ScalableTag<Bits> d;

@@ -1,4 +1,4 @@
-// Elements that a mask selects, moved together.
+// Packs the elements that a mask selects.
 // Rank order: kept. Cost: one compression per vector, no branch on the mask.
 #pragma once
 
@@ -9,12 +9,13 @@
 
 namespace steadfold::kernels {
 
-/// Copies the elements whose byte in `mask` is not 0 to `to`, one after the other, and returns how many. Memory need
-/// not be aligned; `to` has room for all `count`, and what follows the last one copied is undefined.
+/// Copies the elements whose byte in `mask` is not 0 to `to`, contiguously, and returns their number. Memory need not
+/// be aligned. `to` has room for all `count` elements; its bytes behind the last copied element are undefined.
 using Select = order::Count (*)(const std::byte* elements, const std::byte* mask, order::Count count,
                                 std::byte* to) noexcept;
 
-/// For elements of 4 or 8 bytes, by AVX-512 and SVE; null for other sizes, or if the target has no such instruction.
+/// For elements of 4 or 8 bytes, with AVX-512 and SVE. Null for other sizes, and for targets without a compress
+/// instruction.
 Select select(Target target, order::Bytes element_bytes) noexcept;
 
 }  // namespace steadfold::kernels

@@ -1,5 +1,6 @@
-// Kernels of shares.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64; in the end
-// those of the extractors are subtracted. Sums of integers have no order, so the lane count does not show.
+// Kernels of shares.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64. In the end
+// the bit patterns of the extractors are subtracted. Sums of integers do not depend on the order, so the number of
+// lanes does not matter.
 #include "kernels/shares.hpp"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ double load(const void* elements, Count number) noexcept {
   return static_cast<double>(x);
 }
 
-/// Adds to `sums` what `found` holds: the bit patterns of `count` terms, each plus an extractor, less the extractors'.
+/// `found` has the sums of the bit patterns of `count` terms plus extractors. Subtracts the extractors, and adds the
+/// rest to `sums`.
 template <int bin_count>
 void take_away_extractors(const std::uint64_t* found, Count count, const double* extractors,
                           std::int64_t* sums) noexcept {
@@ -103,7 +105,7 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   const Prefetch where = prefetch;
   Count done = 0;
   for (; done < count; done += lanes, x += lanes, y += lanes) {
-    if (done + bytes_ahead / sizeof(T) < count) {  // looking up a page beyond the elements would cost more than is won
+    if (done + bytes_ahead / sizeof(T) < count) {  // a page beyond the elements costs more time than it saves
       ask_ahead(x, where);
       if constexpr (form == TermForm::product) ask_ahead(y, where);
     }

@@ -1,7 +1,8 @@
-// Terms dealt out to the bins of pre-rounded sums, and the largest of them, in one pass; arithmetic/binned/bins.hpp has
-// the mathematics. Rank order: not needed, sums are integers. Cost: 4 K + 1 lane operations per term; nothing is
-// written but K sums. Source: [S2]; Demmel & Nguyen 2013. Sums in integers, the bit patterns of what the
-// extractors leave: ours.
+// Distributes terms to the bins of pre-rounded sums, and finds the largest term, in one pass.
+// arithmetic/binned/bins.hpp has the mathematics.
+// Rank order: not needed, because sums are integers. Cost: 4 K + 1 lane operations per term; only K sums are written.
+// Source: Lapillonne & Peltekov 2013; Demmel & Nguyen 2013. Integer sums of the bit patterns of terms plus extractors
+// are our own.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@
 
 namespace steadfold::kernels {
 
-/// Multiplies each of `count` elements (aligned or not), or each product, by `scale`, squares it if asked to, and adds
-/// its shares, in quanta, to sums[0] (the top bin) and the sums below. extractors[i] is 1.5 * 2^52 quanta of bin i:
-/// adding it rounds to the bin's quantum and leaves the share in the last bits. Returns the bits of the largest
-/// magnitude among the elements (or products) before scaling, or those of infinity or more if one is not finite; if
-/// that magnitude has no place in the window, the sums have no meaning. At most 2^23 terms before the sums are carried.
-/// Reads no other memory.
+/// Multiplies each of `count` elements (aligned or not), or each product, by `scale`, squares it if `form` says so, and
+/// adds its shares, in quanta, to sums[0] (the top bin) and the sums below. extractors[i] is 1.5 * 2^52 quanta of bin
+/// i: adding it rounds to the bin's quantum, and leaves the share in the last bits. Returns the bits of the largest
+/// magnitude among the elements (or products) before scaling; the bits of infinity, or more, if an element is not
+/// finite. If this magnitude does not fit the window, the sums have no meaning. At most 2^23 terms may be added before
+/// the sums are carried. Reads no other memory.
 using Shares = std::uint64_t (*)(const void* first, const void* second, order::Count count, double scale,
                                  const double* extractors, std::int64_t* sums) noexcept;
 
-/// For elements of type T, float or double, and 2 to 4 bins; with 0 bins only the largest is found. The reference if
-/// the target has no kernel.
+/// For elements of type T, float or double, and 2 to 4 bins. With 0 bins the kernel only finds the largest magnitude.
+/// The reference if the target has no kernel.
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept;
 

@@ -19,9 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 6> names = {"scalar", "sse4", "avx2", "avx512", "neon", "sve"};
 
 #if defined(__x86_64__)
-/// What the processor says of itself, asked directly: __builtin_cpu_supports asks the compiler's runtime library, and
-/// that of Zig, which wheels are built with, answers no to everything. Bits by Intel's manual, volume 2, CPUID and
-/// XGETBV.
+/// The processor's features, by the instruction CPUID. __builtin_cpu_supports is not used: it asks the compiler's
+/// runtime library, and the library of Zig, with which wheels are built, always answers no. The bits are in Intel's
+/// manual, volume 2, CPUID and XGETBV.
 struct Cpuid {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   Cpuid(unsigned leaf, unsigned subleaf) noexcept { __get_cpuid_count(leaf, subleaf, &eax, &ebx, &ecx, &edx); }
@@ -31,7 +31,7 @@ constexpr bool has(unsigned word, std::initializer_list<int> bits) noexcept {
   return std::ranges::all_of(bits, [&](int bit) { return (word >> bit & 1) != 0; });
 }
 
-/// Whether the operating system keeps these registers when it switches threads; `features`: leaf 1's ecx.
+/// Whether the operating system saves these registers when it switches threads. `features`: ecx of leaf 1.
 bool are_kept(unsigned features, unsigned registers) noexcept {
   if (!has(features, {27})) return false;  // osxsave
   unsigned low = 0, high = 0;
@@ -40,7 +40,7 @@ bool are_kept(unsigned features, unsigned registers) noexcept {
 }
 #endif
 
-/// Whether this machine has all that Highway lets the compiler use for the target.
+/// Whether this machine has every feature that Highway lets the compiler use for the target.
 bool runs_here(Target target) noexcept {
 #if defined(__x86_64__)
   const Cpuid basic(1, 0), extended(7, 0);
@@ -100,14 +100,14 @@ const Choice& choice() noexcept {
 
 constexpr std::array<std::string_view, 3> prefetches = {"off", "near", "far"};
 
-/// The one that STEADFOLD_PREFETCH names, or the end.
+/// The name that STEADFOLD_PREFETCH has, or the end of the names.
 const std::string_view* named_prefetch() noexcept {
   const char* const text = std::getenv("STEADFOLD_PREFETCH");
   return std::ranges::find(prefetches, text == nullptr ? std::string_view() : text);
 }
 
-/// AMD's processors bring memory to the second-level cache by themselves: asking for it there costs time, asking for it
-/// in the first-level cache saves some (measured on Zen 3 and Zen 5).
+/// AMD's processors prefetch to the second-level cache by themselves. Prefetching to the second-level cache costs time
+/// there, and prefetching to the first-level cache saves some (measured on Zen 3 and Zen 5).
 Prefetch best_prefetch() noexcept {
 #if defined(__x86_64__)
   const Cpuid maker(0, 0);  // "AuthenticAMD" in words of four letters

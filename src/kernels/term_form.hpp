@@ -1,4 +1,4 @@
-// What is dealt out to bins, for kernels that are made for every form of a term and every number of bins.
+// The form of the terms that kernels distribute to bins, and the choice of a kernel by form and number of bins.
 // Rank order: none. Cost: none.
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace steadfold::kernels {
 
-/// The elements, their products with others, or their squares.
+/// Terms are the elements, products of two elements, or squares of elements.
 enum class TermForm : std::uint8_t { element, product, square };
 
-/// `choose.template operator()<form, bin_count>()`. Without bins, squares are surveyed as the elements are.
+/// Calls `choose.template operator()<form, bin_count>()`. Without bins, squares are treated as the elements.
 template <TermForm form, class Choose>
 auto of_form(int bin_count, const Choose& choose) noexcept {
   switch (bin_count) {

@@ -1,5 +1,5 @@
-// Kernels of turn.hpp: squares of elements are turned over in registers, the last ones of a row or a column once more
-// together with some before them.
+// Kernels of turn.hpp. They transpose squares of elements in registers. The last elements of a row or a column are
+// transposed again, together with some elements before them, to fill a square.
 #include "kernels/turn.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of a fixed width: as wide as a square needs them, where the target has such.
+// Vectors of a fixed width: the width of a square, if the target has vectors of this width.
 template <std::size_t size>
 using Bits = std::conditional_t<size == 8, std::uint64_t, std::uint32_t>;
 #if HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE
@@ -66,7 +66,7 @@ HWY_INLINE void store(hn::Vec<D<size>> v, std::byte* to) {
   hn::StoreU(v, D<size>(), reinterpret_cast<Bits<size>*>(to));
 }
 
-/// Turns a square over.
+/// Transposes a square.
 template <std::size_t size>
 HWY_INLINE void turn_square(const std::byte* from, std::ptrdiff_t row_stride, std::byte* to,
                             std::ptrdiff_t column_stride) {

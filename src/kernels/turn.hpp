@@ -1,6 +1,6 @@
-// Turns rows over into columns: elements that stand side by side in a row go to columns, where rows stand side by side.
-// Cost: one shuffle per two doubles where vectors have four of them; memory is read and written once.
-// The shuffles are those by which 4 x 4 matrices are transposed everywhere.
+// Transposes rows into columns: the elements of a row are contiguous before, the elements of a column afterwards.
+// Cost: one shuffle per two doubles if vectors have four doubles. Memory is read and written once. The shuffles are the
+// usual ones for the transposition of 4 x 4 matrices.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace steadfold::kernels {
 
-/// Rows whose elements touch, and columns whose elements will; strides are in bytes, of any sign.
+/// Rows with contiguous elements, and columns whose elements will be contiguous. Strides are in bytes, and may be
+/// negative.
 struct Turning {
   const std::byte* from;
   std::ptrdiff_t row_stride;
@@ -24,7 +25,7 @@ struct Turning {
 /// size`. The memories do not overlap; elements need not be aligned.
 using TurnOver = void (*)(const Turning& turning) noexcept;
 
-/// The target's kernel for elements of `size` bytes, the reference where it has none. size: 4 or 8.
+/// The target's kernel for elements of `size` bytes, or the reference if the target has none. size: 4 or 8.
 template <std::size_t size>
 TurnOver turn_over(Target target) noexcept;
 

@@ -1,5 +1,6 @@
-// Vectors of integers of two words (two's complement): added, negated and rounded. Included by files with kernels, once
-// for every instruction set. Rank order: none. Cost: some 4 operations to add, 40 to round.
+// Adds, negates and rounds vectors of integers of two words (two's complement). Files with kernels include this file
+// once per instruction set.
+// Rank order: none. Cost: some 4 operations to add, 40 to round.
 #if defined(STEADFOLD_KERNELS_TWO_WORDS) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_TWO_WORDS
 #undef STEADFOLD_KERNELS_TWO_WORDS
@@ -21,14 +22,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Words = hn::CappedTag<std::uint64_t, most_columns>;
 
-/// All bits of lanes whose highest one is set; none of others.
+/// All bits are set in lanes whose highest bit is set; other lanes are 0.
 template <class V>
 HWY_INLINE V sign_of(V words) {
   const hn::RebindToSigned<Words> as_signed;
   return hn::BitCast(Words(), hn::BroadcastSignBit(hn::BitCast(as_signed, words)));
 }
 
-/// a + b in two words; returns what has the highest bit set where they overflow.
+/// a + b in two words. The highest bit of the returned value is set in lanes that overflow.
 template <class V>
 HWY_INLINE V add_words(V low_of_a, V high_of_a, V low_of_b, V high_of_b, V& low, V& high) {
   const Words d;
@@ -38,7 +39,7 @@ HWY_INLINE V add_words(V low_of_a, V high_of_a, V low_of_b, V high_of_b, V& low,
   return hn::And(hn::Xor(high_of_a, high), hn::Xor(high_of_b, high));
 }
 
-/// Changes the sign where `sign` has all bits set; elsewhere it is 0.
+/// Negates lanes in which all bits of `sign` are set. In other lanes `sign` is 0.
 template <class V>
 HWY_INLINE void negate_words(V sign, V& low, V& high) {
   const Words d;
@@ -46,7 +47,8 @@ HWY_INLINE void negate_words(V sign, V& low, V& high) {
   high = hn::Sub(hn::Xor(high, sign), hn::IfThenElseZero(hn::Eq(low, hn::Zero(d)), sign));
 }
 
-/// Of words that are not 0. The half that counts becomes a double, whose exponent says where it begins.
+/// The number of leading zeros, for words that are not 0. The half with the first bit becomes a double, whose exponent
+/// gives the number.
 template <class V>
 HWY_INLINE V zeros_before(V x) {
   const Words d;
@@ -61,7 +63,7 @@ HWY_INLINE V zeros_before(V x) {
   return hn::Sub(hn::IfThenElse(is_lower, hn::Set(d, bias_of_doubles + 63), hn::Set(d, bias_of_doubles + 31)), first);
 }
 
-/// As `rounded_double`, with `bias_of_first_bit` added to its units.
+/// The same as `rounded_double`, with `bias_of_first_bit` already added to the unit.
 template <class V>
 HWY_INLINE V rounded_doubles(V low, V high, V first_bit) {
   const Words d;

@@ -1,4 +1,4 @@
-// Kernels of window.hpp. Two chains of levels, so that additions need not wait for each other.
+// Kernels of window.hpp. They use two chains of levels, so that an addition need not wait for the previous one.
 #include "kernels/window.hpp"
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace steadfold::kernels {
 namespace {
 
 [[maybe_unused]] constexpr Count most_blocks =
-    64;  // one lane adds less than 2^52 units per block: 2^58, and 2^61 in 8 lanes
+    64;  // a lane adds less than 2^52 units per block: 2^58 in 64 blocks, and 2^61 in 8 lanes
 
-/// 1, but compilers do not know it: they would turn a multiply-add by it into an addition.
+/// The number 1, hidden from the compiler, which would turn a multiply-add by 1 into an addition.
 [[maybe_unused]] const volatile double opaque_one = 1.0;
 
 }  // namespace
@@ -83,7 +83,7 @@ struct Source {
     ask_ahead(first + i, where);
     if constexpr (is_product(terms)) ask_ahead(second + i, where);
   }
-  /// How many elements stand before the first aligned one; 0 if elements are never aligned.
+  /// The number of elements before the first aligned element; 0 if no element is aligned.
   Count before_alignment() const {
     const auto beyond = reinterpret_cast<std::uintptr_t>(first) % (hn::MaxLanes(D()) * sizeof(Element));
     return beyond % sizeof(Element) != 0 || beyond == 0
@@ -97,7 +97,7 @@ HWY_INLINE V load_few(const float* x, Count count) {
   return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
 }
 
-/// The terms of a row, read as one vector: `count` of them, followed by zeros.
+/// The terms of a row, read as one vector: `count` terms, followed by zeros.
 template <WindowTerms terms>
 struct RowVector {
   using Element = typename Source<terms>::Element;
@@ -113,7 +113,7 @@ struct RowVector {
   }
 };
 
-/// Copies a few elements and follows them by zeros, which change no sum.
+/// Copies a few elements, and adds zeros behind them. Zeros change no sum.
 template <WindowTerms terms>
 class Padded {
   using Element = typename Source<terms>::Element;
@@ -135,8 +135,8 @@ class Padded {
   alignas(64) Element second_[is_product(terms) ? room : 1];
 };
 
-/// Adds v to a level and returns the rounding error. Levels take turns between additions and multiply-adds, so that
-/// processors with units for each keep both busy.
+/// Adds v to a level and returns the rounding error. Levels alternate between additions and multiply-adds, to use both
+/// units of processors that have separate units for them.
 template <int level>
 HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
   if constexpr (!has_fma) {
@@ -154,7 +154,7 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
   }
 }
 
-/// `take(row)` for a vector of columns of every row. Rows to come are asked for where they stand near.
+/// Calls `take(row)` for a vector of columns of every row. Later rows are prefetched if rows are close to each other.
 template <WindowTerms terms, class Take>
 HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& take) {
   using Element = typename Source<terms>::Element;
@@ -175,7 +175,7 @@ HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& ta
 template <WindowTerms terms, int levels>
 struct WindowKernel {
   static constexpr bool has_rests = terms == WindowTerms::products_of_doubles;
-  /// A product gives the lower levels two terms, its rest and its error, so half as many products fill them.
+  /// A product adds two terms to the lower levels, its remainder and its error. So half as many products fill them.
   static constexpr Count block = has_rests ? window_block / 2 : window_block;
 
   HWY_INLINE static V start(int top, int level) {
@@ -183,9 +183,9 @@ struct WindowKernel {
     return hn::Set(D(), std::bit_cast<double>(exponent << 52 | std::uint64_t{1} << 51));
   }
 
-  /// Adds one vector of terms to one chain, and gathers: `strayed`, whose sign and exponent are not 0 if the first
-  /// level left its binade, even for a while; `lost`, not 0 if the last level lost something; `least` of the absolute
-  /// products.
+  /// Adds one vector of terms to one chain, and collects three facts. `strayed`: its sign and exponent are not 0 if the
+  /// first level left its binade, even for a while. `lost`: not 0 if the last level lost something. `least`: the least
+  /// of the absolute products.
   template <class TermSource>
   HWY_INLINE static void add(const TermSource& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
                              VI& strayed, V& lost, V& least) {
@@ -256,7 +256,7 @@ struct WindowKernel {
     return done;
   }
 
-  /// One vector of columns after the other, each through all rows.
+  /// Adds all rows to one vector of columns after the other.
   static void sum_columns(const ColumnRows& rows, ColumnWindows& windows) noexcept {
     const D d;
     const DI di;
@@ -304,7 +304,7 @@ struct WindowKernel {
     return hn::AllTrue(DI(), hn::Eq(misfits(strayed, lost), hn::Zero(DI())));
   }
 
-  /// The error of a product below 2^-960 may be too small for a double, unless a factor is 0.
+  /// The error of a product below 2^-960 may be too small for a double. A product with a factor 0 has no error.
   static constexpr double tiny = 0x1p-960;
 
   HWY_INLINE static bool is_tiny(V least) { return !hn::AllTrue(D(), hn::Ge(least, hn::Set(D(), tiny))); }

@@ -1,4 +1,4 @@
-// Kernels of zeros.hpp: comparisons of bit patterns, whose masks are -1 where they hold.
+// Kernels of zeros.hpp: they compare bit patterns. A true comparison gives the mask -1.
 #include "kernels/zeros.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
 constexpr BitsOf<T> sign_bit = BitsOf<T>{1} << (8 * sizeof(T) - 1);
-/// The bits of infinity: those of finite numbers without their sign are less.
+/// The bits of infinity. Without the sign, the bits of finite numbers are less.
 template <class T>
 constexpr BitsOf<T> infinite =
     ((sign_bit<T> >> (std::numeric_limits<T>::digits - 1)) - 1) << (std::numeric_limits<T>::digits - 1);
