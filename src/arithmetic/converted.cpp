@@ -30,7 +30,7 @@ float widened<float>(Bfloat16 x) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-/// A half's fields, moved to where a float has them, are a number 2^112 times smaller, subnormals included.
+/// If the fields of a half are moved to those of a float, the number becomes 2^112 times smaller, subnormals included.
 template <>
 float widened<float>(Float16 x) noexcept {
   const std::uint32_t fields = (x.bits & 0x7FFFu) << 13;
@@ -65,8 +65,9 @@ void widen(const std::byte* elements, Count count, std::byte* converted) {
   for (Count i = 0; i < count; ++i) converted = store(widened<To>(load<From>(elements + i * sizeof(From))), converted);
 }
 
-/// A row of complex numbers as two of reals: (a + bi)(c + di) is a c - b d and a d + b c, so the factors are
-/// (a, a), (-b, b) on one side, and (c, d), (d, c) on the other. Conjugated, a - bi: (a, a), (b, -b).
+/// A row of complex numbers as two rows of reals. (a + bi)(c + di) has the parts a c - b d and a d + b c, so the
+/// factors are (a, a), (-b, b) on one side, and (c, d), (d, c) on the other. With a - bi (conjugated) they are (a, a),
+/// (b, -b).
 template <class T, bool are_conjugated>
 void left_factors(const std::byte* elements, Count count, std::byte* converted) {
   const auto part = [&](Count i) { return load<T>(elements + i * sizeof(T)); };
@@ -82,7 +83,7 @@ void right_factors(const std::byte* elements, Count count, std::byte* converted)
   for (Count i = 0; i < count; ++i) converted = store(part(2 * i + 1), store(part(2 * i), converted));
   for (Count i = 0; i < count; ++i) converted = store(part(2 * i), store(part(2 * i + 1), converted));
 }
-/// A row of the real parts, one of the imaginary ones.
+/// A row of the real parts, and a row of the imaginary parts.
 template <class T>
 void parts(const std::byte* elements, Count count, std::byte* converted) {
   for (const Count which : {Count{0}, Count{1}})
@@ -122,7 +123,7 @@ Convert widening(Type from, Type to, std::span<const Widening> table = widenings
   return found == table.end() ? nullptr : found->convert;
 }
 
-/// Rows on their way into a builder, a tile at a time: the tile before stays until the builder has seen the next.
+/// Converts rows on their way into a builder, a tile at a time. A tile is kept until the builder has got the next one.
 class ConvertedBuilder final : public Builder, private Surveyor {
  public:
   ConvertedBuilder(std::unique_ptr<Builder> inner, const Conversion& how, Type from, Count columns)
@@ -180,7 +181,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
 
   const std::byte* convert(Convert function, const std::byte* from, Bytes offset, Count rows, Bytes stride,
                            std::vector<std::byte>& to) const {
-    if (from == nullptr || function == nullptr) return nullptr;  // callers may give what their operation does not read
+    if (from == nullptr || function == nullptr) return nullptr;  // callers may pass unused operands
     to.resize(tile_ * how_.rows * out_bytes_);
     from += offset;
     if (stride == row_bytes_ && how_.rows == 1) {
@@ -195,8 +196,8 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   Conversion how_;
   Count columns_;
   Bytes row_bytes_;
-  Bytes out_bytes_;  // of one converted row
-  Count tile_;       // rows of the block
+  Bytes out_bytes_;  // bytes of one converted row
+  Count tile_;       // rows of the block per tile
   std::array<ConvertedRows, 2> tiles_;
   std::size_t turn_ = 0;
 };

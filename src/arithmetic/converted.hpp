@@ -1,7 +1,7 @@
-// Elements that are not combined as they are: widened to the result's type, without their signs, or complex ones taken
-// apart into reals.
-// Rank order: kept. Cost: one pass through the first-level cache before the kind's own. Source: IEEE 754-2019 for
-// the formats, bfloat16 is the upper half of a binary32.
+// Converts elements that are not combined in their own type: they are widened to the result's type, lose their signs,
+// or are complex numbers that become reals.
+// Rank order: kept. Cost: one pass through the first-level cache before the cost of the kind. Source: IEEE 754-2019 for
+// the formats; bfloat16 is the upper half of a binary32.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@
 
 namespace steadfold::arithmetic {
 
-/// What `count` elements become; memory need not be aligned to them.
+/// Converts `count` elements; memory need not be aligned for them.
 using Convert = void (*)(const std::byte* elements, Count count, std::byte* converted);
 
 struct Conversion {
-  Type type;                 // of what is combined
-  Type result;               // of what that comes to
-  Count parts = 1;           // how many of them an element becomes, side by side
-  Count rows = 1;            // how many rows a row becomes
-  Convert first = nullptr;   // null: the bytes are right as they are
-  Convert second = nullptr;  // of the other factors
+  Type type;                 // the type in which elements are combined
+  Type result;               // the type of the result
+  Count parts = 1;           // numbers per element, side by side
+  Count rows = 1;            // converted rows per row
+  Convert first = nullptr;   // null: the bytes need no conversion
+  Convert second = nullptr;  // for the second factors
 };
 
-/// How elements of `type` are converted before they are combined to a `result`; nothing if they are combined as they
-/// are, or if no exact conversion leads there. `rounds_once`: the method keeps all bits until the end.
+/// The conversion of elements of `type` before they are combined to a `result`. Nothing if they are combined as they
+/// are, or if there is no exact conversion. `rounds_once`: the method keeps all bits until the end.
 std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept;
 
-/// Partials of rows of `columns` elements: those of `kind`, whose builders get converted rows.
+/// The partials of `kind`, for rows of `columns` elements, which are converted before the builders of `kind` get them.
 std::unique_ptr<PartialKind> make_converted(std::unique_ptr<PartialKind> kind, const Conversion& conversion, Type from,
                                             Count columns);
 

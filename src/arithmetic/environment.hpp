@@ -1,6 +1,6 @@
-// The floating-point environment in which bits are promised, put in force for as long as an object lives, and the
-// caller's own, put back while a user operator runs.
-// Cost: reading the control words, some 5 ns if nothing has to change. Source: IEEE 754-2019; docs/guarantees.md, the
+// The floating-point environment in which bits are promised. It is in force while an object lives, and the caller's own
+// environment is restored while a user operator runs.
+// Cost: reading the control words, some 5 ns if nothing must change. Source: IEEE 754-2019; docs/guarantees.md, the
 // fine print.
 #pragma once
 
@@ -13,7 +13,8 @@
 namespace steadfold::arithmetic {
 
 #if defined(__SSE2__) && defined(__GNUC__)
-/// How a thread rounds: the control words of the vector unit, less its flags, and of the x87, which `long double` uses.
+/// How a thread rounds: the control word of the vector unit, without its flags, and the control word of the x87, which
+/// `long double` uses.
 struct Rounding {
   unsigned vector = 0x1F80;     // nearest, traps masked, subnormals kept
   unsigned short x87 = 0x037F;  // nearest, traps masked, 64 bits of significand
@@ -24,7 +25,7 @@ struct Rounding {
     asm volatile("fnstcw %0" : "=m"(found.x87));
     return found;
   }
-  /// Makes the change from `found`, which is in force; raised flags stay.
+  /// Replaces `found`, which is in force, by these control words. Raised flags stay.
   void replace(const Rounding& found) const noexcept {
     if (found.vector != vector) _mm_setcsr(vector | (_mm_getcsr() & flags));
     if (found.x87 == x87) return;
@@ -34,8 +35,8 @@ struct Rounding {
   friend bool operator==(const Rounding&, const Rounding&) = default;
 
  private:
-  /// Moves raised flags of the x87 that these words unmask to the vector unit, where std::fetestexcept finds them, too:
-  /// the x87 traps in its next instruction if a raised flag is unmasked, the vector unit does not.
+  /// Moves raised x87 flags that these words unmask to the vector unit, where std::fetestexcept finds them, too.
+  /// Otherwise the x87 traps in its next instruction; the vector unit does not trap on flags that are already raised.
   void keep_from_trapping() const noexcept {
     unsigned short status = 0;
     asm volatile("fnstsw %0" : "=m"(status));
@@ -60,7 +61,7 @@ struct Rounding {
     const int which = std::fetestexcept(FE_ALL_EXCEPT);
     std::fegetexceptflag(&raised, which);
     std::fesetenv(&words);
-    std::fesetexceptflag(&raised, which);  // never std::feupdateenv: that traps where the caller has traps on
+    std::fesetexceptflag(&raised, which);  // not std::feupdateenv, which traps if the caller has enabled traps
   }
   friend bool operator==(const Rounding&, const Rounding&) { return false; }  // fenv_t cannot be compared
 
@@ -78,7 +79,7 @@ struct Rounding {
 #endif
 
 #if defined(__SSE2__) && defined(__GNUC__)
-/// The exception flags of this thread; `raise_flags` adds those of another thread without a trap.
+/// The exception flags of this thread. `raise_flags` adds those of another thread without a trap.
 inline unsigned raised_flags() noexcept { return _mm_getcsr() & 0x3F; }
 inline void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~0x3Fu); }
 inline void raise_flags(unsigned flags) noexcept {
@@ -90,8 +91,8 @@ inline void clear_flags() noexcept { std::feclearexcept(FE_ALL_EXCEPT); }
 inline void raise_flags(unsigned flags) noexcept { std::feraiseexcept(static_cast<int>(flags)); }
 #endif
 
-/// Rounds to nearest even, keeps subnormals, masks traps; the caller's environment comes back with the flags that were
-/// raised. Applies to the thread that makes it.
+/// Rounds to nearest even, keeps subnormals, and masks traps, on the thread that makes this object. Its destructor
+/// restores the caller's environment, with the flags that were raised.
 class PromisedEnvironment {
  public:
   PromisedEnvironment() noexcept : caller_(Rounding::now()) {
@@ -99,7 +100,7 @@ class PromisedEnvironment {
     outer_ = in_force;
     in_force = caller_ == Rounding{} ? nullptr : this;
   }
-  /// On a thread that works for another, whose caller's environment that is.
+  /// For a thread that works for another thread, with the environment `caller` of that thread's caller.
   explicit PromisedEnvironment(const Rounding& caller) noexcept : caller_(caller), outer_(in_force) {
     Rounding{}.replace(Rounding::now());
     in_force = caller_ == Rounding{} ? nullptr : this;
@@ -111,19 +112,19 @@ class PromisedEnvironment {
   PromisedEnvironment(const PromisedEnvironment&) = delete;
   PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;
 
-  /// The environment of whoever called the library on this thread.
+  /// The environment of the library's caller on this thread.
   static Rounding callers() noexcept { return in_force == nullptr ? Rounding{} : in_force->caller_; }
 
  private:
   friend class CallersEnvironment;
-  static inline thread_local const PromisedEnvironment* in_force = nullptr;  // where it is not the caller's own
+  static inline thread_local const PromisedEnvironment* in_force = nullptr;  // null if it is the caller's own
 
   Rounding caller_;
   const PromisedEnvironment* outer_;
 };
 
-/// The environment of whoever called the library, within a PromisedEnvironment: user operators run in it. The promised
-/// one comes back, whatever the operator did to the other.
+/// Restores the environment of the library's caller within a PromisedEnvironment, for user operators. Its destructor
+/// restores the promised environment, whatever the operator changed.
 class CallersEnvironment {
  public:
   CallersEnvironment() noexcept {

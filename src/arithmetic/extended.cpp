@@ -6,13 +6,14 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The standard's isnan and signbit do not know binary128 in every mode; the compilers' own do.
+// The standard library's isnan and signbit do not support binary128 in every mode of the compilers; the built-in
+// functions do.
 template <class T>
 T nan_of() {
   return static_cast<T>(__builtin_nan(""));
 }
 
-/// IEEE 754-2019 minimum (or maximum): a NaN wins, and -0 is below +0.
+/// IEEE 754-2019 minimum (or maximum): the result is NaN if an operand is NaN, and -0 is less than +0.
 template <class T, bool least>
 T extreme(T a, T b) {
   if (__builtin_isnan(a) || __builtin_isnan(b)) return nan_of<T>();
@@ -20,7 +21,7 @@ T extreme(T a, T b) {
   return a_is_less == least ? a : b;
 }
 
-/// The 80 bits of the x87 stand in 12 or 16 bytes.
+/// The 80 bits of the x87 are stored in 12 or 16 bytes.
 template <class T>
 constexpr std::size_t bytes_in_use = sizeof(T);
 template <>

@@ -1,4 +1,4 @@
-// Operators on numbers that no kernel takes: long double and, where the compiler has it, binary128.
+// Operators on numbers without kernels: long double and, if the compiler has it, binary128.
 // Rank order: kept. Cost: one operation per element, in software for binary128. Source: IEEE 754-2019.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Sum, product, min and max of long_double or f128; without `apply` where the compiler lacks the type.
+/// Sum, product, min and max of long_double or f128; `apply` is null if the compiler lacks the type.
 std::array<Operator, 4> extended_operators(Type type) noexcept;
 
 }  // namespace steadfold::arithmetic

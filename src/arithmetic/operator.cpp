@@ -22,7 +22,7 @@ using kernels::Sum;
 
 template <class Op, class T>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
-  constexpr std::size_t few = 8;  // no vectors of them
+  constexpr std::size_t few = 8;  // too few for vectors
   static const kernels::Pairs pairs = kernels::pairs<Op, T>(kernels::chosen());
   if (count > few) {
     pairs(left, right, result, count);
@@ -38,7 +38,7 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
 template <class Op>
 constexpr bool is_extreme = std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
 
-/// Whether the order of combining changes no bit. Then the kernels' order is taken, the fastest.
+/// Whether the order of combining changes no bit. If so, the fastest order is used: the order of the kernels.
 template <class Op, class T>
 constexpr bool is_order_free = std::is_integral_v<T> || is_extreme<Op>;
 
@@ -102,7 +102,7 @@ std::array<Operator, 4> make_all() {
   return {make<Sum, T>(), make<Product, T>(), make<Min, T>(), make<Max, T>()};
 }
 
-/// The greatest of numbers that have lost their signs. No number is less than 0 then, which is what none come to.
+/// The maximum of numbers without signs. No number is less than 0, the result of no numbers.
 template <class T>
 Operator make_norminf() {
   Operator op = make<Max, T>();
@@ -117,7 +117,7 @@ const Operator& norminf_of(Type type) {
   return type == Type::f64 ? of_doubles : type == Type::f32 ? of_floats : of_others;
 }
 
-/// Every operation rounds once, none are fused.
+/// Every operation rounds once; no operations are fused.
 template <class T>
 int multiply_complex(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   const auto* x = static_cast<const T*>(left);
@@ -147,12 +147,12 @@ std::array<Operator, 4> make_complex() {
                                    }}};
 }
 
-/// Where the result takes the place of `left`, which the operator is to read, and so must not write: elements are
-/// copied, a few at a time.
+/// For an operator that must not write to `left`, because the result replaces `left`: a few elements at a time are
+/// copied.
 int write_over_copies(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
                       std::size_t count) {
   alignas(16) std::array<std::byte, 4096> few;
-  std::unique_ptr<std::byte[]> one;  // where an element is larger; aligned to 16 bytes as all memory from `new`
+  std::unique_ptr<std::byte[]> one;  // for a larger element; memory from `new` is aligned to 16 bytes
   if (op.element_bytes > few.size()) one.reset(new (std::nothrow) std::byte[op.element_bytes]);
   std::byte* const copies = op.element_bytes > few.size() ? one.get() : few.data();
   if (copies == nullptr) return 1;

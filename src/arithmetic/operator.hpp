@@ -1,6 +1,7 @@
-// The operators: built-in ones for each number type, and the caller's own, all batched and without types.
-// Rank order: left always stands before right. Cost: one indirect call per batch. Source: IEEE 754-2019 9.6 for
-// minimum and maximum.
+// Operators: built-in operators for each number type, and operators of the caller. All work on batches of elements,
+// without types.
+// Rank order: left always comes before right. Cost: one indirect call per batch. Source: IEEE 754-2019, section 9.6,
+// for minimum and maximum.
 #pragma once
 
 #include <algorithm>
@@ -16,31 +17,32 @@
 
 namespace steadfold::arithmetic {
 
-/// bf16 and f16 (IEEE binary16) are read, not combined. Complex numbers: the real part, then the imaginary one. The
-/// platform decides what a long double is; f128 is binary128, where the compiler has it.
+/// Elements of bf16 and f16 (IEEE binary16) are read, but not combined in these types. Complex numbers are stored as
+/// the real part, then the imaginary part. The platform decides what a long double is. f128 is binary128, if the
+/// compiler has it.
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64, long_double, f128 };
-/// How many times the rows are gone through by `binned`. The numbers are those of sf_sweep in steadfold.h.
+/// The number of passes that method `binned` makes over the rows. The numbers are the ones of sf_sweep in steadfold.h.
 enum class Sweep : std::uint32_t { single_sweep, double_sweep };
 
 /// Whether the result is a value and the index of its row.
 constexpr bool is_location(Operation operation) noexcept { return row_of(operation).result == ResultForm::located; }
-/// Whether the result names rows. Such kinds take masks themselves.
+/// Whether the result contains indices of rows, or counts rows. Kinds of these operations apply masks themselves.
 constexpr bool names_rows(Operation operation) noexcept {
   return is_location(operation) || row_of(operation).result == ResultForm::statistics;
 }
-/// Whether what is reduced are squares, and so of one sign.
+/// Whether the terms are squares, and so never negative.
 constexpr bool squares(Operation operation) noexcept { return row_of(operation).terms == Terms::squares; }
 /// Whether elements lose their signs before they are combined.
 constexpr bool takes_absolute_values(Operation operation) noexcept {
   return row_of(operation).terms == Terms::absolute_values;
 }
-/// Whether elements have factors, or weights.
+/// Whether elements have factors, or weights, as a second operand.
 constexpr bool has_factors(Operation operation) noexcept { return row_of(operation).operands == OperandForm::factors; }
-/// Whether there is a second operand: those, or the mask.
+/// Whether there is a second operand: factors, weights or a mask.
 constexpr bool has_second(Operation operation) noexcept {
   return has_factors(operation) || row_of(operation).operands == OperandForm::mask;
 }
-/// Whether results come from several sums of a column, so that there are partials of one column only.
+/// Whether a result is computed from several sums of a column. Partials then have one column.
 constexpr bool has_several_sums(Operation operation) noexcept { return row_of(operation).has_several_sums; }
 /// Whether the result is a sum of products, with the first factors conjugated or not.
 constexpr bool is_dot(Operation operation) noexcept {
@@ -52,7 +54,7 @@ constexpr bool is_rounded_once(Operation operation) noexcept {
   const ServedBy& methods = row_of(operation).served_by;
   return methods.exact && !methods.plain;
 }
-/// The built-in operator that a reduction combines with; `user` has none.
+/// The built-in operator with which a reduction combines; `user` has none.
 constexpr Operation combined_by(Operation operation) noexcept { return row_of(operation).combined_by; }
 
 constexpr bool is_double_or_float(Type type) noexcept { return type == Type::f64 || type == Type::f32; }
@@ -82,11 +84,12 @@ constexpr order::Bytes size_of(Type type) noexcept {
 std::string_view name_of(Type type) noexcept;
 constexpr std::string_view name_of(Operation operation) noexcept { return row_of(operation).words; }
 
-/// result[i] = left[i] op right[i] for i < count; 0, or anything else for failure. `result` may be `left`, never
-/// `right`: an operator that reads an input after it wrote part of a result (a naive matrix product) must work on a
-/// copy.
+/// result[i] = left[i] op right[i] for i < count. Returns 0, or another value for failure. `result` may be `left`,
+/// never `right`. So an operator that reads an input after it wrote part of a result (a naive matrix product) must work
+/// on a copy.
 using Apply = int (*)(const void* left, const void* right, void* result, std::size_t count, void* context);
-/// Or, of operators that `may_postpone`, this: nothing has been changed, call it again later with the same arguments.
+/// The return value of an operator that `may_postpone`: nothing has been changed; call it again later with the same
+/// arguments.
 inline constexpr int postponed = -1;
 
 /// An operator on elements of one size.
@@ -95,47 +98,47 @@ struct Operator {
   void* context = nullptr;
   order::Bytes element_bytes = 0;
   bool commutative = false;
-  bool order_free = false;    // no order of combining changes a bit: integers, min, max
+  bool order_free = false;    // the order of combining changes no bit: integers, min, max
   bool idempotent = false;    // order-free, and combining a value with itself changes no bit of a result: min, max
   bool is_users = false;      // runs in the caller's floating-point environment
-  bool writes_right = false;  // of users: `apply` gets `result` and `right` as one memory, never `left`
-  bool may_postpone = false;  // may return `postponed`, by `tree` in merges and finishes; elsewhere that is a failure
+  bool writes_right = false;  // for user operators: `result` is the memory of `right`, never of `left`
+  bool may_postpone = false;  // may return `postponed` in merges and finishes of method `tree`; otherwise a failure
 
   /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.
   kernels::Fold fold = nullptr;
   kernels::FoldRows fold_rows = nullptr;
   /// Folds count >= 1 contiguous elements left to right. Null for user operators.
   void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// Folds count >= 1 contiguous elements right to left, e1 op (e2 op (e3 ...)): what a tree's nodes come to. `result`
-  /// may be one of them. Null for user operators.
+  /// Folds count >= 1 contiguous elements right to left, e1 op (e2 op (e3 ...)), as the nodes of a tree are combined.
+  /// `result` may be one of the elements. Null for user operators.
   void (*fold_right)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// Folds as `fold_right` and makes a NaN canonical. Null for user operators.
+  /// The same as `fold_right`, and makes a NaN canonical. Null for user operators.
   void (*fold_to_result)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// Gives every NaN among the results the canonical quiet pattern. Null where there are none.
+  /// Replaces every NaN among the results by the canonical quiet NaN. Null if values have no NaNs.
   void (*canonicalise)(void* values, std::size_t count) = nullptr;
-  /// Clears the bytes of values that hold no bits of them, as `apply` does for its results: equal values are equal
-  /// bytes in a record. Null where there are none.
+  /// Clears unused bytes of values (padding), as `apply` does for its results, so that equal values are equal bytes in
+  /// a record. Null if there are no unused bytes.
   void (*clear_unused)(void* values, std::size_t count) = nullptr;
-  /// The result of no elements at all. Null where there is none.
+  /// Writes the result of no elements. Null if there is none.
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
 
-/// Runs in the caller's floating-point environment.
+/// The same as `combine`, in the caller's floating-point environment.
 int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
 
-/// result[i] = left[i] op right[i] for i < count, in the environment that is due; see Apply.
+/// result[i] = left[i] op right[i] for i < count, in the operator's floating-point environment; see Apply.
 inline int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
   if (op.is_users) return combine_as_user(op, left, right, result, count);
   return op.apply(left, right, result, count, op.context);
 }
 
-/// Changes of memory that are made one after the other, in as many attempts as it takes. Every attempt goes through the
-/// same ones in the same order; those that an earlier attempt made are left out.
+/// Changes of memory, made one after the other in one or several attempts. Every attempt repeats the same changes in
+/// the same order, and leaves out the changes that an earlier attempt made.
 class Changes {
  public:
   explicit Changes(order::Count made = 0) : left_out_(made), made_(made) {}
 
-  /// Makes the next change; returns 0 or, if it was not made, what `change` returned.
+  /// Makes the next change. Returns 0; if the change was not made, the value that `change` returned.
   template <class Change>
   int make(Change change) {
     if (left_out_ > 0) {
@@ -146,7 +149,7 @@ class Changes {
     if (wrong == 0) ++made_;
     return wrong;
   }
-  /// By all attempts.
+  /// The number of changes made by all attempts.
   order::Count made() const { return made_; }
 
  private:
@@ -160,17 +163,17 @@ inline void copy_values(const Operator& op, const std::byte* from, std::byte* to
   if (op.clear_unused != nullptr) op.clear_unused(to, count);
 }
 
-/// How many operations take some ten microseconds: 64 KiB of elements.
+/// The number of operations that take some ten microseconds: 64 KiB of elements.
 inline order::Count columns_of_piece(const Operator& op) noexcept {
   return std::max(order::Count{65536} / std::max(op.element_bytes, order::Bytes{1}), order::Count{1});
 }
 
-/// Writes the result of no elements at all, or is `empty` where there is none.
+/// Writes the result of no elements; returns `empty` if there is none.
 Status value_of_nothing(const Operator& op, void* values, std::size_t count);
 
-/// A built-in operator of a number type: sum, product, min, max, or norminf, which is max of numbers without a sign,
-/// and 0 of none. Integers wrap around; complex numbers have the product (ac - bd) + (ad + bc)i alone. `apply` is null
-/// where there is no operator.
+/// A built-in operator of a number type: sum, product, min, max, or norminf (the max of numbers without a sign, and 0
+/// of no numbers). Integers wrap around. Complex numbers have only the product (ac - bd) + (ad + bc)i. `apply` is null
+/// if there is no such operator.
 const Operator& built_in(Operation operation, Type type) noexcept;
 
 }  // namespace steadfold::arithmetic

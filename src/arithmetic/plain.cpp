@@ -14,7 +14,7 @@ struct PlainPrefix {
 };
 static_assert(sizeof(PlainPrefix) == 32);
 
-/// Turns the values of all `rows` rows, combined, into those of the result.
+/// Turns the combined values of all `rows` rows into the result.
 Status finish_plain(const Operator& op, Count columns, Count rows, const std::byte* folded, Count element_count,
                     std::byte* values) {
   const Status whole = check_row_count(rows, element_count);
@@ -25,7 +25,7 @@ Status finish_plain(const Operator& op, Count columns, Count rows, const std::by
   return Status::ok;
 }
 
-/// Folds rows from left to right, block after block, as std::accumulate does.
+/// Folds rows from left to right, block after block, like std::accumulate.
 class PlainBuilder final : public Builder {
  public:
   PlainBuilder(const Operator& op, Count columns) : op_(op), columns_(columns), values_(op.element_bytes * columns) {}
@@ -58,7 +58,7 @@ class PlainBuilder final : public Builder {
   }
 
  private:
-  /// The run by itself, which no order forbids.
+  /// Folds the run by itself. For operators whose result does not depend on the order.
   void push_run(const Block& block) {
     alignas(16) std::array<std::byte, 16> folded;
     op_.fold_left(block.first, block.rows, folded.data());

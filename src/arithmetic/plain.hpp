@@ -1,6 +1,7 @@
-// The plain partial: one vector of values, combined in whatever order the schedule brings; the control, as MPI does it.
-// Rank order: kept only where the schedule keeps it. Cost: a merge is one pass over the columns; bytes: 32 + the
-// values. Source: MPI 4.0, 6.9. Nothing is promised of its bits, unless no order can change the operator's.
+// The plain partial: one vector of values, combined in the order that the schedule gives. It is the baseline: MPI
+// libraries reduce in the same way.
+// Rank order: kept only if the schedule keeps it. Cost: a merge is one pass over the columns; bytes: 32 + the values.
+// Source: MPI 4.0, section 6.9. No bits are promised, unless the order does not change the operator's result.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,11 @@
 
 namespace steadfold::arithmetic {
 
-/// Vectors of `columns` elements under `op`, which is not copied: it must outlive the kind and its builders.
+/// Vectors of `columns` elements, combined with `op`. `op` is not copied: it must outlive the kind and its builders.
 std::unique_ptr<PartialKind> make_plain(const Operator& op, Count columns);
 
-/// Writes the plain partial of `rows` rows that came to `values` (not looked at where there are none), for builders of
-/// other elements; returns its size.
+/// Writes the plain partial of `rows` rows with the combined `values` (not read if there are no rows), for builders of
+/// other elements. Returns its size.
 Bytes write_plain(std::span<std::byte> out, Count rows, std::span<const std::byte> values) noexcept;
 
 }  // namespace steadfold::arithmetic

@@ -105,7 +105,7 @@ std::uint64_t shares(const void* first, const void* second, Count count, double 
   const Prefetch where = prefetch;
   Count done = 0;
   for (; done < count; done += lanes, x += lanes, y += lanes) {
-    if (done + bytes_ahead / sizeof(T) < count) {  // a page beyond the elements costs more time than it saves
+    if (done + bytes_ahead / sizeof(T) < count) {  // not beyond the elements, where a new page would be looked up
       ask_ahead(x, where);
       if constexpr (form == TermForm::product) ask_ahead(y, where);
     }

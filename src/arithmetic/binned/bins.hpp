@@ -1,20 +1,22 @@
-// The bins of pre-rounded sums: a fixed grid over all exponents, and what is kept of terms that kernels/shares deals
-// out to the K bins below the largest one. Rank order: none. Cost: K additions of integers to merge. Source: [S2];
-// Demmel & Nguyen 2013 and Arteaga et al. 2014, whom it follows; the grid is that of Ahrens, Demmel & Nguyen 2020.
+// The bins of pre-rounded sums: a fixed grid over all exponents. kernels/shares distributes terms to the K bins below
+// the largest term.
+// Rank order: none. Cost: K additions of integers to merge. Source: Lapillonne & Peltekov 2013, which follows Demmel &
+// Nguyen 2013 and Arteaga et al. 2014; the grid is from Ahrens, Demmel & Nguyen 2020.
 //
-// Bin j counts multiples of its quantum q_j = 2^(lowest exponent + 40 j); q_0 is the smallest term there is. Let r_j(x)
+// Bin j counts multiples of its quantum q_j = 2^(lowest exponent + 40 j); q_0 is the smallest possible term. Let r_j(x)
 // be x rounded to a multiple of q_j, ties to even. The share of a term x in bin j is r_j(x) - r_(j+1)(x), whatever the
-// other terms are; its shares in bin j and those above come to r_j(x). The remainder x - r_(j+1)(x) rounded to q_j is
-// the share in bin j: r_(j+1)(x) is an even multiple of q_j, so that ties go the same way.
+// other terms are. Its shares in bin j and all higher bins add up to r_j(x). The remainder x - r_(j+1)(x) rounded to
+// q_j is the share in bin j, because r_(j+1)(x) is an even multiple of q_j, so ties go the same way.
 //
-// The top of a set of terms is a bin t with |x| <= q_(t+1) / 2 for all of them, found from the largest exponent: in
-// bins above it nobody has a share. What is kept of the set are t and the sums of the shares in bins t, ..., t - K + 1:
-// a function of the set. Two sets are merged by adding bin to bin; what is below the window of the higher top goes.
+// The top of a set of terms is a bin t with |x| <= q_(t+1) / 2 for all terms x, found from the largest exponent. No
+// term has a share in a bin above t. The state of the set is t and the sums of the shares in bins t, ..., t - K + 1. It
+// is a function of the set. Two sets are merged by adding bin to bin; bins below the window of the higher top are
+// dropped.
 //
-// A share is at most 2^39 quanta: in the top bin by the choice of t, below it because rounding leaves half a quantum.
-// Shares are added as integers: 2^23 of them in 64 bits before they are carried into the 128 bits (two words) of a bin,
-// which hold those of 2^64 terms. Nothing is rounded but the shares, so terms may be added in any number of lanes and
-// blocks, in any order: a vector kernel has no choice but to give these bits.
+// A share is at most 2^39 quanta: in the top bin by the choice of t, in lower bins because rounding leaves at most half
+// a quantum. Shares are added as integers. 2^23 of them fit in 64 bits, before they are carried into the 128 bits (two
+// words) of a bin, which hold the shares of 2^64 terms. Only the shares are rounded. So terms may be added in any
+// number of lanes and blocks, in any order, and every kernel gives the same bits.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +34,8 @@ inline constexpr int bin_width = kernels::pre_rounding_width;
 inline constexpr int fewest_bins = 2;
 inline constexpr int most_bins = 4;
 
-/// Which quanta the bins of a sum have: the terms are doubles, or squares of doubles, of which only the factors are
-/// ever written down as they are.
+/// The quanta of the bins of a sum. The terms are doubles, or squares of doubles. Of squares only the factors are ever
+/// stored.
 class BinGrid {
  public:
   explicit constexpr BinGrid(int factors) noexcept : factors_(factors) {}
@@ -41,14 +43,14 @@ class BinGrid {
   bool squares() const noexcept { return factors_ == 2; }
   /// The exponent of a bin's quantum.
   int quantum(int bin) const noexcept { return factors_ * Format<double>::lowest_exponent + bin_width * bin; }
-  /// The top for finite terms, or factors, up to the magnitude that has these bits.
+  /// The top for finite terms, or factors, up to the magnitude with these bits.
   int top_of(std::uint64_t largest) const noexcept;
   int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
 
-  /// The power of two that terms, or factors, are multiplied by before shares are taken: nothing overflows on the way,
-  /// and what underflows has no share in the window.
+  /// The power of two by which terms, or factors, are multiplied before shares are taken. Nothing overflows on the way,
+  /// and a term that underflows has no share in the window.
   double scale(int top) const noexcept;
-  /// Writes the extractors of the window below a top, for terms that were multiplied.
+  /// Writes the extractors of the window below a top, for multiplied terms.
   void extractors(int top, std::span<double> out) const noexcept;
 
  private:
@@ -57,9 +59,9 @@ class BinGrid {
   int factors_;
 };
 
-/// What kernels need to know of the window below a top.
+/// The numbers that kernels need for the window below a top.
 struct Extractors {
-  int top = -1;  // whose extractors these are
+  int top = -1;  // the top of these extractors
   double scale = 1;
   std::array<double, most_bins> each{};
 
@@ -71,12 +73,13 @@ struct Extractors {
   }
 };
 
-/// The state of a set of terms: the sums of the shares in the top bin and in those below it.
+/// The state of a set of terms: the sums of the shares in the top bin and in the bins below it.
 struct Bins {
   int top = 0;
-  std::array<Int128, most_bins> sums;  // as many as there are bins; not initialised
+  std::array<Int128, most_bins> sums;  // one per bin; not initialised
 
-  /// Moves the window up to `new_top`, if it is above the top; what falls out of `bin_count` bins goes.
+  /// Moves the window up to `new_top`, if that is above the top. Bins that leave the window of `bin_count` bins are
+  /// dropped.
   void raise(int new_top, int bin_count) noexcept {
     if (new_top <= top) return;
     const int by = std::min(new_top - top, bin_count);
@@ -87,18 +90,18 @@ struct Bins {
   }
   void add(const Bins& other, int bin_count) noexcept {
     raise(other.top, bin_count);
-    const auto by = static_cast<std::size_t>(top - other.top);  // bins that the other set lacks above
+    const auto by = static_cast<std::size_t>(top - other.top);  // number of bins above the other set's top
     for (std::size_t bin = by; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += other.sums[bin - by];
   }
 };
 
-/// Sums of fewer terms fit in one word each.
+/// Sums of fewer terms than this fit in one word each.
 inline constexpr std::uint64_t fewest_terms_for_two_words = std::uint64_t{1} << 24;
 
-/// The number that all bins together hold; the lowest counts multiples of 2^lowest_exponent.
+/// The number that all bins hold together; the lowest bin counts multiples of 2^lowest_exponent.
 Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept;
 
-/// Two bins or three are one number, if the top one's sum is below this.
+/// Two or three bins are one number, if the top bin's sum is below this.
 inline constexpr std::int64_t most_of_one_number = kernels::most_of_rounded_top;
 
 }  // namespace steadfold::arithmetic

@@ -1,6 +1,7 @@
-// How rows become binned sums: the largest term of a tile of rows is found and its terms are dealt out to bins in one
-// pass, by the kernels of kernels/shares.
-// Rank order: none. Cost: some ten operations per term. Source: [S2]; see arithmetic/binned/bins.hpp.
+// Makes binned sums from rows. The kernels of kernels/shares find the largest term of a tile of rows, and distribute
+// its terms to bins, in one pass.
+// Rank order: none. Cost: some ten operations per term. Source: Lapillonne & Peltekov 2013; see
+// arithmetic/binned/bins.hpp.
 #pragma once
 
 #include <memory>

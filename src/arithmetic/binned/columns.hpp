@@ -1,5 +1,6 @@
-// The columns of a builder of binned sums: one, or groups of them whose sums have one word each until one of them is
-// full. Rank order: none. Cost: some 40 bytes per column, and as many more that are reserved for second words.
+// The columns of a builder of binned sums: a single column, or groups of columns. The sums of groups have one word each
+// until one of them is full.
+// Rank order: none. Cost: some 40 bytes per column, and as many again reserved for second words.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ class BinnedColumns {
         high_(count_ > 1 ? std::make_unique_for_overwrite<HighWords[]>(group_count()) : nullptr) {}
 
   Count size() const noexcept { return count_; }
-  /// All columns become empty. `tops`: those they begin with, or the lowest of all.
+  /// Empties all columns. `tops`: the tops with which they begin; if empty, they begin with `lowest_top`.
   void clear(std::span<const std::uint8_t> tops, int lowest_top) noexcept {
     if (count_ == 1) return single_.clear(tops.empty() ? lowest_top : tops[0]);
     has_two_words_ = false;
@@ -42,12 +43,12 @@ class BinnedColumns {
 
   /// The only column.
   Column& single() noexcept { return single_; }
-  /// Some of several: the sums' low words, of at most 2^61.
+  /// A group of columns: the low words of the sums, at most 2^61.
   BinnedGroup& group(Count first) noexcept { return groups_[first / columns_of_group]; }
-  /// Whether low words are not all there is.
+  /// Whether sums have high words, too.
   bool have_two_words() const noexcept { return has_two_words_; }
 
-  /// `use(column)` with one of them, which it may change.
+  /// Calls `use(column)` with a column, which it may change.
   template <class Use>
   void change(Count number, const Use& use) {
     if (count_ == 1) return use(single_);
@@ -69,7 +70,7 @@ class BinnedColumns {
  private:
   static constexpr std::int64_t most_of_one_word = std::int64_t{1} << 61;
   static constexpr int low_bits = 32;
-  using HighWords = std::array<kernels::EachColumn<std::int64_t>, most_bins>;  // they count 2^low_bits
+  using HighWords = std::array<kernels::EachColumn<std::int64_t>, most_bins>;  // in units of 2^low_bits
 
   Count group_count() const noexcept { return (count_ + columns_of_group - 1) / columns_of_group; }
 
@@ -96,8 +97,8 @@ class BinnedColumns {
   Count count_;
   std::size_t bin_count_;
   Column single_;
-  std::unique_ptr<BinnedGroup[]> groups_;  // where there are several columns
-  std::unique_ptr<HighWords[]> high_;      // not touched before a sum has some
+  std::unique_ptr<BinnedGroup[]> groups_;  // if there are several columns
+  std::unique_ptr<HighWords[]> high_;      // not written before a sum has a second word
   bool has_two_words_ = false;
 };
 

@@ -1,5 +1,6 @@
-// Neighbouring columns of binned sums of fewer than 2^24 rows: bins of one word each. Loops run over the columns, so
-// their ends are known. Rank order: none. Cost: 8 K + 2 bytes per column; a merge adds K words.
+// Neighbouring columns of binned sums of fewer than 2^24 rows: bins of one word each. Loops over the columns have
+// constant ends.
+// Rank order: none. Cost: 8 K + 2 bytes per column; a merge adds K words.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Calls `use(bin_count, columns)`. Where a group is full, both are numbers that the compiler knows.
+/// Calls `use(bin_count, columns)`. If a group is full, both are compile-time constants.
 template <class Use>
 auto with_extent(int bin_count, Count columns, const Use& use) {
   static_assert(fewest_bins == 2 && most_bins == 4);
@@ -29,7 +30,7 @@ auto with_extent(int bin_count, Count columns, const Use& use) {
   }
 }
 
-/// The sums of one column, and what they cannot say (Flags).
+/// The sums of one column, and the facts that are not in the sums (Flags).
 struct BinnedColumn {
   Bins bins;
   std::uint8_t flags = no_flags;
@@ -41,7 +42,7 @@ struct BinnedColumn {
   }
 };
 
-/// The first columns' tops, flags and bins; what belongs to others has no meaning.
+/// The tops, flags and bins of the first columns; the entries of other columns have no meaning.
 struct BinnedGroup : kernels::GroupOfBins {
   template <class Value>
   using EachColumn = kernels::EachColumn<Value>;
@@ -51,7 +52,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     return columns * (static_cast<Bytes>(bin_count) * sizeof(std::int64_t) + 2);
   }
 
-  /// Bin by bin the sums of all columns, then the tops, then the flags.
+  /// Writes the sums of all columns bin by bin, then the tops, then the flags.
   void write(std::byte* to, auto bin_count, auto columns) const noexcept {
     for (std::size_t bin = 0; bin < bin_count; ++bin) to = put(sums[bin], columns, to);
     put(flags, columns, put(tops, columns, to));
@@ -61,17 +62,18 @@ struct BinnedGroup : kernels::GroupOfBins {
     take(take(from, columns, tops), columns, flags);
   }
 
-  /// A power of two that the sums of so many rows, of at most 2^39 quanta each, can come to; of no rows 0.
+  /// A power of two that the sums of `rows` rows can reach, with at most 2^39 quanta per row; 0 without rows.
   static constexpr std::uint64_t power_of(Count rows) noexcept { return std::bit_floor(rows) << (bin_width - 1); }
 
-  /// Whether no sum's magnitude is above a power of two, or 0; some that is as large may count as above.
+  /// Whether all sums are at most `power`, a power of two or 0, in magnitude. A sum of exactly this size may count as
+  /// above.
   bool are_below(std::uint64_t power, auto bin_count, auto columns) const noexcept {
     std::uint64_t beyond = 0;
     for (std::size_t bin = 0; bin < bin_count; ++bin)
       for (std::size_t i = 0; i < columns; ++i) beyond |= static_cast<std::uint64_t>(sums[bin][i]) + power;
     return beyond < 2 * power;
   }
-  /// Whether `rows` rows can have these sums: none has more than 2^39 quanta.
+  /// Whether `rows` rows can have these sums, with at most 2^39 quanta per row.
   bool is_possible(Count rows, auto bin_count, auto columns) const noexcept {
     if (are_below(power_of(rows), bin_count, columns)) [[likely]]
       return true;
@@ -100,7 +102,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     return std::memcmp(tops.data(), other.tops.data(), columns) == 0;
   }
 
-  /// Adds columns that are not more than those of fewer than 2^24 rows together.
+  /// Adds columns, which must have fewer than 2^24 rows together with these.
   void add(const BinnedGroup& other, auto bin_count, auto columns) noexcept {
     for (std::size_t i = 0; i < columns; ++i) flags[i] |= other.flags[i];
     if (!has_tops_of(other, columns)) return add_others(other, bin_count, columns);
@@ -115,7 +117,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     found.flags = flags[lane];
     return found;
   }
-  /// The column's sums have one word each.
+  /// Sets a column. Its sums must have one word each.
   void set_column(std::size_t lane, const BinnedColumn& column, std::size_t bin_count) noexcept {
     tops[lane] = static_cast<std::uint8_t>(column.bins.top);
     flags[lane] = column.flags;
@@ -142,7 +144,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     }
   }
 };
-static_assert(sizeof(BinnedGroup) == sizeof(kernels::GroupOfBins));  // kernels are given arrays of them
+static_assert(sizeof(BinnedGroup) == sizeof(kernels::GroupOfBins));  // kernels get arrays of them
 static_assert(BinnedGroup::bytes_of(most_bins, kernels::most_columns) == kernels::binned_group_bytes(most_bins));
 
 }  // namespace steadfold::arithmetic

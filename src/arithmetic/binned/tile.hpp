@@ -1,5 +1,5 @@
-// Rows of one column as kernels add them to bins: where they stand if they touch, else a copy of them.
-// Rank order: none. Cost: of a copy, one pass through the first-level cache.
+// Rows of one column for the kernels that add them to bins: in place if they are contiguous, otherwise a copy.
+// Rank order: none. Cost: for a copy, one pass through the first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Some rows of one column, the kernel that adds them, and the one that only finds the largest.
+/// Some rows of one column, the kernel that adds them, and the kernel that only finds the largest term.
 struct BinnedTile {
   const void* first = nullptr;
   const void* second = nullptr;
@@ -22,9 +22,9 @@ struct BinnedTile {
   kernels::Shares largest = nullptr;
 };
 
-/// Copies elements that are not contiguous, or have infinities and NaNs among them; products become their terms. All
-/// copies of a thread stand in the same memory, since there may be a builder for each of many columns: the next copy of
-/// any builder ends the one before.
+/// Copies elements that are not contiguous, or that include infinities and NaNs. Products become their terms. All
+/// builders of a thread share the memory of the copy, because there may be a builder per column. So the next copy of
+/// any builder overwrites this one.
 class BinnedCopy {
  public:
   static constexpr Count capacity = 512;
@@ -59,7 +59,7 @@ class BinnedCopy {
   kernels::Shares largest_;
 };
 
-/// Takes infinities and NaNs away; returns their flags. Squares are of one sign.
+/// Removes infinities and NaNs, and returns their flags. If terms are squares, an infinity is positive.
 inline std::uint8_t set_aside_specials(const binned_record::BinnedShape& shape, std::span<double> values) noexcept {
   unsigned flags = no_flags;
   for (double& value : values) {

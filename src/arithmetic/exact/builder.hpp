@@ -1,4 +1,5 @@
-// What takes rows in for exact sums. Rank order: none. Cost: that of Accumulator, or of NarrowColumns.
+// The builder of exact sums.
+// Rank order: none. Cost: as Accumulator, or as NarrowColumns.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// The head of a partial; behind it, or elsewhere, stand the rows.
+/// The head of a partial. The rows are behind it, or in separate memory.
 struct KeptPrefix {
   Header header;
   std::uint64_t rows = 0;
@@ -68,7 +68,7 @@ class KeptRowsKind final : public PartialKind, private ValuesApart {
  private:
   Count piece_columns() const noexcept override { return 2048; }
 
-  /// The rows of the left partial, then those of the right one.
+  /// Writes the rows of the left partial, then the rows of the right partial.
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& pieces) const override {
     const auto [header, ok] = merge_headers(left.head, right.head);
     if (room.head.size() < sizeof(Header)) return {};
@@ -118,13 +118,13 @@ class KeptRowsKind final : public PartialKind, private ValuesApart {
     std::memcpy(head.data(), &prefix, sizeof prefix);
     return sizeof prefix;
   }
-  /// Nothing: results are those of all rows at once.
+  /// Not possible: a result depends on all rows at once.
   std::optional<Partial> merge_to_result(const Partial& /*left*/, const Partial& /*right*/,
                                          std::span<std::byte> /*head*/, std::byte* /*values*/) const override {
     return std::nullopt;
   }
 
-  /// Whether a partial has the rows that its head names.
+  /// Whether a partial has all the rows that its head names.
   bool are_there(const Partial& partial) const noexcept {
     if (partial.head.size() < sizeof(KeptPrefix)) return false;
     const Count rows = kept_in(partial.head);

@@ -7,7 +7,7 @@ namespace {
 
 using exact_record::GroupSums;
 
-/// The element of a column in the first of some rows, and the other factor.
+/// The element of a column in the first of some rows, and its second factor.
 template <class Element>
 const std::byte* first_of(const kernels::ColumnRows& rows, std::size_t lane) noexcept {
   return rows.first + lane * sizeof(Element);
@@ -34,7 +34,7 @@ void NarrowColumns<Element, factors>::add(const Block& block) noexcept {
   }
 }
 
-/// By whole groups, as far as terms find room there.
+/// Adds a row group by group. Terms that do not fit a group are added to accumulators.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add_row(const std::byte* row) noexcept {
   for (Count begin = 0; begin < columns_; begin += columns_of_group, row += columns_of_group * sizeof(Element)) {
@@ -48,7 +48,7 @@ void NarrowColumns<Element, factors>::add_row(const std::byte* row) noexcept {
   }
 }
 
-/// Many rows of one column are an accumulator's, whose kernels go along the column.
+/// Many rows of one column go to an accumulator, whose kernels read along the column.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add_column(Count column, const std::byte* first, const std::byte* second,
                                                  Count rows, Bytes stride) noexcept {
@@ -70,7 +70,7 @@ void NarrowColumns<Element, factors>::add_windows(const Block& block) noexcept {
   });
 }
 
-/// Adds the sums of two levels, which come to less than 2^96 units of the second.
+/// Adds the sums of two levels, which together are below 2^96 units of the second level.
 template <class Element, int factors>
 bool NarrowColumns<Element, factors>::add_found(NarrowSums& group, std::size_t lane,
                                                 const ColumnWindowFinder::Found& found) noexcept {
@@ -94,7 +94,7 @@ void NarrowColumns<Element, factors>::add_by_accumulator(Count column, const Col
   wide(column).add_sums(sums, first, second, rows.row_stride);
 }
 
-/// Notes which columns have a term here that is not -0.0; accumulators know of theirs.
+/// Notes which columns have a term here that is not -0.0. Accumulators note this themselves.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::note_signs(NarrowSums& group, const kernels::ColumnRows& rows) const noexcept {
   for (std::size_t lane = 0; lane < rows.columns; ++lane) {
@@ -134,7 +134,7 @@ void NarrowColumns<Element, factors>::add_term(Count column, const std::byte* fi
   group.flags.add(lane, is_other ? not_minus_zero : no_flags);
 }
 
-/// The accumulator of a column, which is empty where it had none since `clear`.
+/// The accumulator of a column. It is empty if the column has had none since `clear`.
 template <class Element, int factors>
 auto NarrowColumns<Element, factors>::wide(Count column) noexcept -> Wide& {
   NarrowSums& group = groups_[column / columns_of_group];

@@ -1,7 +1,8 @@
-// Exact sums of many columns that takes rows in: eight neighbours share a narrow group, and only a column with a term
-// that finds no room there gets an accumulator of its own.
-// Rank order: none. Cost: 18 bytes per column while they are narrow; kernels whose lanes are columns. The accumulators'
-// memory is reserved beforehand, so that nothing is allocated later, and is not touched before it is needed.
+// Exact sums of many columns, built from rows. Eight neighbouring columns share a narrow group. Only a column with a
+// term that does not fit the group gets its own accumulator.
+// Rank order: none. Cost: 18 bytes per column while columns are narrow; kernels whose lanes are columns. The memory of
+// the accumulators is reserved at the beginning, so nothing is allocated later, and it is not written before it is
+// needed.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Terms are those of Accumulator, but for products of doubles, which no narrow group holds. One thread at a time.
+/// Terms are as in Accumulator, except products of doubles, which no narrow group holds. One thread at a time.
 template <class Element, int factors>
 class NarrowColumns {
   using Wide = Accumulator<Element, factors>;
@@ -31,7 +32,7 @@ class NarrowColumns {
  public:
   static constexpr int digit_count = Wide::digit_count;
 
-  /// Whether the chosen target has the kernels that make this the fast way.
+  /// Whether the chosen target has the kernels that make this class fast.
   static bool works(Signs signs) noexcept { return ColumnWindowFinder(Wide::terms_of(signs)).works(); }
 
   NarrowColumns(Count columns, Signs signs)
@@ -46,12 +47,12 @@ class NarrowColumns {
   Count count() const noexcept { return columns_; }
   void clear() noexcept { std::fill(groups_.begin(), groups_.end(), NarrowSums()); }
 
-  /// Adds rows of all columns; `second`: the other factors, where terms are products.
+  /// Adds rows of all columns. `second`: the second factors, if terms are products.
   void add(const Block& block) noexcept;
-  /// Adds rows of one column that stand `stride` bytes apart.
+  /// Adds rows of one column, `stride` bytes apart.
   void add_column(Count column, const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
 
-  /// Puts one group after the other, from where they stand if they are narrow. Their units may change.
+  /// Writes one group after the other; narrow groups are written in place. Their units may change.
   void write(exact_record::Writer& writer) noexcept;
   /// Calls `take(columns, group)` for one group after the other.
   template <class Take>
@@ -70,7 +71,7 @@ class NarrowColumns {
 
   struct NarrowSums {
     NarrowGroup narrow;
-    exact_record::GroupFlags flags;  // without those of accumulators
+    exact_record::GroupFlags flags;  // without the flags of accumulators
     std::uint8_t wide = 0;           // a bit for each column that has an accumulator
   };
   struct Reserved {
@@ -94,7 +95,7 @@ class NarrowColumns {
 
   Count columns_;
   Signs signs_;
-  typename F::Bits kept_bits_;  // of an element
+  typename F::Bits kept_bits_;  // bits of an element that are kept
   std::vector<NarrowSums> groups_;
   std::unique_ptr<Reserved[]> wide_;
   kernels::AddNarrowTerms add_narrow_terms_ = kernels::add_narrow_terms(kernels::chosen());

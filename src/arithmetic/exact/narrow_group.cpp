@@ -7,12 +7,12 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// How many digits of zeros stand below the first other one of a number that is not 0.
+/// The number of zero digits below the lowest non-zero digit, for a number that is not 0.
 int zeros_below(std::uint64_t low, std::uint64_t high) noexcept {
   return low != 0 ? std::countr_zero(low) / 32 : 2 + std::countr_zero(high) / 32;
 }
 
-/// Moves a value up by so many digits; false if it has no room there.
+/// Moves a value up by `digits` digits. Returns false if it does not fit.
 bool move_up(Int128& value, int digits) noexcept {
   if (value == 0) return true;
   if (digits >= NarrowGroup::most_digits) return false;
@@ -54,7 +54,7 @@ bool NarrowGroup::add_elsewhere(std::size_t lane, Int128 value, int digit) noexc
     put(lane, value);
     return true;
   }
-  if (digit == lowest_) trim();  // there was no room
+  if (digit == lowest_) trim();  // the value did not fit
   const int zeros = zeros_below(static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(value >> 64));
   value >>= 32 * zeros;
   digit += zeros;
@@ -77,7 +77,7 @@ bool NarrowGroup::set_sum(const NarrowGroup& a, const NarrowGroup& b) noexcept {
     return set_sum(moved, other);
   }
   lowest_ = a.lowest_;
-  std::uint64_t overflow = 0;  // in the highest bit
+  std::uint64_t overflow = 0;  // the highest bit is set after an overflow
   for (std::size_t lane = 0; lane < most_columns; ++lane) {
     const std::uint64_t low = a.low_[lane] + b.low_[lane];
     const std::uint64_t carry = low < a.low_[lane] ? 1 : 0;

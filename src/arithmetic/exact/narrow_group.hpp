@@ -1,6 +1,6 @@
-// Exact sums of a few neighbouring columns in units of one power of two, while 127 bits and a sign hold each of them:
-// what nearly all columns of wide rows need. Loops run over the columns, so their ends are known.
-// Rank order: none, the sum of integers has no order. Cost: some 2 ns per column; 16 bytes.
+// Exact sums of a few neighbouring columns in units of one power of two, if 127 bits and a sign hold each sum. Nearly
+// all columns of wide rows have such sums. Loops over the columns have constant ends.
+// Rank order: none, because the sum of integers has no order. Cost: some 2 ns per column; 16 bytes.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace steadfold::arithmetic {
 
-/// The column of number `lane` is value(lane) 2^(32 lowest), in units in which the lowest term is 1.
+/// Column `lane` has the sum value(lane) 2^(32 lowest), in units in which the lowest possible term is 1.
 class NarrowGroup {
  public:
   static constexpr std::size_t most_columns = kernels::most_columns;
@@ -22,14 +22,14 @@ class NarrowGroup {
   template <class Value>
   using EachColumn = std::array<Value, most_columns>;
 
-  /// All columns become 0.
+  /// Sets all columns to 0.
   void clear() noexcept { *this = {}; }
 
   int lowest() const noexcept { return lowest_; }
   Int128 value(std::size_t lane) const noexcept { return static_cast<Int128>(Uint128{high_[lane]} << 64 | low_[lane]); }
 
-  /// Adds value 2^(32 digit) to a column. False if there are no units in which all columns have room: nothing has
-  /// changed then.
+  /// Adds value 2^(32 digit) to a column. Returns false, and changes nothing, if there are no units in which all
+  /// columns fit.
   bool add(std::size_t lane, Int128 value, int digit) noexcept {
     Int128 sum;
     if (digit != lowest_ || __builtin_add_overflow(this->value(lane), value, &sum))
@@ -37,35 +37,36 @@ class NarrowGroup {
     put(lane, sum);
     return true;
   }
-  /// Adds a row of doubles, a term to every column. False if a term is special or finds no room: nothing has changed
-  /// then but maybe the units.
+  /// Adds a row of doubles, a term to every column. Returns false if a term is special or does not fit. Then sums have
+  /// not changed, except that their units may have.
   bool add_row(kernels::AddNarrowTerms kernel, const std::byte* row, std::uint64_t kept_bits) noexcept {
     int found = kernel(row, kept_bits, lowest_, low_.data(), high_.data());
     if (found >= 0 && lower_unit(lowest_ - found)) found = kernel(row, kept_bits, lowest_, low_.data(), high_.data());
     return found == kernels::terms_added;
   }
-  /// Becomes a + b, which are others; false, and it means nothing, if there are no units in which all columns have
-  /// room.
+  /// Sets this group to a + b, which are other groups. Returns false, and this group has no meaning, if there are no
+  /// units in which all columns fit.
   bool set_sum(const NarrowGroup& a, const NarrowGroup& b) noexcept;
 
-  /// Becomes as many windows, with the largest unit; false if there is none.
+  /// Sets the columns to these windows, in the largest possible unit. Returns false if there is none.
   bool set_windows(std::span<const DigitWindow> windows) noexcept;
   void window(std::size_t lane, DigitWindow& window) const noexcept;
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
     return arithmetic::leading(value(lane), lowest_exponent + 32 * lowest_);
   }
-  /// Writes the sums of the first columns, each rounded once; zeros are +0.0. False if one may be no normal number.
+  /// Writes the sums of the first columns, each rounded once; zeros are +0.0. Returns false if a result may be
+  /// subnormal or overflow.
   bool round(std::size_t columns, int lowest_exponent, std::byte* doubles) const noexcept;
 
-  /// Takes the largest unit, that of digit 0 if all columns are 0; returns how many words of 64 bits every column then
-  /// needs with its sign: 0, 1 or 2.
+  /// Changes to the largest possible unit; to the unit of digit 0 if all columns are 0. Returns the number of 64-bit
+  /// words that every column then needs, with its sign: 0, 1 or 2.
   int trim() noexcept;
-  /// Whether no column ends beyond so many digits.
+  /// Whether all columns end within `digit_count` digits.
   bool ends_within(int digit_count) const noexcept;
 
-  /// As many words per column, one word of all of them after the other, the lowest first.
+  /// Writes `words` words per column: the lowest word of all columns first, then the next word.
   void write(int words, std::size_t columns, std::byte* out) const noexcept;
-  /// False if this is not what `trim` and `write` left.
+  /// Reads a group. Returns false if `trim` and `write` cannot have written it.
   bool read(int words, std::size_t columns, int lowest, const std::byte* from) noexcept;
 
  private:
@@ -75,7 +76,7 @@ class NarrowGroup {
     low_[lane] = static_cast<std::uint64_t>(value);
     high_[lane] = static_cast<std::uint64_t>(static_cast<Uint128>(value) >> 64);
   }
-  /// Takes units of a lower digit, or of a higher one, below which all digits are 0.
+  /// Changes to the unit of a lower digit, or of a higher digit below which all digits are 0.
   bool lower_unit(int digits) noexcept;
   void raise_unit(int digits) noexcept;
 

@@ -1,9 +1,9 @@
-// A record of several exact sums of one column behind a prefix, for results that all of them decide.
-// Rank order: none. Cost: that of the sums.
+// A record of several exact sums of one column behind a prefix, for results that depend on all of them.
+// Rank order: none. Cost: as the sums.
 //
-// The record begins with a Prefix: a Header, what a kind adds to it, and the array `sum_bytes`, the sizes of all sums
-// but the last. The records of the sums follow, each at a multiple of 8 bytes. The record of a failure is a header
-// alone.
+// The record begins with a Prefix: a Header, the fields of a kind, and the array `sum_bytes`, the sizes of all sums
+// except the last one. The records of the sums follow, each at a multiple of 8 bytes. The record of a failure is only a
+// header.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace steadfold::arithmetic::several_sums {
 template <class Prefix>
 inline constexpr std::size_t sum_count = std::tuple_size_v<decltype(Prefix::sum_bytes)> + 1;
 
-/// A record taken apart.
+/// A parsed record.
 template <class Prefix>
 struct Parts {
   explicit Parts(std::span<const std::byte> record) noexcept {
@@ -42,7 +42,7 @@ struct Parts {
   std::array<std::span<const std::byte>, sum_count<Prefix>> sums;
 };
 
-/// Writes a record: behind the prefix what `write_sum(i, room)` writes into the room it gets.
+/// Writes a record: the prefix, and behind it each sum. `write_sum(i, room)` writes sum i into `room`.
 template <class Prefix, class WriteSum>
 Bytes write(std::span<std::byte> out, Prefix prefix, const WriteSum& write_sum) {
   const auto fail = [&](Status status) {
@@ -65,7 +65,7 @@ Bytes write(std::span<std::byte> out, Prefix prefix, const WriteSum& write_sum) 
   return out.size() - rest.size();
 }
 
-/// Merges records: each sum by `kind_of(i)`, and the prefixes by `merged_prefix(header, left, right)`.
+/// Merges records: each sum with `kind_of(i)`, and the prefixes with `merged_prefix(header, left, right)`.
 template <class Prefix, class KindOf, class MergedPrefix>
 Partial merge(const Partial& left, const Partial& right, const Room& room, const KindOf& kind_of,
               const MergedPrefix& merged_prefix) {
@@ -81,14 +81,14 @@ Partial merge(const Partial& left, const Partial& right, const Room& room, const
   return room.head.first(write(room.head, merged_prefix(merged.header, a.prefix, b.prefix), merge_sum));
 }
 
-/// A sum as its record has it.
+/// A sum, read from its record.
 struct RecordedSum {
   Flags flags = no_flags;
   Count rows = 0;
   DigitWindow window;
 };
 
-/// Reads the record of one column; false if it is none, or of more rows than there can be.
+/// Reads the record of one column. Returns false if it is invalid, or has more rows than possible.
 inline bool read(std::span<const std::byte> record, int digit_count, RecordedSum& sum) noexcept {
   exact_record::Reader reader(record, digit_count);
   if (!reader.next(sum.flags, sum.window) || !reader.at_end()) return false;

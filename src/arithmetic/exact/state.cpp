@@ -13,8 +13,8 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr Count tile_rows = 256;    // of one column, copied to the first-level cache
-constexpr Count block_rows = 2048;  // that stay there while their zeros are counted
+constexpr Count tile_rows = 256;    // rows of one column, copied to the first-level cache
+constexpr Count block_rows = 2048;  // rows that stay in the cache while their zeros are counted
 
 template <class Element>
 typename Format<Element>::Bits bits_at(const std::byte* elements, Count i) noexcept {
@@ -99,7 +99,7 @@ class StateOf final : public ExactState {
     add_tiles(columns_, first, second, rows, way);
   }
 
-  /// Copies the rows of some columns so that those of each are contiguous and have the sign that is due.
+  /// Copies the rows of some columns, so that the rows of each column are contiguous and have the right sign.
   void add_tiles(std::span<Column> columns, const std::byte* first, const std::byte* second, Count rows,
                  Way way) noexcept {
     const Bytes stride = columns.size() * sizeof(Element);
@@ -124,7 +124,7 @@ class StateOf final : public ExactState {
     for (Count i = 0; i < rows; ++i, from += stride) to[i] = std::bit_cast<Element>(bits_at<Element>(from, 0) ^ flip);
   }
 
-  /// Adds contiguous terms, which have been negated if they are taken away: then what was -0.0 is +0.0.
+  /// Adds contiguous terms. If they are removed, they have been negated before: a term that was -0.0 is then +0.0.
   void add_column(Column& column, const std::byte* first, const std::byte* second, Count rows, Way way) noexcept {
     column.terms.add_rows(first, second, rows, sizeof(Element));
     const Count zeros = count_zeros_(first, second, rows, way == Way::added);
@@ -135,7 +135,7 @@ class StateOf final : public ExactState {
   kernels::CountZeros count_zeros_ = kernels::count_zeros<Element, factors>(kernels::chosen());
 };
 
-/// Calls `body` with the state's type of that shape as Accumulator<Element, factors>*.
+/// Calls `body` with a null pointer Accumulator<Element, factors>*, whose type is the one for this shape.
 template <class Body>
 auto with_terms(const StateShape& shape, Body body) {
   if (shape.type == ExactType::f32)
@@ -145,7 +145,7 @@ auto with_terms(const StateShape& shape, Body body) {
                             : body(static_cast<Accumulator<double, 2>*>(nullptr));
 }
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 int compare_windows(const DigitWindow& a, const DigitWindow& b) noexcept {
   if (a.negative != b.negative) return a.negative ? -1 : 1;
   const int lowest = std::min(a.lowest, b.lowest);
@@ -160,7 +160,7 @@ bool is_nan(Flags special) noexcept {
   return (special & has_nan) != 0 || (special & both) == both;
 }
 
-/// -1, 0 or 1 of an infinity or a number.
+/// The sign of an infinity, -1 or 1; 0 for a number.
 int infinite_sign(Flags special) noexcept {
   return ((special & has_plus_infinity) != 0 ? 1 : 0) - ((special & has_minus_infinity) != 0 ? 1 : 0);
 }

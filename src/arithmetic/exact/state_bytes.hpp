@@ -1,7 +1,7 @@
-// Two forms of a kept sum as bytes: one for files, the same on every machine and as short as the sum is, and one of
-// fixed size for messages, which merges as it is, in any order, to the same bytes.
-// Cost: 44 bytes, and per column 12 and the non-zero digits (files); 32 bytes, and per column 16 and all digits with 32
-// bits above them (messages).
+// Two formats of a kept sum. The format for files is the same on every machine and as short as the sum is. The format
+// for messages has a fixed size, and messages can be merged in any order, to the same bytes.
+// Cost: for files 44 bytes, and per column 12 and the non-zero digits; for messages 32 bytes, and per column 16 and all
+// digits with 32 bits above them.
 #pragma once
 
 #include <memory>
@@ -25,22 +25,23 @@ namespace steadfold::arithmetic {
 inline constexpr std::uint16_t state_version = 1;
 
 Bytes file_bytes(const ExactState& state) noexcept;
-/// `out` has that many bytes.
+/// `out` must have this number of bytes.
 void write_file(const ExactState& state, std::span<std::byte> out) noexcept;
-/// Null if no state of this version was written so; `wrong` is "problem (why), suggestion". Reads no byte outside, and
-/// allocates as much as the bytes stand for, only if their sum is right.
+/// Reads a state. Returns null if no state of this version can have been written as these bytes; `wrong` is then
+/// "problem (why), suggestion". Reads no other memory. Allocates in proportion to the bytes, and only if the checksum
+/// is right.
 std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::string& wrong);
 
-// For messages between machines of one byte order: a state of a shape always has the same size. The sums of 2^31 states
-// fit, whatever the order. What cannot be merged becomes a message of the same size that says so.
+// For messages between machines of one byte order. All states of a shape have messages of the same size. The sums of
+// 2^31 states fit, in any order. If messages cannot be merged, the result is a message of the same size that says so.
 
 Bytes message_bytes(const StateShape& shape) noexcept;
-/// `out` has that many bytes.
+/// `out` must have this number of bytes.
 void write_message(const ExactState& state, std::span<std::byte> out) noexcept;
-/// into = into + from; of the same size, any bytes. Associative and commutative, bytes and faults alike.
+/// Computes into = into + from, for any bytes of the same size. Associative and commutative, for sums and for faults.
 void merge_messages(std::span<const std::byte> from, std::span<std::byte> into) noexcept;
-/// Makes the state what the message says. False, with the state as it was, if it is of another shape or damaged, or if
-/// the sum has too many digits.
+/// Sets the state to the message's. Returns false, and does not change the state, if the message has another shape, is
+/// damaged, or has a sum with too many digits.
 bool read_message(std::span<const std::byte> message, ExactState& state, std::string& wrong);
 
 }  // namespace steadfold::arithmetic

@@ -1,4 +1,4 @@
-// The form for files of exact_state_bytes.hpp.
+// Reads and writes the file format of state_bytes.hpp.
 #include <array>
 #include <cstring>
 
@@ -48,7 +48,7 @@ class StateFileWriter {
 class StateFileReader {
  public:
   explicit StateFileReader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
-  /// There must be as many bytes.
+  /// Reads a number. Enough bytes must be left.
   template <class Number>
   Number get() noexcept {
     std::uint64_t number = 0;
@@ -62,13 +62,13 @@ class StateFileReader {
   std::span<const std::byte> rest_;
 };
 
-/// Whether the integer has so many digits in two's complement, the highest with the sign.
+/// Whether the integer fits `digits` digits in two's complement, with the sign in the highest.
 bool fits(const DigitWindow& window, int digits) noexcept {
   if (window.end() > digits) return false;
   return (static_cast<std::int32_t>(window.digit(digits - 1)) < 0) == window.negative;
 }
 
-/// Reads a column; false if no StateFileWriter wrote it so.
+/// Reads a column. Returns false if no StateFileWriter can have written it.
 bool read_column(StateFileReader& in, int digits, ColumnSum& sum) noexcept {
   if (in.left() < column_bytes) return false;
   sum.minus_zeros = in.get<std::int64_t>();
@@ -85,7 +85,7 @@ bool read_column(StateFileReader& in, int digits, ColumnSum& sum) noexcept {
   return sum.window.canonical() && fits(sum.window, digits);
 }
 
-/// What is wrong with the head or the sum over the bytes; nothing if they are right.
+/// The fault of the head or of the checksum; empty if there is none.
 std::string fault_of(std::span<const std::byte> bytes) {
   if (bytes.size() < head_bytes + column_bytes + sum_bytes)
     return "no accumulator (" + std::to_string(bytes.size()) + " bytes, the shortest has " +
@@ -146,7 +146,7 @@ std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::str
   const auto columns = in.get<std::uint64_t>();
   const auto rows = in.get<std::int64_t>();
   const Bytes content = bytes.size() - head_bytes - sum_bytes;
-  wrong = "a damaged accumulator (its checksum is right, but no sum is written so), write it again";
+  wrong = "a damaged accumulator (its checksum is right, but no accumulator has these bytes), write it again";
   if (type > 1 || factors < 1 || factors > 2 || columns < 1 || columns > content / column_bytes) return nullptr;
   const StateShape shape = {type == 1 ? ExactType::f32 : ExactType::f64, factors, columns};
   auto state = ExactState::make(shape);

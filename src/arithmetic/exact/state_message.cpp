@@ -1,5 +1,6 @@
-// The form for messages of exact_state_bytes.hpp: a StateMessageHead, and per column counters and an integer in two's
-// complement, words of 64 bits. Sums of words are sums of integers, so merging is associative and commutative.
+// Reads, writes and merges the message format of state_bytes.hpp: a StateMessageHead, and per column counters and an
+// integer in two's complement, in words of 64 bits. Sums of words are sums of integers, so merging is associative and
+// commutative.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,7 +10,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// Where faults meet, the greatest is kept.
+/// If two faults are merged, the greater one is kept.
 enum class MessageFault : std::uint32_t { none, shapes, damaged };
 
 struct StateMessageHead {
@@ -22,11 +23,11 @@ struct StateMessageHead {
 };
 static_assert(sizeof(StateMessageHead) == 32);
 
-constexpr Count counter_words = 2;  // terms that are -0.0, specials
+constexpr Count counter_words = 2;  // the number of terms that are -0.0; flags of special terms
 constexpr Count most_words = (widest_digit_count + 2) / 2;
 constexpr unsigned all_special = has_nan | has_plus_infinity | has_minus_infinity;
 
-/// Words of the integer: the digits, and one more at least.
+/// The words of the integer: the digits, and at least one more digit.
 Count integer_words(const StateShape& shape) noexcept { return static_cast<Count>(digit_count(shape)) / 2 + 1; }
 
 StateShape shape_of(const StateMessageHead& head) noexcept {
@@ -39,7 +40,7 @@ StateMessageHead head_of(std::span<const std::byte> message) noexcept {
   return head;
 }
 
-/// What is wrong with a message, its sums aside.
+/// The fault of a message, without a check of its sums.
 MessageFault fault_of(std::span<const std::byte> message) noexcept {
   const StateMessageHead head = head_of(message);
   if (head.magic != StateMessageHead{}.magic || head.fault > MessageFault::damaged) return MessageFault::damaged;
@@ -51,7 +52,7 @@ MessageFault fault_of(std::span<const std::byte> message) noexcept {
   return MessageFault::none;
 }
 
-/// Nothing but the fault, so that the bytes do not depend on who met whom.
+/// Writes only the fault, so that the bytes do not depend on the order of merges.
 void write_fault(MessageFault fault, std::span<std::byte> message) noexcept {
   const StateMessageHead head{.fault = fault};
   std::ranges::fill(message, std::byte{0});
@@ -68,7 +69,7 @@ void set_word(std::byte* words, Count i, std::uint64_t word) noexcept {
   std::memcpy(words + i * sizeof word, &word, sizeof word);
 }
 
-/// The column's sum; false if it is none.
+/// Reads the column's sum. Returns false if it is invalid.
 bool read_column(const std::byte* words, const StateShape& shape, ColumnSum& sum) noexcept {
   const std::uint64_t special = word_at(words, 1);
   sum.minus_zeros = static_cast<std::int64_t>(word_at(words, 0));
@@ -152,11 +153,14 @@ bool read_message(std::span<const std::byte> message, ExactState& state, std::st
   const MessageFault fault = message.size() < sizeof(StateMessageHead) ? MessageFault::damaged : fault_of(message);
   const StateMessageHead head = fault == MessageFault::none ? head_of(message) : StateMessageHead{};
   if (fault == MessageFault::damaged) {
-    wrong = "a damaged message (no accumulator was packed so), pack one and send all of its bytes";
+    wrong = "a damaged message (no packed accumulator has these bytes), pack an accumulator and send all of its bytes";
   } else if (fault == MessageFault::shapes) {
-    wrong = "accumulators of different shapes were merged (type, terms or columns differ), pack those of one shape";
+    wrong =
+        "accumulators of different shapes were merged (type, terms or columns differ), pack accumulators of one shape";
   } else if (shape_of(head) != shape) {
-    wrong = "the packed accumulator has another shape (type, terms or columns differ), unpack it into one of its shape";
+    wrong =
+        "the packed accumulator has another shape (type, terms or columns differ), unpack it into an accumulator of "
+        "its shape";
   } else {
     wrong.clear();
   }

@@ -1,6 +1,6 @@
-// The way into exact sums that a program keeps, for rows that stand anywhere, and of which a mask may select some.
-// Rank order: none. Cost: that of the state; elements of a column that do not touch, and selected ones, take a pass
-// through the first-level cache.
+// Adds rows with any strides, and rows selected by a mask, to exact sums that a program keeps.
+// Rank order: none. Cost: as the state. If the elements of a column are not contiguous, or are selected, one pass
+// through the first-level cache more.
 #pragma once
 
 #include "arithmetic/exact/state.hpp"
@@ -8,7 +8,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Rows of an array. Their mask, if there is one, selects the same ones for all columns.
+/// Rows of an array. Their mask, if there is one, selects the same rows for all columns.
 struct StridedRows {
   const RowShape& shape;  // of as many columns as the state has
   const Strides& strides;
@@ -18,8 +18,8 @@ struct StridedRows {
   StridedRows part(Count begin, Count end) const noexcept { return {shape, strides, data.at(begin, 0), end - begin}; }
 };
 
-/// Adds the rows to the state, or takes them away. Rows that are left out are not looked at and do not count. May throw
-/// std::bad_alloc, with some of the rows added.
+/// Adds the rows to the state, or removes them. Rows that the mask leaves out are not read and not counted. May throw
+/// std::bad_alloc after it has added some of the rows.
 void add_strided(ExactState& state, const StridedRows& rows, Way way);
 
 }  // namespace steadfold::arithmetic

@@ -15,10 +15,10 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record: that of two sums, of the selected elements and of their squares.
+// The record has two sums: of the selected elements, and of their squares.
 struct StatisticsPrefix {
   Header header;
-  Count rows = 0;  // selected or not
+  Count rows = 0;  // whether selected or not
   Located<double> min;
   Located<double> max;
   std::array<Bytes, 1> sum_bytes{};
@@ -141,7 +141,7 @@ class StatisticsKind final : public PartialKind {
   bool finish_as(const Parts& parts, Statistics& made) const noexcept {
     return result_ == ExactType::f32 ? finish_as<T, float>(parts, made) : finish_as<T, double>(parts, made);
   }
-  /// Rounds each number to Result. False if the sums are not what their kinds write.
+  /// Rounds each number to Result. Returns false if the kinds of the sums cannot have written them.
   template <class T, class Result>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
     constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a product, and of a square of sums
@@ -159,7 +159,7 @@ class StatisticsKind final : public PartialKind {
     made.max = static_cast<Result>(parts.prefix.max.value);
     made.max_index = parts.prefix.max.index;
     made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
-    if ((sum.flags & ~not_minus_zero) != 0) return true;  // NaNs or infinities
+    if ((sum.flags & ~not_minus_zero) != 0) return true;  // there are NaNs or infinities
     const Natural n_squared_variance =
         Natural(squares.window).times(sum.rows).minus(Natural(sum.window).times(Natural(sum.window)));
     const auto set = [&](Count ddof, double& variance, double& deviation) {

@@ -1,7 +1,7 @@
-// What is mostly asked of a field, in one pass and one message: how many elements, the least and the greatest and where
-// they are, the mean, and the variances and deviations.
-// Rank order: none. Cost: an exact sum, an exact sum of squares and two folds of every tile of rows; bytes: 64, those
-// of the two sums. The variance is (n S2 - S1^2) / (n (n - ddof)) in integers, divided and rounded once.
+// The usual statistics of a field, in one pass and one message: the number of elements, the least and the greatest
+// element and their indices, the mean, the variances and the standard deviations.
+// Rank order: none. Cost: an exact sum, an exact sum of squares and two folds of every tile of rows; bytes: 64, and the
+// bytes of the two sums. The variance is (n S2 - S1^2) / (n (n - ddof)) in integers, divided and rounded once.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace steadfold::arithmetic {
 
-/// The result; the layout is that of sf_statistics in steadfold.h.
+/// The result. sf_statistics in steadfold.h has the same layout.
 struct Statistics {
   std::uint64_t count;
   double min;
@@ -20,15 +20,15 @@ struct Statistics {
   double max;
   Index max_index;
   double mean;
-  double variance;         // ddof 0
-  double sample_variance;  // ddof 1
+  double variance;         // with ddof 0
+  double sample_variance;  // with ddof 1
   double deviation;
   double sample_deviation;
 };
 static_assert(sizeof(Statistics) == 80);
 
-/// Partials of one column. `Block.mask`, which may be null, selects elements; others are never looked at. Without
-/// elements the result is not `empty`: its count is 0 and its numbers are NaN. Each number is rounded once, to the
+/// Partials of one column. `Block.mask`, which may be null, selects elements; other elements are never read. Without
+/// elements the status is not `empty`: the count is 0 and the numbers are NaN. Each number is rounded once, to the
 /// format `result`, and stored as a double.
 std::unique_ptr<PartialKind> make_statistics(ExactType input, ExactType result);
 

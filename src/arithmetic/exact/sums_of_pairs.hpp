@@ -1,7 +1,7 @@
-// Results of pairs of numbers that several exact sums decide, rounded once: the mean of elements with
-// weights, covariances.
-// Rank order: none. Cost: that of the sums, of products, of first and of second numbers; bytes: 16, 8 for every
-// sum but the first, and those of the sums. Results are quotients of two integers.
+// Results of pairs of numbers that depend on several exact sums: the mean of elements with weights, covariances. They
+// are rounded once.
+// Rank order: none. Cost: as the sums, of products, of first and of second numbers; bytes: 16, 8 for every sum except
+// the first, and the bytes of the sums. Results are quotients of two integers.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@
 
 namespace steadfold::arithmetic {
 
-/// Partials of one column, of an operation that has several sums and factors; `Block.second` has the second numbers. No
-/// rows: status empty.
+/// Partials of one column, for an operation that has several sums and factors. `Block.second` has the second numbers.
+/// Without rows the status is empty.
 ///
-/// A weighted mean is the sum of the products divided by the sum of the second numbers, the weights. Sums that are no
-/// numbers are divided as IEEE 754 divides them, and so are numbers by a sum of weights that is 0.
+/// A weighted mean is the sum of the products divided by the sum of the second numbers, the weights. If a sum is
+/// infinite or NaN, or the sum of weights is 0, the quotient is the one of IEEE 754.
 ///
 /// A covariance of n pairs is (n P - X Y) / (n (n - ddof)) of the sums of products, of first and of second numbers, in
-/// integers, divided and rounded once; ddof is 0, or 1 of samples. NaN where a number is NaN or infinite, and where n
-/// is not above ddof.
+/// integers, divided and rounded once. ddof is 0, or 1 for samples. The result is NaN if a number is NaN or infinite,
+/// or if n is not above ddof.
 std::unique_ptr<PartialKind> make_sums_of_pairs(Operation operation, ExactType input, ExactType result);
 
 }  // namespace steadfold::arithmetic

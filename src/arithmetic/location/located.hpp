@@ -1,6 +1,6 @@
 // The least or the greatest of some elements, with the lowest index that has it.
-// Rank order: none. Cost: a fold of every tile; a tile that has a better element is gone through once more.
-// Source: IEEE 754-2019 9.6: a NaN wins, -0 is below +0.
+// Rank order: none. Cost: a fold of every tile; a tile with a better element is read a second time.
+// Source: IEEE 754-2019, section 9.6: the result is NaN if an element is NaN, and -0 is less than +0.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace steadfold::arithmetic {
 
 struct NoPadding {};
 
-/// The index where no element was selected.
+/// The index if no element was selected.
 inline constexpr Index no_index = ~Index{0};
 
-/// A value and its index. No byte is undefined, so pairs of equal bits have equal bytes.
+/// A value and its index, without undefined bytes. So pairs with equal bits have equal bytes.
 template <class T>
 struct Located {
   T value{};
@@ -32,7 +32,8 @@ struct Located {
 };
 static_assert(sizeof(Located<double>) == 16 && sizeof(Located<float>) == 16);
 
-/// Whether `a` wins against a `b` of a higher index, and against one of a lower index where they are not equal.
+/// Whether `a` wins against `b` if `a` has the lower index. If `a` has the higher index, this holds unless the two are
+/// equal.
 template <class T, bool least>
 bool wins(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
@@ -44,7 +45,7 @@ bool wins(T a, T b) noexcept {
 
 template <class T, bool least>
 Located<T> winner(const Located<T>& a, const Located<T>& b) noexcept {
-  const bool a_is_first = a.index < b.index;  // no index is above all
+  const bool a_is_first = a.index < b.index;  // no_index is above all indices
   const Located<T>& first = a_is_first ? a : b;
   const Located<T>& later = a_is_first ? b : a;
   return later.is_none() || wins<T, least>(first.value, later.value) ? first : later;
@@ -59,14 +60,14 @@ constexpr Type number_type() noexcept {
   return std::is_same_v<T, std::uint32_t> ? Type::u32 : Type::u64;
 }
 
-/// Goes through one column for its least element, or its greatest.
+/// Searches one column for its least element, or its greatest.
 template <class T, bool least>
 class Extreme {
  public:
   void clear() noexcept { best_ = {}; }
   const Located<T>& best() const noexcept { return best_; }
 
-  /// Elements begin, begin + 1, ... of the whole job, `stride` bytes apart, those that `mask` selects, which may be
+  /// Reads elements begin, begin + 1, ... of the whole job, `stride` bytes apart, that `mask` selects. `mask` may be
   /// null.
   void take(Index begin, const std::byte* first, const std::byte* mask, Count rows, Bytes stride) {
     for (Count done = 0, some = 0; done < rows; done += some) {
@@ -93,7 +94,7 @@ class Extreme {
     }
     T found;
     built_in(least ? Operation::min : Operation::max, number_type<T>()).fold_left(first, rows, &found);
-    if (best_.index < begin && wins<T, least>(best_.value, found)) return;  // as mostly
+    if (best_.index < begin && wins<T, least>(best_.value, found)) return;  // the usual case
     Count at = 0;
     while (!is_it(first + at * sizeof(T), found) || (mask != nullptr && mask[at] == std::byte{0})) ++at;
     best_ = winner<T, least>(best_, {.value = canonical(found), .index = begin + at});

@@ -43,12 +43,12 @@ class LocationBuilder final : public Builder {
   }
 
  private:
-  std::vector<Extreme<T, least>> extremes_;  // by column
+  std::vector<Extreme<T, least>> extremes_;  // one per column
   std::vector<Located<T>> best_;
   Count rows_ = 0;
 };
 
-/// A plain partial of pairs, but for how elements become pairs.
+/// A plain partial of pairs, except that elements first become pairs.
 template <class T, bool least>
 class LocationKind final : public PartialKind {
  public:
@@ -101,7 +101,7 @@ std::vector<std::byte> none() {
   return bytes;
 }
 
-/// What `of_type` makes, called with a number of that type.
+/// Calls `of_type` with a number of the type, and returns its result.
 template <class OfType>
 auto by_type(Type type, const OfType& of_type) {
   switch (type) {

@@ -8,16 +8,16 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// A term is shifted left by 0..31 bits and cut into digits; the last update takes what is left. One of two updates is
-// below 2^32, the other below 2^(53 + 31 - 32) = 2^52; of four, the last is below 2^(106 + 31 - 96) = 2^41. With what
-// the last carry left, below 2^33, 2^10 terms keep a word below 2^63.
+// A term is shifted left by 0..31 bits and cut into digits; the last update adds the remainder. Of two updates the
+// first is below 2^32, the last below 2^(53 + 31 - 32) = 2^52. Of four updates the last is below 2^(106 + 31 - 96) =
+// 2^41. A carry leaves a word below 2^33. So 2^10 terms keep a word below 2^63.
 constexpr Count terms_between_carries = Count{1} << 10;
 
-/// How many digits a term is cut into.
+/// The number of digits into which a term is cut.
 template <class Mantissa>
 constexpr unsigned updates = sizeof(Mantissa) > 8 ? 4 : 2;
 
-/// Adds mantissa 2^bit, or subtracts it: `negative` is 0 or -1.
+/// Adds mantissa 2^bit, or subtracts it. `negative` is 0 or -1.
 template <class Mantissa>
 inline void update(std::int64_t* words, Mantissa mantissa, unsigned bit, std::int64_t negative) noexcept {
   const auto add = [negative](std::int64_t& word, std::uint64_t by) {
@@ -116,7 +116,7 @@ void Accumulator<Element, factors>::add_one_by_one(const std::byte* first, const
   }
 }
 
-/// Terms that fit no window, one by one; doubles are cut into digits by vectors where kernels can.
+/// Adds terms that fit no window, one by one. Doubles are cut into digits by a vector kernel, if there is one.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_block(const std::byte* first, const std::byte* second, Count rows) noexcept {
   if (sizeof(Element) != sizeof(double) || factors != 1 || segmentation_ == nullptr)
@@ -150,8 +150,8 @@ void Accumulator<Element, factors>::add_digits(const kernels::Digits& digits, Co
   pending_ += count;
 }
 
-/// Adds value 2^exponent, a multiple of 2^lowest_exponent: 96 bits at most, in three digits, which is no more than a
-/// term.
+/// Adds value 2^exponent, a multiple of 2^lowest_exponent. It has at most 96 bits, in three digits, so it is no larger
+/// than a term may be.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent) noexcept {
   if (value == 0) return;
@@ -173,7 +173,7 @@ void Accumulator<Element, factors>::add_scaled(const WindowSums& sums) noexcept 
   for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
 }
 
-/// Notes whether any of these finite terms is not -0.0. Mostly the first one tells.
+/// Notes whether any of these finite terms is not -0.0. Mostly the first term decides.
 template <class Element, int factors>
 void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows,
                                                Bytes stride) noexcept {
@@ -187,7 +187,7 @@ void Accumulator<Element, factors>::note_signs(const std::byte* first, const std
   }
 }
 
-/// The hot loop: integers only, with one branch, which only infinities and NaNs take.
+/// The hot loop. It has integers only, and one branch, which only infinities and NaNs take.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_some(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {
@@ -232,20 +232,20 @@ void Accumulator<Element, factors>::add_some(const std::byte* first, const std::
   other_ |= other;
 }
 
-/// At least one factor (the term itself when factors = 1) is an infinity or NaN.
+/// Adds a term with at least one factor (the term itself if factors = 1) that is an infinity or NaN.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_special(Bits x, Bits y) noexcept {
   const auto nan = [](Bits bits) { return (bits & ~F::sign_bit) > F::infinity; };
   const auto zero = [](Bits bits) { return (bits & ~F::sign_bit) == 0; };
   other_ |= 1;
   if (nan(x) || (factors == 2 && (nan(y) || zero(x) || zero(y)))) {
-    special_ |= has_nan;  // inf * 0 is one
+    special_ |= has_nan;  // inf * 0 is a NaN
   } else {
     special_ |= ((x ^ y) & F::sign_bit) != 0 ? has_minus_infinity : has_plus_infinity;
   }
 }
 
-/// Carries from word to word: all but the highest become 0..2^32 - 1, the highest a signed digit.
+/// Carries from word to word. Afterwards the highest word is a signed digit, and every other word is 0..2^32 - 1.
 template <class Element, int factors>
 void Accumulator<Element, factors>::carry() noexcept {
   pending_ = 0;

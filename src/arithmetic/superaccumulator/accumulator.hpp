@@ -1,7 +1,8 @@
 // A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
-// Rank order: none, the sum of integers has no order. Cost: 2 word updates per term (4 for products of doubles); a few
-// vector additions for contiguous terms that lie near each other in exponent (window_finder.hpp).
-// Source: Kulisch's long accumulator in carry-save digits. Windows want the promised environment, the digits none.
+// Rank order: none, because the sum of integers has no order. Cost: 2 word updates per term (4 for products of
+// doubles); a few vector additions for contiguous terms whose exponents are close to each other (window_finder.hpp).
+// Source: Kulisch's long accumulator in carry-save digits. Windows need the promised floating-point environment; digits
+// work in any.
 #pragma once
 
 #include <array>
@@ -15,14 +16,14 @@
 
 namespace steadfold::arithmetic {
 
-/// Fewer rows are added one by one, which is as fast, by integers alone.
+/// Fewer rows than this are added one by one with integers alone, which is as fast.
 inline constexpr Count fewest_for_kernels = 32;
 
-/// What becomes of a term's sign.
+/// Whether terms keep their signs.
 enum class Signs : bool { kept, dropped };
 
-/// Terms are elements (factors = 1), of which signs may be dropped, or products of two (factors = 2). At most 2^63 of
-/// them. Does not allocate.
+/// Terms are elements (factors = 1), whose signs may be dropped, or products of two elements (factors = 2). At most
+/// 2^63 terms. Does not allocate.
 template <class Element, int factors>
 class Accumulator {
   using F = Format<Element>;
@@ -32,7 +33,7 @@ class Accumulator {
   static constexpr int lowest_exponent = factors * F::lowest_exponent;
   static constexpr int digit_count = digits_needed<Element, factors>;
 
-  /// What kernels call the terms.
+  /// The kernels' name of the terms.
   static constexpr kernels::WindowTerms terms_of(Signs signs) noexcept {
     if constexpr (factors == 2)
       return sizeof(Element) == 8 ? kernels::WindowTerms::products_of_doubles
@@ -42,28 +43,28 @@ class Accumulator {
     return sizeof(Element) == 8 ? kernels::WindowTerms::doubles : kernels::WindowTerms::floats;
   }
 
-  /// With the kernels of `target`; `scalar` adds one by one, which is the reference.
+  /// Uses the kernels of `target`; `scalar` adds terms one by one, which is the reference.
   explicit Accumulator(kernels::Target target = kernels::chosen(), Signs signs = Signs::kept) noexcept
       : kept_bits_(signs == Signs::kept ? ~Bits{0} : ~F::sign_bit),
         windows_(terms_of(signs), target),
         segmentation_(signs == Signs::kept ? kernels::cut_into_digits(target) : nullptr) {}
 
-  /// Cost: the digits touched since the last one.
+  /// Cost: the digits changed since the last clear.
   void clear() noexcept;
 
-  /// Adds `rows` elements that stand `stride` bytes apart (aligned or not), or their products with those of `second`,
+  /// Adds `rows` elements, `stride` bytes apart (aligned or not), or their products with the elements of `second`,
   /// which may be `first`.
   void add_rows(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
 
-  /// Adds what a window found for rows of this column, which stand `stride` bytes apart.
+  /// Adds the sums that a window found for rows of this column, `stride` bytes apart.
   void add_sums(const WindowSums& sums, const std::byte* first, const std::byte* second, Bytes stride) noexcept;
 
   /// Adds the integer of a window in units of 2^lowest_exponent, or subtracts it, and unites the flags of infinities
-  /// and NaNs. The window and the sum end within `digit_count`. No row is counted.
+  /// and NaNs. The window and the sum must end within `digit_count`. Counts no rows.
   void add_window(const DigitWindow& window, Flags special, bool subtract) noexcept;
 
   Count rows() const noexcept { return rows_; }
-  /// Whether the highest digit certainly holds nothing but the sign. Words of two digits stand below it.
+  /// Whether the highest digit certainly has only the sign. The word at `high_` may extend over two digits.
   bool far_from_top() const noexcept { return low_ > high_ || high_ + 2 < digit_count; }
   Flags special() const noexcept { return static_cast<Flags>(special_); }
   Flags flags() const noexcept { return static_cast<Flags>(special_ | (other_ != 0 ? not_minus_zero : no_flags)); }
@@ -110,7 +111,7 @@ class Accumulator {
   Count rows_ = 0;
   std::uint64_t other_ = 0;  // not 0: some term was not -0.0
   std::uint8_t special_ = no_flags;
-  Bits kept_bits_;  // of an element
+  Bits kept_bits_;  // bits of an element that are kept
   WindowFinder windows_;
   kernels::CutIntoDigits segmentation_;
 };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t all_ones = ~std::uint32_t{0};
 
-/// Starts a window whose next digit stands at `lowest`.
+/// Starts a window whose next digit has position `lowest`.
 void open(DigitWindow& window, int lowest) noexcept {
   window.lowest = lowest;
   window.count = 0;
@@ -32,15 +32,15 @@ void close(DigitWindow& window, std::int64_t carry) noexcept {
   if (window.zero()) window.lowest = 0;
 }
 
-/// Windows of so many digits are taken without loops, whose ends no processor foresees.
+/// Windows of at most this many digits are added without loops, because no processor predicts the ends of such loops.
 constexpr int few_digits = 4;
 bool has_few_digits(const DigitWindow& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
 
 /// Six digits as three words, the lowest first.
 using SixDigits = std::array<std::uint64_t, 3>;
 
-/// The digits of a window of few digits from `shift` places below its first one on: zeros, digits, and what the sign
-/// continues with. 0 <= shift <= 4.
+/// Six digits of a window of few digits, from `shift` places below its first digit on: zeros, the digits, and then
+/// digits of the sign. 0 <= shift <= 4.
 SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
   std::array<std::uint32_t, few_digits + few_digits + 8> all;
   std::fill_n(all.begin(), few_digits, 0);
@@ -51,7 +51,7 @@ SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
   return {word(0), word(1), word(2)};
 }
 
-/// How many digits of zeros stand before the first other one; 6 if there is none.
+/// The number of zero digits below the lowest non-zero digit; 6 if all digits are 0.
 int zeros_below(const SixDigits& digits) noexcept {
   const bool in_first = digits[0] != 0;
   const bool in_second = digits[1] != 0;
@@ -60,7 +60,7 @@ int zeros_below(const SixDigits& digits) noexcept {
   return word == 0 ? 6 : below + (static_cast<std::uint32_t>(word) == 0 ? 1 : 0);
 }
 
-/// The number of digits up to the last one that is not 0.
+/// The number of digits up to the last digit that is not 0.
 int digits_up_to_last(const SixDigits& digits) noexcept {
   const bool in_third = digits[2] != 0;
   const bool in_second = digits[1] != 0;
@@ -69,7 +69,8 @@ int digits_up_to_last(const SixDigits& digits) noexcept {
   return below + (word >> 32 != 0 ? 2 : word != 0 ? 1 : 0);
 }
 
-/// a + b, where `lowest` is that of the lower one and all digits, with one more for the carry, are six.
+/// Computes a + b. `lowest` is the lower of the two lowest positions. All digits, and one more for the carry, must be
+/// at most six.
 void add_few_digits(const DigitWindow& a, const DigitWindow& b, int lowest, DigitWindow& sum) noexcept {
   const SixDigits x = six_digits(a, a.lowest - lowest);
   const SixDigits y = six_digits(b, b.lowest - lowest);
@@ -93,11 +94,11 @@ void add_few_digits(const DigitWindow& a, const DigitWindow& b, int lowest, Digi
   std::copy_n(digits.begin() + zeros, 6, sum.digits.begin());
 }
 
-/// Reads digit by digit, as they were written: a wider read right afterwards would have to wait for the cache.
+/// Reads digit by digit, as they were written. A wider load right afterwards would have to wait for the stores.
 Leading leading_of_few(const DigitWindow& window, int lowest_exponent) noexcept {
   Uint128 bits = window.digits[few_digits - 1];
   for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];
-  bits <<= 32 * (few_digits - window.count);  // the last digit is the highest; none behind it is left
+  bits <<= 32 * (few_digits - window.count);  // the last digit becomes the highest; stale digits are shifted out
   const Uint128 sign = window.negative ? ~Uint128{0} : 0;
   bits = (bits ^ sign) - sign;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
@@ -107,7 +108,7 @@ Leading leading_of_few(const DigitWindow& window, int lowest_exponent) noexcept 
           .bits = bits << spare};
 }
 
-/// Rounds +-(bits + sticky) 2^(exponent - 63), the highest of the 64 bits set.
+/// Rounds +-(bits + sticky) 2^(exponent - 63), with the highest of the 64 bits set.
 template <class Result>
 Result round_once(bool negative, std::uint64_t bits, bool sticky, int exponent) noexcept {
   using F = Format<Result>;
@@ -118,19 +119,17 @@ Result round_once(bool negative, std::uint64_t bits, bool sticky, int exponent) 
     const int places = exponent - F::lowest_exponent + 1;  // bits down to the smallest subnormal; may be negative
     const int keep = std::clamp(places, 0, F::precision);
     std::uint64_t kept = keep == 0 ? 0 : bits >> (64 - keep);
-    const std::uint64_t rest = places < 0 ? 0 : bits << keep;  // the first bit of it is the half
+    const std::uint64_t rest = places < 0 ? 0 : bits << keep;  // its first bit is one half of the last place
     const bool above_half = (rest << 1 != 0) | sticky;
-    kept +=
-        (rest >> 63) & (static_cast<std::uint64_t>(above_half) | kept);  // without a branch: it is as good as random
-    // The implicit bit of `kept` adds 1 to the exponent, and so does a carry, up to infinity.
+    kept += (rest >> 63) & (static_cast<std::uint64_t>(above_half) | kept);  // a branch would be mispredicted
     const int biased_less_one = std::max(places - F::precision, 0);
     magnitude = (static_cast<Bits>(biased_less_one) << (F::precision - 1)) + static_cast<Bits>(kept);
   }
   return std::bit_cast<Result>(static_cast<Bits>(sign | magnitude));
 }
 
-/// floor(sqrt(n)) of n >= 2^126: the upper half's root bit by bit, the lower half by one division (Zimmermann 1999).
-/// The quotient is never too small, at most 1 too large, and 2^32 only where it is.
+/// floor(sqrt(n)) for n >= 2^126: the root of the upper half bit by bit, the lower half with one division (Zimmermann
+/// 1999). The quotient is never too small and at most 1 too large; it is 2^32 only if it is too large.
 std::uint64_t integer_root(Uint128 n) noexcept {
   std::uint64_t root = 0;
   auto rest = static_cast<std::uint64_t>(n >> 64);
@@ -148,7 +147,7 @@ std::uint64_t integer_root(Uint128 n) noexcept {
   return Uint128{root} * root > n ? root - 1 : root;
 }
 
-/// Writes the result if flags and row count decide it, and says whether they do.
+/// If the flags and the number of rows decide the result, writes it and returns true.
 template <class Result>
 bool special(Flags flags, Count rows, const Leading& sum, Result& result) noexcept {
   using F = Format<Result>;
@@ -179,7 +178,7 @@ void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& w
   open(window, lowest);
   std::int64_t carry = 0;
   for (const std::int64_t word : words) {
-    // Wraps instead of overflowing where the words are not what they should be.
+    // Wraps instead of overflowing if the words are invalid.
     const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) + static_cast<std::uint64_t>(carry));
     append(window, static_cast<std::uint32_t>(sum));
     carry = sum >> 32;
@@ -202,8 +201,8 @@ void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) n
   close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
 }
 
-/// The digits of a negative number's magnitude are complements, and 1 is added to the first digit, which is not 0 and
-/// so ends the borrow.
+/// The digits of a negative number's magnitude are complements. 1 is added to the first digit, which is not 0, so there
+/// is no further carry.
 Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
   if (window.zero()) return {};
   if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);
@@ -239,8 +238,8 @@ template <class Result>
 Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept {
   Result result;
   if (special(flags, rows, sum, result)) return result;
-  // bits 2^(exponent - 127), with exponent - 127 made even: the root of the integer part has 64 bits, and a square
-  // between it and the next integer's leaves a rest.
+  // Makes exponent - 127 in bits 2^(exponent - 127) even. The root of the integer part then has 64 bits. If the sum is
+  // not the square of this root, a remainder is left.
   Uint128 bits = sum.bits;
   const bool is_odd = (sum.exponent & 1) == 0;
   if (is_odd) bits >>= 1;
@@ -254,7 +253,7 @@ template <class Result>
 Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept {
   Result result;
   if (special(flags, rows, sum, result)) return result;
-  // 2^127 / 2^64 at least: the quotient of the integer part has 64 bits, and what follows it stays below one.
+  // At least 2^127 / 2^64, so the quotient of the integer part has 64 bits, and the remainder adds less than one to it.
   const Uint128 quotient = sum.bits / rows;
   const int spare = zeros_before(quotient);
   const Uint128 bits = quotient << spare;

@@ -15,7 +15,7 @@ Natural::Natural(std::uint64_t number) noexcept : count_(2) {
 Natural::Natural(const DigitWindow& window) noexcept : lowest_(window.lowest), count_(window.count) {
   std::copy_n(window.digits.begin(), count_, digits_.begin());
   if (!window.negative) return;
-  // 2^(32 count) less the digits.
+  // 2^(32 count) minus the digits.
   bool borrows = false;
   for (int i = 0; i < count_; ++i) {
     std::uint32_t& digit = digits_[static_cast<std::size_t>(i)];
@@ -102,7 +102,7 @@ Natural Natural::minus(const Natural& other) const noexcept {
 
 namespace {
 
-/// What is left in a long division: less than the divisor, digit by digit, and room for one bit more.
+/// The remainder of a long division: less than the divisor, digit by digit, with room for one more bit.
 class Rest {
  public:
   explicit Rest(std::span<const std::uint32_t> divisor) noexcept : divisor_(divisor) {
@@ -111,7 +111,7 @@ class Rest {
   bool zero() const noexcept {
     return std::all_of(digits_.begin(), digits_.begin() + size(), [](std::uint32_t digit) { return digit == 0; });
   }
-  /// Takes the next bit; whether the divisor fits, which is subtracted then.
+  /// Appends the next bit. If the divisor fits, subtracts it and returns true.
   bool take(std::uint32_t bit) noexcept {
     for (std::ptrdiff_t i = 0; i <= size(); ++i) {
       std::uint32_t& digit = digits_[static_cast<std::size_t>(i)];
@@ -143,19 +143,19 @@ class Rest {
 
 }  // namespace
 
-/// Long division, bit by bit from the highest, until the quotient has all its bits; what is left then decides whether a
-/// bit follows.
+/// Long division, bit by bit from the highest bit, until the quotient has all its bits. The remainder then tells
+/// whether the quotient is exact.
 Leading Natural::divided_by(const Natural& divisor, int lowest_exponent) const noexcept {
   if (zero()) return {};
   const int there = 32 * count_;
-  const auto bit = [&](int i) {  // from the highest
+  const auto bit = [&](int i) {  // counted from the highest bit
     return i < there ? digits_[static_cast<std::size_t>(count_ - 1 - i / 32)] >> (31 - i % 32) & 1 : 0;
   };
   Leading quotient;
   Rest rest({divisor.digits_.data(), static_cast<std::size_t>(divisor.count_)});
   int taken = 0;
   while (quotient.bits >> 127 == 0) quotient.bits = quotient.bits << 1 | (rest.take(bit(taken++)) ? 1 : 0);
-  // The quotient's last bit stands for what the last bit taken does.
+  // The last bit of the quotient has the weight of the last bit taken.
   quotient.exponent = lowest_exponent + 32 * (lowest_ + count_ - divisor.lowest_) - taken + 127;
   quotient.sticky = !rest.zero();
   while (!quotient.sticky && taken < there) quotient.sticky = bit(taken++) != 0;

@@ -12,9 +12,9 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr Count tile_columns = 512;  // whose list of uncertain columns stands on the stack
+constexpr Count tile_columns = 512;  // the list of uncertain columns is on the stack
 
-/// One column after the other, by integers alone. Its digits are prepared when the first one needs them.
+/// Sums one column after the other, with integers alone. Its accumulator is constructed for the first column.
 template <class Element>
 class OneByOne {
  public:

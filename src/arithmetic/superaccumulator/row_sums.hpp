@@ -1,6 +1,6 @@
-// Sums of a few rows that are all in memory, without a builder: exact ones, and those of pre-rounded terms.
-// Rank order: none. Cost: that of kernels/cascade.hpp, and that of Accumulator for columns it leaves.
-// Source: [S2] for what pre-rounding keeps; the rest is ours.
+// Sums of a few rows that are all in memory, without a builder: exact sums, and sums of pre-rounded terms.
+// Rank order: none. Cost: as kernels/cascade.hpp, and as Accumulator for the columns that cascades leave uncertain.
+// Source: Lapillonne & Peltekov 2013 for pre-rounding; the rest is our own.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace steadfold::arithmetic {
 
-/// Whether `sum_rows` takes so many rows.
+/// Whether `sum_rows` can sum this number of rows.
 constexpr bool sums_rows(Count rows) noexcept {
   return rows >= kernels::fewest_cascaded && rows <= kernels::most_cascaded;
 }
 
-/// Writes the correctly rounded sum of each column in the rows' own type, f64 or f32. `bin_count`: of the terms as so
-/// many bins keep them; 0: of the terms as they are. Rows need not be aligned, and do not overlap `values`. Does not
-/// allocate. Wants the promised environment.
+/// Writes the correctly rounded sum of each column, in the type of the rows, f64 or f32. `bin_count`: the number of
+/// bins for which terms are pre-rounded; 0: terms are not pre-rounded. Rows need not be aligned, and do not overlap
+/// `values`. Does not allocate. Needs the promised environment (arithmetic/environment.hpp).
 void sum_rows(std::span<const std::byte* const> rows, Type type, int bin_count, Count columns,
               std::byte* values) noexcept;
 

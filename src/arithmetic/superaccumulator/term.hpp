@@ -1,5 +1,5 @@
-// An element of an exact sum, or of an exact product, taken apart.
-// Cost: a few instructions. Integers only, so any floating-point environment will do.
+// The sign, mantissa and exponent of an element of an exact sum, or of an exact product.
+// Cost: a few instructions. They are integer instructions, so any floating-point environment will do.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Factor {
   bool finite;
 };
 
-/// The element at an address, aligned or not, with those of its bits that are kept.
+/// The element at an address, aligned or not, with its bits masked by `kept_bits`.
 template <class Element>
 inline Factor<Element> load_factor(const std::byte* from, typename Format<Element>::Bits kept_bits) noexcept {
   using F = Format<Element>;

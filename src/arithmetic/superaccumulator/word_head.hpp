@@ -1,10 +1,10 @@
-// The words with which partials begin that the transport adds (AddedWords), and those of columns that are no digits:
-// counters of flags, and numbers that all ranks must have alike.
-// Rank order: none. Cost: 14 words per partial. Source: the inequality of Cauchy and Schwarz.
+// The first words of partials that the transport adds (AddedWords), and the words of columns that are not digits:
+// counters of flags, and numbers that must be equal on all ranks.
+// Rank order: none. Cost: 14 words per partial. Source: the Cauchy-Schwarz inequality.
 //
-// Every word is added over at most 2^31 - 1 ranks and stays below 2^63. Two counters share a word, 31 bits each. Of a
-// number d below 2^16 there are two words, d and d^2: those of p ranks, d_1, ..., d_p, are equal exactly when
-// p (d_1^2 + ... + d_p^2) = (d_1 + ... + d_p)^2. The difference is the sum of (d_i - d_j)^2 over all pairs.
+// Every word is added over at most 2^31 - 1 ranks and stays below 2^63. Two counters share a word, 31 bits each. A
+// number d below 2^16 has two words, d and d^2. The numbers d_1, ..., d_p of p ranks are equal exactly if p (d_1^2 +
+// ... + d_p^2) = (d_1 + ... + d_p)^2. The difference is the sum of (d_i - d_j)^2 over all pairs.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@
 
 namespace steadfold::arithmetic::word_head {
 
-/// Words before those of the columns: the number of rows, the digest's four pieces and their squares, and a counter for
-/// every status but ok.
+/// The words before the columns' words: the number of rows, the four pieces of the digest and their squares, and a
+/// counter for every status except ok.
 inline constexpr std::size_t size = 14;
 inline constexpr std::size_t flag_words = 2;
 
-/// Of a partial whose words are 0 so far. One that failed has no rows, and its columns' words stay 0.
+/// Writes the head of a partial whose words are all 0. A failed partial has no rows, and its columns' words stay 0.
 void put(const Header& header, Count rows, std::span<std::int64_t> words) noexcept;
-/// The header that the sums over `rank_count` ranks stand for: the worst status, or a mismatch if digests differ.
+/// The header that the sums over `rank_count` ranks mean: the worst status, or a mismatch if digests differ.
 Header header_of(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest) noexcept;
 inline Count rows_of(std::span<const std::int64_t> sums) noexcept { return static_cast<Count>(sums.front()); }
 
-/// Into `flag_words` words that are 0 so far; and the flags that some rank has.
+/// Writes flags into `flag_words` words that are 0. `flags_of` returns the flags that at least one rank has.
 void put_flags(Flags flags, std::span<std::int64_t> words) noexcept;
 Flags flags_of(std::span<const std::int64_t> sums) noexcept;
 
-/// A number below 2^16 and its square, and what the ranks have if all have the same.
+/// Writes a number below 2^16 and its square. `common` returns the number if all ranks have the same.
 inline void put_common(std::int64_t number, std::int64_t& word, std::int64_t& square) noexcept {
   word = number;
   square = number * number;

@@ -14,7 +14,7 @@ namespace {
 using order::Interval;
 using order::Node;
 
-/// The head of a sound record of one interval.
+/// The head of a valid record of one interval.
 class RecordHead {
  public:
   RecordHead(std::uint64_t digest, Interval interval, Bytes stride)
@@ -26,8 +26,8 @@ class RecordHead {
 
   Count nodes() const { return nodes_; }
   Bytes record_bytes() const { return bytes_; }
-  /// Whether the record begins with this head and has all its values. Word by word: some were written a moment ago, and
-  /// a wider load would wait for them.
+  /// Whether the record begins with this head and has all its values. The head is compared word by word: some words
+  /// were written a moment ago, and a wider load would wait for them.
   bool opens(std::span<const std::byte> record) const {
     if (record.size() != bytes_) return false;
     std::uint64_t difference = 0;
@@ -93,7 +93,7 @@ class TreeMerge final : public PreparedMerge {
   const RecordHead& lower() const { return is_ascending_ ? left_ : right_; }
   const RecordHead& upper() const { return is_ascending_ ? right_ : left_; }
 
-  /// How many nodes to its left each of the upper nodes combines with, as far as they do.
+  /// For each of the upper nodes: the number of nodes to its left with which it combines.
   void find_siblings(Interval lower, Interval upper) {
     Interval open = lower;
     while (!upper.empty()) {
@@ -119,7 +119,8 @@ class TreeMerge final : public PreparedMerge {
     return is_ascending_ ? Values{a, b} : Values{b, a};
   }
 
-  /// One element of each: sooner than a combination of one element and a kernel that looks for NaNs.
+  /// Combines one element of each record. This is faster than a combination of one element and a kernel that looks for
+  /// NaNs.
   void fold_pair(const Values& nodes, std::byte* value) const {
     std::array<std::byte, 16> both;
     std::memcpy(both.data(), nodes.lower, stride_);
@@ -127,7 +128,7 @@ class TreeMerge final : public PreparedMerge {
     op_.fold_to_result(both.data(), 2, value);
   }
 
-  /// The nodes of both, from left to right, siblings combined.
+  /// Writes the nodes of both records, from left to right, with siblings combined.
   void combine_nodes(const Values& nodes, std::byte* out) const {
     auto [from, next] = nodes;
     if (is_pair_) return void(combine(op_, from, next, out, columns_));
@@ -142,7 +143,7 @@ class TreeMerge final : public PreparedMerge {
     copy_values(op_, next, out + count * stride_, (upper().nodes() - siblings_.size()) * columns_);
   }
 
-  /// Combines so many nodes, one after the other from the right, with the one that follows them.
+  /// Combines `siblings` nodes, one after the other from the right, with the node that follows them.
   void combine_last(std::byte* nodes, Count siblings, const std::byte* value) const {
     if (columns_ == 1) {
       std::memcpy(nodes + siblings * stride_, value, stride_);
@@ -162,11 +163,11 @@ class TreeMerge final : public PreparedMerge {
   RecordHead left_;
   RecordHead right_;
   RecordHead merged_;
-  Bytes room_;                          // that `merge` needs
-  std::vector<std::uint8_t> siblings_;  // by upper node
+  Bytes room_;                          // the bytes that `merge` needs
+  std::vector<std::uint8_t> siblings_;  // for each upper node
 };
 
-/// Its only interval; nothing if it has none or several.
+/// The only interval of `rows`; empty if there are none or several.
 Interval only_interval(const order::IntervalSet& rows) {
   return rows.intervals().size() == 1 ? rows.intervals().front() : Interval{};
 }

@@ -1,7 +1,7 @@
-// Maximal full dyadic nodes under construction, from left to right: siblings that meet become the node above them.
-// Rank order: left op right, always. Cost: one operation per pair of siblings, one copy of what finds no sibling; no
-// memory of its own.
-// Source: [S0] chapter 2; the binary counter of pairwise summation.
+// Maximal full dyadic nodes under construction, from left to right. Two siblings become their parent.
+// Rank order: left op right, always. Cost: one operation per pair of siblings, and one copy of each node without a
+// sibling. No memory of its own.
+// Source: Stelz 2022, chapter 2; the binary counter of pairwise summation.
 #pragma once
 
 #include "arithmetic/operator.hpp"
@@ -10,28 +10,28 @@
 
 namespace steadfold::arithmetic {
 
-/// Grows one list of nodes in ascending order of index, over storage that the caller owns. The value of the last node
-/// may still stand outside the storage, so that a wide node which is combined at once is never copied.
+/// Builds one list of nodes in ascending order of index, in memory that the caller owns. The value of the last node may
+/// still be outside this memory, so a wide node that is combined at once is never copied.
 class NodeStack {
  public:
-  /// Values of `columns` elements are kept in `storage` from position `first` on.
+  /// Keeps values of `columns` elements in `storage`, from position `first` on.
   NodeStack(const Operator& op, order::Count columns, std::byte* storage, order::Count first = 0)
       : NodeStack(op, columns, op.element_bytes * columns, storage, first) {}
-  /// Keeps values in `storage`, `stride` bytes apart; values that are appended stand so too. `made`: see Changes.
+  /// Keeps values in `storage`, `stride` bytes apart; appended values have the same stride. `made`: see Changes.
   NodeStack(const Operator& op, order::Count columns, order::Bytes stride, std::byte* storage, order::Count first,
             order::Count made = 0)
       : op_(&op), columns_(columns), stride_(stride), storage_(storage), count_(first), changes_(made) {}
 
-  /// Appends a node that starts at or after the end of the last one; `value` must stay until the next push or `settle`.
-  /// False when the operator failed. The storage must have room for one node more.
+  /// Appends a node that starts at or after the end of the last node. `value` must stay valid until the next push or
+  /// `settle`. Returns false if the operator failed. The storage must have room for one more node.
   bool push(order::Node node, const std::byte* value) {
     if (node.start != open_.end) open_ = {node.start, node.start};
     return combine_last(siblings_of(node), node, value);
   }
 
-  /// Appends all nodes of an interval that starts at or after the end of the last one; their values must stay as those
-  /// of `push`. Once one of them has found no sibling, the others find none: they are copied. Returns where the values
-  /// end; null when the operator failed.
+  /// Appends all nodes of an interval that starts at or after the end of the last node. Their values must stay valid as
+  /// in `push`. Once a node has no sibling, the later nodes have none either, and are copied. Returns the end of the
+  /// values; null if the operator failed.
   const std::byte* append(order::Interval interval, const std::byte* values) {
     bool finds_siblings = interval.begin == open_.end && !open_.empty();
     while (finds_siblings && !interval.empty()) {
@@ -53,26 +53,26 @@ class NodeStack {
     return outside_ + stride_;
   }
 
-  /// Takes in an interval that touches no node so far, whose nodes, so many, stand in the storage after the last one.
+  /// Adds an interval that touches no earlier node. Its nodes already follow the last node in the storage.
   void adopt(order::Interval interval, order::Count nodes) {
     settle();
     open_ = interval;
     count_ += nodes;
   }
 
-  /// Brings the last value into the storage.
+  /// Copies the last value into the storage.
   void settle() {
     if (outside_ == nullptr) return;
     change([&] { copy_values(*op_, outside_, at(count_ - 1), columns_); });
     outside_ = nullptr;
   }
 
-  /// The storage moved; what it held moved with it.
+  /// The storage has moved, with its contents.
   void moved_to(std::byte* storage) { storage_ = storage; }
 
   order::Count count() const { return count_; }
-  /// After a push that failed: whether the operator wants to be called later. Another stack of the same storage then
-  /// goes through the same pushes, after so many changes made.
+  /// After a push that failed: whether the operator wants to be called later. Then another stack over the same storage
+  /// must repeat the same pushes, with `made` changes already made.
   bool is_postponed() const { return wrong_ == postponed; }
   order::Count made() const { return changes_.made(); }
 
@@ -85,7 +85,7 @@ class NodeStack {
   void change(Change make) {
     changes_.make([&] { return make(), 0; });
   }
-  /// Combines so many of the last nodes with the one that follows them, and appends what they become.
+  /// Combines the last `siblings` nodes with the node that follows them, and appends the result.
   bool combine_last(order::Count siblings, order::Node node, const std::byte* value) {
     if (siblings > 1 && stride_ == op_->element_bytes && op_->fold_right != nullptr) {
       settle();
@@ -117,9 +117,9 @@ class NodeStack {
   std::byte* storage_;
   order::Count count_;
   order::Interval open_;                // the last interval without a gap
-  const std::byte* outside_ = nullptr;  // where the last value stands while it is not in the storage
+  const std::byte* outside_ = nullptr;  // the last value, if it is not yet in the storage
   Changes changes_;
-  int wrong_ = 0;  // what the operator returned
+  int wrong_ = 0;  // the operator's return value
 };
 
 }  // namespace steadfold::arithmetic

@@ -1,5 +1,5 @@
-// From the nodes of all rows to the result: the last step of the binary tree.
-// Rank order: left op right. Cost: one operation per node but one. Source: [S0] eq. 2.1-2.3.
+// The last step of the binary tree: makes the result from the nodes of all rows.
+// Rank order: left op right. Cost: one operation per node, except one. Source: Stelz 2022, equations 2.1 to 2.3.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Combines two rows of `columns` values to a row of results: makes NaNs canonical piece by piece, while the values are
-/// in the cache. Nonzero when the operator failed.
+/// Combines two rows of `columns` values to a row of results. Makes NaNs canonical piece by piece, while the values are
+/// in the cache. Nonzero if the operator failed.
 inline int combine_to_result(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
                              order::Count columns) {
   if (op.canonicalise == nullptr) return combine(op, left, right, result, columns);
@@ -25,16 +25,16 @@ inline int combine_to_result(const Operator& op, const std::byte* left, const st
   return 0;
 }
 
-/// Copies `count` rows of `columns` values that stand `stride` bytes apart, to where they do too.
+/// Copies `count` rows of `columns` values. Both in `from` and in `to` rows are `stride` bytes apart.
 inline void copy_rows(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* from,
                       std::byte* to, order::Count count) {
   if (stride == columns * op.element_bytes) return copy_values(op, from, to, count * columns);
   for (order::Count i = 0; i < count; ++i) copy_values(op, from + i * stride, to + i * stride, columns);
 }
 
-/// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, as results have it.
-/// `spare` has room for a row. A result may alias left but not right, so the running value changes places with each
-/// step and ends in `values`. Returns 0 or what the operator returned.
+/// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, with canonical NaNs.
+/// `spare` has room for a row. A result may alias the left operand but not the right one. So the running value
+/// alternates between `values` and `spare`, and ends in `values`. Returns 0, or the operator's return value.
 inline int pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
                         order::Count count, std::byte* values, std::byte* spare, Changes& changes) {
   if (stride == op.element_bytes && op.fold_to_result != nullptr) {
@@ -54,7 +54,7 @@ inline int pass_through(const Operator& op, order::Count columns, order::Bytes s
   if (op.canonicalise != nullptr) op.canonicalise(values, columns);
   return 0;
 }
-/// n1 op (n2 op (n3 ...)) as above, in one attempt: fails with operator_failed if an operation fails or is postponed.
+/// The same in one attempt. Fails with operator_failed if an operation fails or is postponed.
 inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
                            order::Count count, std::byte* values, std::byte* spare) {
   Changes changes;

@@ -1,4 +1,4 @@
-// The bytes of a tree's record, written and taken apart: a prefix, the intervals, then the values of their nodes.
+// The bytes of a tree record, written and parsed: a prefix, the intervals, then the values of their nodes.
 // Rank order: intervals ascend. Cost: O(intervals).
 #pragma once
 
@@ -30,7 +30,7 @@ constexpr Bytes record_bytes(Count interval_count, Count node_count, Bytes strid
   return head_of(interval_count) + node_count * stride;
 }
 
-/// A record's bytes taken apart.
+/// A parsed record.
 struct Record {
   const std::byte* values = nullptr;
   std::span<const Interval> intervals;
@@ -42,7 +42,7 @@ inline bool is_node(Interval interval) {
          (interval.begin & (interval.size() - 1)) == 0;
 }
 
-/// Whether the intervals stand apart in ascending order and have as many nodes as the record says.
+/// Whether the intervals are in ascending order, do not touch, and have as many nodes as the record says.
 inline bool is_sound(const Record& record) {
   if (record.intervals.size() == 1 && record.node_count == 1) return is_node(record.intervals.front());
   Count nodes = 0;
@@ -55,7 +55,7 @@ inline bool is_sound(const Record& record) {
   return nodes == record.node_count;
 }
 
-/// `nullopt` if the bytes are not a valid record: they may come from another rank.
+/// `nullopt` if the bytes are not a valid record. They may come from another rank.
 inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
   const std::span<const std::byte> bytes = partial.head;
   Prefix prefix;
@@ -71,7 +71,7 @@ inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
   return is_sound(record) ? std::optional(record) : std::nullopt;
 }
 
-/// Writes a record's head for one interval or several; returns its size.
+/// Writes a record's head for one interval or several. Returns its size.
 inline Bytes write_head(std::span<std::byte> out, const Header& header, std::span<const Interval> intervals,
                         Count nodes) {
   const Prefix prefix{
@@ -81,14 +81,14 @@ inline Bytes write_head(std::span<std::byte> out, const Header& header, std::spa
   return head_of(intervals.size());
 }
 
-/// A record that says it has one interval and one node. The caller has to see whether the interval is a node.
+/// A record whose head says that it has one interval and one node. The caller must check that the interval is a node.
 struct SingleNode {
   const std::byte* head = nullptr;
   Interval interval;
-  const std::byte* value = nullptr;  // null: the record is something else
+  const std::byte* value = nullptr;  // null: the record has another form
 };
 
-/// Fields are read one by one: they were written one by one a moment ago, and a wider load would wait for all of them.
+/// Reads fields one by one. They were written one by one a moment ago, and a wider load would wait for all of them.
 inline SingleNode single_node(const Partial& partial, Bytes stride) {
   const bool is_whole = partial.values == nullptr;
   if (partial.head.size() != head_of(1) + (is_whole ? stride : 0)) return {};
@@ -113,7 +113,7 @@ inline std::uint64_t digest_of(const SingleNode& node) {
   return digest;
 }
 
-/// Whether two intervals that touch, the lower one first, are the children of one node.
+/// Whether two touching intervals, the lower one first, are the children of one node.
 inline bool are_siblings(const Interval& lower, const Interval& upper) {
   const Count size = lower.end - lower.begin;
   return size != 0 && (size & (size - 1)) == 0 && (lower.begin & (2 * size - 1)) == 0 && lower.end == upper.begin &&

@@ -31,8 +31,8 @@ using tree_record::single_node;
 using tree_record::SingleNode;
 using tree_record::write_head;
 
-/// Calls `visit(interval, values)` for the intervals of two records in ascending order; it returns where those values
-/// end, unless it does not care for values.
+/// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of
+/// those values; if it reads no values, it may return any pointer.
 template <class Visit>
 void visit_both(const Record& left, const Record& right, Visit visit) {
   auto a = left.intervals.begin();
@@ -48,11 +48,11 @@ void visit_both(const Record& left, const Record& right, Visit visit) {
   }
 }
 
-/// The size of a union of intervals, found before any value is touched.
+/// The size of a union of intervals, found before any value is read.
 struct Survey {
   Count interval_count = 0;
-  Count closed_nodes = 0;  // of all intervals but the last
-  Count stack_nodes = 0;   // most that stand on the stack at a time
+  Count closed_nodes = 0;  // of all intervals except the last one
+  Count stack_nodes = 0;   // the most nodes on the stack at a time
   bool overlap = false;
   Interval open;
 
@@ -70,7 +70,7 @@ struct Survey {
   void close() { stack_nodes = std::max(stack_nodes, closed_nodes + order::most_nodes(open)); }
 };
 
-/// Where `bytes` of values go whose head has so many intervals; null if there is no room.
+/// The place of `bytes` bytes of values behind a head with `interval_count` intervals; null if there is no room.
 std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
   const Bytes head = head_of(interval_count);
   if (head > out.head.size()) return nullptr;
@@ -78,14 +78,14 @@ std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
   return bytes > values.size() ? nullptr : values.data();
 }
 
-/// The record that was written: its head to `out`, its values to `values`.
+/// The written record: its head in `out`, its values at `values`.
 Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
   const Bytes head = head_of(interval_count);
   if (out.values.empty()) return out.head.first(head + value_bytes);
   return {out.head.first(head), values};
 }
 
-/// What a piece of a merge comes to whose operator failed or wants to be called later.
+/// The result of a piece of a merge whose operator failed or wants to be called later.
 Partial given_up(bool is_postponed, Count made, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
   if (is_postponed) {
     pieces.postpone(piece, made);
@@ -98,8 +98,8 @@ Partial given_up(const NodeStack& stack, Interval piece, const Room& out, const 
   return given_up(stack.is_postponed(), stack.made(), piece, out, header, pieces);
 }
 
-/// Writes the record of all that `sources(visit)` visits, in ascending order, as (interval, values of its nodes).
-/// `sources` is called twice: to survey, and to combine the nodes and list the intervals.
+/// Writes the record of everything that `sources(visit)` visits, in ascending order, as (interval, values of its
+/// nodes). `sources` is called twice: to find the sizes, and to combine the nodes and list the intervals.
 template <class Sources>
 Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out,
                  Pieces& pieces) {
@@ -137,8 +137,8 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
   return written(out, survey.interval_count, values, stack.count() * stride);
 }
 
-/// Merges two siblings, which is what partners' records mostly are, by one operation. Nothing if they are something
-/// else or there is no room. `is_result`: the values are those of the result.
+/// Merges two siblings with one operation. Records of partners are mostly siblings. Returns nothing if they are not, or
+/// if there is no room. `is_result`: the values are values of the result.
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
                                       const Room& out, bool is_result, Pieces& pieces) {
   const Bytes stride = op.element_bytes * columns;
@@ -151,7 +151,7 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   std::byte* const values = room_for_values(out, 1, stride);
   if (!are_siblings(lower.interval, upper.interval) || values == nullptr) return std::nullopt;
   const Interval both{lower.interval.begin, upper.interval.end};
-  const Header header = header_of({a.head, sizeof(Header)});  // `out` may be where it stands
+  const Header header = header_of({a.head, sizeof(Header)});  // a copy, because `out` may be the memory of `a`
   const Interval piece = pieces.take(columns);
   const Bytes at = piece.begin * op.element_bytes;
   const int wrong = is_result ? combine_to_result(op, lower.value + at, upper.value + at, values + at, piece.size())
@@ -162,8 +162,8 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
   return written(out, 1, values, stride);
 }
 
-/// Merges two records of one interval each that touch, which is what data in rank order has. Nothing if they are
-/// something else or there is no room.
+/// Merges two records of one interval each that touch, as data in rank order has them. Returns nothing if the records
+/// have another form, or if there is no room.
 std::optional<Partial> merge_touching(const Operator& op, Count columns, const Header& header, const Record& a,
                                       const Record& b, const Room& out, Pieces& pieces) {
   if (a.intervals.size() != 1 || b.intervals.size() != 1) return std::nullopt;
@@ -186,7 +186,7 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
   return written(out, 1, values, stack.count() * stride);
 }
 
-/// One worker's rows. Every run of touching pushes keeps its own nodes; `write` puts the runs in order.
+/// The rows of one worker. Every run of touching pushes has its own nodes; `write` puts the runs in order.
 class TreeBuilder final : public Builder {
  public:
   TreeBuilder(const Operator& op, Count columns)
@@ -245,15 +245,15 @@ class TreeBuilder final : public Builder {
  private:
   struct NodeRun {
     Interval rows;
-    Count first_node;  // where its nodes begin in the storage
+    Count first_node;  // the position of its nodes in the storage
   };
   struct FirstRow {
     Index index = 0;
-    const std::byte* row = nullptr;  // null: there is none
+    const std::byte* row = nullptr;  // null: there is no such row
   };
   static constexpr Count initial_nodes = 2;
 
-  /// The first row waits in the caller's memory: if no other comes, it is the record.
+  /// The first row stays in the caller's memory. If no other row comes, it is the record.
   void push_first_row() {
     if (first_row_.row == nullptr) return;
     const FirstRow first = std::exchange(first_row_, {});
@@ -305,11 +305,11 @@ class TreeBuilder final : public Builder {
   bool push_column(Interval rows, const std::byte* elements) {
     if (op_.fold == nullptr) return push_batches(rows, elements);
     make_room(order::most_nodes(rows));
-    if (runs_.back().rows.empty()) {  // nothing stands there to be combined with
+    if (runs_.back().rows.empty()) {  // there is no earlier node to combine with
       stack_.adopt(rows, op_.fold(elements, rows.begin, rows.size(), storage_.data() + stack_.count() * stride_));
       return true;
     }
-    std::array<std::byte, 128 * 16> values;  // of built-in operators' elements: as many nodes as an interval may have
+    std::array<std::byte, 128 * 16> values;  // for built-in operators: as many nodes as an interval may have
     op_.fold(elements, rows.begin, rows.size(), values.data());
     const bool ok = stack_.append(rows, values.data()) != nullptr;
     stack_.settle();
@@ -335,9 +335,9 @@ class TreeBuilder final : public Builder {
   Bytes stride_;
   NodeStack stack_;
   std::vector<std::byte> storage_;
-  std::optional<NodeBatch> batch_;  // of an operator without a kernel, for one column
+  std::optional<NodeBatch> batch_;  // for an operator without a kernel
   std::vector<NodeRun> runs_;
-  FirstRow first_row_;  // instead of runs
+  FirstRow first_row_;  // used before there are runs
   Status status_ = Status::ok;
 };
 
@@ -373,7 +373,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
   Count piece_columns() const noexcept override { return columns_of_piece(op_); }
 
   static constexpr Count most_rows_at_hand = 16;
-  /// One for each level of the tree but the lowest, and the root, which goes to the values.
+  /// One row for each level of the tree except the lowest level and the root. The root goes to the values.
   std::optional<Count> spare_rows(Count rows) const noexcept override {
     if (rows == 0 || rows > most_rows_at_hand) return std::nullopt;
     return static_cast<Count>(std::bit_width(rows - 1));
@@ -384,7 +384,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
     return Status::ok;
   }
-  /// Where the value of the tree over these rows is: a row if there is one, else `out`. Null: the operator failed.
+  /// The value of the tree over these rows: a single row itself, otherwise `out`. Null: the operator failed.
   const std::byte* node_of(std::span<const std::byte* const> rows, std::byte* out, std::byte* spare) const {
     if (rows.size() == 1) return rows.front();
     if (rows.size() == 2) return combine(op_, rows[0], rows[1], out, columns_) == 0 ? out : nullptr;
@@ -410,7 +410,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     return assemble(op_, columns_, header, sources, out, pieces);
   }
 
-  /// [S0] eq. 2.1-2.3 over the pass-through nodes: n1 op (n2 op (n3 ...)).
+  /// Combines the pass-through nodes as n1 op (n2 op (n3 ...)): Stelz 2022, equations 2.1 to 2.3.
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
     bound(pieces);
@@ -425,7 +425,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
     const Status whole = check_row_count(all.end, element_count);
     if (whole != Status::ok) return whole;
-    if (record->node_count == 1 && values == record->values) return Status::ok;  // merged to the result
+    if (record->node_count == 1 && values == record->values) return Status::ok;  // already merged to the result
     const Interval piece = pieces.take(columns_);
     const Bytes at = piece.begin * op_.element_bytes;
     Changes changes(std::exchange(pieces.made, 0));
@@ -462,7 +462,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true, whole);
   }
 
-  /// Operators that may postpone get pieces whoever waits: how often they are called does not depend on when a message
+  /// Operators that may postpone work always get pieces. So the number of their calls does not depend on when a message
   /// came.
   void bound(Pieces& pieces) const noexcept {
     if (op_.may_postpone) pieces.most = std::min(pieces.most, piece_columns());
