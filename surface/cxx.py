@@ -12,7 +12,7 @@ def rows(made):
     text = [f"// {made}\n//", "// The operations and their properties, one row for each.",
             "// Cost: finding a row is an index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
             "namespace steadfold::arithmetic {\n",
-            "/// The numbers are those of sf_operation in steadfold.h.", "enum class Operation : std::uint32_t {"]
+            "/// The numbers are equal to those of sf_operation in steadfold.h.", "enum class Operation : std::uint32_t {"]
     text += [f"  {each.name}," for each in every]
     text[-1] = text[-1].removesuffix(",")
     text += ["};", f"inline constexpr Operation last_operation = Operation::{every[-1].name};\n",

@@ -9,7 +9,7 @@
 
 namespace steadfold::arithmetic {
 
-/// The numbers are those of sf_operation in steadfold.h.
+/// The numbers are equal to those of sf_operation in steadfold.h.
 enum class Operation : std::uint32_t {
   sum,
   product,
@@ -54,7 +54,7 @@ struct OperationRow {
   Operation combined_by;   // the operator that merges partial results
   ServedBy served_by;
   DefaultMethod by_default;
-  DefaultMethod of_vectors;  // in MPI's shape
+  DefaultMethod of_vectors;  // one row per rank, as in MPI
   OperandForm operands = OperandForm::elements;
   Terms terms = Terms::elements;
   ResultForm result = ResultForm::own;

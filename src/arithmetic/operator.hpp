@@ -21,7 +21,7 @@ namespace steadfold::arithmetic {
 /// the real part, then the imaginary part. The platform decides what a long double is. f128 is binary128, if the
 /// compiler has it.
 enum class Type : std::uint32_t { f64, f32, i32, i64, u32, u64, bytes, bf16, f16, cf32, cf64, long_double, f128 };
-/// The number of passes that method `binned` makes over the rows. The numbers are the ones of sf_sweep in steadfold.h.
+/// The number of passes that method `binned` makes over the rows. sf_sweep in steadfold.h has the same numbers.
 enum class Sweep : std::uint32_t { single_sweep, double_sweep };
 
 /// Whether the result is a value and the index of its row.

@@ -31,7 +31,7 @@ Bytes element_bytes(const StateShape& shape) noexcept;
 /// One column. A state holds integers of `digit_count` 32-bit digits in two's complement.
 struct ColumnSum {
   Flags special = no_flags;      // has_nan, has_plus_infinity, has_minus_infinity
-  std::int64_t minus_zeros = 0;  // the terms that are -0.0, minus those removed; wraps around
+  std::int64_t minus_zeros = 0;  // how many terms are -0.0, minus the removed ones; wraps around
   DigitWindow window;
 };
 
