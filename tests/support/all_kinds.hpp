@@ -1,4 +1,4 @@
-// Every kind of partial that a call can ask for, with one column and with several.
+// Every kind of partial that a call can use, with one column and with several columns.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Kind {
   }
 };
 
-/// All that are offered.
+/// All kinds that the library offers for the method.
 inline std::vector<Kind> kinds_of(agreement::Method method, arithmetic::Sweep sweep) {
   std::vector<Kind> kinds;
   for (std::uint32_t operation = 0; operation <= static_cast<std::uint32_t>(arithmetic::Operation::dotc); ++operation) {
@@ -50,7 +50,7 @@ inline std::vector<Kind> kinds_of(agreement::Method method, arithmetic::Sweep sw
             const auto described = agreement::describe(call);
             auto partial = agreement::make_kind(described, agreement::operator_of(described, call.user), columns);
             kinds.push_back({call, std::move(partial)});
-          } catch (const agreement::Failure&) {  // not offered
+          } catch (const agreement::Failure&) {  // the library does not offer this kind
           }
         }
       }

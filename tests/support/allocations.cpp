@@ -13,7 +13,7 @@ Allocations& own_allocations() noexcept {
 
 }  // namespace steadfold::test
 
-// The library's calls end here, too.
+// The library calls this function, too.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   steadfold::test::Allocations& own = steadfold::test::own_allocations();
   if (own.refuses_all || (own.until_refusal >= 0 && own.until_refusal-- == 0)) throw std::bad_alloc();

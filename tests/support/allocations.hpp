@@ -1,4 +1,4 @@
-// What this thread allocates, the library included: allocations.cpp has the operator new of the program.
+// Counts the memory that a thread allocates, also in the library. allocations.cpp has the program's operator new.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@ namespace steadfold::test {
 
 struct Allocations {
   std::uint64_t count = 0;
-  std::int64_t unfreed = 0;  // allocations, less what this thread freed
+  std::int64_t unfreed = 0;  // allocations minus frees of this thread
   std::size_t largest = 0;   // in bytes
-  /// So many more are given, and the next one is refused; -1: all are given.
+  /// The number of allocations that still succeed; the next one fails. -1: all succeed.
   std::int64_t until_refusal = -1;
   bool refuses_all = false;
 };
 
-/// Those of this thread.
+/// The counts of this thread.
 Allocations& own_allocations() noexcept;
 
-/// The bytes of the largest one that `body` makes on this thread.
+/// The size in bytes of the largest allocation that `body` makes on this thread.
 template <class Body>
 std::size_t largest_allocation(const Body& body) {
   own_allocations().largest = 0;

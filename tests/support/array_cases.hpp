@@ -1,5 +1,5 @@
-// Random sections of random arrays, with factors and masks that may be stretched to them, and the same elements
-// gathered one by one: what calls over arrays are compared with. Shares nothing with src/.
+// Random sections of random arrays, with factors and masks that may be broadcast to them. The same elements, gathered
+// one by one, give the expected results. Shares no code with src/.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace steadfold::test {
 
 using Indices = std::vector<std::uint64_t>;
 
-/// An array of T that stands in memory of its own in some way; what stands between its elements is `between`.
+/// An array of T in its own memory, with a random memory layout. The memory between its elements is filled with
+/// `between`.
 template <class T>
 class Placed {
  public:
@@ -41,7 +42,8 @@ class Placed {
   }
 
   Array<T> array() const { return Array<T>(reinterpret_cast<const T*>(memory_.data() + begin_), shape_, steps_); }
-  /// Indices beyond an extent of 1, and axes too many, are left out: those are stretched.
+  /// The element at these indices. Along axes that are broadcast (extent 1, or missing in this array) the index is
+  /// ignored.
   T at(const Indices& indices) const {
     T value;
     std::memcpy(&value, memory_.data() + offset(indices), sizeof value);
@@ -89,7 +91,7 @@ inline Indices random_shape(std::mt19937_64& random, std::size_t rank, std::uint
   return shape;
 }
 
-/// A shape that can be stretched to this one: that of a vector, never to another vector's.
+/// A shape that can be broadcast to `shape`. If `shape` has one axis, its extent stays.
 inline Indices stretchable(std::mt19937_64& random, const Indices& shape) {
   Indices part(shape.begin() + static_cast<std::ptrdiff_t>(random() % 2 == 0 ? 0 : random() % (shape.size() + 1)),
                shape.end());
@@ -104,7 +106,7 @@ inline std::string text_of(const Indices& shape) {
   return text + ")";
 }
 
-/// Elements, factors and a mask, and some axes that are kept.
+/// Elements, factors and a mask, and the axes that the reduction keeps.
 template <class T, class M>
 struct ArrayCase {
   template <class Draw>
@@ -121,7 +123,7 @@ struct ArrayCase {
     visit_all(mask_shape, [&](const Indices& at) {
       mask.set(at, static_cast<M>(random() % 4 < density ? std::uint64_t{1} << random() % (8 * sizeof(M)) : 0));
     });
-    visit_all(shape, [&](const Indices& at) {  // what is left out is anything, where nothing else says what it is
+    visit_all(shape, [&](const Indices& at) {  // elements that the mask leaves out may have any value
       if (mask.at(at) == M(0) && random() % 2 == 0) x.set(at, between);
     });
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -133,14 +135,14 @@ struct ArrayCase {
     const int low = static_cast<int>(axis) - static_cast<int>(shape.size());
     return std::ranges::find(keep, static_cast<int>(axis)) != keep.end() || std::ranges::find(keep, low) != keep.end();
   }
-  /// Whether the mask selects other elements for each index of some kept axis.
+  /// Whether the mask differs between the indices of a kept axis.
   bool mask_has_kept_axis() const {
     const std::size_t skipped = shape.size() - mask_shape.size();
     for (std::size_t i = 0; i < mask_shape.size(); ++i)
       if (mask_shape[i] > 1 && keeps(skipped + i)) return true;
     return false;
   }
-  /// Whether results of nothing are NaNs: also where there is one result, and the mask has its axis.
+  /// Whether a result without elements is NaN. This holds also for a single result if the mask has its axis.
   bool mask_has_own_results() const {
     std::uint64_t results = 1;
     bool has_one = false;
@@ -151,7 +153,8 @@ struct ArrayCase {
     }
     return mask_has_kept_axis() || (results == 1 && has_one);
   }
-  /// For each result, in C order, what `take` says of the elements that come to it, in C order; nothing: left out.
+  /// For each result, in C order: the values that `take` returns for its elements, in C order. `take` returns nothing
+  /// for elements that are left out.
   template <class Take>
   auto gathered(const Take& take) const {
     std::uint64_t count = 1;

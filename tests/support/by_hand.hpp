@@ -1,6 +1,6 @@
-// What a reduction by `plain` comes to, worked out apart from the library's machinery: every rank's steps are carried
-// out on vectors of doubles and queues, by rules written anew. Which operations meet in which order is the schedule's
-// own, and the rest (slots, messages, segments, partials, transports) has no part in it.
+// Computes a reduction with method `plain` without the library's machinery. It carries out every rank's steps on
+// vectors of doubles and queues, by independent rules. Only the schedule decides which operands meet in which order;
+// slots, messages, segments and partials are not involved.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace steadfold::test {
 
-/// One job: all ranks' steps on all ranks' rows.
+/// One job: the steps of all ranks on the rows of all ranks.
 template <class Combine>
 class ByHand {
  public:
-  using Values = std::optional<std::vector<double>>;  // none: of no rows
+  using Values = std::optional<std::vector<double>>;  // nullopt: no rows
 
-  /// `rows`: each rank's in the order of its memory, one after the other.
+  /// `rows`: the rows of each rank in the order of its memory, one after the other.
   ByHand(const Agreement& agreed, const agreement::Segmentation& segmentation,
          const std::vector<std::vector<double>>& rows, Combine combine, double of_nothing)
       : agreed_(agreed),
@@ -43,7 +43,7 @@ class ByHand {
       if (side.next < side.steps.size() || !side.open.empty()) throw std::logic_error("the steps wait for ever");
   }
 
-  /// The columns that this rank is due.
+  /// The columns of the result that this rank gets.
   std::vector<double> result(std::size_t rank) const {
     std::vector<double> all;
     const Interval due = segmentation_.segments_of(static_cast<Rank>(rank));
@@ -65,7 +65,7 @@ class ByHand {
     std::vector<schedule::Step> steps;
     std::size_t next = 0;
     std::map<Key, Values> slots;
-    std::vector<schedule::Step> open;  // receives, in the order posted
+    std::vector<schedule::Step> open;  // receives, in the order in which they were posted
   };
 
   void take_steps(std::size_t rank) {
@@ -74,7 +74,7 @@ class ByHand {
     while (const schedule::Step* const step = steps.next()) ranks_[rank].steps.push_back(*step);
   }
 
-  /// Takes in what has arrived and does what can be done; whether anything was.
+  /// Accepts arrived messages and carries out all possible steps. Returns whether anything was done.
   bool go_on(std::size_t rank) {
     Side& side = ranks_[rank];
     bool moved = false;
@@ -129,7 +129,7 @@ class ByHand {
     return both;
   }
 
-  /// The rank's rows that the step names, folded from the first on.
+  /// The rows of the rank that the step names, folded from the first row on.
   Values own(std::size_t rank, const schedule::Step& step) const {
     const Count columns = agreed_.members[0].description.columns;
     const Interval wanted = segmentation_.columns(step.target.segment);
@@ -154,7 +154,7 @@ class ByHand {
   std::map<std::pair<std::size_t, std::size_t>, std::deque<std::pair<Key, Values>>> under_way_;
 };
 
-/// How a plan cuts the call's columns where it is given `segments`; see execution::Plan.
+/// How a plan divides the columns of a call into `segments` segments; see execution::Plan.
 inline agreement::Segmentation segmentation_of(const Agreement& agreed, std::uint32_t segments) {
   const agreement::Member& member = agreed.members.front();
   const Count columns = member.description.columns;
@@ -165,7 +165,7 @@ inline agreement::Segmentation segmentation_of(const Agreement& agreed, std::uin
   return {columns, agreed.schedule.row->segments_up_to(most, context)};
 }
 
-/// The sums that a rank is due of every rank's memory, as bytes.
+/// The sums over all ranks' memory that this rank gets, as bytes.
 inline Memory plain_sums_by_hand(const Agreement& agreed, std::uint32_t segments, const std::vector<Memory>& memory,
                                  Rank rank) {
   std::vector<std::vector<double>> rows;

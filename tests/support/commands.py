@@ -1,4 +1,4 @@
-"""Commands that tests start, and what the README says of one."""
+"""Runs commands for tests, and has the digest that the README shows."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-# Of `steadfold doctor`, on every machine.
+# The digest that `steadfold doctor` prints on every machine.
 DIGEST = re.search(r"^digest +([0-9A-F]{16})$", (Path(__file__).resolve().parents[2] / "README.md").read_text(), re.MULTILINE)[1]
 
 
@@ -17,7 +17,7 @@ def run(*words, **more):
 
 
 def output(*words, **more):
-    """What the command prints, which must succeed."""
+    """The output of the command. Raises AssertionError if it fails."""
     done = run(*words, **more)
     if done.returncode != 0:
         raise AssertionError(f"{shlex.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -25,11 +25,11 @@ def output(*words, **more):
 
 
 def waits_for_signals(process):
-    """Whether the command has got so far that a signal ends it in order: it blocks SIGINT, and has a thread for it."""
+    """Whether a signal now ends the command in an orderly way: it blocks SIGINT, and has a thread that handles it."""
     found = re.search(r"SigBlk:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
     return int(found[1], 16) >> (signal.SIGINT - 1) & 1 == 1
 
 
 def extended(**settings):
-    """The environment with these settings as well, for `env`."""
+    """The environment with these settings added, for the argument `env` of subprocess functions."""
     return {**os.environ, **settings}

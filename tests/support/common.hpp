@@ -1,4 +1,5 @@
-// What almost every test includes, compiled once (cmake/SteadfoldTest.cmake). Tests include what they use all the same.
+// The headers that almost every test includes, precompiled (cmake/SteadfoldTest.cmake). Tests still include the headers
+// that they use.
 #pragma once
 
 #include <gtest/gtest.h>

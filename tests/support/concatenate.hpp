@@ -1,4 +1,4 @@
-// An operator that does not commute: texts put one behind the other, so that a result shows the order of its operands.
+// An operator that does not commute: it concatenates texts, so a result shows the order of its operands.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Ways to deal the rows of a job to simulated ranks, and the schedules that serve a call: drawn in turn, the same in
-// every run.
+// Distributions of the rows of a job over simulated ranks, and the schedules that serve a call. They are chosen in
+// turn, so they are the same in every run.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace steadfold::test {
 
-/// Takes turns: which of several is due.
+/// Chooses among several items in turn.
 class Turns {
  public:
   template <class T>
@@ -29,7 +29,7 @@ class Turns {
   std::uint64_t turn_ = 12;
 };
 
-/// Names under which a schedule can be asked for that serves the call.
+/// The names of schedules that serve the call.
 inline std::vector<std::string> names_for(const Call& call) {
   const agreement::Description description = agreement::describe(call);
   std::vector<std::string> all;
@@ -42,7 +42,7 @@ inline std::vector<std::string> names_for(const Call& call) {
   return all;
 }
 
-/// Runs in rank order, some of them empty, the first or last one among them.
+/// Consecutive rows per rank, in rank order. Some ranks, maybe the first or the last, have none.
 inline Deal in_rank_order(Turns& turns, Count rows, Rank p) {
   std::vector<Index> ends(static_cast<std::size_t>(p));
   for (Index& end : ends) end = turns.next(rows + 1);
@@ -54,7 +54,7 @@ inline Deal in_rank_order(Turns& turns, Count rows, Rank p) {
   return deal;
 }
 
-/// Blocks of rows dealt out in turn.
+/// Blocks of rows, distributed round robin.
 inline Deal cyclic(Turns& turns, Count rows, Rank p) {
   Deal deal(static_cast<std::size_t>(p));
   const Count block = 1 + turns.next(9) + rows / 400;
@@ -63,7 +63,7 @@ inline Deal cyclic(Turns& turns, Count rows, Rank p) {
   return deal;
 }
 
-/// A random rule: the rows as an array of two axes, which are dealt in blocks to a grid of ranks.
+/// A random distribution rule: the rows as an array of two axes, whose blocks are distributed over a grid of ranks.
 inline Dealt by_rule(Turns& turns, Count rows, Rank p) {
   const auto some_divisor = [&](Count n) {
     Count divisor = 1 + turns.next(std::max<Count>(n, 1));
@@ -89,7 +89,7 @@ inline order::Grid grid_of(const Dealt& deal) {
   return grid;
 }
 
-/// Pieces anywhere, in any order of memory; a rank without any.
+/// Pieces on any ranks, in any order of memory. One rank has none.
 inline Deal shuffled(Turns& turns, Count rows, Rank p) {
   Deal deal(static_cast<std::size_t>(p));
   const auto idle = turns.next(deal.size());

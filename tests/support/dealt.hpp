@@ -1,5 +1,5 @@
-// Who holds which elements of an array that is dealt to a grid of ranks: found for one element after the other, from
-// the definition alone.
+// Which rank holds which elements of an array that is distributed over a grid of ranks. The owner of each element is
+// found from the definition alone.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace steadfold::test {
 struct DealtAxis {
   std::uint64_t extent = 1;
   std::uint64_t ranks = 1;
-  std::uint64_t block = 0;  // 0: one block for each rank, the first ones one larger
+  std::uint64_t block = 0;  // 0: one block per rank; the first blocks have one element more
   std::uint64_t first = 0;
 
   std::uint64_t owner(std::uint64_t index) const {
@@ -31,7 +31,7 @@ struct DealtAxis {
 };
 
 struct Dealt {
-  std::vector<DealtAxis> axes;  // the last one fastest, for elements and ranks
+  std::vector<DealtAxis> axes;  // the last axis varies fastest, for elements and for ranks
 
   std::uint64_t elements() const {
     std::uint64_t all = 1;
@@ -53,7 +53,7 @@ struct Dealt {
     }
     return rank;
   }
-  /// Every rank's intervals, each as long as can be.
+  /// The intervals of every rank, each as long as possible.
   template <class Interval>
   std::vector<std::vector<Interval>> lists() const {
     std::vector<std::vector<Interval>> all(ranks());
@@ -73,8 +73,8 @@ struct Dealt {
   }
 };
 
-/// A rule for so many ranks, of up to `most` elements or so: axes without elements, of fewer blocks than ranks, and of
-/// blocks that do not divide them are among them.
+/// A random rule for `ranks` ranks, with about `most` elements at most. Some rules have axes without elements, fewer
+/// blocks than ranks, or blocks that do not divide the axis evenly.
 inline Dealt some_deal(std::mt19937_64& random, std::uint64_t ranks, std::uint64_t most) {
   Dealt deal;
   deal.axes.resize(1 + random() % 3);

@@ -1,5 +1,5 @@
-// The floating-point environments that a caller may be in: rounding modes, what a library linked with -ffast-math does
-// to subnormal numbers, and traps. In C++17, too.
+// Floating-point environments in which a caller may be: rounding modes, flushing of subnormal numbers (as a library
+// linked with -ffast-math sets it), and traps. Compiles as C++17, too.
 #pragma once
 
 #if defined(__SSE2__)
@@ -18,7 +18,7 @@ struct Environment {
   const char* name;
   int rounding;
   unsigned flushing;  // bits of x86's MXCSR
-  int traps = 0;      // exceptions that end the program
+  int traps = 0;      // the floating-point exceptions that trap
 };
 
 #if defined(__SSE2__)
@@ -39,7 +39,7 @@ inline constexpr std::array<Environment, 4> environments = {{{"the usual one", F
                                                              {"toward zero", FE_TOWARDZERO, 0}}};
 #endif
 
-/// Puts an environment in force on this thread for as long as the object lives.
+/// Sets an environment on this thread while the object lives.
 class InEnvironment {
  public:
   explicit InEnvironment(const Environment& wanted = environments.front()) {
@@ -61,7 +61,8 @@ class InEnvironment {
   std::fenv_t before_ = {};
 };
 
-/// What arithmetic comes to in the environment in force, as bits, and its traps: different in each of `environments`.
+/// The results of some arithmetic in the current environment, as bits, and its traps. They are different in each of
+/// `environments`.
 inline std::array<std::uint64_t, 6> arithmetic_in_force() {
   const volatile double one = 1, three = 3, five = 5, least = 0x1p-1074, large = 0x1p100, normal = 0x1p-1022,
                         half = 0.5;

@@ -1,5 +1,5 @@
-// Memory between two pages that nobody may touch: the machine itself stops every load or store outside, with every
-// instruction set and without a sanitizer.
+// Memory between two protected pages. The processor traps every load or store outside of it, with every instruction set
+// and without a sanitizer.
 #pragma once
 
 #include <setjmp.h>
@@ -12,10 +12,10 @@
 
 namespace steadfold::test {
 
-/// Which end of an array touches a fence.
+/// The end of an array that touches a fence.
 enum class Side : bool { begin, end };
 
-/// Room for one array at a time, right behind the first fence or right before the second.
+/// Memory for one array at a time, directly behind the first fence or directly before the second.
 class Fenced {
  public:
   explicit Fenced(std::size_t room) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
@@ -29,7 +29,7 @@ class Fenced {
   Fenced(const Fenced&) = delete;
   Fenced& operator=(const Fenced&) = delete;
 
-  /// Memory for `count` elements; it still holds the last array's bytes.
+  /// Returns memory for `count` elements. It still has the bytes of the last array.
   template <class T>
   T* array(std::size_t count, Side side) {
     if (count * sizeof(T) > room_) throw std::bad_alloc();
@@ -49,7 +49,7 @@ inline void go_back(int) { siglongjmp(way_back, 1); }
 
 }  // namespace fence
 
-/// Whether `call` touches no fence. It must hold nothing that needs a destructor. One thread at a time.
+/// Whether `call` touches no fence. `call` must hold no object with a destructor. One thread at a time.
 template <class Call>
 bool stays_inside(const Call& call) {
   struct sigaction mine = {};

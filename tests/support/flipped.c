@@ -1,6 +1,6 @@
-/* One bit of one result is wrong: of call number STEADFOLD_TEST_FLIP, from 1, of sf_reduce_local and sf_group_reduce,
- * on rank STEADFOLD_TEST_RANK or on all. Linked into a copy of the command by the linker's --wrap; or preloaded into
- * Python, which loads the shared library STEADFOLD_LIBRARY for itself alone. */
+/* Flips one bit of one result. The result is that of call number STEADFOLD_TEST_FLIP (from 1) of sf_reduce_local and
+ * sf_group_reduce, on rank STEADFOLD_TEST_RANK or on all ranks. The file is linked into a copy of the command with the
+ * linker's --wrap, or preloaded into Python, which loads the shared library STEADFOLD_LIBRARY with RTLD_LOCAL. */
 #include <dlfcn.h>
 #include <stdlib.h>
 

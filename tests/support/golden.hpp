@@ -1,4 +1,4 @@
-// The golden files, and how tests use their records.
+// Reads the golden files, and helps tests to compare their records.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace steadfold::golden {
 
-/// All files but large.txt, whose vectors are long.
+/// All files except large.txt, whose vectors are long.
 inline const std::vector<std::string> files = {"double",   "float",     "half",       "complex",     "extended",
                                                "integers", "locations", "statistics", "covariances", "users"};
 

@@ -7,7 +7,7 @@
 
 namespace steadfold::test {
 
-/// Two hexadecimal digits per byte, in the order of memory; a blank before every eighth byte but the first.
+/// Two hexadecimal digits per byte, in the order of memory, with a blank before every eighth byte except the first.
 inline std::string hex(std::span<const std::byte> bytes) {
   constexpr const char* digits = "0123456789ABCDEF";
   std::string text;

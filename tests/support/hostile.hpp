@@ -1,4 +1,4 @@
-// Numbers for sums, and the bits of results.
+// Numbers whose sums depend on the order, and the bits of results.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace steadfold::test {
 
-/// Numbers whose sum depends on the order in which it is taken.
+/// Numbers whose sum depends on the order of the additions.
 inline std::vector<double> hostile(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<double> x(count);

@@ -1,5 +1,5 @@
-// Terms whose correctly rounded sum is hard to find: huge beside tiny, cancellation, ties with tails far below them,
-// subnormals, signed zeros, overflow on the way, and what is not finite. Shares nothing with src/.
+// Terms whose correctly rounded sum is hard to compute: huge and tiny terms, cancellation, ties with small terms far
+// below them, subnormals, signed zeros, intermediate overflow, infinities and NaNs. Shares no code with src/.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@ inline constexpr Trouble troubles[] = {Trouble::near,  Trouble::far,       Troub
                                        Trouble::tie,   Trouble::subnormal, Trouble::few_bits, Trouble::largest,
                                        Trouble::zeros, Trouble::not_finite};
 
-/// For floats or doubles.
+/// Makes floats or doubles.
 template <class T>
 class HostileTerms {
   using Limits = std::numeric_limits<T>;
   static constexpr int digits = Limits::digits;
-  static constexpr int lowest = Limits::min_exponent - digits;  // of the smallest number
+  static constexpr int lowest = Limits::min_exponent - digits;  // exponent of the smallest number
   static constexpr int highest = Limits::max_exponent - 1;
 
  public:
   explicit HostileTerms(std::uint64_t seed) : random_(seed) {}
 
-  /// So many terms of one kind, shuffled.
+  /// `count` terms with one kind of trouble, shuffled.
   std::vector<T> of(std::size_t count, Trouble trouble) {
     const int scale = between(0, 3) == 0 ? lowest + 2 * digits + between(0, 9) : between(-20, 20);
     std::vector<T> x(count);
@@ -61,14 +61,14 @@ class HostileTerms {
     }
     return special();
   }
-  /// A number, half a unit of its last digit, and what decides, however small.
+  /// The terms of a tie: a number, half a unit of its last digit, and a small term that decides the rounding.
   T tie_with_tail(std::size_t i, int scale) {
     if (i == 0) return power(scale) * (1 + static_cast<T>(between(0, 1)) * Limits::epsilon());
     if (i == 1) return sign() * power(scale - digits - between(0, 1));
     if (i == 2) return sign() * power(scale - digits - between(0, 4 * digits));
     return between(0, 2) == 0 ? sign() * power(scale - between(digits, 4 * digits)) : T{0};
   }
-  /// Losses of losses often cancel, or add up to a tie.
+  /// Terms of few bits. The second-order rounding errors of their sum often cancel, or add up to a tie.
   T of_few_bits(int scale) {
     const int level = between(0, 2) * digits + between(-1, 2);
     return sign() * static_cast<T>(between(0, 3)) * power(scale - level);
@@ -83,7 +83,7 @@ class HostileTerms {
                       Limits::max(), Limits::max(), Limits::infinity(),   std::copysign(Limits::quiet_NaN(), sign())};
     return sign() * some[random_() % (between(0, 3) == 0 ? 8 : 6)];
   }
-  /// Terms and their negatives, which may differ by a unit of their last digit.
+  /// Makes pairs of terms and their negatives, which may differ by a unit of the last digit.
   void cancel(std::vector<T>& x, bool almost) {
     for (std::size_t i = 0; i + 1 < x.size(); i += 2) x[i + 1] = -x[i];
     if (x.size() % 2 != 0) x.back() = almost ? x.back() * power(-2 * digits) : T{0};

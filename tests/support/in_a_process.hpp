@@ -1,4 +1,4 @@
-// Parts of tests that change what a process cannot change back.
+// Runs parts of tests that change state that a process cannot restore.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace steadfold::test {
 
-/// Runs `body` in a process of its own, in which nothing has happened yet but the test up to here.
+/// Runs `body` in a new process, which runs only this test up to this point.
 template <class Body>
 void in_a_process(const Body& body) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

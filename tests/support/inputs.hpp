@@ -1,5 +1,5 @@
-// Doubles whose sum shows every change of order, and what their sums are: by [S0]'s recursion, and exactly by integers.
-// Shares nothing with src/.
+// Doubles whose sum shows every change of order, and their reference sums: with the recursion of Stelz 2022, and
+// exactly with integers. Shares no code with src/.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline double tree_sum(const std::vector<double>& values) {
   return values.empty() ? 0.0 : reference::tree(values, [](double a, double b) { return a + b; });
 }
 
-/// Exact, then rounded once by the conversion, to nearest even.
+/// The exact sum, rounded once by the conversion, to nearest even.
 inline double exact_sum(const std::vector<double>& values) {
   Int128 sum = 0;
   for (const double value : values) {
@@ -42,7 +42,7 @@ inline double exact_sum(const std::vector<double>& values) {
     const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
     const int shift = exponent - 53 + 20;
     sum += shift >= 0 ? static_cast<Int128>(mantissa) * (static_cast<Int128>(1) << shift)
-                      : static_cast<Int128>(mantissa >> -shift);  // what is shifted out is 0
+                      : static_cast<Int128>(mantissa >> -shift);  // the bits shifted out are 0
   }
   return std::ldexp(static_cast<double>(sum), -20);
 }

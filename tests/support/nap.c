@@ -1,10 +1,12 @@
-/* Preloaded into tests over MPI, and a part of those of teams: who waits naps, in Open MPI instead of yielding its
- * core, in MPICH over UCX instead of polling on. Where other work wants the core, who yields may have to wait a time
- * slice of the system each time, a hundred times as long as a nap; so a test beside a compiler took a minute instead of
- * a second. Naps are not shorter, since in virtual machines timers may be expensive: with naps of 2 us five ranks on
- * two cores took 20 s for what takes 0.8 s with these, nearly all of it in the system. Three ranks and more, which
- * outnumber the cores of small machines, nap three times as long: those that wait took half of the cores' time from
- * those that work. STEADFOLD_TEST_NAP: another length in nanoseconds. */
+/* Preloaded into tests over MPI, and into some tests of teams. A thread that waits sleeps for a short time (a nap). In
+ * Open MPI the nap replaces sched_yield; in MPICH over UCX it follows a poll that found nothing.
+ * The reason: if other work wants the core, a thread that yields may wait for a time slice of the system, a hundred
+ * times as long as a nap. A test beside a compiler took a minute instead of a second.
+ * Shorter naps are slower, because timers may be expensive in virtual machines. With naps of 2 us, a test of five ranks
+ * on two cores took 20 s instead of 0.8 s, nearly all of it in the system. If there are three or more ranks, which are
+ * more than the cores of small machines, naps are three times as long. Otherwise waiting ranks took half of the cores'
+ * time from working ranks.
+ * STEADFOLD_TEST_NAP sets another length, in nanoseconds. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <dlfcn.h>
 #include <sched.h>
@@ -27,7 +29,7 @@ int sched_yield(void) {
   static __thread int is_punctual = 0;
   static __thread struct timespec nap = {0, 0};
   if (nap.tv_nsec == 0) nap.tv_nsec = length_of_naps();
-  if (!is_punctual) is_punctual = prctl(PR_SET_TIMERSLACK, 1000) == 0; /* else 50 microseconds are added to every nap */
+  if (!is_punctual) is_punctual = prctl(PR_SET_TIMERSLACK, 1000) == 0; /* without it every nap is 50 us longer */
   nanosleep(&nap, NULL);
   return 0;
 }

@@ -1,4 +1,4 @@
-// The workers of a team as threads of one process. A job that hangs ends the program with a message.
+// Runs the workers of a team as threads of one process. If a job hangs, the program ends with a message.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace steadfold::test {
 
-/// Who uses worker 0: a thread of its own, as all others have, or the one that calls.
+/// Which thread uses worker 0: a new thread, as for all other workers, or the calling thread.
 enum class First : bool { elsewhere, here };
 
 /// Runs body(member) for every worker at once.

@@ -1,4 +1,4 @@
-// Whose rows are whose.
+// Divides rows among ranks.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace steadfold::test {
 
-/// Rank r's part of `all`: uneven, and nothing for every fifth rank.
+/// The part of `all` for one rank. Parts have different sizes; every fifth rank has none.
 template <class T>
 std::span<const T> part_of(const std::vector<T>& all, int rank, int size) {
   std::vector<std::size_t> ends = {0};

@@ -1,12 +1,12 @@
-"""Where programs and libraries look for other libraries: an entry that is empty, or relative, means the directory that
-somebody happens to be in."""
+"""Finds unsafe run paths of programs and libraries. An empty or relative entry means the current directory of the
+process, so anybody could put another library there."""
 
 import re
 import subprocess
 
 
 def faults_in(folder):
-    """How many files below the folder were looked at, and a line for each one with such an entry."""
+    """The number of ELF files below the folder, and a line for each file with an empty or relative entry."""
     count, faults = 0, []
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() or not path.is_file():

@@ -1,4 +1,4 @@
-// Whether a sanitizer watches, under which everything takes several times as long.
+// Whether the tests run under a sanitizer, which makes them several times slower.
 #pragma once
 
 namespace steadfold::test {

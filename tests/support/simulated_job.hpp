@@ -1,5 +1,6 @@
-// All ranks of a job in one process: every rank's proposal, one agreement, every rank's plan over one simulated
-// network, driven in random order until all are done, or a bound says that they are stuck.
+// All ranks of a job in one process. Every rank makes a proposal, all agree, and every rank makes a plan over one
+// simulated network. The plans are tested in random order until all are done, or until a bound shows that they are
+// stuck.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@
 
 namespace steadfold {
 
-/// For GoogleTest, which looks in the namespace of the type.
+/// For GoogleTest, which looks for PrintTo in the namespace of the type.
 inline void PrintTo(Status status, std::ostream* out) { *out << "status " << static_cast<std::uint32_t>(status); }
 
 }  // namespace steadfold
@@ -46,14 +47,14 @@ using transport::Sends;
 
 using Memory = std::vector<std::byte>;
 
-/// What all ranks came to: an agreement, or one failure.
+/// The result of all ranks: an agreement, or one failure.
 struct Concluded {
   std::optional<Agreement> agreement;
   Status status = Status::ok;
   std::string text;
 };
 
-/// A rank's proposal as a bind makes it: with what is wrong with the call by itself, if anything.
+/// A rank's proposal, as a bind makes it. If the call alone is wrong, the proposal says so.
 inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   try {
     agreement::validate(call, rank_count);
@@ -65,7 +66,7 @@ inline Memory proposal_of(const Call& call, Rank rank_count, Rank rank = 0) {
   return agreement::propose(std::span(&call, 1), rank, nullptr);
 }
 
-/// `nodes`: those of the machine.
+/// The nodes of the simulated machine.
 using Nodes = std::shared_ptr<const order::Nodes>;
 
 inline Concluded concluded(const std::vector<Memory>& proposals, const std::string& forced_schedule = "",
@@ -90,14 +91,14 @@ inline Concluded concluded(const std::vector<Call>& calls, const std::string& fo
   return concluded(proposals, forced_schedule, nodes);
 }
 
-/// Ranks on up to so many nodes at random.
+/// Random nodes of the ranks, at most `most` of them.
 inline Nodes random_nodes(std::mt19937_64& random, Rank rank_count, Rank most) {
   std::vector<Rank> labels(static_cast<std::size_t>(rank_count));
   for (Rank& label : labels) label = static_cast<Rank>(random() % static_cast<Count>(most));
   return std::make_shared<const order::Nodes>(labels);
 }
 
-/// The machine that jobs run on.
+/// The simulated machine on which jobs run.
 class SimulatedRanks {
  public:
   SimulatedRanks(Rank rank_count, std::uint64_t seed, Sends sends = Sends::buffered)
@@ -109,10 +110,10 @@ class SimulatedRanks {
   }
 
   std::shared_ptr<transport::Transport> transport(Rank rank) { return {network_, &network_->rank(rank)}; }
-  /// Connects what all ranks have prepared.
+  /// Connects the endpoints that all ranks have prepared.
   void connect() { network_->connect(); }
   transport::Traffic traffic() const { return network_->traffic(); }
-  /// Ranks 0, 1, ... in a new order.
+  /// The ranks in a new random order.
   const std::vector<Rank>& shuffled() {
     std::shuffle(order_.begin(), order_.end(), random_);
     return order_;
@@ -143,7 +144,7 @@ class SimulatedJob {
     for (auto& plan : plans_) plan->trace(on);
   }
 
-  /// What all ranks sent in the last run, and its longest chain.
+  /// The number of messages of all ranks in the last run, and, in `rounds`, the length of its longest chain.
   Count messages() const {
     Count sum = 0;
     for (const auto& plan : plans_) sum += plan->traffic_of_last_run().messages;
@@ -159,8 +160,8 @@ class SimulatedJob {
   std::vector<std::unique_ptr<Plan>> plans_;
 };
 
-/// Tests every plan of every job, rank by rank in random order, until all are done. False when they do not get there.
-/// A message takes at most two times `max_polls` sweeps, and no chain of messages is longer than a few per rank.
+/// Tests every plan of every job, rank by rank in random order, until all are done. Returns false if they are stuck: a
+/// message takes at most 2 `max_polls` sweeps, and no chain of messages is longer than a few messages per rank.
 inline bool finish(SimulatedRanks& ranks, const std::vector<SimulatedJob*>& jobs, std::uint32_t segments = 1) {
   const int bound =
       200 + 16 * transport::SimulatedNetwork::max_polls * (ranks.rank_count() + 2) * static_cast<int>(segments + 1);
@@ -174,7 +175,7 @@ inline bool finish(SimulatedRanks& ranks, const std::vector<SimulatedJob*>& jobs
   return false;
 }
 
-/// Rows of a job dealt to its ranks: each rank's intervals in the order of its memory.
+/// The rows of a job, distributed over its ranks: the intervals of each rank in the order of its memory.
 using Deal = std::vector<std::vector<Interval>>;
 
 inline Count rows_of(const std::vector<Interval>& intervals) {
@@ -193,7 +194,7 @@ inline Deal contiguous_deal(const std::vector<Count>& counts) {
   return deal;
 }
 
-/// A rank's rows, copied out of those of the whole job.
+/// A copy of a rank's rows from the rows of the whole job.
 template <class T>
 Memory memory_of(const std::vector<T>& elements, Count columns, const std::vector<Interval>& intervals) {
   Memory memory;
@@ -214,7 +215,7 @@ inline std::vector<Call> calls_for(const Call& common, const Deal& deal) {
   return calls;
 }
 
-/// Where a rank's result goes, with a guard behind it.
+/// Memory for a rank's result, with a guard behind it.
 class Result {
  public:
   explicit Result(Bytes size) : size_(size), bytes_(size + 32, untouched) {}
@@ -232,14 +233,15 @@ class Result {
   Memory bytes_;
 };
 
-/// What a run came to on every rank.
+/// The results of a run on every rank.
 struct Outcome {
   bool stuck = false;
   std::vector<Status> statuses;
   std::vector<Result> results;
 };
 
-/// Runs a job once over every rank's memory (of `second`, where given). `result_bytes` are those of a row of results.
+/// Runs a job once with the memory of every rank; `second` has the second operands, if there are any. `result_bytes`:
+/// bytes of a row of results.
 inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<Memory>& first, Bytes result_bytes,
                    std::uint32_t segments = 1, const std::vector<Memory>& second = {}) {
   Outcome outcome;
@@ -249,7 +251,7 @@ inline Outcome run(SimulatedRanks& ranks, SimulatedJob& job, const std::vector<M
     const agreement::Data data{.first = first[i].data(),
                                .second = second.empty() ? nullptr : second[i].data(),
                                .result = outcome.results[i].data()};
-    job.plan(rank).start(std::span(&data, 1), rank % 2 == 1);  // whether the caller stays is each rank's own business
+    job.plan(rank).start(std::span(&data, 1), rank % 2 == 1);  // each rank may choose whether its caller stays
   }
   outcome.stuck = !finish(ranks, {&job}, segments);
   for (Rank rank = 0; rank < job.rank_count(); ++rank) {
@@ -265,7 +267,8 @@ Memory bytes_of(const std::vector<T>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Every rank that gets a result has these bytes and status ok; no other rank's result is touched.
+/// Expects that every rank that gets a result has these bytes and status ok, and that no other rank's result was
+/// written.
 inline void expect_result(const Outcome& outcome, Rank root, std::span<const std::byte> expected) {
   ASSERT_FALSE(outcome.stuck) << "deadlock";
   for (std::size_t i = 0; i < outcome.results.size(); ++i) {

@@ -1,5 +1,5 @@
-// Elements that stand in memory as strides of any kind say, between two fences, and the same elements row after row.
-// Shares nothing with src/.
+// Elements in memory with any strides, between two fences, and the same elements row after row. Shares no code with
+// src/.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace steadfold::test {
 
-/// Bytes from one row, and from one element of a row, to the next.
+/// The bytes from one row to the next, and from one element of a row to the next.
 struct Pitch {
   std::ptrdiff_t row;
   std::ptrdiff_t element;
   std::string name;
 };
 
-/// Every way to stand that arrays have, and some that they do not.
+/// All kinds of strides that arrays have, and some that arrays do not have.
 inline std::vector<Pitch> pitches(std::size_t rows, std::size_t columns, std::size_t element_bytes) {
   const auto r = static_cast<std::ptrdiff_t>(rows);
   const auto c = static_cast<std::ptrdiff_t>(columns);
@@ -44,7 +44,8 @@ inline std::vector<Pitch> pitches(std::size_t rows, std::size_t columns, std::si
           {-(c * e + 3), -e, "all reversed, rows apart, not aligned"}};
 }
 
-/// `rows` x `columns` elements, and bytes of NaNs between them. Where strides make elements coincide, the last stands.
+/// `rows` x `columns` elements, with NaNs in the memory between them. If strides map several elements to one place, the
+/// last one is stored.
 class Strided {
  public:
   Strided(const std::vector<std::byte>& elements, std::size_t rows, std::size_t columns, std::size_t element_bytes,

@@ -1,4 +1,4 @@
-// Runs a test once for every instruction set of the machine, and says which.
+// Runs a test once for every instruction set of the machine, and shows its name.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace steadfold::kernels {
 
-/// For GoogleTest, which looks for it in the type's namespace.
+/// For GoogleTest, which looks for PrintTo in the type's namespace.
 inline void PrintTo(Target target, std::ostream* out) { *out << name_of(target); }
 
 }  // namespace steadfold::kernels

@@ -1,4 +1,4 @@
-// An endpoint for tests that ask ticket by ticket: polls, and remembers what it was told.
+// An endpoint for tests that ask ticket by ticket. It polls, and keeps the completions that it gets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class Tested {
   Tested(std::unique_ptr<Endpoint> inner, Ticket tickets)
       : inner_(std::move(inner)), completions_(tickets), told_(tickets) {}
 
-  /// The last message in a slot, where it stands.
+  /// The memory of the last message in a slot.
   std::span<std::byte> landing(SlotNumber slot) {
     const std::span<std::byte> memory = inner_->landing(slot);
     const auto found = stands_at_.find(slot);
@@ -60,7 +60,7 @@ class Tested {
  private:
   std::unique_ptr<Endpoint> inner_;
   std::vector<Completion> completions_;
-  std::vector<std::optional<Completion>> told_;  // by ticket
+  std::vector<std::optional<Completion>> told_;  // one per ticket
   std::map<Ticket, SlotNumber> slot_of_;
   std::map<SlotNumber, std::byte*> stands_at_;
 };

@@ -1,5 +1,5 @@
-// Ranks as threads of one process, for what blocks on every rank: a simulated network behind one lock. A job that hangs
-// ends the program with a message.
+// Runs ranks as threads of one process, for code that blocks on every rank: a simulated network with one lock. If a job
+// hangs, the program ends with a message.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@
 
 namespace steadfold::test {
 
-/// What the threads share.
+/// The state that the threads share.
 class Meeting {
  public:
   Meeting(order::Rank rank_count, std::uint64_t seed) : network(rank_count, {.seed = seed}) {}
 
-  /// For who holds the lock: something happened that others may wait for.
+  /// Notifies the other threads of an event. The caller must hold the lock.
   void tell() noexcept {
     ++news_;
     news_came_.notify_all();
   }
   std::uint64_t news() const noexcept { return news_; }
-  /// Ends at the next news, or soon: a wait may have a timeout of its own.
+  /// Waits for the next event, or at most 2 ms, because a rank's wait may have its own timeout.
   void wait_for_news(std::unique_lock<std::mutex>& lock) {
     news_came_.wait_for(lock, std::chrono::milliseconds(2), [&, known = news_] { return news_ != known; });
   }
@@ -41,11 +41,11 @@ class Meeting {
   std::uint64_t news_ = 0;
 };
 
-/// Sleeps when nothing can happen before another rank does something. Threads that asked on, or yielded, would wait for
-/// a core as often as they ask, wherever other tests run beside this one.
+/// Sleeps if nothing can happen before another rank acts. Threads that polled or yielded would wait for a core at every
+/// poll, whenever other tests run at the same time.
 class Idling {
  public:
-  /// Nothing was there. What can complete does so within some questions.
+  /// To be called if a poll found nothing. A message that can complete does so within a few polls.
   void found_nothing(Meeting& meeting, std::unique_lock<std::mutex>& lock) {
     if (known_ != meeting.news()) questions_ = 0;
     known_ = meeting.news();
@@ -123,7 +123,7 @@ class ThreadTransport final : public transport::Transport {
     if (state == transport::Connection::pending) idling_.found_nothing(*meeting_, lock);
     return state;
   }
-  /// The next but `after` of this rank's endpoints cannot be prepared.
+  /// Makes the preparation of an endpoint of this rank fail, after `after` more endpoints.
   void refuse(std::uint32_t after) {
     const std::lock_guard lock(meeting_->mutex);
     meeting_->network.refuse(rank_, after);

@@ -1,6 +1,6 @@
-// Reductions that ranks which see the same memory carry out together, without messages: the bits of a reference that
-// shares nothing with the library, and of the interpreter, whatever the shape; data that cannot be used; callers of
-// whom some stay and some do not. For the workers of a team, and for the ranks of a communicator.
+// Tests of reductions that ranks with common memory carry out together, without messages. Their bits must equal an
+// independent reference, and the result of the interpreter of steps, for every shape. Other tests have unusable data,
+// and callers of whom some stay and some do not. For the workers of a team, and for the ranks of a communicator.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct Here {
   std::size_t count() const { return static_cast<std::size_t>(size); }
 };
 
-/// Numbers among which are all that are special.
+/// Random numbers, with all special values among them.
 template <class T>
 std::vector<T> with_specials(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -73,7 +73,7 @@ std::vector<T> row_of(const Here<C>& here, std::size_t columns, std::uint64_t se
   return row_of_rank<T>(here.index(), columns, seed);
 }
 
-/// What the rows of all ranks come to, column by column, by a function of a column's elements.
+/// The expected result of the rows of all ranks, column by column, computed by a function of a column's elements.
 template <class T, class C, class Reference>
 std::vector<T> column_by_column(const Here<C>& here, std::size_t columns, std::uint64_t seed, const Reference& of) {
   std::vector<std::vector<T>> rows;
@@ -86,7 +86,7 @@ std::vector<T> column_by_column(const Here<C>& here, std::size_t columns, std::u
   return results;
 }
 
-/// Whole numbers modulo two to the number of their bits.
+/// The sum of integers modulo 2^bits.
 template <class T>
 T wrapping_sum(std::span<const T> x) {
   std::make_unsigned_t<T> sum = 0;
@@ -94,7 +94,7 @@ T wrapping_sum(std::span<const T> x) {
   return static_cast<T>(sum);
 }
 
-/// By the tree over the ranks; of what is built in, with the one NaN.
+/// The reference for method `tree` over the ranks. Built-in operators make NaNs canonical.
 template <class T, class Op>
 auto by_the_tree(const Op& op) {
   return [op](std::span<const T> column) { return reference::canonical(reference::tree(column, op)); };
@@ -105,7 +105,8 @@ std::string bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-/// Whether the bits are the same, and where not: GoogleTest compares long texts line by line, which takes minutes.
+/// Whether the bits are equal; the message says where they differ. GoogleTest itself compares long texts line by line,
+/// which takes minutes.
 template <class T>
 testing::AssertionResult same_bits(std::span<const T> found, std::span<const T> due) {
   std::size_t first = 0;
@@ -117,7 +118,8 @@ testing::AssertionResult same_bits(std::span<const T> found, std::span<const T> 
 
 inline bool says_together(const std::string& description) { return description.find("together:") != std::string::npos; }
 
-/// One wide or narrow row of this rank: by `auto`, which goes together, by messages, and by a reference.
+/// Compares three results for one row per rank, wide or narrow: with `auto`, which reduces together; with messages; and
+/// the reference.
 template <class T, class C, class Op, class Reference>
 void compare_vectors(const Here<C>& here, const Op& op, const Method& method, std::size_t columns, std::uint64_t seed,
                      const Reference& of) {
@@ -143,7 +145,7 @@ void compare_vectors(const Here<C>& here, const Op& op, const Method& method, st
   EXPECT_TRUE(same_bits<T>(found, due)) << "started, seed " << seed;
 }
 
-/// Both sweeps go together.
+/// Method `binned` with a double sweep. Ranks reduce together in both sweeps.
 inline constexpr Method swept_twice = sf::binned({.sweep = SF_DOUBLE_SWEEP});
 
 template <class C>
@@ -158,13 +160,13 @@ void vectors_have_the_bits_of_references(const Here<C>& here, std::span<const st
     compare_vectors<std::uint32_t>(here, sf::max, sf::tree(), columns, ++seed, reference::extreme<std::uint32_t, true>);
     const auto in_bins = [](auto column) { return reference::binned_sum(column, 3); };
     if (columns <= 9) compare_vectors<double>(here, sf::plus, swept_twice, columns, ++seed, in_bins);
-    if (columns > 255) continue;  // these take long
+    if (columns > 255) continue;  // slow cases
     compare_vectors<float>(here, sf::plus, sf::binned(), columns, ++seed, in_bins);
     compare_vectors<float>(here, sf::plus, sf::exact(), columns, ++seed, reference::exact_sum<float>);
   }
 }
 
-/// Sums by `exact` of columns whose terms, one per rank, are hard to add up.
+/// Sums with method `exact` of columns whose terms, one per rank, are hard to sum.
 template <class T, class C>
 void exact_sums_of_hostile_terms(const Here<C>& here) {
   for (const std::size_t columns : {1u, 9u, 40u, 1300u}) {
@@ -191,7 +193,7 @@ void exact_sums_of_hostile_terms(const Here<C>& here) {
   }
 }
 
-/// Operators that do not commute, and a tree that no other order would give.
+/// Operators that do not commute. The reference tree differs from every other order.
 template <class C>
 void vectors_of_user_operators(const Here<C>& here) {
   const auto combine = [](double a, double b) noexcept { return a - b / 3; };
@@ -201,7 +203,7 @@ void vectors_of_user_operators(const Here<C>& here) {
                             [&](auto column) { return reference::tree(column, combine); });
 }
 
-/// Many rows per rank, some ranks without any: by partials, or by rows if there are few.
+/// Many rows per rank; some ranks have none. Ranks combine partials, or rows if there are few.
 template <class C>
 void rows_have_the_bits_of_references(const Here<C>& here) {
   std::uint64_t seed = 900 + 10 * static_cast<std::uint64_t>(here.size);
@@ -239,11 +241,11 @@ void rows_have_the_bits_of_references(const Here<C>& here) {
   }
 }
 
-/// Rows dealt to ranks one by one: the rows of some ranks make more nodes of the tree than those of all. The order of
-/// the rows decides the bits, and the greatest one's index is not its place in rank order.
+/// Rows distributed over ranks one by one. The rows of some ranks have more nodes of the tree than all rows together.
+/// The bits depend on the order of the rows, and the index of the greatest element is not its position in rank order.
 template <class C>
 void rows_dealt_one_by_one(const Here<C>& here) {
-  int shown = 0;  // how often the order of ranks has other bits
+  int shown = 0;  // how often the order of ranks gives different bits
   for (const std::size_t rows : {2u, 23u, 64u, 100u, 331u}) {
     std::vector<double> x(rows), mine, in_rank_order;
     for (std::size_t i = 0; i < rows; ++i)
@@ -271,7 +273,7 @@ void rows_dealt_one_by_one(const Here<C>& here) {
   }
 }
 
-/// Merges keep rank order: of an operator that takes its right operand the result is the last row.
+/// Merges keep rank order: with an operator that returns its right operand the result is the last row.
 template <class C>
 void rows_of_an_operator_that_does_not_commute(const Here<C>& here) {
   const auto last = [](double /*a*/, double b) noexcept { return b; };
@@ -306,7 +308,7 @@ void results_of_another_size(const Here<C>& here, std::size_t columns) {
   EXPECT_TRUE(same_bits<double>(memory, due)) << "in place";
 }
 
-/// Some callers of a wide row stay and some do not, or have results that overlap their rows: then ranks take messages.
+/// Some callers of a wide row stay and some do not, or have results that overlap their rows. Then ranks use messages.
 template <class C>
 void some_stay_and_some_do_not(const Here<C>& here, std::size_t columns) {
   const auto row = row_of<double>(here, columns, 77);
@@ -330,7 +332,7 @@ void some_stay_and_some_do_not(const Here<C>& here, std::size_t columns) {
   }
 }
 
-/// A rank without data makes the run fail for all, and the next one succeeds.
+/// A rank without data makes the run fail on all ranks, and the next run succeeds.
 template <class C>
 void data_that_cannot_be_used(const Here<C>& here, std::size_t columns) {
   sf_call call = sf_call_default();

@@ -1,11 +1,11 @@
-// Strides of rows and of their elements, one axis each.
+// Strides with one axis of rows and one axis of their elements.
 #pragma once
 
 #include "arithmetic/rows/strides.hpp"
 
 namespace steadfold::test {
 
-/// Bytes from one row, and from one element of a row, to the next.
+/// The bytes from one row to the next, and from one element of a row to the next.
 struct Steps {
   arithmetic::Stride row = 0;
   arithmetic::Stride element = 0;

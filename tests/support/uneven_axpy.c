@@ -1,5 +1,5 @@
-/* Preloaded into a test of an adapter: a daxpy of BLAS that rounds what is left over at the end of a vector in another
- * way than the rest, as that of OpenBLAS does on some processors. Vectors have no gaps here. */
+/* Preloaded into a test of an adapter: a daxpy of BLAS that rounds the last few elements of a vector differently from
+ * the others, as OpenBLAS does on some processors. Increments must be 1. */
 #include <math.h>
 
 void daxpy_(const int* count, const double* a, const double* x, const int* x_step, double* y, const int* y_step);

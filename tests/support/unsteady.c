@@ -1,13 +1,18 @@
-/* Preloaded into tests over MPI, built for each MPI library: makes the library as slow and as disorderly as the
- * standard allows. What has completed is reported later, or in another order; ranks fall behind; sends wait for their
- * receives, as large ones do; a write to a window arrives in two parts, and a read leaves numbers of its own in the
- * buffer until it is done; tags are few. So what fails with it is a fault of the project.
+/* Preloaded into tests over MPI, built for each MPI library. It makes the library as slow and as disorderly as the MPI
+ * standard allows:
+ * - completions are reported late, or in another order;
+ * - ranks fall behind;
+ * - sends wait for their receives, as large sends do;
+ * - a write to a window arrives in two parts;
+ * - a read from a window leaves other numbers in the buffer until it is done;
+ * - there are few tags.
+ * So a test that fails with it shows a fault of Steadfold.
  *
- * STEADFOLD_TEST_UNSTEADY: a seed; unset or 0, nothing changes. Every thread of every rank draws numbers of its own, so
- * a seed repeats the kinds of trouble, but not the moment of each.
+ * STEADFOLD_TEST_UNSTEADY is a seed; if it is unset or 0, nothing changes. Every thread of every rank draws its own
+ * random numbers, so a seed repeats the kinds of trouble, but not their moments.
  *
- * Only functions that src/ calls are here, by their PMPI_ names. Launchers inherit what is preloaded, and know no MPI:
- * so this is linked to none, and the library's functions are found when they are called. */
+ * The file has only functions that src/ calls, by their PMPI_ names. Launchers, which do not use MPI, inherit the
+ * preloaded library. So it is not linked to MPI, and looks the library's functions up when they are called. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -17,12 +22,12 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef OPEN_MPI /* its constants are objects of the library */
+#ifdef OPEN_MPI /* whose constants are objects of the library */
 #pragma weak ompi_request_null
 #pragma weak ompi_mpi_uint64_t
 #endif
 
-/* The function of the MPI library, or of a test that stands before it. */
+/* Finds the function of the MPI library, or of a test that replaces it. */
 #define FIND(real, name) ((real) != NULL ? (void)0 : (void)(*(void**)&(real) = dlsym(RTLD_NEXT, name)))
 
 typedef int (*Test)(MPI_Request*, int*, MPI_Status*);
@@ -35,7 +40,7 @@ static __thread struct {
   uint64_t state;
   uint64_t season;
   uint64_t seasons;
-  uint64_t polls_left; /* of the season */
+  uint64_t polls_left; /* until the season ends */
 } own;
 
 /* The last step of splitmix64. */
@@ -71,19 +76,19 @@ static void nap(void) {
   nanosleep(&length, NULL);
 }
 
-/* Now and then, so that ranks get out of step. */
+/* Sleeps at random, so that ranks get out of step. */
 static void lag(void) {
   if (one_in(32)) nap();
 }
 
 /* --- reads of a window --- */
 
-static pthread_mutex_t windows_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards reads, and parts of writes */
+static pthread_mutex_t windows_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards `reads` and `parts` */
 
-/* What is read arrives in memory of this file first. The caller's request is one of ours: MPI libraries give the same
- * one to all reads that are done at once. */
+/* A read arrives in memory of this file first. The caller gets a request of this file, because MPI libraries return the
+ * same request for all reads that are done at once. */
 static struct Read {
-  MPI_Request given; /* to the caller */
+  MPI_Request given; /* the request that the caller has */
   MPI_Request real;
   void* words; /* NULL: not in use */
   void* target;
@@ -120,7 +125,7 @@ static int query_nothing(void* state, MPI_Status* status) { return (void)state, 
 static int free_nothing(void* state) { return (void)state, MPI_SUCCESS; }
 static int cancel_nothing(void* state, int complete) { return (void)state, (void)complete, MPI_SUCCESS; }
 
-/* A read that is not in use, with memory and a request; NULL: there is none. */
+/* Takes a free entry of `reads`, with memory and a request; NULL: there is none. */
 static struct Read* begin_read(void* target, int count) {
   static __thread int (*start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
                                void*, MPI_Request*) = NULL;
@@ -136,7 +141,7 @@ static struct Read* begin_read(void* target, int count) {
   return read;
 }
 
-/* Numbers of any size, or a little more than what there is. */
+/* Overwrites words with random numbers, or with numbers a little larger than before. */
 static void scribble(uint64_t* words, int count) {
   for (int i = 0; i < count; ++i) words[i] = below(2) == 0 ? words[i] + below(8) : number() >> below(64);
 }
@@ -163,8 +168,8 @@ int PMPI_Rget_accumulate(const void* data, int count, MPI_Datatype type, void* f
 
 /* --- completions --- */
 
-/* Counts a poll. Some requests are held back for a season, which has up to 256 polls; in every third season none is, so
- * that everything is reported in the end. */
+/* Counts a poll. Some requests are held back for a season of up to 256 polls. In every third season no request is held
+ * back, so everything is reported in the end. */
 static void count_poll(void) {
   if (own.polls_left == 0) {
     own.polls_left = 1 + below((uint64_t)2 << below(8));
@@ -199,7 +204,7 @@ int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   return real(request, status);
 }
 
-/* Some tests read windows, and wait by themselves. */
+/* Some tests read windows, and call MPI_Wait themselves. */
 int MPI_Wait(MPI_Request* request, MPI_Status* status) { return PMPI_Wait(request, status); }
 
 int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
@@ -221,8 +226,8 @@ static void shuffle(int count, int* order) {
   }
 }
 
-/* Asks for one request after the other, in any order; half the time it stops at the first that is done. No read is ever
- * among them. */
+/* Tests one request after the other, in random order. Half the time it stops at the first request that is done. The
+ * requests are never reads of windows. */
 int PMPI_Testsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
   static __thread int (*real)(int, MPI_Request*, int*, int*, MPI_Status*) = NULL;
   FIND(real, "PMPI_Testsome");
@@ -256,7 +261,7 @@ int PMPI_Testsome(int count, MPI_Request* requests, int* done, int* indices, MPI
   return result;
 }
 
-/* Called for progress alone, which now and then is not made. */
+/* Called for progress only. Sometimes it makes none. */
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* is_there, MPI_Status* status) {
   static __thread int (*real)(int, int, MPI_Comm, int*, MPI_Status*) = NULL;
   FIND(real, "PMPI_Iprobe");
@@ -267,7 +272,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* is_there, MPI_Status* s
 
 /* --- beginnings --- */
 
-/* No send may count on a copy in the library. */
+/* Sends become synchronous: the library must not copy their data and complete them early. */
 int PMPI_Isend(const void* data, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
                MPI_Request* request) {
   static __thread int (*real)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) = NULL;
@@ -311,13 +316,13 @@ LAGS(PMPI_Win_flush_all, (MPI_Win window), (window))
 typedef int (*Accumulate)(const void*, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win,
                           MPI_Request*);
 
-/* Words that are written earlier than the others of their call, which the caller's request knows nothing of. */
+/* Words that are written before the other words of their call. The caller's request does not cover them. */
 static struct Part {
   MPI_Request request;
   void* words; /* a copy; NULL: not in use */
 } parts[32];
 
-/* Frees the parts that are done; returns one that is not in use, if any. */
+/* Frees the parts that are done. Returns a free part, or NULL. */
 static struct Part* free_part(void) {
   static __thread Test test = NULL;
   struct Part* found = NULL;
@@ -333,7 +338,7 @@ static struct Part* free_part(void) {
   return found;
 }
 
-/* Returns whether the words are being written. */
+/* Starts to write the words. Returns whether there was a free part. */
 static int write_part(Accumulate real, const uint64_t* words, int count, int target, MPI_Aint place, MPI_Op op,
                       MPI_Win window) {
   const size_t bytes = (size_t)count * sizeof *words;
@@ -353,8 +358,8 @@ static int write_part(Accumulate real, const uint64_t* words, int count, int tar
   return is_written;
 }
 
-/* Words are atomic, calls are not: of some calls the first or the last words arrive before the others. Places in
- * windows of src/ count words. */
+/* Writes of words are atomic, calls are not: in some calls the first or the last words arrive before the others. src/
+ * counts displacements in windows in words. */
 int PMPI_Raccumulate(const void* data, int count, MPI_Datatype type, int target, MPI_Aint place, int there,
                      MPI_Datatype of_there, MPI_Op op, MPI_Win window, MPI_Request* request) {
   static __thread Accumulate real = NULL;
@@ -380,7 +385,7 @@ int PMPI_Win_unlock_all(MPI_Win window) {
   static __thread int (*real)(MPI_Win) = NULL;
   FIND(real, "PMPI_Win_unlock_all");
   lag();
-  const int error = real(window); /* which ends its writes */
+  const int error = real(window); /* completes all writes */
   pthread_mutex_lock(&windows_mutex);
   free_part();
   pthread_mutex_unlock(&windows_mutex);
@@ -389,7 +394,7 @@ int PMPI_Win_unlock_all(MPI_Win window) {
 
 /* --- tags --- */
 
-/* By odd seeds the last tag is the least that the standard allows. */
+/* With an odd seed the last tag is the least that the standard allows. */
 int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* known) {
   static int last_tag = 32767;
   static __thread int (*real)(MPI_Comm, int, void*, int*) = NULL;

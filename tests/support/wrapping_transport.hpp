@@ -1,4 +1,4 @@
-// A transport whose endpoints are wrapped, so that a test sees their messages or changes them.
+// A transport whose endpoints are wrapped, so that a test can read or change their messages.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace steadfold::test {
 
-/// `Wrapper` takes an endpoint, a reference to the test's `Context` and how many tickets there are.
+/// The constructor of `Wrapper` takes an endpoint, a reference to the test's `Context` and the number of tickets.
 template <class Wrapper, class Context>
 class WrappingTransport final : public transport::ForwardingTransport {
  public:
