@@ -11,7 +11,7 @@ namespace steadfold::soak {
 namespace {
 
 constexpr std::size_t alignment = 16;
-constexpr std::size_t most_of_either = 6;  // axes of rows, and of columns
+constexpr std::size_t most_of_either = 6;  // the most axes of rows, and of columns
 
 std::uint64_t divisor_of(Random& random, std::uint64_t n) {
   std::uint64_t divisor = random.from_to(1, n);
@@ -34,7 +34,7 @@ Repeats some_repeats(Random& random, const Member& m) {
   return {.rows = some_repeat(random, m.rows), .columns = some_repeat(random, m.data_columns())};
 }
 
-/// Numbers whose product is n, the last of them often one at which something repeats.
+/// Random factors of n. The last factor is often one at which an operand repeats.
 std::vector<std::uint64_t> factors_of(Random& own, std::uint64_t n, const std::vector<Repeat>& repeats) {
   std::vector<std::uint64_t> extents;
   if (n == 0) return own.one_in(2) ? std::vector<std::uint64_t>{0} : std::vector<std::uint64_t>{3, 0, 2};
@@ -59,7 +59,7 @@ void choose_array(Random& random, Member& m) {
   m.array.has_mask = may_select && random.one_in(2);
   m.array.has_labels_of_none = random.one_in(2);
   m.array.keeps_one = random.one_in(2);
-  // As many elements as without groups; now and then more than are sorted by their groups at once.
+  // As many elements as without groups. Sometimes more than are sorted by group at once.
   if (m.layout != SF_ROW_PER_RANK && m.array.groups > 1)
     m.rows = std::min<std::uint64_t>(m.rows * m.array.groups, 6000);
   const bool is_cheap = m.operation == SF_MIN_LOCATION || m.operation == SF_MAX_LOCATION;
@@ -99,7 +99,7 @@ Placement::Placement(const Member& member, std::size_t rank, Random& own) : memb
   }
 }
 
-/// Axes of rows and of columns, in their order, mixed.
+/// Chooses the axes of rows and of columns, each in order, but mixed with each other.
 void Placement::choose_axes(Random& own) {
   const ArrayForm& form = member_.array;
   const Repeats* const all[] = {&form.elements, &form.factors, &form.mask, &form.labels};
@@ -140,7 +140,7 @@ void Placement::visit(const Visit& visit) const {
   }
 }
 
-/// Whether all elements along the axis are the same.
+/// Whether all elements along the axis are equal.
 bool Placement::is_constant(const Repeats& repeats, std::size_t axis) const {
   std::uint64_t inner = 1;
   for (std::size_t i = axis + 1; i < axes_.size(); ++i)
@@ -156,8 +156,8 @@ bool Placement::is_constant(const Repeats& repeats, std::size_t axis) const {
   return true;
 }
 
-/// The elements themselves, without `repeats`, have all indices. Ranks agree on whether a mask has kept axes, so all of
-/// those are stretched that can be.
+/// Places an operand. The elements themselves, without `repeats`, have all axes. Other operands are broadcast along
+/// every axis along which they can be, because ranks must agree on whether a mask has kept axes.
 Placed Placement::place(Random& own, const Repeats* repeats, sf_type type, std::size_t bytes) const {
   Placed placed;
   const std::size_t count = axes_.size();
@@ -172,7 +172,7 @@ Placed Placement::place(Random& own, const Repeats* repeats, sf_type type, std::
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i = count; i > 1; --i)
     if (!own.one_in(3)) std::swap(order[i - 1], order[own.below(i)]);
-  std::reverse(order.begin(), order.end());  // the last axis fastest, unless turned
+  std::reverse(order.begin(), order.end());  // the last axis varies fastest, unless transposed
   auto step = static_cast<std::int64_t>(bytes);
   std::int64_t below = 0;
   const bool has_gaps = own.one_in(2), is_unaligned = own.one_in(6);
@@ -189,7 +189,7 @@ Placed Placement::place(Random& own, const Repeats* repeats, sf_type type, std::
   placed.begin = (static_cast<std::size_t>(below) + alignment - 1) / alignment * alignment;
   placed.size = placed.begin + static_cast<std::size_t>(step) + bytes;
 
-  // Without the first axes where they are stretched; others of one index, or of stride 0.
+  // Leaves out the first axes along which the operand is broadcast. Other such axes get extent 1 or stride 0.
   std::size_t skipped = 0;
   const auto may_skip = [&](std::size_t axis) {
     const bool is_the_one = repeats == &member_.array.mask && member_.data_columns() == 1 && axes_[axis].is_kept;

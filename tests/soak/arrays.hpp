@@ -1,5 +1,5 @@
-// How a rank's elements of a member stand in arrays: in sections with padding, turned, reversed, stretched. Each rank
-// chooses for itself; what it chooses serves all runs of a plan.
+// Random memory layouts of a rank's elements in arrays: sections with padding, transposed, reversed or broadcast. Each
+// rank chooses its own layout, which all runs of a plan use.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace steadfold::soak {
 
-/// One operand: its array without data, and where its elements stand.
+/// One operand: its array without data, and the positions of its elements.
 struct Placed {
   sf_array array{};
-  std::vector<std::int64_t> strides;  // along all axes of the elements; 0 where it is stretched
-  std::size_t begin = 0;              // where the element of no indices stands in memory of `size` bytes, aligned
+  std::vector<std::int64_t> strides;  // along all axes of the elements; 0 along axes that are broadcast
+  std::size_t begin = 0;              // the aligned position of the first element in memory of `size` bytes
   std::size_t size = 0;
-  std::byte padding{0xFF};  // NaNs, selected, no group
+  std::byte padding{0xFF};  // a NaN; for a mask: selected; for labels: no group
   bool is_stretched = false;
 };
 
@@ -27,7 +27,7 @@ class Placement {
  public:
   Placement(const Member& member, std::size_t rank, Random& own);
 
-  /// Calls `visit(row, column, indices)`, with the row of the whole job, for all elements in C order.
+  /// Calls `visit(row, column, indices)` for all elements in C order. `row` is the index in the whole job.
   using Visit = std::function<void(std::uint64_t row, std::uint64_t column, const std::vector<std::uint64_t>& indices)>;
   void visit(const Visit& visit) const;
 
@@ -37,7 +37,8 @@ class Placement {
   const Placed& factors() const { return factors_; }
   const Placed& mask() const { return mask_; }
   const Placed& labels() const { return labels_; }
-  /// Whether elements that do not count are padding, as far as no others stand in the same place.
+  /// Whether elements that the mask or the labels leave out become padding, if no other element is at the same
+  /// position.
   bool spoils() const { return spoils_; }
 
  private:
@@ -50,7 +51,7 @@ class Placement {
   Placed place(Random& own, const Repeats* repeats, sf_type type, std::size_t bytes) const;
 
   const Member member_;
-  std::vector<std::uint64_t> rows_;  // of the whole job, in the order of memory
+  std::vector<std::uint64_t> rows_;  // indices in the whole job, in the order of memory
   std::vector<Axis> axes_;
   Placed elements_;
   Placed factors_;
@@ -59,15 +60,15 @@ class Placement {
   bool spoils_;
 };
 
-/// Elements in such arrays.
+/// Elements in arrays with a Placement.
 class PlacedArrays {
  public:
-  /// Elements begin `shift` bytes behind aligned places. The placement outlives it.
+  /// Elements begin `shift` bytes behind aligned addresses. The placement must outlive this object.
   PlacedArrays(const Placement& placement, const Elements& all, std::size_t shift);
 
   sf_arrays arrays() const;
   Data data() const;
-  /// Some of `data` becomes null.
+  /// Sets random parts of `data` to null.
   void leave_out_some(Random& own);
   bool are_untouched() const;
 

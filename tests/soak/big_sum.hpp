@@ -1,4 +1,4 @@
-// Sums of m * 2^e as one big integer of each sign, rounded when asked for, by integers alone. Shares nothing with src/.
+// Sums of m * 2^e as one big integer per sign, rounded at the end, with integers alone. Shares no code with src/.
 // Rank order: none. Cost: some 20 ns per term. Source: IEEE 754-2019, round to nearest, ties to even.
 #pragma once
 
@@ -20,13 +20,13 @@ inline int width_of(Wide m) {
   return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(m));
 }
 
-/// size * 2^exponent.
+/// The number size * 2^exponent.
 struct Dyadic {
   Wide size = 0;
   int exponent = 0;
 };
 
-/// That of a finite number; the sign is left out.
+/// The magnitude of a finite number, without its sign.
 inline Dyadic dyadic(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const int exponent = static_cast<int>(bits >> 52 & 2047);
@@ -39,7 +39,7 @@ inline Dyadic dyadic(double x) {
 inline Dyadic to_multiple(const Dyadic& x, int unit) {
   if (x.exponent >= unit || x.size == 0) return x;
   const int shift = unit - x.exponent;
-  if (shift > 120) return {0, unit};  // no size reaches half a unit
+  if (shift > 120) return {0, unit};  // the number is below half a unit
   const Wide rest = x.size & ((Wide{1} << shift) - 1);
   const Wide half = Wide{1} << (shift - 1);
   Wide whole = x.size >> shift;
@@ -80,14 +80,14 @@ class Magnitude {
       carry >>= 64;
     }
   }
-  /// 0 less this one, modulo 2^(64 limbs): where sums of such end below zero, `is_below_zero` says so.
+  /// 0 minus this number, modulo 2^(64 limbs). `is_below_zero` tells whether a sum of such numbers is negative.
   Magnitude negated() const {
     Magnitude less;
     less.subtract(*this);
     return less;
   }
   bool is_below_zero() const { return limb_.back() >> 63 != 0; }
-  /// Of numbers without bits below the square root of the lowest.
+  /// The product. Neither factor may have bits below the square root of the lowest unit.
   Magnitude times(const Magnitude& factor) const {
     std::array<std::uint64_t, 2 * limbs> product{};  // in units of 2^(2 lowest)
     for (std::size_t i = 0; i < limbs; ++i) {
@@ -104,7 +104,7 @@ class Magnitude {
     for (std::size_t i = 0; i < limbs; ++i) found.limb_[i] = product[i + static_cast<std::size_t>(-lowest / 64)];
     return found;
   }
-  /// Divides by `count`, which is not 0; whether there is a rest.
+  /// Divides by `count`, which is not 0. Returns whether there is a remainder.
   bool divide(std::uint64_t count) {
     Wide rest = 0;
     for (std::size_t i = limbs; i-- > 0;) {
@@ -136,13 +136,13 @@ class Magnitude {
       if (limb_[i] != other.limb_[i]) return limb_[i] < other.limb_[i] ? -1 : 1;
     return 0;
   }
-  /// The exponent of the highest bit; below `lowest` where there is none.
+  /// The exponent of the highest bit; below `lowest` if the number is 0.
   int top() const {
     for (std::size_t i = limbs; i-- > 0;)
       if (limb_[i] != 0) return lowest + static_cast<int>(64 * i) + width_of(limb_[i]) - 1;
     return lowest - 1;
   }
-  /// The bits from 2^exponent on, fewer than 64.
+  /// The bits from 2^exponent on; there must be fewer than 64.
   std::uint64_t from(int exponent) const {
     const auto place = static_cast<std::size_t>(exponent - lowest);
     std::uint64_t bits = limb_[place / 64] >> place % 64;
@@ -168,7 +168,8 @@ class Magnitude {
   std::array<std::uint64_t, limbs> limb_{};
 };
 
-/// digits * 2^last, and what stands below it: half of 2^last or more, and anything else.
+/// Rounds digits * 2^last plus a remainder to the nearest T. `half`: the remainder is at least half of 2^last. `rest`:
+/// it has other bits.
 template <class T>
 T nearest(std::uint64_t digits, bool half, bool rest, int last) {
   if (half && (rest || (digits & 1) != 0)) digits += 1;
@@ -177,7 +178,7 @@ T nearest(std::uint64_t digits, bool half, bool rest, int last) {
   return static_cast<T>(std::ldexp(static_cast<double>(digits), last));
 }
 
-/// Where the last digit of a T stands whose first one is 2^first.
+/// The exponent of the last digit of a T whose first digit is 2^first.
 template <class T>
 int last_place(int first) {
   using Numeric = std::numeric_limits<T>;
@@ -185,7 +186,7 @@ int last_place(int first) {
   return first - Numeric::digits + 1 > least ? first - Numeric::digits + 1 : least;
 }
 
-/// The number, with a rest below its lowest bit or not, as the nearest T.
+/// The number as the nearest T. `more`: there is a remainder below its lowest bit.
 template <class T>
 T rounded(const Magnitude& x, bool more) {
   const int last = last_place<T>(x.top());
@@ -193,8 +194,8 @@ T rounded(const Magnitude& x, bool more) {
   return nearest<T>(x.from(last), half, more || x.has_bits_below(last - 1), last);
 }
 
-/// The nearest T to the square root of the number, with a rest below its lowest bit or not: one digit more than it has,
-/// found bit by bit, and whether there is a rest.
+/// The nearest T to the square root of the number, which may have a remainder below its lowest bit (`more`). One digit
+/// more than T has is found bit by bit, and whether there is a remainder.
 template <class T>
 T rounded_root(const Magnitude& x, bool more = false) {
   if (x.top() < Magnitude::lowest) return T{0};
@@ -213,7 +214,7 @@ T rounded_root(const Magnitude& x, bool more = false) {
   return nearest<T>(root >> 1, (root & 1) != 0, more || square.compare(x) != 0, last);
 }
 
-/// The nearest T to the quotient of two numbers that are not 0, found like a root.
+/// The nearest T to the quotient of two numbers that are not 0, found in the same way as a root.
 template <class T>
 T rounded_quotient(const Magnitude& x, const Magnitude& divisor) {
   int first = x.top() - divisor.top();  // 2^first <= quotient < 2^(first + 1)

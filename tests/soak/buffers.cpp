@@ -18,7 +18,7 @@ bool all_untouched(const std::byte* begin, const std::byte* end) {
 std::string hex(const std::byte* bytes, std::size_t count) {
   std::string text;
   char digits[3];
-  for (std::size_t i = count; i-- > 0;) {  // as the number is written
+  for (std::size_t i = count; i-- > 0;) {  // the most significant byte first
     std::snprintf(digits, sizeof digits, "%02X", static_cast<unsigned>(bytes[i]));
     text += digits;
   }
@@ -27,7 +27,7 @@ std::string hex(const std::byte* bytes, std::size_t count) {
 
 std::size_t result_size(const Member& m, std::size_t rank) { return m.columns_of(rank) * m.result_bytes(); }
 
-/// Between a value of 32 bits and its index nothing is promised.
+/// Whether two results are equal. The padding between a 32-bit value and its index may differ.
 bool same(const Member& m, const std::byte* found, const std::byte* wanted) {
   if (!is_location(m.operation)) return std::memcmp(found, wanted, m.result_bytes()) == 0;
   return std::memcmp(found, wanted, m.element_bytes()) == 0 && std::memcmp(found + 8, wanted + 8, 8) == 0;
@@ -55,14 +55,15 @@ Buffers::Buffers(const Prepared& prepared, std::size_t member, std::size_t rank,
   if (m.has_second())
     second_ = rows_of(all.second, m.operation == SF_MASKED_SUM ? 1 : m.columns * m.element_bytes(), m.deal[rank]);
   if (own != nullptr && result_size_ > 0 && !rows_.empty() && own->one_in(3)) place_within(m, *own);
-  // A wrong call may say that it has one column more.
+  // A wrong call may claim one more column.
   if (prepared.made.wrong != Wrong::nothing) rows_.resize(rows_.size() + 16 * (m.rows_of(rank) + 1));
   before_ = rows_;
   for (std::uint64_t c = 0; m.is_listed && prepared.made.wrong == Wrong::nothing && c < m.columns; ++c)
     list_.push_back(rows_.empty() ? nullptr : rows_.data() + first_at_ + c * m.element_bytes());
 }
 
-/// Where the rows begin, at the rank's block in them, or anywhere; all addresses stay aligned.
+/// Puts the result within the rows: at their beginning, at the rank's block in them, or anywhere. All addresses stay
+/// aligned.
 void Buffers::place_within(const Member& m, Random& own) {
   const std::size_t room = (result_size_ + 31) / 16 * 16;
   const std::size_t row_bytes = rows_.size();
@@ -127,7 +128,7 @@ void Buffers::check(const Prepared& prepared, sf_status status, const std::strin
   const Member& m = made.members[member_];
   const Expected& expected = prepared.expected_on(member_, rank_);
   const bool gets = m.gets_result(rank_);
-  // Who gets nothing, or only some columns, need not learn that there is nothing in others.
+  // A rank that gets no result, or only some columns, need not learn that other columns are empty.
   const bool may_be_ok = !gets || (m.collective == SF_REDUCE_SCATTER && m.has_own_rows());
   if (status != expected.status && !(status == SF_OK && may_be_ok))
     return tally.fault(made, rank_,

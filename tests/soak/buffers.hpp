@@ -1,5 +1,4 @@
-// A rank's memory for one reduction: its rows, a guarded place for the result, and whether they came out as they
-// should.
+// A rank's memory for one reduction: its rows, and guarded memory for the result. Checks both after a run.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 
 namespace steadfold::soak {
 
-/// What was compared, and what was wrong.
+/// Counts comparisons and faults.
 struct Tally {
   std::uint64_t cases = 0;
   std::uint64_t compared = 0;  // elements of results
@@ -26,15 +25,16 @@ struct Tally {
 
 class Buffers {
  public:
-  /// The memory of rank `rank` for member `member`. `own` chooses where the result goes: apart, which null means too,
-  /// or in the rows' own memory, wholly or in part. `placement`: how the elements stand in arrays, or null.
+  /// The memory of rank `rank` for member `member`. `own` chooses where the result goes: separate memory (always if
+  /// `own` is null), or wholly or partly the memory of the rows. `placement`: how the elements are placed in arrays, or
+  /// null.
   Buffers(const Prepared& prepared, std::size_t member, std::size_t rank, Random* own,
           const Placement* placement = nullptr);
-  /// Leaves out what the call's own arrays have, or some of it.
+  /// Leaves out some or all data that the arrays of the call itself have.
   void rely_on_call(Random& own);
 
   Data data();
-  /// Compares the result, and what should have stayed as it was, after a run that ended so.
+  /// Compares the result, and checks that inputs are unchanged, after a run that ended with this status and text.
   void check(const Prepared& prepared, sf_status status, const std::string& text, Tally& tally) const;
 
  private:
@@ -48,13 +48,13 @@ class Buffers {
   std::size_t result_size_;
   bool is_apart_ = true;
   std::size_t first_at_ = 0;   // in `rows_`
-  std::size_t result_at_ = 0;  // there too, unless it is apart
+  std::size_t result_at_ = 0;  // also in `rows_`, unless the result has separate memory
   std::vector<std::byte> rows_;
-  std::vector<std::byte> before_;  // what `rows_` was
+  std::vector<std::byte> before_;  // the contents of `rows_` before the run
   std::vector<std::byte> second_;
-  std::vector<const void*> list_;       // of the columns, if they are given so
-  std::optional<PlacedArrays> arrays_;  // in place of `rows_` and `second_`
-  std::vector<std::byte> apart_;        // with a guard behind it
+  std::vector<const void*> list_;       // the columns, if the call lists them
+  std::optional<PlacedArrays> arrays_;  // used instead of `rows_` and `second_`
+  std::vector<std::byte> apart_;        // separate memory for the result, with a guard behind it
 };
 
 }  // namespace steadfold::soak

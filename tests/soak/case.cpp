@@ -36,7 +36,7 @@ std::uint64_t some_rows(Random& random, std::size_t ranks, std::uint64_t most) {
   return std::min(rows, most);
 }
 
-/// What the table in docs/guarantees.md says that the member keeps.
+/// The promises that docs/guarantees.md makes for the member.
 std::uint32_t kept(const Member& m) {
   std::uint32_t all = SF_RANKS | SF_THREADS | SF_LAYOUT | SF_SCHEDULE | SF_LIBRARY | SF_TARGET | SF_RELEASE;
   const bool is_ordered = m.layout != SF_INTERVALS && m.layout != SF_GRID;
@@ -51,7 +51,7 @@ std::uint32_t kept(const Member& m) {
 void size_up(Random& random, std::size_t ranks, std::uint64_t elements, Member& m) {
   const bool scatters = m.collective == SF_REDUCE_SCATTER;
   if (m.layout == SF_ROW_PER_RANK && ranks <= 8 && random.one_in(scatters ? 2 : 5)) {
-    // More than 8 KiB a segment: its values stand apart from the head, and go from and to the caller's own memory.
+    // More than 8 KiB per segment. Then values are separate from the head, and move from and to the caller's memory.
     m.columns = random.from_to(8200, 11000) / m.element_bytes() * (scatters ? ranks : 1);
     m.rows = ranks;
   } else if (m.layout == SF_ROW_PER_RANK) {
@@ -77,7 +77,8 @@ void cut_blocks(Random& random, std::size_t ranks, Member& m) {
   for (std::size_t i = 0; i < ranks; ++i) m.blocks[i] = cuts[i + 1] - cuts[i];
 }
 
-/// The rest of a member whose collective and root are set; `bundled` calls are not cut into blocks and have columns.
+/// Chooses the rest of a member whose collective and root are set. `bundled` calls are not reduce_scatter, and have
+/// columns.
 void complete(Random& random, std::size_t ranks, const Limits& limits, bool bundled, Member& m) {
   choose_reduction(random, m);
   const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;

@@ -1,4 +1,4 @@
-// What both drivers have in common: options, a watchdog that names the case, and the lines at the end.
+// The parts that all drivers share: options, a watchdog that names the case, and the last lines of the output.
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,15 @@ namespace steadfold::soak {
 
 struct Options {
   double seconds = 10;
-  std::uint64_t seed = 1;             // of the first program; the next has the next one
-  std::optional<std::uint64_t> only;  // one case of the first program
+  std::uint64_t seed = 1;             // the seed of the first program; each next program has the next seed
+  std::optional<std::uint64_t> only;  // if set, only this case of the first program runs
   std::uint64_t programs = ~std::uint64_t{0};
 };
 
-/// Reads --seconds, --seed, --only and --programs; ends the program where it cannot.
+/// Reads --seconds, --seed, --only and --programs. Ends the program if an option is wrong.
 Options options_of(int argc, char** argv);
 
-/// Time that runs out.
+/// Tells when the time of a run is over.
 class Clock {
  public:
   explicit Clock(double seconds) : seconds_(seconds) {}
@@ -32,7 +32,7 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// "N compared, M wrong", the last line; the exit status.
+/// Prints the last line, "N compared, M wrong". Returns the exit status.
 int conclude(const Tally& tally, std::uint64_t programs);
 
 }  // namespace steadfold::soak

@@ -9,7 +9,7 @@
 namespace steadfold::soak {
 namespace {
 
-/// Real numbers of one format, one after the other.
+/// Makes real numbers of one format, one after the other.
 class Reals {
  public:
   Reals(Random& random, Numbers numbers, Format format, int widest)
@@ -49,7 +49,7 @@ class Reals {
     return number();
   }
 
-  /// m * 2^e with a first digit from 2^least_ to 2^most_, as far as the format goes.
+  /// A number m * 2^e whose first digit is between 2^least_ and 2^most_, as far as the format allows.
   double number() {
     const auto span = static_cast<std::uint64_t>(most_ - least_) + 1;
     const int first = least_ + static_cast<int>(random_.below(span));
@@ -61,7 +61,7 @@ class Reals {
     return random_.one_in(2) ? size : -size;
   }
 
-  /// Ones, halves of their last digits and what decides between them.
+  /// The terms of a tie: ones, halves of their last digits, and small numbers that decide the rounding.
   double tie() {
     const int half = -format_.digits;
     const int places[] = {0, 0, half, half, half + 1, 2 * half, 1, half - 3};
@@ -100,7 +100,7 @@ void set_nan(Random& random, sf_type type, std::byte* at) {
 
 void fill_reals(Random& random, const Member& m, std::vector<std::byte>& bytes) {
   const sf_type type = part_of(m.type);
-  // Products of many numbers leave the range soon, sums do not.
+  // Products of many numbers soon leave the range of the format, sums do not.
   Reals reals(random, m.numbers, format_of(type), m.operation == SF_PRODUCT ? 2 : type == SF_F16 ? 8 : 25);
   const bool has_nans = m.numbers == Numbers::special && random.one_in(2);
   const std::size_t size = size_of(type);
@@ -130,7 +130,7 @@ void fill_integers(Random& random, const Member& m, std::vector<std::byte>& byte
   }
 }
 
-/// Matrices of rounded numbers, else any bytes below those of a poisonous element.
+/// Fills elements of user operators: matrices of rounded numbers, otherwise any bytes below those of a poison element.
 void fill_user(Random& random, const Member& m, std::vector<std::byte>& bytes) {
   if (m.element_bytes() == 32) {
     for (std::size_t i = 0; i < bytes.size(); i += 8)
@@ -148,16 +148,17 @@ void fill(Random& random, const Member& m, std::vector<std::byte>& bytes) {
   fill_reals(random, m, bytes);
 }
 
-/// `copy(to, from)` for all elements that are to be the same as others.
+/// Calls `copy(to, from)` for all elements that must equal an earlier element.
 template <class Copy>
 void repeat(const Member& m, const Repeats& repeats, const Copy& copy) {
   const std::uint64_t columns = m.data_columns();
-  for (std::uint64_t row = m.rows; row-- > 0;)  // others stand before them
+  for (std::uint64_t row = m.rows; row-- > 0;)  // backwards, because the sources come earlier
     for (std::uint64_t column = columns; column-- > 0;)
       copy(row * columns + column, repeats.rows.of(row) * columns + repeats.columns.of(column));
 }
 
-/// Nearly all selected, or few; labels of all groups, or of few; what is left out has any label.
+/// Makes masks that select nearly all elements, or few, and labels of all groups, or of few. Elements that the mask
+/// leaves out have any label.
 void select(Random& random, const Member& m, Elements& made) {
   const std::uint64_t count = m.rows * m.data_columns();
   if (m.array.has_mask) {

@@ -1,4 +1,4 @@
-// A rank's transport over the simulated network: what waits lets other ranks go on.
+// A rank's transport over the simulated network. If a rank waits, the other ranks continue.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace steadfold::soak {
 
-/// What the ranks of one program share.
+/// The state that the ranks of one program share.
 struct Meeting {
   Meeting(std::size_t ranks, transport::SimulatedOptions options) : network(static_cast<order::Rank>(ranks), options) {}
 
@@ -24,7 +24,7 @@ class FiberEndpoint final : public transport::ForwardingEndpoint {
  public:
   FiberEndpoint(std::shared_ptr<Meeting> meeting, std::unique_ptr<transport::Endpoint> inner)
       : ForwardingEndpoint(std::move(inner)), meeting_(std::move(meeting)) {}
-  ~FiberEndpoint() override { end_inner(); }  // before the network goes
+  ~FiberEndpoint() override { end_inner(); }  // before the network is destroyed
 
   std::size_t poll(std::span<transport::Completion> completions) noexcept override {
     const std::size_t count = inner().poll(completions);

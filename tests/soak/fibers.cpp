@@ -11,7 +11,7 @@ namespace steadfold::soak {
 namespace {
 
 constexpr std::size_t stack_bytes = 512 * 1024;
-constexpr std::uint64_t waits_of_a_turn = 5;  // to look again costs less than to change stacks
+constexpr std::uint64_t waits_of_a_turn = 5;  // a new poll costs less than a change of stacks
 constexpr std::uint64_t most_waits = 10'000'000;
 
 ucontext_t scheduler;
@@ -21,7 +21,7 @@ Fibers* current = nullptr;
 
 struct Fibers::Fiber {
   ucontext_t context{};
-  std::unique_ptr<char[]> stack{new char[stack_bytes]};  // left as it is: most of it is never touched
+  std::unique_ptr<char[]> stack{new char[stack_bytes]};  // not initialised: most of it is never used
   bool ended = false;
   std::exception_ptr thrown;
 };

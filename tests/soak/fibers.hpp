@@ -1,5 +1,5 @@
-// Ranks of one process that take turns in one thread, in an order that follows from a seed, so that a run of them can
-// be repeated message by message. A rank goes on until it waits for another.
+// Ranks of one process that take turns in one thread. A seed gives their order, so a run can be repeated message by
+// message. A rank runs until it waits for another rank.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@ namespace steadfold::soak {
 
 class Fibers {
  public:
-  /// body(rank) on every rank; the stacks take `stack_bytes` each.
+  /// Runs body(rank) on every rank. Each stack has `stack_bytes` bytes.
   Fibers(std::size_t count, std::uint64_t seed, std::function<void(std::size_t)> body);
   ~Fibers();
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
 
-  /// True when all have come to their ends; false when for very long none of them had anything but waiting to do.
-  /// Rethrows what a rank threw.
+  /// Returns true if all ranks have ended, and false if for very long all of them only waited. Rethrows an exception of
+  /// a rank.
   bool run();
 
-  /// From within a rank: lets others go on.
+  /// Called by a rank that waits: lets the other ranks run.
   void wait();
-  /// Says that this rank does not wait in vain.
+  /// Called by a rank that has made progress.
   void progress() { waits_ = 0; }
 
  private:
@@ -35,7 +35,7 @@ class Fibers {
   std::uint64_t state_;
   std::function<void(std::size_t)> body_;
   std::size_t running_ = 0;
-  std::uint64_t waits_ = 0;  // since the last progress, of all ranks
+  std::uint64_t waits_ = 0;  // waits of all ranks since the last progress
 };
 
 }  // namespace steadfold::soak

@@ -1,4 +1,4 @@
-// The public C interface of a group, as the soak's programs use it: of a communicator, or of a team's worker.
+// The interface Library over the public C interface of a group: the group of a communicator, or of a team's worker.
 #pragma once
 
 #include <sched.h>
@@ -74,7 +74,7 @@ class GroupLibrary final : public Library {
  private:
   static sf_request* c_request(Request* request) { return reinterpret_cast<sf_request*>(request); }
   static sf_plan* c_plan(Plan* plan) { return reinterpret_cast<sf_plan*>(plan); }
-  /// Only the functions of bundles take what comes with them.
+  /// Masks and labels can be given only to the functions of bundles.
   static bool is_of_arrays(const Data& data) { return data.mask != nullptr || data.label != nullptr; }
   const sf_data* given(const Data* data, std::size_t count) {
     given_.clear();

@@ -1,4 +1,4 @@
-// Who holds which rows.
+// Chooses which rank holds which rows.
 #include <algorithm>
 
 #include "../support/dealt.hpp"
@@ -11,7 +11,7 @@ using test::Dealt;
 
 using Deal = std::vector<std::vector<sf_interval>>;
 
-/// Any counts, one rank in four with none.
+/// Consecutive rows of any number; one rank in four has none.
 Deal in_rank_order(Random& random, std::uint64_t rows, std::size_t ranks) {
   std::vector<std::uint64_t> cuts = {0, rows};
   while (cuts.size() <= ranks) cuts.push_back(random.one_in(4) ? random.one_of(cuts) : random.below(rows + 1));
@@ -35,7 +35,7 @@ Deal cyclic(Random& random, std::uint64_t rows, std::size_t ranks) {
   return deal;
 }
 
-/// A rule that has the rows, of one or two axes; `in_order`: one block for each rank, one after the other.
+/// A distribution rule for the rows, with one or two axes. `in_order`: one block per rank, in rank order.
 Dealt some_rule(Random& random, std::uint64_t rows, std::size_t ranks, bool in_order) {
   if (in_order) return {{{.extent = rows, .ranks = ranks}}};
   const auto some_divisor = [&](std::uint64_t n) {
@@ -61,7 +61,7 @@ sf_grid grid_of(const Dealt& rule) {
   return grid;
 }
 
-/// Pieces on any ranks, in any order there, empty ones among them.
+/// Pieces on any ranks, in any order of memory; some are empty.
 Deal shuffled(Random& random, std::uint64_t rows, std::size_t ranks) {
   std::vector<std::uint64_t> cuts = {0, rows};
   const std::uint64_t pieces = random.from_to(1, std::min<std::uint64_t>(rows + 2, 6 * ranks));
@@ -76,7 +76,7 @@ Deal shuffled(Random& random, std::uint64_t rows, std::size_t ranks) {
   return deal;
 }
 
-/// In the same order, with cuts that nobody needs and empty intervals.
+/// The same rows in the same order, with unnecessary cuts and empty intervals.
 Deal cut_up(Random& random, Deal deal) {
   for (auto& mine : deal) {
     if (mine.empty() || !random.one_in(2)) continue;
@@ -92,7 +92,7 @@ Deal cut_up(Random& random, Deal deal) {
 
 void deal_rows(Random& random, std::size_t ranks, Member& m) {
   const bool is_scan = m.collective == SF_SCAN || m.collective == SF_EXSCAN;
-  // By plain, an operator that does not commute goes by rank order, whatever the indices are.
+  // With method plain, an operator that does not commute combines in rank order, whatever the indices are.
   const bool must_be_ordered = is_scan || (m.resolved_method() == SF_PLAIN && !m.order_free());
   if (m.layout == SF_ROW_PER_RANK) {
     m.deal = one_each(ranks);

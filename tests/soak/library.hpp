@@ -1,4 +1,4 @@
-// Steadfold on one rank, as programs use it: over MPI, or all ranks in one process.
+// Steadfold on one rank, as programs use it. It is implemented over MPI, for teams, and for ranks in one process.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Data {
   const void* first = nullptr;
   const void* second = nullptr;
   void* result = nullptr;
-  const void* mask = nullptr;  // of arrays, in runs of plans
+  const void* mask = nullptr;  // for arrays, in runs of plans
   const void* label = nullptr;
 };
 
@@ -34,7 +34,7 @@ class Library {
   virtual sf_status wait(Request* request) = 0;
   virtual sf_status wait_for(Request* request, std::uint64_t nanoseconds, bool& done) = 0;
   virtual void free(Request* request) = 0;
-  /// A bundle where `count` is not 1.
+  /// Binds a plan; a bundle if `count` is not 1.
   virtual sf_status bind(const sf_call* calls, std::size_t count, Plan*& plan) = 0;
   virtual sf_status run(Plan* plan, const Data* data, std::size_t count) = 0;
   virtual sf_status start(Plan* plan, const Data* data, std::size_t count) = 0;
@@ -45,7 +45,7 @@ class Library {
   virtual void free(Plan* plan) = 0;
   virtual sf_status merge_ranks(sf_accumulator* accumulator) = 0;
   virtual std::string error_text() { return sf_error_text(); }
-  /// Lets other ranks go on.
+  /// Lets other ranks run.
   virtual void pause() = 0;
 };
 

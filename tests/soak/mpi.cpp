@@ -1,5 +1,5 @@
-// The soak over MPI: programs on all ranks, on duplicates and on parts of them, and on teams of their threads, by the
-// public C interface. Only the main thread may call MPI, unless the seed is odd.
+// The soak over MPI. Programs run on all ranks, on duplicates and parts of their communicator, and on teams of their
+// threads, over the public C interface. With an even seed only the main thread may call MPI.
 #include <mpi.h>
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace steadfold::soak {
 namespace {
 
 constexpr std::uint64_t cases_of_program = 12;
-constexpr std::uint64_t most_segments = 200;  // 2348 took 94 s on 7 ranks of two cores, over an unsteady library
+constexpr std::uint64_t most_segments = 200;  // 2348 segments took 94 s on 7 ranks of two
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -22,7 +22,8 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// Not by Open MPI before 5.0, whose windows of two parts may be one memory (src/transport/mpi/window).
+/// Whether parts of a communicator may have windows. Not in Open MPI before 5.0: windows of two parts may share one
+/// memory (src/transport/mpi/window).
 bool parts_have_windows() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -30,7 +31,7 @@ bool parts_have_windows() {
   return !std::string_view(text).starts_with("Open MPI v4.");
 }
 
-/// All ranks, a duplicate or parts, in this order or another.
+/// A communicator of all ranks, a duplicate, or parts, in the same order or another one.
 MPI_Comm communicator_of(std::uint64_t seed) {
   Random random(mixed(seed, 2));
   const int rank = rank_in(MPI_COMM_WORLD);
@@ -45,7 +46,7 @@ MPI_Comm communicator_of(std::uint64_t seed) {
   return made;
 }
 
-/// One team of one to three workers on every rank.
+/// Makes a team of one to three workers per rank, and runs a program on it.
 void run_on_teams(MPI_Comm comm, std::uint64_t seed, const Options& options, Tally& tally) {
   const std::uint64_t own = mixed(seed, 10 + static_cast<std::uint64_t>(rank_in(MPI_COMM_WORLD)));
   const auto workers = static_cast<std::int32_t>(1 + Random(own).below(3));
@@ -64,13 +65,13 @@ void run_program(std::uint64_t seed, const Options& options, Tally& tally) {
     sf_group* group = nullptr;
     if (sf_group_of(comm, &group) != SF_OK) std::fprintf(stderr, "no group: %s\n", sf_error_text());
     run_cases({.seed = seed, .cases = cases_of_program, .segments = most_segments}, group, options, tally, [&] {
-      if (comm != MPI_COMM_WORLD && seed % 2 == 0) MPI_Comm_free(&comm);  // plans outlive it
+      if (comm != MPI_COMM_WORLD && seed % 2 == 0) MPI_Comm_free(&comm);  // plans may outlive the communicator
     });
   }
   if (comm != MPI_COMM_WORLD && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
 
-/// Rank 0's clock counts.
+/// Whether the ranks go on. Rank 0's clock decides.
 bool goes_on(const Options& options, std::uint64_t done, const Clock& clock) {
   int on = done < options.programs && !clock.is_over() ? 1 : 0;
   MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);

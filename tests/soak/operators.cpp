@@ -9,17 +9,17 @@ namespace {
 
 std::uint64_t scrambled(std::uint64_t x) { return (x ^ x >> 29) * 0xD6E8FEB86659FD93u; }
 
-/// Any other order or bracketing gives another number.
+/// A hash: every other order or bracketing gives a different number.
 void hash(const std::byte* left, const std::byte* right, std::byte* result) {
   write(result, scrambled(5 * read<std::uint64_t>(left) + 3 * read<std::uint64_t>(right) + 1));
 }
 
-/// Any other bracketing does, whatever the order.
+/// A commutative hash: every other bracketing gives a different number.
 void hash_of_pair(const std::byte* left, const std::byte* right, std::byte* result) {
   write(result, scrambled(read<std::uint64_t>(left) + read<std::uint64_t>(right)));
 }
 
-/// Multiplies 2 x 2 matrices of doubles: rounded, and so associative by name only.
+/// Multiplies 2 x 2 matrices of doubles. Products are rounded, so they are not associative bit for bit.
 void matrix_product(const std::byte* left, const std::byte* right, std::byte* result) {
   const auto l = read<std::array<double, 4>>(left);
   const auto r = read<std::array<double, 4>>(right);
@@ -27,14 +27,14 @@ void matrix_product(const std::byte* left, const std::byte* right, std::byte* re
                                       l[2] * r[0] + l[3] * r[2], l[2] * r[1] + l[3] * r[3]});
 }
 
-/// x -> a x + b after one another, modulo 2^64: associative, and the order shows.
+/// Composes functions x -> a x + b modulo 2^64: associative, but not commutative.
 void affine(const std::byte* left, const std::byte* right, std::byte* result) {
   const auto l = read<std::array<std::uint64_t, 2>>(left);
   const auto r = read<std::array<std::uint64_t, 2>>(right);
   write(result, std::array<std::uint64_t, 2>{l[0] * r[0], r[0] * l[1] + r[1]});
 }
 
-/// Combines an odd number of bytes, each by itself.
+/// Combines five bytes, each separately.
 void bytes_of_five(const std::byte* left, const std::byte* right, std::byte* result) {
   for (int i = 0; i < 5; ++i) {
     const auto l = static_cast<unsigned>(left[i]);
@@ -43,7 +43,7 @@ void bytes_of_five(const std::byte* left, const std::byte* right, std::byte* res
   }
 }
 
-/// Commutative and associative: no order shows.
+/// Sums: commutative and associative.
 void sums_of_three(const std::byte* left, const std::byte* right, std::byte* result) {
   for (int i = 0; i < 3; ++i)
     result[i] = static_cast<std::byte>(static_cast<unsigned>(left[i]) + static_cast<unsigned>(right[i]));

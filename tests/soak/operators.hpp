@@ -1,4 +1,4 @@
-// Operators of users: functions of two elements, and what the C interface takes.
+// User operators: functions of two elements, and the function that the C interface takes.
 #pragma once
 
 #include <atomic>
@@ -10,29 +10,29 @@ namespace steadfold::soak {
 
 struct UserOperator {
   const char* name;
-  std::size_t bytes;  // of an element
+  std::size_t bytes;  // bytes of an element
   bool commutative;
-  bool associative;  // in bits, so that any bracketing that keeps the order will do
-  void (*combine)(const std::byte* left, const std::byte* right, std::byte* result);  // which may be neither of them
+  bool associative;  // bit for bit: every bracketing that keeps the order gives the same result
+  void (*combine)(const std::byte* left, const std::byte* right, std::byte* result);  // `result` is neither operand
 };
 
 inline constexpr int user_count = 6;
 const UserOperator& user_operator(int which);
 
-/// An element that operators refuse to combine, where told to.
+/// An element that operators refuse to combine, if they are told to.
 inline constexpr std::byte poison{0xFD};
 
-/// What an operator is called with; lives as long as the call or plan.
+/// The context of an operator. It lives as long as the call or plan.
 struct UserContext {
   int which = 0;
   bool fails_on_poison = false;
   bool writes_right = false;
-  int fails_at = 0;  // this call of it, from 1 on; 0: none
+  int fails_at = 0;  // the number of the call that fails, from 1; 0: none
   std::atomic<int> calls = 0;
 };
 
-/// The operator of a UserContext on arrays, as sf_operator. The result may be the left one, and
-/// the right one if it was said so: else it fails.
+/// Applies the operator of a UserContext to arrays, as sf_operation functions do. The result may be the left operand.
+/// It may be the right operand only if the context says so; otherwise the call fails.
 int apply_user(const void* left, const void* right, void* result, std::size_t count, void* context);
 
 }  // namespace steadfold::soak

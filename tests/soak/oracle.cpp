@@ -10,7 +10,7 @@ void fill(std::byte* out, std::uint64_t count, T value) {
   for (std::uint64_t i = 0; i < count; ++i) write_result(out + i * sizeof value, value);
 }
 
-/// The result of no rows: 0 or 1 of the result's type.
+/// Writes the result of no rows: 0 or 1 in the result's type.
 void write_neutral(const Member& m, std::byte* out) {
   const int value = m.operation == SF_PRODUCT ? 1 : 0;
   const std::uint64_t count = m.columns;

@@ -1,5 +1,5 @@
-// Elements that a mask or labels select: those of each result gathered, and reduced by themselves. Source:
-// docs/guarantees.md.
+// Reductions of elements that a mask or labels select. The elements of each result are gathered and reduced separately.
+// Source: docs/guarantees.md.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -10,7 +10,7 @@
 namespace steadfold::soak {
 namespace {
 
-/// A result's own elements, and which rows they are of.
+/// The elements of one result, and their rows.
 struct Gathered {
   Elements elements;
   std::vector<std::uint64_t> rows;
@@ -37,7 +37,8 @@ Gathered gather(const Member& m, const Elements& all, std::uint64_t rows, std::u
   return own;
 }
 
-/// Of one of several results that have elements of their own: NaN, without an index. False where there is no such.
+/// Writes a result without elements, if other results have elements: NaN, without an index. Returns false if there is
+/// no such value.
 bool write_none(const Member& m, std::byte* out) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const sf_type part = part_of(m.result_type);
@@ -52,7 +53,7 @@ bool write_none(const Member& m, std::byte* out) {
   return true;
 }
 
-/// Rows as they are counted in the whole job.
+/// Replaces indices of gathered rows by indices in the whole job.
 void name_rows(const Member& m, const std::vector<std::uint64_t>& rows, std::byte* out) {
   const auto rename = [&](std::size_t at) {
     const auto index = read<std::uint64_t>(out + at);

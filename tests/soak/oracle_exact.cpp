@@ -1,4 +1,4 @@
-// Methods exact and binned: all terms of a column as one big integer, rounded once. Source: docs/guarantees.md.
+// Methods exact and binned: sums all terms of a column as one big integer, and rounds once. Source: docs/guarantees.md.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,7 @@
 namespace steadfold::soak {
 namespace {
 
-/// x * y, whose factors need not be doubles together.
+/// The product x * y, which may not be a double.
 struct Term {
   double x;
   double y;
@@ -27,7 +27,7 @@ Dyadic size_of_term(const Term& t) {
   return {x.size * y.size, x.exponent + y.exponent};
 }
 
-/// To 53 bits, ties to even, whatever the exponent.
+/// Rounds to 53 bits, ties to even, with any exponent.
 Dyadic to_53_bits(const Dyadic& x) { return to_multiple(x, x.exponent + std::max(width_of(x.size) - 53, 0)); }
 
 /// The exponent of the lowest bin's unit.
@@ -44,7 +44,7 @@ int unit_of(const std::vector<Term>& terms, bool squares, int bins) {
   return 40 * (top - bins + 1) + lowest;
 }
 
-/// What the terms come to, before it is rounded.
+/// The sum of the terms before it is rounded.
 struct Total {
   Magnitude size;
   bool negative = false;
@@ -99,7 +99,7 @@ void write_rounded(Total total, const Member& m, std::uint64_t rows, std::byte* 
   write_result(out, total.negative ? -value : value);
 }
 
-/// Two sums, divided as IEEE 754 divides.
+/// Writes the quotient of two sums, with the rules of IEEE 754.
 template <class T>
 void write_quotient(const Total& sum, const Total& divisor, std::byte* out) {
   using Limits = std::numeric_limits<T>;
@@ -117,12 +117,12 @@ void write_quotient(const Total& sum, const Total& divisor, std::byte* out) {
   write_result(out, sum.negative != divisor.negative ? -value : value);
 }
 
-/// A term of every row: of dot products by binned the double that the product is.
+/// The terms of the rows. With method binned, the term of a dot product is the product rounded to double.
 class Terms {
  public:
   Terms(const Member& m, const Elements& all, std::uint64_t rows) : m_(m), all_(all), rows_(rows) {}
 
-  /// The terms of a column's sum; `part` of complex results: the real one (0) or the imaginary one (1).
+  /// The terms of a column's sum. `part`, for complex results: the real part (0) or the imaginary part (1).
   std::vector<Term> of(std::uint64_t column, int part) const {
     std::vector<Term> terms;
     for (std::uint64_t row = 0; row < rows_; ++row) {
@@ -176,7 +176,7 @@ class Terms {
   std::uint64_t rows_;
 };
 
-/// (n P - X Y) / (n (n - ddof)) of the sums of products and of both numbers.
+/// Writes (n P - X Y) / (n (n - ddof)), from the sums of products and of both numbers.
 template <class T>
 void write_covariance(const std::array<Total, 3>& sums, std::uint64_t n, std::uint64_t ddof, std::byte* out) {
   const bool are_finite = std::ranges::none_of(sums, [](const Total& each) { return each.is_nan || each.is_infinite; });

@@ -1,5 +1,5 @@
-// Statistics of a column: extremes by search; the mean, and (n S2 - S1^2) / (n (n - ddof)) as big integers, rounded
-// once. Source: docs/guarantees.md.
+// Statistics of a column: finds the extremes by search, and computes the mean and (n S2 - S1^2) / (n (n - ddof)) as big
+// integers, rounded once. Source: docs/guarantees.md.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// What sf_statistics is, as the interface documents it.
+/// The layout of sf_statistics, as the interface documents it.
 struct Found {
   std::uint64_t count = 0;
   double min = nan;

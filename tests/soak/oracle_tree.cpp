@@ -1,5 +1,6 @@
-// The tree, level by level: neighbours combine, a last odd one passes through unchanged. What no order can change is
-// computed in the same way. Source: docs/guarantees.md; IEEE 754-2019 9.6 for minimum and maximum.
+// Method tree, level by level: neighbours are combined, and a last odd value passes through unchanged. Operations whose
+// result does not depend on the order are computed in the same way. Source: docs/guarantees.md; IEEE 754-2019, section
+// 9.6, for minimum and maximum.
 #include <array>
 #include <type_traits>
 
@@ -10,7 +11,7 @@
 namespace steadfold::soak {
 namespace {
 
-/// `rows` rows of `width` values become the first one.
+/// Folds `rows` rows of `width` values into the first row.
 template <class T, class Op>
 void fold(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, const Op& op) {
   for (; rows > 1; rows = (rows + 1) / 2) {
@@ -38,7 +39,7 @@ template <class T>
 T lesser(T a, T b, bool least) {
   if (is_nan(a)) return a;
   if (is_nan(b)) return b;
-  if (a == b) return is_negative(a) == least ? a : b;  // -0 is below +0
+  if (a == b) return is_negative(a) == least ? a : b;  // -0 is less than +0
   return (a < b) == least ? a : b;
 }
 
@@ -68,7 +69,7 @@ void fold_by(sf_operation operation, std::vector<T>& values, std::uint64_t rows,
   }
 }
 
-/// An element as the result's type, exactly.
+/// Converts an element to the result's type, exactly.
 template <class T>
 T converted(sf_type type, const std::byte* at) {
   switch (type) {
@@ -103,7 +104,7 @@ void reduce_as(const Member& m, const Elements& all, std::uint64_t rows, std::by
   for (std::uint64_t c = 0; c < width; ++c) write_result(out + c * sizeof(T), values[c]);
 }
 
-/// Every operation rounded, none fused, and infinities are not repaired.
+/// Multiplies complex numbers. Every operation is rounded, none is fused, and infinities are not repaired.
 template <class T>
 void multiply_complex(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   using Number = std::array<T, 2>;
@@ -133,7 +134,7 @@ void reduce_by_user(const Member& m, const Elements& all, std::uint64_t rows, st
   for (std::uint64_t c = 0; c < m.columns; ++c) std::memcpy(out + c * op.bytes, values[c].data(), op.bytes);
 }
 
-/// The first row that has the least (greatest) value; a NaN is beyond all.
+/// Finds the first row with the least (greatest) value. A NaN is beyond all numbers.
 template <class T>
 void locate_as(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   const bool least = m.operation == SF_MIN_LOCATION;

@@ -19,7 +19,7 @@ std::shared_ptr<const Prepared> prepare(Case made, std::uint64_t run) {
   auto prepared = std::make_shared<Prepared>();
   for (std::size_t i = 0; i < made.members.size(); ++i) {
     Member& m = made.members[i];
-    // Odd runs deal the rows to ranks in another way, so that nothing kept for the layout of even runs fits.
+    // Odd runs distribute the rows differently, so a plan that is cached for even runs does not fit.
     if (made.form == Form::one_shot && made.wrong == Wrong::nothing && run % 2 == 1) {
       Random random(mixed(made.seed, made.number, 3));
       deal_again(random, m);

@@ -1,4 +1,4 @@
-// A case's data of one run and what they come to, the same on every rank.
+// The data of one run of a case, and the expected results, the same on every rank.
 #pragma once
 
 #include <map>
@@ -14,15 +14,16 @@ namespace steadfold::soak {
 
 struct Prepared {
   Case made;
-  std::vector<Elements> elements;               // by member
-  std::vector<std::vector<Expected>> expected;  // by member and rank; see expected_of
+  std::vector<Elements> elements;               // one per member
+  std::vector<std::vector<Expected>> expected;  // per member and rank; see expected_of
 
   const Expected& expected_on(std::size_t member, std::size_t rank) const {
     return expected[member].size() == 1 ? expected[member].front() : expected[member][rank];
   }
 };
 
-/// Makes what ranks ask for. Ranks of one process share it, and the last one that asks takes it away.
+/// Makes the data of a run when a rank asks for them. Ranks of one process share the data; they are freed after the
+/// last rank has asked.
 class Preparation {
  public:
   Preparation(std::uint64_t seed, std::size_t ranks, std::size_t ranks_here, const Limits& limits)

@@ -1,4 +1,4 @@
-// One rank's part of a program over the public C interface of groups: of a communicator, or of a team.
+// One rank's part of a program over the public C interface of groups: the group of a communicator, or of a team.
 #pragma once
 
 #include <cstdio>
@@ -15,12 +15,12 @@ namespace steadfold::soak {
 
 struct Program {
   std::uint64_t seed = 0;
-  std::uint64_t cases = 0;         // where not one of them is asked for
-  std::uint64_t segments = 10000;  // that schedules may ask for
-  bool adds_words = true;          // the group's transport does
+  std::uint64_t cases = 0;         // the number of cases, unless one case is chosen
+  std::uint64_t segments = 10000;  // the most segments of a schedule
+  bool adds_words = true;          // the group's transport adds words
 };
 
-/// Runs it on this rank. Plans that cases left behind end after `then`.
+/// Runs the program on this rank. Plans that cases left behind are freed after `then`.
 template <class Then>
 void run_cases(const Program& program, sf_group* group, const Options& options, Tally& tally, const Then& then) {
   const auto ranks = static_cast<std::size_t>(sf_group_size(group));
@@ -34,7 +34,7 @@ void run_cases(const Program& program, sf_group* group, const Options& options, 
   then();
 }
 
-/// Runs it on the workers of a team in this process, each on a thread of its own, the first on this one.
+/// Runs the program on the workers of a team in this process, each on its own thread, the first on this thread.
 inline void run_on_team(const Program& program, sf_team* team, const Options& options, Tally& total) {
   std::mutex mutex;
   const auto run = [&](std::int32_t worker) {

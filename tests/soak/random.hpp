@@ -1,4 +1,4 @@
-// Random integers that are the same under every compiler and standard library.
+// Random integers that are the same with every compiler and standard library.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace steadfold::soak {
 
-/// One seed out of several numbers: every bit of them counts.
+/// Makes one seed of several numbers. Every bit of them counts.
 inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0) {
   std::uint64_t hash = 0;
   for (const std::uint64_t word : {a, b, c}) {
@@ -25,9 +25,9 @@ class Random {
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
   std::uint64_t bits() { return engine_(); }
-  /// 0 .. count - 1; `count` is at least 1.
+  /// A number from 0 to count - 1; `count` is at least 1.
   std::uint64_t below(std::uint64_t count) { return engine_() % count; }
-  /// least .. most.
+  /// A number from `least` to `most`.
   std::uint64_t from_to(std::uint64_t least, std::uint64_t most) { return least + below(most - least + 1); }
   bool one_in(std::uint64_t count) { return below(count) == 0; }
   template <class Values>
@@ -40,7 +40,7 @@ class Random {
   }
 
  private:
-  std::mt19937_64 engine_;  // whose output the standard fixes, unlike that of its distributions
+  std::mt19937_64 engine_;  // the standard fixes its output, but not that of distributions
 };
 
 }  // namespace steadfold::soak

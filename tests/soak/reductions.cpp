@@ -1,4 +1,4 @@
-// Which operation on which types by which method: the cells of the tables in docs/guarantees.md.
+// Chooses operation, types and method of a reduction: the cells of the tables in docs/guarantees.md.
 #include "case.hpp"
 #include "operators.hpp"
 #include "types.hpp"
@@ -10,7 +10,7 @@ constexpr sf_type integers[] = {SF_I32, SF_I64, SF_U32, SF_U64};
 constexpr sf_type reals[] = {SF_F64, SF_F64, SF_F64, SF_F32, SF_F32, SF_BF16, SF_F16};
 constexpr sf_type complexes[] = {SF_COMPLEX_F32, SF_COMPLEX_F64};
 
-/// tree and plain: an element's own type, or a wider one.
+/// The result type with tree and plain: the element's type, or a wider type.
 sf_type widened(Random& random, sf_type type) {
   const bool wide = random.one_in(3);
   switch (type) {
@@ -59,7 +59,7 @@ void choose_extended(Random& random, Member& m) {
 #endif
 }
 
-/// By tree, or where no order can change a bit by plain.
+/// Chooses method tree, or plain if the result does not depend on the order.
 void choose_ordered(Random& random, Member& m) {
   const bool is_complex_one = random.one_in(5);
   m.type = is_complex_one ? random.one_of(complexes) : random.one_of(reals);
@@ -72,7 +72,7 @@ void choose_ordered(Random& random, Member& m) {
   if ((m.operation == SF_MIN || m.operation == SF_MAX || m.operation == SF_NORMINF) && random.one_in(2))
     m.method = random.one_of({SF_AUTOMATIC, SF_PLAIN});
   const bool is_sum = m.operation == SF_SUM || m.operation == SF_ABS_SUM;
-  if (is_sum && random.one_in(8)) {  // sums that no order can change, though the method does not know
+  if (is_sum && random.one_in(8)) {  // sums whose bits do not depend on the order, which the method does not know
     m.method = SF_PLAIN;
     m.numbers = Numbers::small_integers;
   }
@@ -114,7 +114,7 @@ void choose_rounded_once(Random& random, Member& m) {
   } else {
     m.result_type = m.type == SF_COMPLEX_F64 || wide ? SF_COMPLEX_F64 : SF_COMPLEX_F32;
   }
-  // Left to the library, a sum may go by tree, which takes the type itself or a wider one.
+  // If the library chooses, a sum may use method tree, which takes the type itself or a wider type.
   if (m.method == SF_AUTOMATIC && (m.operation == SF_SUM || m.operation == SF_ABS_SUM) && m.result_type == SF_F32 &&
       m.type == SF_F64)
     m.result_type = SF_F64;

@@ -1,7 +1,7 @@
-"""Runs the soak's programs for so many seconds: `run.py DRIVERS SECONDS [SEED]`; the build wrote DRIVERS, drivers.json.
+"""Runs the soak's programs for SECONDS seconds: `run.py DRIVERS SECONDS [SEED]`. DRIVERS is the file drivers.json that the build wrote.
 
 The time is divided among the simulated network, teams of threads, and both MPI libraries with several rank counts. Progress goes to standard
-error; the last line of standard output is "N compared, M wrong". The exit status is 1 where anything is wrong: a
+error; the last line of standard output is "N compared, M wrong". The exit status is 1 if anything is wrong: a
 result, a crash, a hang, or a program that compared nothing.
 """
 
@@ -15,11 +15,11 @@ import sys
 import time
 from pathlib import Path
 
-RANKS = {"mpich": [3, 2, 1], None: [4, 3, 8, 5, 2, 7, 1]}  # MPICH polls
+RANKS = {"mpich": [3, 2, 1], None: [4, 3, 8, 5, 2, 7, 1]}  # fewer ranks with MPICH, which polls
 SHARE = {"simulated": 0.4, "team": 0.15}  # of the time
-UNSTEADY = 0.4  # of the jobs under MPI: over a library that is slow and disorderly (tests/support/unsteady.c)
+UNSTEADY = 0.4  # of the jobs under MPI: with the slow and disorderly library of tests/support/unsteady.c
 SHORTEST = 2.0  # seconds of one job under MPI, its start included
-PATIENCE = 100  # seconds that a job may take longer: its own watchdog speaks after a minute
+PATIENCE = 100  # seconds that a job may take longer; its own watchdog ends it after a minute
 LAST_LINE = re.compile(r"^(\d+) compared, (\d+) wrong$", re.MULTILINE)
 
 
@@ -28,13 +28,13 @@ def say(text):
 
 
 class Job:
-    """One program with its share of the time."""
+    """One program, with its share of the time."""
 
     def __init__(self, name, command, environment):
         self.name, self.command, self.environment = name, command, environment
 
     def run(self, seconds, seed):
-        """How many results were compared, and how many were wrong."""
+        """Runs the program. Returns the numbers of compared and of wrong results."""
         command = self.command + ["--seconds", f"{seconds:.1f}", "--seed", str(seed)]
         with subprocess.Popen(
             command, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -54,8 +54,8 @@ class Job:
 
 
 def jobs_of(drivers, seed):
-    """Those of one process, and those under MPI, with every rank count before any is repeated."""
-    draws = random.Random(f"unsteady {seed}")  # others than those of turns
+    """The jobs of one process, and the jobs under MPI. Every rank count comes once before any is repeated."""
+    draws = random.Random(f"unsteady {seed}")  # independent of the random numbers for turns
     alone, launched = [], []
     for driver in drivers:
         if "library" not in driver:
@@ -66,17 +66,17 @@ def jobs_of(drivers, seed):
         preloaded = []
         for setting in driver["environment"]:
             name, _, value = setting.partition("=")
-            if name == "LD_PRELOAD":  # for the ranks, not their launcher
+            if name == "LD_PRELOAD":  # for the ranks, not for their launcher
                 preloaded = [value]
             else:
                 environment[name] = value
         for ranks in RANKS.get(driver["library"], RANKS[None]):
-            for transport in ("auto", "mpi", "rma"):  # memory that ranks share, messages, and windows
+            for transport in ("auto", "mpi", "rma"):  # shared memory, messages, and windows
                 name = f"{driver['library']} on {ranks}, transport {transport}"
                 settings, loaded = [f"STEADFOLD_TRANSPORT={transport}"], preloaded
                 if draws.random() < UNSTEADY and "unsteady" in driver:
                     name += ", unsteady"
-                    settings.append(f"STEADFOLD_TEST_UNSTEADY={seed or 1}")  # by 0 it would be steady
+                    settings.append(f"STEADFOLD_TEST_UNSTEADY={seed or 1}")  # 0 would turn it off
                     loaded = [driver["unsteady"], *preloaded]
                 if loaded:
                     settings.append(f"LD_PRELOAD={':'.join(loaded)}")
@@ -86,7 +86,7 @@ def jobs_of(drivers, seed):
 
 
 def turns(jobs, seconds, seed):
-    """Which jobs run under MPI: all of them, or where time is short some, by the seed."""
+    """The jobs that run under MPI: all of them, or, if time is short, some that the seed chooses."""
     return random.Random(seed).sample(jobs, max(1, min(len(jobs), int(seconds / SHORTEST))))
 
 
@@ -99,7 +99,7 @@ def main():
     chosen = turns(launched, seconds * (1 - sum(SHARE.values())), seed) if launched else []
     jobs = alone + chosen
     total = [0, 0]
-    overhead = 0.0  # of a start
+    overhead = 0.0  # seconds that a start takes
     for place, job in enumerate(jobs):
         left = end - time.monotonic()
         share = seconds * SHARE[job.name] if chosen and job.name in SHARE else left / (len(jobs) - place) - overhead

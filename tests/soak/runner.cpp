@@ -11,8 +11,8 @@ namespace steadfold::soak {
 namespace {
 
 constexpr std::size_t most_kept = 3;
-constexpr std::uint64_t run_meanwhile = 100;  // numbers of runs: of one-shot calls while plans are under way,
-constexpr std::uint64_t run_of_kept = 1000;   // and of plans that stay
+constexpr std::uint64_t run_meanwhile = 100;  // the run number of one-shot calls while plans are under way
+constexpr std::uint64_t run_of_kept = 1000;   // the run number of kept plans
 
 std::vector<std::size_t> all_of(const Case& made) {
   std::vector<std::size_t> members(made.members.size());
@@ -25,13 +25,13 @@ void shuffle(std::vector<T>& values, Random& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
-/// What MPI itself adds up is started in one order.
+/// Whether a member uses `native`: MPI adds its words, so all ranks must start such calls in one order.
 bool any_native(const Case& made) {
   return std::any_of(made.members.begin(), made.members.end(),
                      [](const Member& m) { return m.schedule.find("native") != std::string::npos; });
 }
 
-/// The columns of a rank's rows, as a list of arrays that the data of the call name.
+/// The columns of a rank's rows as a list of arrays, for calls that list their columns.
 std::unique_ptr<sf_arrays> columns_of(const Member& m, std::size_t rank) {
   auto arrays = std::make_unique<sf_arrays>(sf_arrays_default());
   const auto column = [&](std::uint64_t columns) {
@@ -136,7 +136,7 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
   return made;
 }
 
-/// The elements of the call itself need not be aligned.
+/// Gives the call an array. Its elements need not be aligned.
 void Runner::give_array(const Prepared& prepared, std::size_t member, Calls& made, sf_call& call) {
   made.placements.back() = std::make_unique<const Placement>(prepared.made.members[member], rank_, own_);
   const Placement& placement = *made.placements.back();
@@ -181,7 +181,7 @@ Runner::Flying Runner::start_one_shot(const Case& made, std::size_t member, std:
   return flying;
 }
 
-/// In one of the ways that there are to wait for a request or a plan's run.
+/// Waits for a request or a plan's run in a random way.
 template <class Started>
 sf_status Runner::wait(Started* started) {
   const std::uint64_t way = own_.below(3);
@@ -203,8 +203,8 @@ void Runner::finish(Flying& flying) {
   library_.free(flying.request);
 }
 
-/// All runs of a one-shot call under way at once, tested and ended in any order. Other ranks may make one after the
-/// other: each chooses for itself.
+/// Makes all runs of a one-shot call at once; they are tested and ended in any order. Other ranks may make one run
+/// after the other, because each rank chooses for itself.
 void Runner::one_shots_at_once(const Case& made) {
   std::vector<Flying> under_way;
   for (int run = 0; run < made.runs; ++run)
@@ -234,7 +234,7 @@ void Runner::start(Bound& bound, std::shared_ptr<const Prepared> data) {
   if (status != SF_OK) tally_.fault(bound.data->made, rank_, "start fails: " + library_.error_text());
 }
 
-/// The members that have nothing to reduce say so; the others' results stand.
+/// Checks the results of the members. A member without rows has its own status; the results of the others are valid.
 void Runner::check(Bound& bound, sf_status status) {
   const std::string text = status == SF_OK ? "" : library_.error_text();
   for (std::size_t i = 0; i < bound.members.size(); ++i) {
@@ -267,8 +267,8 @@ void Runner::plan(const Case& made) {
   library_.free(bound.plan);
 }
 
-/// Tests them in any order until all are done. (To wait for one after the other, each rank in an order of its own,
-/// would be waiting for each other.)
+/// Tests the plans in any order until all are done. It does not wait for one after the other: each rank would wait in
+/// its own order, which could be a deadlock.
 void Runner::finish_all(std::vector<Bound>& bound) {
   std::vector<std::size_t> under_way(bound.size());
   std::iota(under_way.begin(), under_way.end(), std::size_t{0});
@@ -284,7 +284,7 @@ void Runner::finish_all(std::vector<Bound>& bound) {
   }
 }
 
-/// All plans under way at once, a one-shot call among them, their ends in any order, freed in any order.
+/// Runs all plans at once, with a one-shot call among them. They end and are freed in any order.
 void Runner::flight(const Case& made) {
   auto data = preparation_.get(made.number, 0);
   std::vector<Bound> bound;

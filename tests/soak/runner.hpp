@@ -19,14 +19,14 @@ class Runner {
   void run(std::uint64_t number);
 
  private:
-  /// Calls as this rank makes them, with what they point to.
+  /// The calls of this rank, with the memory to which they point.
   struct Calls {
     std::vector<sf_call> calls;
     std::vector<std::unique_ptr<UserContext>> contexts;
     std::vector<std::unique_ptr<sf_arrays>> arrays;
-    std::vector<std::unique_ptr<const Placement>> placements;  // of all members; null where there is no array
+    std::vector<std::unique_ptr<const Placement>> placements;  // of all members; null if there is no array
     std::vector<std::unique_ptr<PlacedArrays>> placed;
-    std::shared_ptr<const Prepared> prepared;  // the intervals
+    std::shared_ptr<const Prepared> prepared;  // has the intervals
   };
   /// A plan of some members of a case.
   struct Bound {
@@ -34,7 +34,7 @@ class Runner {
     std::vector<std::size_t> members;
     Library::Plan* plan = nullptr;
     std::uint64_t runs = 0;
-    std::shared_ptr<const Prepared> data;  // of the run under way
+    std::shared_ptr<const Prepared> data;  // data of the run under way
     std::vector<Buffers> buffers;
   };
 
@@ -73,7 +73,7 @@ class Runner {
   void accumulate(const Case& made);
   sf_status accumulated(const Member& member, const sf_call& call, const Data& data, bool may_undo);
 
-  // wrong.cpp's half, in runner_wrong.cpp
+  // runner_wrong.cpp: the cases of wrong.cpp
   void wrong(const Case& made);
   sf_status make_wrong(const Case& made, std::shared_ptr<const Prepared> prepared);
   void give_up(const Case& made);

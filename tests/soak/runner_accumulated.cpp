@@ -1,5 +1,5 @@
-// Results by accumulators: every rank adds its rows, in parts or as an array, undoes some of what it added, and all
-// ranks merge.
+// Results with accumulators: every rank adds its rows, in parts or as an array, and removes some of the rows again.
+// Then all ranks merge.
 #include <memory>
 
 #include "runner.hpp"
@@ -11,7 +11,7 @@ using Accumulator = std::unique_ptr<sf_accumulator, void (*)(sf_accumulator*)>;
 
 bool has_products(const Member& m) { return m.operation == SF_DOT || m.operation == SF_NORM2; }
 
-/// Adds rows `begin` to `end` of the rank's, or subtracts them.
+/// Adds rows `begin` to `end` of the rank, or subtracts them.
 sf_status change(sf_accumulator* to, const Member& m, const Data& data, std::uint64_t begin, std::uint64_t end,
                  bool adds) {
   const auto from = [&](const void* rows) {
@@ -29,7 +29,7 @@ sf_status change(sf_accumulator* to, const Member& m, const sf_arrays& given, bo
   return (adds ? sf_accumulator_add_arrays : sf_accumulator_subtract_arrays)(to, &arrays, 0);
 }
 
-/// Writes the accumulator as bytes and puts the one that is read from these in its place.
+/// Writes the accumulator as bytes, reads these bytes, and replaces the accumulator by the one read.
 sf_status read_again(Accumulator& accumulator) {
   std::uint64_t size = 0;
   sf_accumulator_write(accumulator.get(), nullptr, 0, &size);
@@ -43,12 +43,12 @@ sf_status read_again(Accumulator& accumulator) {
 
 }  // namespace
 
-/// The first error of its own counts; the ranks merge in any case.
+/// Returns the rank's first own error. The ranks merge in any case.
 sf_status Runner::accumulated(const Member& m, const sf_call& call, const Data& data, bool may_undo) {
   sf_accumulator* made = nullptr;
   sf_status status = sf_accumulator_create(m.type, has_products(m) ? SF_PRODUCTS : SF_ELEMENTS, m.columns, &made);
   Accumulator accumulator(made, sf_accumulator_free);
-  // An array is a part by itself.
+  // An array is added as one part.
   const std::uint64_t rows = m.rows_of(rank_), cut = call.arrays != nullptr ? rows : own_.below(rows + 1);
   const auto change_rows = [&](std::uint64_t begin, std::uint64_t end, bool adds) {
     if (status != SF_OK) return;
@@ -74,9 +74,9 @@ void Runner::accumulate(const Case& made) {
     const Calls calls = calls_of(prepared, {0});
     Buffers buffers(*prepared, 0, rank_, nullptr, calls.placements.front().get());
     Data data = buffers.data();
-    std::vector<std::byte> elsewhere(m.columns * m.result_bytes());  // every rank has a result here
+    std::vector<std::byte> elsewhere(m.columns * m.result_bytes());  // every rank has a result
     if (!m.gets_result(rank_)) data.result = elsewhere.data();
-    // An infinity that was added stays, and subtracted it is one of the other sign: docs/guarantees.md.
+    // An added infinity stays, and a subtracted infinity counts with the other sign: docs/guarantees.md.
     const bool may_undo = are_finite(m, prepared->elements.front());
     const sf_status status = accumulated(m, calls.calls.front(), data, may_undo);
     buffers.check(*prepared, status, status == SF_OK ? "" : library_.error_text(), tally_);

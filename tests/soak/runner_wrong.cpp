@@ -1,4 +1,4 @@
-// The cases in which something is wrong: every rank that would wait learns of it, and what comes after works.
+// The cases with a mistake: every rank that would wait must get an error, and later calls must work.
 #include <algorithm>
 #include <cstring>
 
@@ -8,15 +8,15 @@
 namespace steadfold::soak {
 namespace {
 
-/// What a call points to.
+/// The memory to which a call points.
 struct Held {
   std::vector<sf_interval> intervals;
   std::vector<std::uint64_t> blocks;
   sf_grid grid{};
 };
 
-/// Some of the culprit's rows move up; in every other case as many of another rank move down, so that no sum over all
-/// indices tells.
+/// Moves some of the culprit's rows up. In every second case it moves as many rows of another rank down, so that no sum
+/// over all indices shows the mistake.
 void shift(const Case& made, std::size_t rank, Held& held, sf_call& call) {
   const auto& deal = made.members[0].deal;
   const sf_interval mine = *first_rows(deal[made.culprit]);
@@ -36,7 +36,7 @@ void shift(const Case& made, std::size_t rank, Held& held, sf_call& call) {
   call.intervals = held.intervals.data();
 }
 
-/// What the culprit's call says instead.
+/// Changes the culprit's call.
 void tamper(const Case& made, sf_call& call, Held& held) {
   switch (made.wrong) {
     case Wrong::other_root: call.root = (call.root + 1) % static_cast<std::int32_t>(made.ranks); break;
@@ -80,7 +80,7 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
     call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
   Buffers buffers(*prepared, 0, rank_, nullptr, calls.placements.front().get());
   Data data = buffers.data();
-  std::vector<std::byte> factors;  // of dot products, that are not served
+  std::vector<std::byte> factors;  // for dot products, which are unsupported here
   if (made.wrong == Wrong::unserved) {
     factors.resize((call.rows + 1) * call.columns * 8);
     data.second = factors.data();
@@ -112,7 +112,7 @@ void Runner::wrong(const Case& made) {
                    (status == SF_OK ? "no error" : library_.error_text()) + ")");
 }
 
-/// Started on all ranks, moved on a little, and freed before its end.
+/// Starts a plan's run on all ranks, advances it a little, and frees it before its end.
 void Runner::give_up(const Case& made) {
   Bound bound = bind(preparation_.get(made.number, 0), {0});
   if (bound.plan == nullptr) return;

@@ -1,5 +1,5 @@
-// A schedule that should serve all of these calls: what the rows of the registry say of themselves decides, so that new
-// rows are tried without an edit here.
+// Chooses a schedule that must serve all given calls. The rows of the registry say which they serve, so new rows are
+// tried without a change here.
 #include <algorithm>
 #include <optional>
 
@@ -19,7 +19,7 @@ schedule::Collective collective_of(const Member& m) {
   }
 }
 
-/// Said again here, so that the library is not asked what it should know.
+/// Repeated here, so that the test does not ask the library for the answer.
 schedule::Merging merging_of(const Member& m) {
   const sf_method method = m.resolved_method();
   return {.method = "asked",
@@ -35,7 +35,7 @@ schedule::OperatorKind kind_of(const Member& m) {
   return commutes ? schedule::OperatorKind::commutative : schedule::OperatorKind::ordered;
 }
 
-/// The row with parameters of its own or without, now and then its examples.
+/// A schedule of the row, with random parameters or without, and sometimes an example of the row.
 std::string text_of(Random& random, const schedule::Row& row, std::uint64_t smallest_block) {
   const std::vector<std::string> named = schedule::names_of(row);
   const std::string name(row.name);
@@ -74,7 +74,7 @@ std::string some_schedule(Random& random, const std::vector<Member>& members, co
     try {
       spec = schedule::parse(text);
     } catch (const std::invalid_argument&) {
-      continue;  // of several parameters some do not go together
+      continue;  // some combinations of parameters are not allowed
     }
     if (spec->row->adds_words && !limits.adds_words) continue;
     const bool good = std::all_of(members.begin(), members.end(),

@@ -1,5 +1,5 @@
-// The soak with all ranks in one process: the library below its MPI layer, over a network that delivers messages in any
-// order that MPI allows.
+// The soak with all ranks in one process: the library without its MPI layer, over a network that delivers messages in
+// any order that MPI allows.
 #include <chrono>
 #include <cstdio>
 
@@ -51,7 +51,7 @@ class GroupLibrary final : public Library {
       request->call->require_success();
     });
   }
-  /// Ranks share a thread, so time stands still: one look.
+  /// Ranks share a thread, so time does not pass: the function tests once.
   sf_status wait_for(Request* request, std::uint64_t /*nanoseconds*/, bool& done) override {
     return test(request, done);
   }
@@ -76,7 +76,7 @@ class GroupLibrary final : public Library {
   sf_status test(Plan* plan, bool& done) override {
     return capi::guarded([&] {
       done = plan->plan->test();
-      group_.advance_another();  // as capi/motion does: whoever waits moves on what else is under way
+      group_.advance_another();  // as capi/motion does: a caller that waits advances other calls
       if (done) require_success(plan->plan->status());
     });
   }
@@ -96,12 +96,12 @@ class GroupLibrary final : public Library {
   sf_status status(Plan* plan, std::size_t member) override {
     return capi::guarded([&] { require_success(plan->plan->status(member)); });
   }
-  /// One that is under way stays for as long as the network does.
+  /// A plan whose run is under way is kept as long as the network.
   void free(Plan* plan) override {
     std::unique_ptr<Plan> freed(plan);
     if (plan->plan->running()) given_up_.push_back(std::move(freed));
   }
-  sf_status merge_ranks(sf_accumulator*) override { return SF_UNSUPPORTED; }  // groups do, which fibers are not
+  sf_status merge_ranks(sf_accumulator*) override { return SF_UNSUPPORTED; }  // only groups of the C interface merge
   void pause() override { fibers_.wait(); }
 
  private:
@@ -131,7 +131,7 @@ struct Numbered {
   std::uint64_t end;
 };
 
-/// All cases of a program on as many ranks as its seed says.
+/// Runs all cases of a program. Its seed gives the number of ranks.
 void run_program(std::uint64_t seed, Numbered cases, Tally& tally) {
   Random random(mixed(seed, 2));
   const std::size_t ranks = random.one_in(3) ? random.from_to(1, most_ranks) : random.from_to(1, 9);

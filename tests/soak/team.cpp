@@ -1,4 +1,4 @@
-// The soak over teams: programs on threads of this process, by the public C interface.
+// The soak over teams: programs on threads of this process, over the public C interface.
 #include "program.hpp"
 #include "watchdog.hpp"
 

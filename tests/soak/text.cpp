@@ -1,4 +1,4 @@
-// A case in words, and how to repeat it.
+// Describes a case in words, and how to repeat it.
 #include "case.hpp"
 #include "operators.hpp"
 

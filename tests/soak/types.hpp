@@ -1,4 +1,4 @@
-// The element types as the soak reads and writes them, bit by bit where C++ has no such type. Shares nothing with src/.
+// Reads and writes the element types, bit by bit if C++ has no such type. Shares no code with src/.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ inline bool is_integer(sf_type type) { return type >= SF_I32 && type <= SF_U64; 
 inline bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 inline bool is_narrow(sf_type type) { return type == SF_BF16 || type == SF_F16; }
 inline bool is_extended(sf_type type) { return type == SF_LONG_DOUBLE || type == SF_FLOAT128; }
-/// The type of a complex number's parts; other types are their own.
+/// The type of a complex number's parts; for other types the type itself.
 inline sf_type part_of(sf_type type) {
   return type == SF_COMPLEX_F32 ? SF_F32 : type == SF_COMPLEX_F64 ? SF_F64 : type;
 }
@@ -80,7 +80,7 @@ inline double value_of_half(std::uint16_t bits) {
     size = digits == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   return bits >> 15 != 0 ? -size : size;
 }
-/// `value` is one of the format's, and no NaN.
+/// `value` must be a number of the format, and not NaN.
 inline std::uint16_t half_of(double value) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const double size = std::fabs(value);
@@ -91,7 +91,7 @@ inline std::uint16_t half_of(double value) {
                                     (static_cast<int>(std::ldexp(size, 10 - exponent)) & 1023));
 }
 
-/// A real number of any format but the extended ones.
+/// The value of a real number of any format except the extended formats.
 inline double value_of(sf_type type, const std::byte* at) {
   switch (type) {
     case SF_F32: return static_cast<double>(read<float>(at));
@@ -100,7 +100,7 @@ inline double value_of(sf_type type, const std::byte* at) {
     default: return read<double>(at);
   }
 }
-/// `value` is one of the format's, and no NaN.
+/// `value` must be a number of the format, and not NaN.
 inline void set_value(sf_type type, std::byte* at, double value) {
   switch (type) {
     case SF_F32: return write(at, static_cast<float>(value));
@@ -111,7 +111,7 @@ inline void set_value(sf_type type, std::byte* at, double value) {
   }
 }
 
-/// A result: every NaN is the canonical quiet one, and bytes that hold nothing are zero.
+/// Writes a result: every NaN is the canonical quiet NaN, and unused bytes are zero.
 template <class T>
 void write_result(std::byte* at, T value) {
   if constexpr (std::is_integral_v<T>) {

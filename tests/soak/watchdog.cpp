@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned most_seconds = 60;
 
 std::array<char, 2000> where{};
-alignas(16) std::array<char, 64 * 1024> signal_stack;  // a rank's own may be what overflowed
+alignas(16) std::array<char, 64 * 1024> signal_stack;  // the rank's own stack may have overflowed
 
 void say_where(int signal) {
   const char* const what = signal == SIGALRM ? "HANGS: " : "CRASHES: ";

@@ -1,4 +1,4 @@
-// A case that takes a minute hangs: it is named, and the program ends. So does a crash.
+// Ends the program if a case takes a minute, or crashes, and names the case.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 namespace steadfold::soak {
 
 void watch();
-/// What is under way now: said when it hangs or crashes. Another minute begins.
+/// Sets the current case, to be named if it hangs or crashes. Restarts the minute.
 void note(const Case& made, std::size_t rank);
-/// For ranks that are known to wait for each other.
+/// Reports a hang at once. For ranks that are known to wait for each other.
 [[noreturn]] void hang();
 
 }  // namespace steadfold::soak

@@ -1,4 +1,4 @@
-// Calls that are wrong on one rank or on all, and what every rank should answer.
+// Makes calls that are wrong on one rank or on all ranks, and says what every rank must answer.
 #include "wrong.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t bit(sf_status status) { return std::uint32_t{1} << status; }
 
-/// A sum of doubles that would be right.
+/// A correct sum of doubles.
 Member base(Random& random, std::size_t ranks, const Limits& limits) {
   Member m;
   m.method = random.one_of({SF_TREE, SF_EXACT, SF_AUTOMATIC, SF_PLAIN});
@@ -69,8 +69,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
       m.rows = std::max<std::uint64_t>(m.rows, 2);
       if (m.layout == SF_ROW_PER_RANK && made.ranks == 1) m.layout = SF_RANK_ORDER;
       break;
-    case Wrong::failing_rank:  // siblings in every round: each rank combines once in each, and alone may fail in the
-                               // last
+    case Wrong::failing_rank:  // every rank combines once per round, so that one rank may fail alone in the last
       m.operation = SF_USER;
       m.type = m.result_type = SF_BYTES;
       m.method = SF_TREE;
@@ -101,7 +100,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
 Answer answer_to(const Case& made, std::size_t rank) {
   const Member& m = made.members.front();
   const std::uint32_t invalid = bit(SF_INVALID_ARGUMENT);
-  const bool learns = m.gets_result(rank) || rank == made.culprit;  // what fails in a plan's run
+  const bool learns = m.gets_result(rank) || rank == made.culprit;  // of a failure in a plan's run
   switch (made.wrong) {
     case Wrong::other_root:
     case Wrong::other_operation:

@@ -1,4 +1,4 @@
-// What ranks answer to a wrong call.
+// The statuses that ranks must get for a wrong call.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace steadfold::soak {
 
 struct Answer {
-  std::uint32_t statuses;  // those that fit, a bit each
-  bool is_due;             // else the rank may have ended well
+  std::uint32_t statuses;  // a bit for each status that is right
+  bool is_due;             // false: the rank may also succeed
 };
 
 Answer answer_to(const Case& made, std::size_t rank);
 
-/// The first interval that is not empty; null where there is none.
+/// The first interval that is not empty; null if there is none.
 const sf_interval* first_rows(const std::vector<sf_interval>& intervals);
 
-/// The row that the operator refuses (Wrong::failing_operator), or of which no group has the label, which the culprit
-/// holds.
+/// The row that the operator refuses (Wrong::failing_operator), or whose label no group has (Wrong::bad_label). The
+/// culprit holds it.
 std::uint64_t poisoned_row(const Case& made);
 
-/// Wrong::failing_rank: which of the culprit's calls of the operator fails.
+/// For Wrong::failing_rank: the number of the culprit's call of the operator that fails.
 int failing_call(const Case& made);
 
 }  // namespace steadfold::soak
