@@ -37,7 +37,7 @@ inline constexpr order::Count most_cascaded = 64;
 /// 0: terms are not pre-rounded. Writes the sums of the columns. Writes to `uncertain`, which has room for `columns`
 /// indices, the columns whose sums are not certain to be right, in ascending order; the first column of the call has
 /// index 0. Returns the number of uncertain columns. An uncertain sum has no meaning. A certain sum is never NaN; if it
-/// is zero, its sign is the one of method `exact`. `sums` overlaps no row. Needs the promised environment
+/// is zero, its sign is as with method `exact`. `sums` overlaps no row. Needs the promised environment
 /// (arithmetic/environment.hpp). Reads and writes no other memory.
 using CascadeRows = order::Count (*)(std::span<const std::byte* const> rows, order::Bytes offset, order::Count columns,
                                      int bin_count, std::byte* sums, std::uint32_t* uncertain) noexcept;

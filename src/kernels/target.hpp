@@ -1,4 +1,4 @@
-// The instruction sets for which kernels are built, and the one in use.
+// The instruction sets for which kernels are built, and the instruction set in use.
 // Cost: `chosen` is one load after the first call. The sets have Highway's names.
 #pragma once
 

@@ -29,7 +29,7 @@ transport::Whereabouts own_whereabouts(const transport::Transport& transport) no
 }
 
 /// Rank 0's profile counts for all ranks. If all ranks share memory, no profile is used: a profile describes MPI
-/// messages, and such ranks send only long messages by MPI.
+/// messages, and ranks with common memory send only long messages by MPI.
 agreement::FoundNetwork own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
   return library.empty() ? agreement::FoundNetwork{} : agreement::network_of(library);
@@ -133,7 +133,7 @@ Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
   const std::string found = text_of(parts_of(gathered)[0]);
   if (found.empty()) co_return;
   throw Failure(Status::unsupported, "schedule '" + agreed.chosen.schedule + "' cannot be used (its proof fails: " +
-                                         found + "), choose another schedule and report this one");
+                                         found + "), choose another schedule and report this");
 }
 
 Task<Coordinator::TransportInUse> Coordinator::transport_of(Flow& /*flow*/, const Agreement& agreed) {

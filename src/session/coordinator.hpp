@@ -54,7 +54,7 @@ class Coordinator {
   Task<Agreement> settle(Flow& flow, Asked asked, std::span<const Call> calls);
 
   /// The transport of a bound plan. If a plan adds words after a first sweep, it starts to add them when this rank has
-  /// finished the sweep. Ranks have no common order of these starts, so such a plan gets a transport that needs none.
+  /// finished the sweep. Ranks have no common order of these starts, so this plan gets a transport that needs no order.
   Task<TransportInUse> transport_of(Flow& flow, const Agreement& agreed);
   /// Makes the plan on all ranks, or on none if memory runs out on a rank. `cached`: gets the entry that will keep the
   /// plan.

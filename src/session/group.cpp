@@ -171,7 +171,7 @@ bool Group::conflicts(const agreement::Footprint& other) const noexcept {
 }
 
 /// Sets the data of a reduction and the memory that it uses. If another call uses this memory, the call gets a failure.
-/// A call that is alone, and whose caller stays, needs no such check.
+/// A call that is alone, and whose caller stays, is not checked.
 void Group::bring(StartedCall& started, const Data& given) try {
   const Call& call = started.calls_.front();
   started.data_ = call.array == nullptr ? given : located(given, call.array->data);

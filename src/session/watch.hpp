@@ -14,9 +14,9 @@
 
 namespace steadfold::session {
 
-/// Shared by the callers in one process that may read each other's memory: the workers of a team, or the one rank that
-/// a communicator has in this process. If one caller gives up, all calls of all callers fail. No such call returns
-/// before every caller has stopped reading, so each caller may then free its memory. Failures are
+/// Shared by the callers in one process that may read each other's memory: the workers of a team, or the only rank that
+/// a communicator has in this process. If one caller gives up, all calls of all callers fail. These calls return only
+/// after every caller has stopped reading, so each caller may then free its memory. Failures are
 /// Failure(transport_failed).
 class Watch {
  public:
@@ -99,7 +99,7 @@ class Stay {
 /// One wait within a call.
 class Wait {
  public:
-  /// `is_for_good`: the wait has no deadline of its own, so the limit or the interrupt may end it.
+  /// `is_for_good`: the wait itself has no deadline, so the limit or the interrupt may end it.
   explicit Wait(const Watched& watched, bool is_for_good = true) noexcept
       : watch_(watched.is_on() ? watched.watch_.get() : nullptr), caller_(watched.caller_), is_for_good_(is_for_good) {}
   /// To be called after every poll that found nothing. Throws Failure if the Watch ends.

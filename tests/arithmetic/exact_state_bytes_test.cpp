@@ -169,9 +169,9 @@ TEST(KeptBytes, RefusalsSayWhy) {
   const Bytes whole = file(*ExactState::make(shapes[0]));
   expect_refusal(whole, 0, 'X', "do not begin with SFAC");
   expect_refusal(whole, 4, 2, "bits version 2 (this library reads 1)");
-  expect_refusal(whole, 6, 7, "no sum is written so");
-  expect_refusal(whole, 7, 3, "no sum is written so");
-  expect_refusal(whole, 15, 0xFF, "no sum is written so");  // 2^63 columns and more
+  expect_refusal(whole, 6, 7, "no accumulator has these bytes");
+  expect_refusal(whole, 7, 3, "no accumulator has these bytes");
+  expect_refusal(whole, 15, 0xFF, "no accumulator has these bytes");  // 2^63 columns and more
   std::string wrong;
   EXPECT_EQ(read_file({}, wrong), nullptr);
   EXPECT_NE(wrong.find("0 bytes, the shortest has 40"), std::string::npos) << wrong;

@@ -169,7 +169,7 @@ class Magnitude {
 };
 
 /// Rounds digits * 2^last plus a remainder to the nearest T. `half`: the remainder is at least half of 2^last. `rest`:
-/// it has other bits.
+/// the remainder is not 0 and not exactly half.
 template <class T>
 T nearest(std::uint64_t digits, bool half, bool rest, int last) {
   if (half && (rest || (digits & 1) != 0)) digits += 1;

@@ -22,8 +22,8 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// Whether parts of a communicator may have windows. Not in Open MPI before 5.0: windows of two parts may share one
-/// memory (src/transport/mpi/window).
+/// Whether parts of a communicator may have windows. Open MPI before 5.0 does not allow this: windows of two parts may
+/// share one memory (src/transport/mpi/window).
 bool parts_have_windows() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;

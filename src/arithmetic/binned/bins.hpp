@@ -34,8 +34,8 @@ inline constexpr int bin_width = kernels::pre_rounding_width;
 inline constexpr int fewest_bins = 2;
 inline constexpr int most_bins = 4;
 
-/// The quanta of the bins of a sum. The terms are doubles, or squares of doubles. Of squares only the factors are ever
-/// stored.
+/// The quanta of the bins of a sum. The terms are doubles, or squares of doubles. If they are squares, only the factors
+/// are ever stored.
 class BinGrid {
  public:
   explicit constexpr BinGrid(int factors) noexcept : factors_(factors) {}

@@ -1,5 +1,5 @@
-// Exact sums of a few neighbouring columns in units of one power of two, if 127 bits and a sign hold each sum. Nearly
-// all columns of wide rows have such sums. Loops over the columns have constant ends.
+// Exact sums of a few neighbouring columns in units of one power of two, if 127 bits and a sign hold each sum. This is
+// so for nearly all columns of wide rows. Loops over the columns have constant ends.
 // Rank order: none, because the sum of integers has no order. Cost: some 2 ns per column; 16 bytes.
 #pragma once
 

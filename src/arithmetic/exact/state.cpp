@@ -135,7 +135,8 @@ class StateOf final : public ExactState {
   kernels::CountZeros count_zeros_ = kernels::count_zeros<Element, factors>(kernels::chosen());
 };
 
-/// Calls `body` with a null pointer Accumulator<Element, factors>*, whose type is the one for this shape.
+/// Calls `body` with a null pointer. Its type, Accumulator<Element, factors>*, says the element type and the number of
+/// factors.
 template <class Body>
 auto with_terms(const StateShape& shape, Body body) {
   if (shape.type == ExactType::f32)

@@ -99,7 +99,7 @@ std::string fault_of(std::span<const std::byte> bytes) {
   const std::size_t summed = bytes.size() - sum_bytes;
   if (StateFileReader(bytes.subspan(summed)).get<std::uint32_t>() != crc(bytes.first(summed)))
     return "a damaged accumulator (the checksum of its " + std::to_string(bytes.size()) +
-           " bytes is not the one written), write it again";
+           " bytes differs from the written one), write it again";
   return {};
 }
 

@@ -16,7 +16,7 @@ namespace steadfold::arithmetic {
 /// Without rows the status is empty.
 ///
 /// A weighted mean is the sum of the products divided by the sum of the second numbers, the weights. If a sum is
-/// infinite or NaN, or the sum of weights is 0, the quotient is the one of IEEE 754.
+/// infinite or NaN, or the sum of weights is 0, the division follows IEEE 754.
 ///
 /// A covariance of n pairs is (n P - X Y) / (n (n - ddof)) of the sums of products, of first and of second numbers, in
 /// integers, divided and rounded once. ddof is 0, or 1 for samples. The result is NaN if a number is NaN or infinite,

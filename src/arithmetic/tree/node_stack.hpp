@@ -1,6 +1,6 @@
 // Maximal full dyadic nodes under construction, from left to right. Two siblings become their parent.
 // Rank order: left op right, always. Cost: one operation per pair of siblings, and one copy of each node without a
-// sibling. No memory of its own.
+// sibling. Allocates no memory.
 // Source: Stelz 2022, chapter 2; the binary counter of pairwise summation.
 #pragma once
 
