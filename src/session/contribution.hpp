@@ -78,7 +78,7 @@ class Contributor {
       : rank_(rank), rank_count_(rank_count), means_(means) {}
 
   /// Checks the call, and finds ways in which it can continue: with cached plans, which are appended to `offered`, or
-  /// with the partial in the handshake itself. Never throws. `failure`: an earlier failure of this call.
+  /// with the partial in the handshake itself. The function does not throw. `failure`: an earlier failure of this call.
   Contribution contribution_of(const Call& given, const Data& data, const std::optional<agreement::Failure>& failure,
                                OfferedPlans& offered, HandshakePlace& place);
   /// Finishes the merged partial, on every rank, so all ranks get the same status. The status means nothing while

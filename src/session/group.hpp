@@ -66,7 +66,7 @@ class Group {
   /// Starts a call that only tells the other ranks why this rank does not make the call that is due.
   Started start_refusal(Failure why);
 
-  /// Advances the call, and one other call under way. Returns whether the call is done. Never waits.
+  /// Advances the call, and one other call under way, without waiting. Returns whether the call is done.
   bool advance(StartedCall& started);
   /// Advances one of the calls under way, in turn.
   void advance_another();
