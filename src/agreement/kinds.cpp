@@ -105,6 +105,14 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
 
+/// Whether all groups share one builder with a small state for each: plain sums that are rounded once.
+bool has_small_groups(const Description& d, Count columns) {
+  const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) &&
+                            is_double_or_float(d.result_type) && d.sweep == arithmetic::Sweep::single_sweep;
+  return d.deals_rows() && is_plain_sum && row_of(d.method).rounds_once &&
+         columns < arithmetic::ColumnBuilders::no_column;
+}
+
 }  // namespace
 
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
@@ -118,6 +126,7 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
     throw Failure(Status::unsupported, "groups by method " + std::string(name_of(description.method)) +
                                            " are not offered (rows of other groups have no place in the tree), take " +
                                            (rounding_once(description).empty() ? "" : "exact, binned or ") + "plain");
+  if (has_small_groups(description, columns)) return row_of(description.method).make(description, op, columns);
   if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
     Description of_a_column = description;
     if (has_masked_elements) of_a_column.array = ArrayForm::masked_rows;

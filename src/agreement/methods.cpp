@@ -86,6 +86,8 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   require_sum(description);
   const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
   const Operation operation = description.operation;
+  if (description.deals_rows())
+    return arithmetic::make_exact_of_dealt(exact_type(description.type), exact_type(description.result_type), columns);
   if (operation == Operation::statistics)
     return arithmetic::make_statistics(exact_type(description.type), exact_type(description.result_type));
   if (arithmetic::has_several_sums(operation))
@@ -105,9 +107,11 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
   if (arithmetic::has_several_sums(description.operation))
     unsupported(description, "only exact sums are made into such), take exact");
   const Operation operation = description.operation;
+  const auto bin_count = static_cast<int>(description.bin_count);
+  if (description.deals_rows())
+    return arithmetic::make_binned_of_dealt(description.type, description.result_type, bin_count, columns);
   return arithmetic::make_binned(arithmetic::is_dot(operation) ? Operation::dot : operation, description.type,
-                                 description.result_type, static_cast<int>(description.bin_count), description.sweep,
-                                 columns);
+                                 description.result_type, bin_count, description.sweep, columns);
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {

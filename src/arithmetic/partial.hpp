@@ -75,6 +75,11 @@ class ColumnBuilders {
   /// Where rows are dealt to some of the columns, by labels: there were so many more rows, and `status` is not ok if
   /// one of them has no column.
   virtual void deal(Count /*rows*/, Status /*status*/) {}
+  /// Whether elements may come in any order by `scatter`, each with its column, in place of `column`.
+  virtual bool scatters() const noexcept { return false; }
+  static constexpr auto no_column = ~std::uint32_t{0};
+  /// Adds elements that touch, each to its column, or to none.
+  virtual void scatter(std::span<const std::uint32_t> /*columns*/, const std::byte* /*elements*/) {}
 
  protected:
   ~ColumnBuilders() = default;

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
 #include <vector>
+
+#include "arithmetic/partial.hpp"
 
 namespace steadfold::test::dealt_rows_test {
 namespace {
@@ -21,6 +24,20 @@ Groups found_in(const DealtRows& dealt) {
   for (const DealtRows::GroupRun& run : dealt.runs())
     for (Count i = run.begin; i < run.end; ++i) found[run.group].push_back(dealt.order()[i]);
   return found;
+}
+
+/// The columns of rows whose groups have three each, of which these are the second: some from the first one wanted on.
+template <class Label>
+void expect_columns(DealtRows& dealt, const std::vector<Label>& labels, const std::byte* mask, const Groups& groups,
+                    arithmetic::Labels how, const order::Interval& wanted) {
+  how.columns = 3;
+  const Count first = 3 * wanted.begin + 1;
+  ASSERT_TRUE(dealt.find_columns(reinterpret_cast<const std::byte*>(labels.data()), mask, labels.size(), how, 1,
+                                 {first, first + 3 * wanted.size()}));
+  std::vector<std::uint32_t> expected(labels.size(), arithmetic::ColumnBuilders::no_column);
+  for (const auto& [group, rows] : groups)
+    for (const std::uint32_t row : rows) expected[row] = static_cast<std::uint32_t>(3 * (group - wanted.begin));
+  EXPECT_TRUE(std::ranges::equal(dealt.columns(), expected));
 }
 
 template <class Label>
@@ -50,11 +67,15 @@ void expect_sorted(DealtRows& dealt, std::uint64_t seed) {
   };
   ASSERT_TRUE(sort());
   EXPECT_EQ(found_in(dealt), expected);
+  expect_columns(dealt, labels, is_masked ? mask.data() : nullptr, expected, how, wanted);
   if (labels.empty()) return;
   const std::size_t wrong = random() % labels.size();
   labels[wrong] = static_cast<Label>(groups);  // not below it, whatever is wanted
   const bool counts = !is_masked || mask[wrong] != std::byte{0};
   EXPECT_EQ(sort(), !counts);
+  EXPECT_EQ(dealt.find_columns(reinterpret_cast<const std::byte*>(labels.data()), is_masked ? mask.data() : nullptr,
+                               labels.size(), how, 0, wanted),
+            !counts);
 }
 
 TEST(RowsDealtToGroups, AreThoseOfALoop) {

@@ -80,7 +80,7 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
   const AddedWords* added_words() const noexcept override {
     return shape_.sweep == Sweep::double_sweep ? this : nullptr;
   }
-  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
+  const RowsAtHand* rows_at_hand() const noexcept override { return shape_.is_dealt ? nullptr : this; }
 
  private:
   std::optional<Count> spare_rows(Count rows) const noexcept override {
@@ -302,6 +302,17 @@ std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type r
                                                   .sweep = sweep,
                                                   .columns = columns,
                                                   .grid = BinGrid(squares(operation) ? 2 : 1)});
+}
+
+std::unique_ptr<PartialKind> make_binned_of_dealt(Type input, Type result, int bin_count, Count columns) {
+  return std::make_unique<BinnedKind>(BinnedShape{.operation = Operation::sum,
+                                                  .input = input,
+                                                  .result = result,
+                                                  .bin_count = bin_count,
+                                                  .sweep = Sweep::single_sweep,
+                                                  .columns = columns,
+                                                  .grid = BinGrid(1),
+                                                  .is_dealt = true});
 }
 
 }  // namespace steadfold::arithmetic

@@ -22,4 +22,8 @@ namespace steadfold::arithmetic {
 std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
                                          Count columns);
 
+/// The partial of sums of rows that labels deal to `columns` columns. A column without rows is +0.0. Rows come in by
+/// `ColumnBuilders::scatter` alone; there are no words.
+std::unique_ptr<PartialKind> make_binned_of_dealt(Type input, Type result, int bin_count, Count columns);
+
 }  // namespace steadfold::arithmetic

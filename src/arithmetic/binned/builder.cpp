@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "arithmetic/binned/columns.hpp"
+#include "arithmetic/binned/dealt_bins.hpp"
 #include "arithmetic/binned/tile.hpp"
 #include "arithmetic/rows/column_groups.hpp"
+#include "arithmetic/rows/dealt_builder.hpp"
 #include "arithmetic/rows/few_rows.hpp"
 #include "kernels/column_bins.hpp"
 #include "kernels/shares.hpp"
@@ -411,9 +413,24 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Status status_ = Status::ok;
 };
 
+template <class Element>
+std::unique_ptr<Builder> make_dealt(const BinnedShape& shape) {
+  const auto make = [&]<std::size_t bin_count>(std::integral_constant<std::size_t, bin_count> /*bins*/) {
+    using Sums = DealtBins<Element, bin_count>;
+    return std::unique_ptr<Builder>(std::make_unique<DealtBuilder<Sums>>(Sums(shape)));
+  };
+  static_assert(fewest_bins == 2 && most_bins == 4);
+  switch (shape.bin_count) {
+    case 2: return make(std::integral_constant<std::size_t, 2>());
+    case 3: return make(std::integral_constant<std::size_t, 3>());
+    default: return make(std::integral_constant<std::size_t, 4>());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Builder> make_binned_builder(const binned_record::BinnedShape& shape) {
+  if (shape.is_dealt) return shape.input == Type::f32 ? make_dealt<float>(shape) : make_dealt<double>(shape);
   if (shape.input == Type::f32) return std::make_unique<BinnedBuilder<float>>(shape);
   return std::make_unique<BinnedBuilder<double>>(shape);
 }

@@ -44,6 +44,7 @@ struct BinnedShape {
   Sweep sweep;
   Count columns;
   BinGrid grid;
+  bool is_dealt = false;  // labels deal the rows to the columns; a column knows only whether it has a -0.0
 
   Bytes column_bytes() const noexcept { return sizeof(BinDescriptor) + static_cast<Bytes>(bin_count) * sizeof(Int128); }
   Bytes record_bytes(Count rows) const noexcept {
@@ -57,6 +58,10 @@ struct BinnedShape {
   /// The columns of this one's group.
   Count group_columns(Count column) const noexcept {
     return std::min(columns_of_group, columns - column / columns_of_group * columns_of_group);
+  }
+  /// The flags that a column may have.
+  std::uint8_t known_flags() const noexcept {
+    return static_cast<std::uint8_t>(all_flags | (is_dealt ? has_minus_zero : no_flags));
   }
   /// The window never reaches below the lowest bin.
   int lowest_top() const noexcept { return bin_count - 1; }
@@ -77,7 +82,7 @@ struct BinnedShape {
             .highest_top = static_cast<std::uint8_t>(grid.highest_top()),
             .lowest_normal = static_cast<std::uint8_t>(lowest),
             .highest_normal = static_cast<std::uint8_t>(highest),
-            .flags = static_cast<std::uint8_t>(all_flags),
+            .flags = known_flags(),
             .flags_of_rounded = not_minus_zero};
   }
 };
@@ -93,12 +98,13 @@ void write_value_as(const BinnedShape& shape, const Column& column, Count rows, 
   const auto round = shape.operation == Operation::norm2  ? &rounded_root<Result>
                      : shape.operation == Operation::mean ? &rounded_mean<Result>
                                                           : &rounded<Result>;
-  const Result result =
-      round(static_cast<Flags>(column.flags), rows, leading(column.bins, shape.bin_count, shape.unit(column.bins.top)));
+  const Result result = round(static_cast<Flags>(column.flags & all_flags), rows,
+                              leading(column.bins, shape.bin_count, shape.unit(column.bins.top)));
   std::memcpy(value, &result, sizeof result);
 }
 
 inline void write_value(const BinnedShape& shape, const Column& column, Count rows, std::byte* value) noexcept {
+  if (shape.is_dealt) rows = (column.flags & has_minus_zero) != 0 ? 1 : 0;
   if (shape.result == Type::f32)
     write_value_as<float>(shape, column, rows, value);
   else
@@ -151,7 +157,8 @@ inline bool take_group(const BinnedShape& shape, std::span<const std::byte> reco
                        auto bin_count, auto columns) noexcept {
   group.read(record.data() + shape.group_at(first), bin_count, columns);
   return group.tops_are_within(shape.lowest_top(), shape.grid.highest_top(), columns) &&
-         (group.all_flags(columns) & ~all_flags) == 0 && group.is_possible(rows_of(record), bin_count, columns);
+         (group.all_flags(columns) & ~shape.known_flags()) == 0 &&
+         group.is_possible(rows_of(record), bin_count, columns);
 }
 
 /// Reads a column of a record without groups. False if its bytes are not what `put` writes.
@@ -164,7 +171,8 @@ inline bool take(const BinnedShape& shape, std::span<const std::byte> record, Co
   column.bins.top = descriptor.top;
   column.flags = descriptor.flags;
   if (column.bins.top < shape.lowest_top() || column.bins.top > shape.grid.highest_top()) return false;
-  if ((descriptor.flags & ~all_flags) != 0 || descriptor.reserved != decltype(descriptor.reserved){}) return false;
+  if ((descriptor.flags & ~shape.known_flags()) != 0 || descriptor.reserved != decltype(descriptor.reserved){})
+    return false;
   return are_possible(column.bins, shape.bin_count, rows_of(record));
 }
 inline void put(const BinnedShape& shape, const Column& column, Count number, std::span<std::byte> record) noexcept {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "arithmetic/exact/dealt_sums.hpp"
 #include "arithmetic/exact/narrow_columns.hpp"
 #include "arithmetic/exact/record.hpp"
 #include "arithmetic/rows/column_groups.hpp"
+#include "arithmetic/rows/dealt_builder.hpp"
 #include "arithmetic/rows/few_rows.hpp"
 #include "arithmetic/rows/turned_rows.hpp"
 #include "arithmetic/superaccumulator/accumulator.hpp"
@@ -214,6 +216,9 @@ std::unique_ptr<Builder> make(ExactOperation operation, Count columns, const End
 
 std::unique_ptr<Builder> make_exact_builder(ExactOperation operation, ExactType input, Count columns,
                                             const Ending& ending) {
+  if (ending.is_dealt && input == ExactType::f32)
+    return std::make_unique<DealtBuilder<DealtSums<float>>>(DealtSums<float>(columns, ending));
+  if (ending.is_dealt) return std::make_unique<DealtBuilder<DealtSums<double>>>(DealtSums<double>(columns, ending));
   return input == ExactType::f32 ? make<float>(operation, columns, ending) : make<double>(operation, columns, ending);
 }
 

@@ -14,6 +14,7 @@ namespace steadfold::arithmetic {
 struct Ending {
   ExactOperation operation;
   ExactType result;
+  bool is_dealt = false;  // labels deal the rows to the columns; a column knows only whether it has a -0.0
 
   Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
 
@@ -55,7 +56,9 @@ struct Ending {
     const bool is_rounded = only_rounds() && group.is_narrow && group.flags.all_are(not_minus_zero, columns);
     const bool is_written = is_rounded && group.narrow.round(columns, lowest_exponent, values);
     for (std::size_t lane = 0; lane < columns; ++lane, values += value_size())
-      if (!is_written) write(group.flags.of(lane), rows, group.leading(lane, lowest_exponent), values);
+      if (!is_written)
+        write(group.flags.of(lane), is_dealt ? group.minus_zeros >> lane & 1 : rows,
+              group.leading(lane, lowest_exponent), values);
     return values;
   }
 

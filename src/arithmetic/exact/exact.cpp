@@ -39,9 +39,9 @@ void put_column(Flags flags, const DigitWindow& window, int digit_count, std::sp
 
 class ExactKind final : public PartialKind, private AddedWords, private RowsAtHand {
  public:
-  ExactKind(ExactOperation operation, ExactType input, ExactType result, Count columns) noexcept
-      : operation_(operation), input_(input), ending_{operation, result}, columns_(columns) {
-    const bool product = sums_products(operation);
+  ExactKind(ExactType input, const Ending& ending, Count columns) noexcept
+      : operation_(ending.operation), input_(input), ending_(ending), columns_(columns) {
+    const bool product = sums_products(operation_);
     if (input == ExactType::f32) {
       product ? set_width<float, 2>() : set_width<float, 1>();
     } else {
@@ -50,7 +50,7 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   }
 
   Bytes capacity(const order::IntervalSet& /*rows*/) const override {
-    const Count groups = columns_ == 1 ? 0 : (columns_ + columns_of_group - 1) / columns_of_group;
+    const Count groups = has_groups() ? (columns_ + columns_of_group - 1) / columns_of_group : 0;
     return fixed_bytes + groups * sizeof(GroupHead) + columns_ * (sizeof(Descriptor) + digit_bytes(digit_count_));
   }
   Bytes value_bytes() const noexcept override { return columns_ * ending_.value_size(); }
@@ -60,8 +60,8 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
     return make_exact_builder(operation_, input_, columns_, ending_);
   }
 
-  const AddedWords* added_words() const noexcept override { return this; }
-  const RowsAtHand* rows_at_hand() const noexcept override { return this; }
+  const AddedWords* added_words() const noexcept override { return ending_.is_dealt ? nullptr : this; }
+  const RowsAtHand* rows_at_hand() const noexcept override { return ending_.is_dealt ? nullptr : this; }
 
  private:
   std::optional<Count> spare_rows(Count rows) const noexcept override {
@@ -89,6 +89,7 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
     digit_count_ = digits_needed<Element, factors>;
     lowest_exponent_ = factors * Format<Element>::lowest_exponent;
   }
+  bool has_groups() const noexcept { return columns_ > 1 || ending_.is_dealt; }
   Count column_words() const noexcept { return digits_at + static_cast<Count>(digit_count_); }
   template <class Word>
   std::span<Word> words_of(Count column, std::span<Word> all) const noexcept {
@@ -116,7 +117,7 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
 
 /// Reads the next columns of a record. False if its bytes are not what `put` writes.
 bool ExactKind::next(Reader& reader, Count begin, GroupSums& group) const noexcept {
-  if (columns_ > 1) return reader.next(columns_from(begin), group);
+  if (has_groups()) return reader.next(columns_from(begin), group);
   Flags flags = no_flags;
   const bool is_there = reader.next(flags, group.wide[0]);
   group.is_narrow = false;
@@ -126,7 +127,7 @@ bool ExactKind::next(Reader& reader, Count begin, GroupSums& group) const noexce
 }
 
 void ExactKind::put(Writer& writer, Count begin, GroupSums& group) const noexcept {
-  if (columns_ > 1)
+  if (has_groups())
     writer.put(columns_from(begin), group);
   else
     writer.put(group.flags.of(0), group.wide[0]);
@@ -245,7 +246,12 @@ Bytes ExactKind::from_words(std::span<const std::int64_t> sums, std::uint32_t ra
 }  // namespace
 
 std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns) {
-  return std::make_unique<ExactKind>(operation, input, result, columns);
+  return std::make_unique<ExactKind>(input, Ending{.operation = operation, .result = result}, columns);
+}
+
+std::unique_ptr<PartialKind> make_exact_of_dealt(ExactType input, ExactType result, Count columns) {
+  return std::make_unique<ExactKind>(
+      input, Ending{.operation = ExactOperation::sum, .result = result, .is_dealt = true}, columns);
 }
 
 }  // namespace steadfold::arithmetic

@@ -24,4 +24,8 @@ enum class ExactType { f32, f64 };
 /// ranks; all ranks reach the same verdict from the sums.
 std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns);
 
+/// The partial of sums of rows that labels deal to `columns` columns. A column without rows is +0.0. Rows come in by
+/// `ColumnBuilders::scatter` alone; there are no words.
+std::unique_ptr<PartialKind> make_exact_of_dealt(ExactType input, ExactType result, Count columns);
+
 }  // namespace steadfold::arithmetic

@@ -59,7 +59,8 @@ struct GroupHead {
 
   std::uint8_t lowest;  // of a narrow group
   std::uint8_t words;   // of every column; or `wide`
-  std::uint16_t reserved;
+  std::uint8_t minus_zeros;
+  std::uint8_t reserved;
   GroupFlags flags;
 };
 static_assert(sizeof(GroupHead) == 8);
@@ -69,6 +70,7 @@ inline constexpr Count columns_of_group = NarrowGroup::most_columns;
 /// The sums of a group: of all columns in narrow units, or one by one.
 struct GroupSums {
   GroupFlags flags;
+  std::uint8_t minus_zeros = 0;  // a bit for each column that has a -0.0, where labels deal the rows to the columns
   bool is_narrow = true;
   NarrowGroup narrow;
   NarrowGroup::EachColumn<DigitWindow> wide;  // digits are not initialised
@@ -86,6 +88,7 @@ struct GroupSums {
   void set_sum(const GroupSums& a, const GroupSums& b, Count columns) noexcept {
     flags = a.flags;
     flags.add(b.flags);
+    minus_zeros = a.minus_zeros | b.minus_zeros;
     is_narrow = a.is_narrow && b.is_narrow && narrow.set_sum(a.narrow, b.narrow);
     if (is_narrow) return;
     std::array<DigitWindow, 2> rooms;
@@ -146,7 +149,7 @@ class Reader {
     if (found.most == 0) return found;
     std::memcpy(&found.next, at_, sizeof found.next);
     std::memcpy(&found.head, at_, sizeof found.head);
-    const bool is_usual = found.next.words == 2 && found.next.reserved == 0 &&
+    const bool is_usual = found.next.words == 2 && found.next.minus_zeros == 0 && found.next.reserved == 0 &&
                           found.next.lowest + NarrowGroup::most_digits <= digit_count_;
     if (!is_usual) found.most = 0;
     return found;
@@ -181,7 +184,8 @@ class Reader {
     std::memcpy(&head, at_, sizeof head);
     skip(sizeof head);
     group.flags = head.flags;
-    if (head.reserved != 0 || !head.flags.are_within(columns)) return false;
+    group.minus_zeros = head.minus_zeros;
+    if (head.reserved != 0 || head.minus_zeros >> columns != 0 || !head.flags.are_within(columns)) return false;
     group.is_narrow = head.words != GroupHead::wide;
     return group.is_narrow ? next_narrow(head, columns, group.narrow) : next_wide(head, columns, group);
   }
@@ -234,17 +238,18 @@ class Writer {
   void put(Count columns, GroupSums& group) noexcept {
     group.settle(columns);
     if (group.is_narrow)
-      put(columns, group.narrow, group.flags);
+      put(columns, group.narrow, group.flags, group.minus_zeros);
     else
       put_wide(columns, group);
   }
-  void put(Count columns, NarrowGroup& group, GroupFlags flags) noexcept {
+  void put(Count columns, NarrowGroup& group, GroupFlags flags, std::uint8_t minus_zeros = 0) noexcept {
     const int words = group.trim();
     const Bytes bytes = static_cast<Bytes>(words) * columns * sizeof(std::uint64_t);
     fits_ = fits_ && group.ends_within(digit_count_) && sizeof(GroupHead) + bytes <= out_.size() - size_;
     if (!fits_) return;
     put(GroupHead{.lowest = static_cast<std::uint8_t>(group.lowest()),
                   .words = static_cast<std::uint8_t>(words),
+                  .minus_zeros = minus_zeros,
                   .reserved = 0,
                   .flags = flags});
     group.write(words, columns, out_.data() + size_);
@@ -284,7 +289,8 @@ class Writer {
   void put_wide(Count columns, const GroupSums& group) noexcept {
     fits_ = fits_ && sizeof(GroupHead) <= out_.size() - size_;
     if (!fits_) return;
-    put(GroupHead{.lowest = 0, .words = GroupHead::wide, .reserved = 0, .flags = group.flags});
+    put(GroupHead{
+        .lowest = 0, .words = GroupHead::wide, .minus_zeros = group.minus_zeros, .reserved = 0, .flags = group.flags});
     for (Count lane = 0; lane < columns; ++lane) put(no_flags, group.wide[lane]);
   }
 

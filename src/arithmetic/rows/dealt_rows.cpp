@@ -4,12 +4,27 @@
 #include <cstring>
 #include <type_traits>
 
+#include "arithmetic/partial.hpp"
+
 namespace steadfold::arithmetic {
 
 using order::Bytes;
 using order::Count;
 
 namespace {
+
+static_assert(ColumnBuilders::no_column == std::numeric_limits<std::uint32_t>::max());
+
+/// `visit` with a label of the type that the labels have.
+template <class Visit>
+bool with_label(const Labels& how, const Visit& visit) {
+  switch (how.bytes) {
+    case 1: return visit(std::uint8_t{});
+    case 2: return visit(std::uint16_t{});
+    case 4: return how.is_signed ? visit(std::int32_t{}) : visit(std::uint32_t{});
+    default: return how.is_signed ? visit(std::int64_t{}) : visit(std::uint64_t{});
+  }
+}
 
 template <Bytes bytes>
 void gather_elements(const std::byte* from, std::span<const std::uint32_t> order, std::byte* to) noexcept {
@@ -51,10 +66,7 @@ bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows,
   runs_.clear();
   runs_.reserve(std::min<Count>(rows, wanted.size()));  // nothing fails before the groups' runs are forgotten again
   const auto find = [&]<class Label>(Label) { return find_runs<Label>(labels, mask, rows, how.groups, wanted); };
-  const bool are_known = how.bytes == 1   ? find(std::uint8_t{})
-                         : how.bytes == 2 ? find(std::uint16_t{})
-                         : how.bytes == 4 ? (how.is_signed ? find(std::int32_t{}) : find(std::uint32_t{}))
-                                          : (how.is_signed ? find(std::int64_t{}) : find(std::uint64_t{}));
+  const bool are_known = with_label(how, find);
   for (const GroupRun& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
   if (!are_known) runs_.clear();
   Count begin = 0;
@@ -68,6 +80,25 @@ bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows,
   for (Count i = 0; i < rows; ++i)
     if (run_of_row_[i] != no_run) order_[runs_[run_of_row_[i]].end++] = static_cast<std::uint32_t>(i);
   return true;
+}
+
+bool DealtRows::find_columns(const std::byte* labels, const std::byte* mask, Count rows, const Labels& how,
+                             Count in_group, const order::Interval& wanted) {
+  run_of_row_.resize(rows);
+  std::uint32_t* const columns = run_of_row_.data();
+  return with_label(how, [&, first = in_group - wanted.begin, count = wanted.size()]<class Label>(Label /*label*/) {
+    bool are_known = true;
+    for (Count i = 0; i < rows; ++i) {
+      Label label;
+      std::memcpy(&label, labels + i * sizeof label, sizeof label);
+      const bool is_out = (mask != nullptr && mask[i] == std::byte{0}) || (std::is_signed_v<Label> && label < Label{0});
+      const auto group = static_cast<Count>(label);
+      const Count column = group * how.columns + first;  // those below wrap around
+      are_known &= is_out | (group < how.groups);
+      columns[i] = is_out | (column >= count) ? no_run : static_cast<std::uint32_t>(column);
+    }
+    return are_known;
+  });
 }
 
 void DealtRows::gather(const std::byte* elements, Bytes bytes, std::vector<std::byte>& to) const {

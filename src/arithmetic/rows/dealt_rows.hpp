@@ -29,6 +29,12 @@ class DealtRows {
   bool sort(const std::byte* labels, const std::byte* mask, order::Count rows, const Labels& how,
             const order::Interval& wanted);
 
+  /// In place of `sort`: finds the column of every row, or ColumnBuilders::no_column. Its groups have their columns one
+  /// behind the other, and these are the ones with this number in their group; `wanted` are columns. False as `sort`.
+  bool find_columns(const std::byte* labels, const std::byte* mask, order::Count rows, const Labels& how,
+                    order::Count in_group, const order::Interval& wanted);
+  std::span<const std::uint32_t> columns() const noexcept { return run_of_row_; }
+
   std::span<const GroupRun> runs() const noexcept { return runs_; }
   std::span<const std::uint32_t> order() const noexcept { return order_; }
 
@@ -43,7 +49,7 @@ class DealtRows {
                  const order::Interval& wanted);
 
   std::vector<std::uint32_t> run_of_group_;  // of those that are wanted; no_run but during a sort
-  std::vector<std::uint32_t> run_of_row_;    // or no_run
+  std::vector<std::uint32_t> run_of_row_;    // or no_run; or its column
   std::vector<GroupRun> runs_;
   std::vector<std::uint32_t> order_;
 };

@@ -241,15 +241,45 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
   }
 }
 
+/// What says where rows belong: one label after the other, and a byte of a mask for each, or null.
+struct Intake::LabelsAtHand {
+  const std::byte* labels;
+  const std::byte* mask;
+  bool are_there;
+};
+Intake::LabelsAtHand Intake::labels_at(const Operands& here, Count rows, const Strides& strides) {
+  const Bytes bytes = strides.labels().bytes;
+  const std::byte* const labels = side_by_side({Operand::label, here, rows, 1, bytes}, strides, labels_);
+  Block masked{.rows = rows};
+  if (shape_.has_mask) add_mask(here, strides, tiles_[0], masked);
+  return {labels, masked.mask, labels != nullptr && (!shape_.has_mask || masked.mask != nullptr)};
+}
+
 /// Sorts rows by the group that each belongs to in the column that `here` names, if it is one of `groups`. False if a
 /// label has no group.
 bool Intake::sort_by_group(const Operands& here, Count rows, const Strides& strides, const order::Interval& groups) {
+  const LabelsAtHand found = labels_at(here, rows, strides);
+  return found.are_there && dealt_.sort(found.labels, found.mask, rows, strides.labels(), groups);
+}
+
+/// Gives the builder every element with its column. Status invalid_argument if a label has no group.
+Status Intake::scatter(const Operands& data, Count rows, const Strides& strides) {
+  constexpr Count most = 2048;  // what is known of them stays in the first-level cache
   const Labels& how = strides.labels();
-  const std::byte* const labels = side_by_side({Operand::label, here, rows, 1, how.bytes}, strides, labels_);
-  Block masked{.rows = rows};
-  if (shape_.has_mask) add_mask(here, strides, tiles_[0], masked);
-  const bool are_there = labels != nullptr && (!shape_.has_mask || masked.mask != nullptr);
-  return are_there && dealt_.sort(labels, masked.mask, rows, how, groups);
+  const order::Interval wanted{data.column, data.column + shape_.columns};
+  for (Count done = 0, some = 0; done < rows; done += some) {
+    some = std::min(rows - done, most);
+    for (Count k = 0; k < std::min(how.columns, shape_.columns); ++k) {
+      const Operands here = data.at(done, k);
+      const LabelsAtHand found = labels_at(here, some, strides);
+      const Count in_group = here.column % how.columns;
+      if (!found.are_there || !dealt_.find_columns(found.labels, found.mask, some, how, in_group, wanted))
+        return Status::invalid_argument;
+      columns_->scatter(dealt_.columns(),
+                        side_by_side({Operand::first, here, some, 1, shape_.element_bytes}, strides, tiles_[0].first));
+    }
+  }
+  return Status::ok;
 }
 
 /// The elements and factors of the rows that were sorted, as `runs` has them, or, if the result names rows, as they
@@ -312,7 +342,8 @@ void Intake::push_by_column(Index begin, const Operands& data, Count rows, const
     builder.push(begin + done + block.rows, {.first = block.first, .second = block.second, .mask = block.mask});
   };
   if (strides.labels().groups > 0)
-    columns_->deal(rows, for_each_group(data, rows, strides, push));
+    columns_->deal(rows,
+                   columns_->scatters() ? scatter(data, rows, strides) : for_each_group(data, rows, strides, push));
   else
     for_each_column(data, rows, strides, push);
 }

@@ -82,7 +82,10 @@ class Intake {
   void for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take);
   template <class Take>
   Status for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take);
+  Status scatter(const Operands& data, Count rows, const Strides& strides);
   Block grouped(const Operands& here, Count rows, const Strides& strides);
+  struct LabelsAtHand;
+  LabelsAtHand labels_at(const Operands& here, Count rows, const Strides& strides);
   bool sort_by_group(const Operands& here, Count rows, const Strides& strides, const order::Interval& groups);
   template <class Take>
   void for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take);

@@ -40,7 +40,8 @@ enum Flags : std::uint8_t {
   has_nan = 1,
   has_plus_infinity = 2,
   has_minus_infinity = 4,
-  not_minus_zero = 8,  // a term other than -0.0: an exact zero is +0.0
+  not_minus_zero = 8,   // a term other than -0.0: an exact zero is +0.0
+  has_minus_zero = 16,  // only of columns to which rows are dealt: those have no number of rows
 };
 
 /// The bits from the lowest of a term to the highest.

@@ -1,0 +1,63 @@
+// Binned sums of many columns to which elements come in any order: a word for each bin of a column, and second words
+// only for columns whose sums need them.
+// Rank order: none. Cost: 8 (K + 1) bytes per column; some thirty instructions per term.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "arithmetic/binned/record.hpp"
+
+namespace steadfold::arithmetic {
+
+/// Terms are doubles, or floats, which become doubles first. One thread at a time.
+template <class Element, std::size_t bin_count>
+class DealtBins {
+ public:
+  using Term = Element;
+  static constexpr Bytes bytes_per_column = 8 * (bin_count + 1);
+
+  explicit DealtBins(const binned_record::BinnedShape& shape);
+
+  Count count() const noexcept { return sums_.size(); }
+  void clear() noexcept;
+  /// Adds elements that touch, each to its column.
+  void add(std::span<const std::uint32_t> columns, const std::byte* elements);
+  Bytes write(Count rows, std::span<std::byte> out) const noexcept;
+  void finish(std::byte* values) const noexcept;
+
+ private:
+  static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+
+  struct Sum {
+    std::array<std::int64_t, bin_count> bins{};
+    std::uint16_t highest_exponent = 0;  // biased, of the terms that have room; 0: no term yet
+    std::uint8_t top = 0;
+    std::uint8_t flags = no_flags;
+    std::uint32_t wide = none;  // which bins have what was carried out of these
+  };
+  static_assert(sizeof(Sum) == bytes_per_column);
+  struct Window {
+    double scale;
+    std::array<double, bin_count> extractors;
+  };
+  using WideBins = std::array<Int128, bin_count>;
+
+  void add_share(Sum& sum, double term) const noexcept;
+  void make_room(Sum& sum, int exponent) noexcept;
+  void carry();
+  binned_record::Column column(const Sum& sum) const noexcept;
+  bool is_rounded_at_once(const Sum& sum) const noexcept;
+
+  binned_record::BinnedShape shape_;
+  std::vector<Sum> sums_;
+  std::vector<Window> windows_;  // below every top
+  std::vector<WideBins> wides_;
+  Count terms_ = 0;  // since the last carry
+};
+
+}  // namespace steadfold::arithmetic

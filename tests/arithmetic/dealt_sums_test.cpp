@@ -1,0 +1,242 @@
+// Sums of rows that labels deal to columns: every column has the bits of the kind of one column with the rows gathered,
+// in one piece and merged from parts, and the records of exact and binned sums do not tell how they were merged. Seeds
+// are printed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "arithmetic/binned/binned.hpp"
+#include "arithmetic/exact/exact.hpp"
+#include "arithmetic/records.hpp"
+#include "support/hostile_terms.hpp"
+
+namespace steadfold::test::dealt_sums_test {
+namespace {
+
+using Kind = std::unique_ptr<PartialKind>;
+constexpr auto no_column = arithmetic::ColumnBuilders::no_column;
+
+template <class T>
+constexpr arithmetic::ExactType exact_type =
+    std::is_same_v<T, float> ? arithmetic::ExactType::f32 : arithmetic::ExactType::f64;
+
+/// Rows that are dealt, and the kinds of their sums. `bins`: 0 for exact sums.
+template <class T, class Result>
+struct Dealt {
+  Count columns;
+  int bins;
+  std::vector<std::uint32_t> column_of;
+  std::vector<T> elements;
+
+  Kind kind() const {
+    return bins == 0 ? arithmetic::make_exact_of_dealt(exact_type<T>, exact_type<Result>, columns)
+                     : arithmetic::make_binned_of_dealt(type_of<T>, type_of<Result>, bins, columns);
+  }
+  Kind kind_of_one() const {
+    using arithmetic::Operation;
+    using arithmetic::Sweep;
+    return bins == 0
+               ? arithmetic::make_exact(arithmetic::ExactOperation::sum, exact_type<T>, exact_type<Result>, 1)
+               : arithmetic::make_binned(Operation::sum, type_of<T>, type_of<Result>, bins, Sweep::single_sweep, 1);
+  }
+  /// The sums of the kind of one column.
+  Record expected() const {
+    std::vector<std::vector<T>> gathered(columns);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      if (column_of[i] != no_column) gathered[column_of[i]].push_back(elements[i]);
+    const Kind one = kind_of_one();
+    Record all;
+    for (const std::vector<T>& column : gathered) {
+      const Record value = finished(*one, built(*one, table_of(column), {{0, column.size()}}).record).values;
+      all.insert(all.end(), value.begin(), value.end());
+    }
+    return all;
+  }
+  void push(Builder& builder, std::size_t begin, std::size_t end) const {
+    builder.columns()->deal(end - begin, Status::ok);
+    builder.columns()->scatter(std::span(column_of).subspan(begin, end - begin),
+                               reinterpret_cast<const std::byte*>(elements.data() + begin));
+  }
+  Part part(const PartialKind& its_kind, Builder& builder, std::size_t begin, std::size_t end) const {
+    Part part{.record = {}, .rows = IntervalSet(Interval{begin, end})};
+    builder.clear();
+    push(builder, begin, end);
+    part.record = written(its_kind, builder, part.rows);
+    return part;
+  }
+};
+
+template <class T, class Result>
+void expect_sums(const Dealt<T, Result>& dealt, std::mt19937_64& random) {
+  const Kind kind = dealt.kind();
+  const auto builder = kind->builder();
+  const Record expected = dealt.expected();
+  const std::size_t rows = dealt.elements.size();
+  const Part whole = dealt.part(*kind, *builder, 0, rows);
+  EXPECT_TRUE(same(finished(*kind, whole.record, rows).values, expected)) << "by a record";
+  EXPECT_EQ(finished(*kind, whole.record, rows + 1).status, Status::gap);
+  builder->clear();  // of what has promoted columns
+  dealt.push(*builder, 0, rows / 3);
+  dealt.push(*builder, rows / 3, rows);
+  Guarded values(kind->value_bytes());
+  EXPECT_EQ(builder->finish_alone(rows, values.data(), nullptr), Status::ok);
+  EXPECT_TRUE(same(values.taken(kind->value_bytes()), expected)) << "without a record";
+  std::vector<Part> parts;
+  for (std::size_t begin = 0, end = 0; begin < rows; begin = end) {
+    end = begin + 1 + random() % std::max<std::size_t>(rows / 3, 1);
+    parts.push_back(dealt.part(*kind, *builder, begin, std::min(end, rows)));
+  }
+  if (parts.empty()) return;
+  const Part merged = merged_at_random(*kind, std::move(parts), random);
+  EXPECT_TRUE(same(merged.record, whole.record)) << "merged";
+  EXPECT_TRUE(same(finished(*kind, merged.record, rows).values, expected)) << "merged";
+}
+
+/// All the same, one after the other, one for each row, or any; and some rows have none.
+std::vector<std::uint32_t> columns_of_rows(std::size_t rows, Count columns, std::mt19937_64& random) {
+  std::vector<std::uint32_t> found(rows);
+  const std::uint64_t form = random() % 4;
+  const std::uint64_t first = random();
+  for (std::size_t i = 0; i < rows; ++i)
+    found[i] = static_cast<std::uint32_t>((form == 0   ? first
+                                           : form == 1 ? i * columns / rows
+                                           : form == 2 ? i
+                                                       : random()) %
+                                          columns);
+  if (random() % 2 == 0)
+    for (std::uint32_t& each : found)
+      if (random() % 8 == 0) each = no_column;
+  return found;
+}
+
+template <class T, class Result>
+void expect_hostile(std::uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  constexpr Count counts[] = {1, 2, 7, 8, 9, 64, 1000};
+  Dealt<T, Result> dealt{.columns = counts[random() % std::size(counts)], .bins = static_cast<int>(random() % 4)};
+  if (dealt.bins == 1) dealt.bins = 0;
+  const std::size_t rows = random() % (random() % 4 == 0 ? 4000 : 200);
+  dealt.column_of = columns_of_rows(rows, dealt.columns, random);
+  dealt.elements.resize(rows);
+  HostileTerms<T> terms(seed);
+  const auto of_some = [&](Trouble trouble) { return terms.of(rows, trouble); };
+  const std::vector<T> sources[] = {of_some(troubles[random() % std::size(troubles)]),
+                                    of_some(troubles[random() % std::size(troubles)])};
+  const bool is_mixed = random() % 2 == 0;  // two kinds of trouble meet in a column
+  for (std::size_t i = 0; i < rows; ++i) dealt.elements[i] = sources[is_mixed ? random() % 2 : 0][i];
+  expect_sums(dealt, random);
+}
+
+TEST(DealtSums, AreThoseOfTheirRowsGathered) {
+  for (std::uint64_t seed = 1; seed <= 1200 && !HasFailure(); ++seed) {
+    switch (seed % 4) {
+      case 0: expect_hostile<float, float>(seed); break;
+      case 1: expect_hostile<float, double>(seed); break;
+      case 2: expect_hostile<double, float>(seed); break;
+      default: expect_hostile<double, double>(seed);
+    }
+  }
+}
+
+/// Bits at both ends of the two words that a column begins with, and just beyond them.
+TEST(DealtSums, OutgrowTwoWords) {
+  for (std::uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    Dealt<double, double> dealt{.columns = 3, .bins = 0};
+    const int width = 60 + static_cast<int>(random() % 80);
+    const int lowest = -1074 + static_cast<int>(random() % 2 == 0 ? random() % 60 : random() % 1900);
+    for (int i = 0; i < 64; ++i) {
+      const int exponent = random() % 2 == 0 ? lowest + width : lowest + static_cast<int>(random() % 30);
+      const double sign = random() % 3 == 0 ? -1 : 1;
+      dealt.elements.push_back(sign * std::ldexp(1 + static_cast<double>(random() % 4) / 4, std::min(exponent, 1020)));
+      dealt.column_of.push_back(static_cast<std::uint32_t>(random() % 3));
+    }
+    expect_sums(dealt, random);
+  }
+}
+
+/// Columns whose states do not stay in the cache are taken range by range, and what an earlier round left is gone.
+TEST(DealtSums, OfManyColumns) {
+  std::mt19937_64 random(1);
+  for (const int bins : {0, 3}) {
+    Dealt<double, double> dealt{.columns = 140'000, .bins = bins};
+    dealt.elements = HostileTerms<double>(1).of(200'000, Trouble::far);
+    for (std::size_t i = 0; i < dealt.elements.size(); ++i)
+      dealt.column_of.push_back(i % 9 == 0 ? no_column : static_cast<std::uint32_t>(random() % dealt.columns));
+    const Kind kind = dealt.kind();
+    const auto builder = kind->builder();
+    dealt.push(*builder, 0, 1000);
+    builder->clear();
+    dealt.push(*builder, 0, dealt.elements.size());
+    Guarded values(kind->value_bytes());
+    EXPECT_EQ(builder->finish_alone(dealt.elements.size(), values.data(), nullptr), Status::ok);
+    EXPECT_TRUE(values.taken(kind->value_bytes()) == dealt.expected());
+    const Part whole = dealt.part(*kind, *builder, 0, dealt.elements.size());
+    EXPECT_TRUE(finished(*kind, whole.record).values == dealt.expected());
+  }
+}
+
+/// Bytes per group of data within 40 binades.
+TEST(DealtSums, HaveShortRecords) {
+  std::mt19937_64 random(1);
+  for (const int bins : {0, 3}) {
+    Dealt<double, double> dealt{.columns = 1000, .bins = bins};
+    for (int i = 0; i < 20'000; ++i) {
+      const double mantissa = static_cast<double>(random() >> 11) * 0x1p-53;
+      dealt.elements.push_back(std::ldexp(random() % 2 == 0 ? mantissa : -mantissa, static_cast<int>(random() % 40)));
+      dealt.column_of.push_back(static_cast<std::uint32_t>(random() % dealt.columns));
+    }
+    const Kind kind = dealt.kind();
+    const Part whole = dealt.part(*kind, *kind->builder(), 0, dealt.elements.size());
+    EXPECT_LE(whole.record.size(), 24 + 26 * dealt.columns);
+  }
+}
+
+/// The largest shares there are: words are carried every 2^22 terms.
+TEST(DealtSums, CarryFullBins) {
+  std::mt19937_64 random(1);
+  Dealt<float, double> dealt{.columns = 2, .bins = 2};
+  const float of_largest_share = std::nextafter(std::ldexp(1.0F, 85), 0.0F);  // bin 28 ends there
+  dealt.elements.assign((std::size_t{1} << 24) + 7, of_largest_share);
+  dealt.column_of.assign(dealt.elements.size(), 1);
+  dealt.elements.back() = std::ldexp(1.0F, 100);
+  dealt.column_of[5] = 0;
+  const Kind kind = dealt.kind();
+  const auto builder = kind->builder();
+  builder->clear();
+  constexpr std::size_t piece = 1 << 16;
+  for (std::size_t begin = 0; begin < dealt.elements.size(); begin += piece)
+    dealt.push(*builder, begin, std::min(begin + piece, dealt.elements.size()));
+  const Record record = written(*kind, *builder, IntervalSet(Interval{0, dealt.elements.size()}));
+  EXPECT_TRUE(same(finished(*kind, record).values, dealt.expected()));
+  Guarded values(kind->value_bytes());
+  EXPECT_EQ(builder->finish_alone(arithmetic::unknown_count, values.data(), nullptr), Status::ok);
+  EXPECT_TRUE(same(values.taken(kind->value_bytes()), dealt.expected()));
+}
+
+/// What exact sums are for: the same data in another order have other sums, if a loop adds them.
+TEST(DealtSums, ControlALoopDiffers) {
+  std::vector<double> x = HostileTerms<double>(7).of(1000, Trouble::nearly_cancel);
+  double forward = 0;
+  double backward = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    forward += x[i];
+    backward += x[x.size() - 1 - i];
+  }
+  EXPECT_NE(forward, backward);
+}
+
+TEST(DealtSums, RefuseRowsWithoutColumns) {
+  const Kind kind = arithmetic::make_exact_of_dealt(arithmetic::ExactType::f64, arithmetic::ExactType::f64, 4);
+  const std::vector<double> row(4, 1.0);
+  EXPECT_EQ(status_of(built(*kind, table_of(row, 0, 4), {{0, 1}}).record), Status::invalid_argument);
+}
+
+}  // namespace
+}  // namespace steadfold::test::dealt_sums_test
