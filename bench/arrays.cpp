@@ -120,21 +120,37 @@ Contest of_rows(std::size_t points, int rounds) {
   return candidates.measure("rows", numbers.size(), rounds);
 }
 
-/// One field whose points belong to groups.
-Contest of_groups(std::size_t points, std::uint64_t groups, int rounds) {
-  const std::vector<double> numbers = normal_numbers(points);
-  std::mt19937_64 random(groups);
-  std::vector<std::int32_t> labels(points);
-  for (std::int32_t& each : labels) each = static_cast<std::int32_t>(random() % groups);
-  Candidates candidates(numbers);
-  candidates.add("accumulate", "accumulate", "scalar", [&] {
+/// Points that belong to groups.
+struct Labelled {
+  enum class Form : std::uint8_t { random, sorted, any_exponent };
+
+  std::uint64_t groups;
+  std::vector<double> numbers;
+  std::vector<std::int32_t> labels;
+
+  Labelled(std::size_t points, std::uint64_t group_count, Form form = Form::random)
+      : groups(group_count), numbers(normal_numbers(points)), labels(points) {
+    std::mt19937_64 random(groups);
+    for (std::int32_t& each : labels) each = static_cast<std::int32_t>(random() % groups);
+    if (form == Form::sorted) std::ranges::sort(labels);
+    if (form == Form::any_exponent)
+      for (double& each : numbers) each = std::ldexp(each, static_cast<int>(random() % 2000) - 1000);
+  }
+  /// What a program would have.
+  double loop() const {
     std::vector<double> sums(groups);
-    for (std::size_t i = 0; i < points; ++i) sums[static_cast<std::size_t>(labels[i])] += numbers[i];
+    for (std::size_t i = 0; i < numbers.size(); ++i) sums[static_cast<std::size_t>(labels[i])] += numbers[i];
     return sums.front();
-  });
-  for (const auto& [name, method] : methods)
-    candidates.add(name, [&, method] { return sum_by(numbers, labels, groups, {.method = method}).front(); });
-  return candidates.measure(std::to_string(groups) + " groups", points, rounds);
+  }
+};
+
+Contest of_groups(const Labelled& all, const std::string& name, int rounds) {
+  Candidates candidates(all.numbers);
+  candidates.add("accumulate", "accumulate", "scalar", [&] { return all.loop(); });
+  for (const auto& [method_name, method] : methods)
+    candidates.add(method_name,
+                   [&, method] { return sum_by(all.numbers, all.labels, all.groups, {.method = method}).front(); });
+  return candidates.measure(std::to_string(all.groups) + " groups" + name, all.numbers.size(), rounds);
 }
 
 /// One field's mean, variance and extremes, by one call and by one each.
@@ -174,9 +190,23 @@ Measurement arrays(const ArraysOptions& options, const Told& told) {
   for (const std::size_t points : options.points) {
     add(of_fields(points, options.rounds));
     add(of_rows(points, options.rounds));
-    for (const std::uint64_t groups : {30, 10'000}) add(of_groups(points, groups, options.rounds));
+    for (const std::uint64_t groups : {30, 10'000}) add(of_groups({points, groups}, "", options.rounds));
     add(of_statistics(points, options.rounds));
   }
+  return measurement;
+}
+
+Measurement labels(const LabelsOptions& options, const Told& told) {
+  using Form = Labelled::Form;
+  constexpr std::pair<Form, const char*> forms[] = {
+      {Form::random, ""}, {Form::sorted, ", sorted"}, {Form::any_exponent, ", any exponent"}};
+  Measurement measurement{.environment = environment(), .contests = {}};
+  for (const std::size_t elements : options.sizes)
+    for (const std::size_t groups : options.groups)
+      for (const auto& [form, name] : forms) {
+        measurement.contests.push_back(of_groups({elements, groups, form}, name, options.rounds));
+        told(measurement, std::size(forms) * options.groups.size() * options.sizes.size());
+      }
   return measurement;
 }
 

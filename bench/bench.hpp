@@ -42,6 +42,14 @@ struct ArraysOptions {
 /// rows of thirty columns, beside plain loops.
 Measurement arrays(const ArraysOptions& options, const Told& told);
 
+struct LabelsOptions {
+  std::vector<std::size_t> sizes = {100'000, 1'000'000};
+  std::vector<std::size_t> groups = {10, 1000, 10'000, 100'000};
+  int rounds = 15;
+};
+/// One process: sums by label beside a plain loop, with labels at random and sorted, and of numbers with any exponents.
+Measurement labels(const LabelsOptions& options, const Told& told);
+
 struct AllreduceOptions {
   std::vector<std::size_t> counts = {1, 100, 10000};
   std::vector<std::string> types = {"f64"};

@@ -61,11 +61,12 @@ std::string named_in_help() {
 }
 
 const std::vector<OptionUse> uses_of_benchmarks = {
-    {"--sizes", {"local", "prefetch", "arrays"}},
+    {"--sizes", {"local", "prefetch", "arrays", "labels"}},
     {"--types", {"local", "prefetch", "allreduce", "auto", "splitphase"}},
     {"--threads", {"local", "prefetch", "shared", "teams"}},
     {"--counts",
-     {"allreduce", "auto", "splitphase", "shared", "teams", "interpose", "bundle", "reduce", "fields", "solver-loop"}},
+     {"labels", "allreduce", "auto", "splitphase", "shared", "teams", "interpose", "bundle", "reduce", "fields",
+      "solver-loop"}},
     {"--operators", {"allreduce", "auto", "splitphase"}},
     {"--methods", {"allreduce", "auto", "splitphase", "shared", "teams", "reduce", "fields", "interpose"}},
     {"--schedules", {"allreduce", "auto", "splitphase", "shared", "teams", "reduce"}},
@@ -96,7 +97,7 @@ std::string table_of_benchmarks() {
 
 void BenchOptions::add_to(CLI::App& app) {
   app.add_option("name", name, named_in_help())->required();
-  app.add_option("--sizes", sizes, "local, prefetch: elements; arrays: points of a field")
+  app.add_option("--sizes", sizes, "local, prefetch, labels: elements; arrays: points of a field")
       ->delimiter(',')
       ->check(from_to(1, most_elements_in_memory));
   app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
@@ -107,7 +108,7 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option(
          "--counts", counts,
          "allreduce, auto, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
-         "elements; fields: points; solver-loop: cells along a side of a square of sea ice")
+         "elements; fields: points; labels: groups; solver-loop: cells along a side of a square of sea ice")
       ->delimiter(',')
       ->check(from_to(1, most_elements_in_memory));
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');

@@ -41,6 +41,13 @@ bench::Measurement arrays(const AskedBench& asked, LongWork& work) {
   return bench::arrays(arrays, tell(work, local_table, asked.options.confidence));
 }
 
+bench::Measurement labels(const AskedBench& asked, LongWork& work) {
+  bench::LabelsOptions labels{.rounds = asked.options.rounds};
+  if (!asked.options.sizes.empty()) labels.sizes = asked.options.sizes;
+  if (!asked.options.counts.empty()) labels.groups = asked.options.counts;
+  return bench::labels(labels, tell(work, local_table, asked.options.confidence));
+}
+
 bench::Measurement allreduce(const BenchOptions& options, const Job& job) {
   bench::AllreduceOptions allreduce = asked_in_place_of(bench::AllreduceOptions{}, options);
   allreduce.rows = options.rows;
@@ -111,6 +118,7 @@ const Benchmark all_benchmarks[] = {
      .table = local_table,
      .note = prefetch_taken},
     {.name = "arrays", .alone = arrays, .is_of_one_process = true, .rows = bench::rows_of_local, .table = local_table},
+    {.name = "labels", .alone = labels, .is_of_one_process = true, .rows = bench::rows_of_local, .table = local_table},
     {.name = "allreduce", .over_ranks = allreduce},
     {.name = "auto",
      .over_ranks = choices,

@@ -66,6 +66,13 @@ class Bench(BenchTest):
             self.assertGreaterEqual(row["elements"], 9000 if row["type"] in ("fields", "rows") else 300)
             self.assertGreater(row["ns_per_element"], 0)
 
+    def test_labels(self):
+        rows = self.rows_from(run("bench", "labels", "--sizes", "300", "--counts", "1,9", "--rounds", "3", "--json"), LOCAL)
+        self.assertEqual({row["type"] for row in rows}, {f"{groups} groups{form}" for groups in (1, 9)
+                                                         for form in ("", ", sorted", ", any exponent")})
+        self.assertGreaterEqual({row["kernel"] for row in rows}, {"accumulate", "exact", "binned", "read"})
+        self.assertEqual({row["elements"] for row in rows}, {300})
+
     def test_threads(self):
         rows = self.rows_from(run("bench", "local", "--sizes", "1000", "--rounds", "3", "--threads", "1,2", "--json"), LOCAL)
         for threads in (1, 2):
