@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "arithmetic/rows/room.hpp"
-
 namespace steadfold::execution {
 namespace {
 
-using arithmetic::make_room;
 using order::Index;
 using order::Interval;
 
@@ -77,7 +74,7 @@ Bytes Lifter::lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::
     arithmetic::Builder& builder = mine.intake->builder();
     begin(builder, rows);
     push(*mine.intake, rows, mine.first, mine.last);
-    mine.size = builder.write(mine.partial);
+    mine.size = builder.write(mine.partial.bytes());
   });
   return merged(threads, out).size();
 }
@@ -93,11 +90,12 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
     ThreadRows& mine = rows_of_threads_[member];
     mine.intake->builder().clear();  // discards rows surveyed before memory ran out
     survey_rows(*mine.intake, rows, mine.first, mine.last);
-    mine.intake->builder().surveyor()->write_survey(mine.partial);
+    mine.intake->builder().surveyor()->write_survey(mine.partial.bytes());
   });
-  std::ranges::copy_n(rows_of_threads_[0].partial.begin(), static_cast<std::ptrdiff_t>(out.size()), out.begin());
+  std::ranges::copy_n(rows_of_threads_[0].partial.bytes().begin(), static_cast<std::ptrdiff_t>(out.size()),
+                      out.begin());
   for (unsigned i = 1; i < threads; ++i)
-    std::ranges::transform(out, rows_of_threads_[i].partial, out.begin(),
+    std::ranges::transform(out, rows_of_threads_[i].partial.bytes(), out.begin(),
                            [](auto a, auto b) { return std::max(a, b); });
 }
 
@@ -133,17 +131,17 @@ unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned thr
     if (!mine.intake) mine.intake.emplace(kind_->builder(), shape_);
     mine.first = i == 0 ? 0 : rows_of_threads_[i - 1].last;
     mine.last = i + 1 == threads ? row_count : std::max(mine.first, cut_near(rows, (i + 1) * share, share));
-    make_room(mine.partial, bound(mine.first, mine.last));
-    if (i > 0 && i + 1 < threads) make_room(mine.merged, bound(0, mine.last));
+    mine.partial.make(bound(mine.first, mine.last));
+    if (i > 0 && i + 1 < threads) mine.merged.make(bound(0, mine.last));
   }
   return threads;
 }
 
 std::span<const std::byte> Lifter::merged(unsigned threads, std::span<std::byte> out) {
-  std::span<const std::byte> all = std::span(rows_of_threads_[0].partial).first(rows_of_threads_[0].size);
+  std::span<const std::byte> all = rows_of_threads_[0].partial.bytes().first(rows_of_threads_[0].size);
   for (unsigned i = 1; i < threads; ++i) {
-    const std::span<std::byte> room = i + 1 == threads ? out : std::span(rows_of_threads_[i].merged);
-    const auto mine = std::span(rows_of_threads_[i].partial).first(rows_of_threads_[i].size);
+    const std::span<std::byte> room = i + 1 == threads ? out : rows_of_threads_[i].merged.bytes();
+    const auto mine = rows_of_threads_[i].partial.bytes().first(rows_of_threads_[i].size);
     all = room.first(arithmetic::merge(*kind_, all, mine, room));
   }
   return all;

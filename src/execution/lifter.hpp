@@ -10,6 +10,7 @@
 #include "agreement/description.hpp"
 #include "arithmetic/partial.hpp"
 #include "arithmetic/rows/intake.hpp"
+#include "arithmetic/rows/room.hpp"
 #include "execution/thread_team.hpp"
 
 namespace steadfold::execution {
@@ -62,9 +63,9 @@ class Lifter {
     std::optional<arithmetic::Intake> intake;
     Count first = 0;
     Count last = 0;
-    std::vector<std::byte> partial;
+    arithmetic::UnwrittenRoom partial;
     Bytes size = 0;
-    std::vector<std::byte> merged;  // of these rows and the rows of the threads before
+    arithmetic::UnwrittenRoom merged;  // of these rows and the rows of the threads before
   };
 
   arithmetic::Builder& builder() {

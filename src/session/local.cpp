@@ -10,6 +10,7 @@
 #include "agreement/choice.hpp"
 #include "agreement/failure.hpp"
 #include "agreement/validation.hpp"
+#include "arithmetic/rows/room.hpp"
 #include "session/shape.hpp"
 
 namespace steadfold::session {
@@ -102,7 +103,7 @@ class LocalReducer::Workspace {
     const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
     if (finishes_alone_ && is_one_block)
       return shape_.lifter.finish_alone(operands_of(shape_.description, data), call.rows, shape_.strides,
-                                        call.element_count, data.result, spare_.data());
+                                        call.element_count, data.result, spare_.bytes().data());
     make_room(call.rows);
     execution::Placed rows = shape_.rows_of(call, data);
     ThreadTeam team;
@@ -111,15 +112,15 @@ class LocalReducer::Workspace {
       shape_.lifter.survey(rows, team, call.threads, surveyed_);
       rows.surveyed = surveyed_;
     }
-    const Bytes size = shape_.lifter.lift(rows, team, call.threads, std::span(partial_).first(room_));
-    return shape_.kind->finish(std::span(partial_).first(size), call.element_count, data.result, spare_.data());
+    const Bytes size = shape_.lifter.lift(rows, team, call.threads, partial_.bytes().first(room_));
+    return shape_.kind->finish(partial_.bytes().first(size), call.element_count, data.result, spare_.bytes().data());
   }
 
   bool repeat(Count rows, const Data& data) {
     const Description& d = shape_.description;
     if (rows > most_rows_ || missing(d, rows, data, true) != Missing::nothing) return false;
     return shape_.lifter.finish_alone(operands_of(d, data), rows, shape_.strides, arithmetic::unknown_count,
-                                      data.result, spare_.data()) == Status::ok;
+                                      data.result, spare_.bytes().data()) == Status::ok;
   }
 
  private:
@@ -127,14 +128,14 @@ class LocalReducer::Workspace {
     if (room_ != 0 && rows_ == order::Interval{0, rows}) return;
     rows_ = {0, rows};
     room_ = shape_.kind->working_capacity(order::IntervalSet(rows_));
-    if (partial_.size() < room_) partial_.resize(room_);
+    partial_.make(room_);
   }
 
   Shape shape_;
   order::Interval rows_;
   Bytes room_ = 0;  // for the partial of these rows
-  std::vector<std::byte> partial_;
-  std::vector<std::byte> spare_;
+  arithmetic::UnwrittenRoom partial_;
+  arithmetic::UnwrittenRoom spare_;
   std::vector<std::byte> surveyed_;  // what two sweeps find out in the first
   bool finishes_alone_;              // without a record
   Count most_rows_;
