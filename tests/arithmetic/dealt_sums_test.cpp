@@ -161,24 +161,40 @@ TEST(DealtSums, OutgrowTwoWords) {
   }
 }
 
+/// More than are kept: accumulators take them, some columns' several times.
+TEST(DealtSums, PutManyTermsAside) {
+  std::mt19937_64 random(1);
+  Dealt<double, double> dealt{.columns = 900, .bins = 0};
+  dealt.elements = HostileTerms<double>(1).of(90'000, Trouble::far);
+  for (std::size_t i = 0; i < dealt.elements.size(); ++i)
+    dealt.column_of.push_back(static_cast<std::uint32_t>(i % 300 == 0 ? random() % 900 : random() % 200));
+  expect_sums(dealt, random);
+}
+
 /// Columns whose states do not stay in the cache are taken range by range, and what an earlier round left is gone.
 TEST(DealtSums, OfManyColumns) {
   std::mt19937_64 random(1);
   for (const int bins : {0, 3}) {
     Dealt<double, double> dealt{.columns = 140'000, .bins = bins};
-    dealt.elements = HostileTerms<double>(1).of(200'000, Trouble::far);
+    dealt.elements = HostileTerms<double>(1).of(500'000, Trouble::far);
     for (std::size_t i = 0; i < dealt.elements.size(); ++i)
       dealt.column_of.push_back(i % 9 == 0 ? no_column : static_cast<std::uint32_t>(random() % dealt.columns));
+    const Record expected = dealt.expected();
     const Kind kind = dealt.kind();
     const auto builder = kind->builder();
-    dealt.push(*builder, 0, 1000);
+    const auto push_all = [&] {
+      constexpr std::size_t piece = 50'000;
+      for (std::size_t begin = 0; begin < dealt.elements.size(); begin += piece)
+        dealt.push(*builder, begin, begin + piece);
+    };
+    push_all();
     builder->clear();
-    dealt.push(*builder, 0, dealt.elements.size());
+    push_all();
     Guarded values(kind->value_bytes());
     EXPECT_EQ(builder->finish_alone(dealt.elements.size(), values.data(), nullptr), Status::ok);
-    EXPECT_TRUE(values.taken(kind->value_bytes()) == dealt.expected());
+    EXPECT_TRUE(values.taken(kind->value_bytes()) == expected);
     const Part whole = dealt.part(*kind, *builder, 0, dealt.elements.size());
-    EXPECT_TRUE(finished(*kind, whole.record).values == dealt.expected());
+    EXPECT_TRUE(finished(*kind, whole.record).values == expected);
   }
 }
 

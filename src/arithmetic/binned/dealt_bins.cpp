@@ -29,8 +29,9 @@ constexpr int highest_finite = 2046;  // biased exponent
 
 template <class Element, std::size_t bin_count>
 DealtBins<Element, bin_count>::DealtBins(const BinnedShape& shape)
-    : shape_(shape), sums_(shape.columns), windows_(static_cast<std::size_t>(shape.grid.highest_top()) + 1) {
-  clear();
+    : shape_(shape),
+      sums_(shape.columns, Sum{.top = static_cast<std::uint8_t>(shape.lowest_top())}),
+      windows_(static_cast<std::size_t>(shape.grid.highest_top()) + 1) {
   for (int top = shape_.lowest_top(); top <= shape_.grid.highest_top(); ++top) {
     Window& window = windows_[static_cast<std::size_t>(top)];
     window.scale = shape_.grid.scale(top);

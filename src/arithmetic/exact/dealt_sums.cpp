@@ -123,7 +123,7 @@ void DealtSums<Element>::add_elsewhere(Sum& sum, Element element) {
   const bool has_room = sum.wide == none && sum.change_unit(exponent) &&
                         !__builtin_add_overflow(sum.value(), integer_of(bits) << (exponent - sum.unit), &all);
   if (has_room) return sum.put(all);
-  if (aside_.size() == std::max<std::size_t>(32 * sums_.size(), 1U << 15)) add_to_accumulators();
+  if (aside_.size() == most_aside()) add_to_accumulators();
   aside_.push_back({element, static_cast<std::uint32_t>(&sum - sums_.data())});
   if (sum.wide == none) sum.wide = only_aside;
 }
@@ -179,25 +179,27 @@ void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitW
   if (sum.wide == none) return;
   Wide& wide = sum.wide == only_aside ? few_ : wides_[sum.wide];
   add_terms(sorted.of(column), wide);
-  const DigitWindow narrow = window;
-  DigitWindow others;
-  wide.window(others);
-  add_windows(narrow, others, window);
+  wide.add_window(window, no_flags, false);
+  wide.window(window);
   few_.clear();
 }
 
 /// False if there are no units in which all columns have room.
 template <class Element>
 bool DealtSums<Element>::read_narrow(std::span<const Sum> sums, NarrowGroup& group) const noexcept {
+  constexpr int of_unit = exponent_of_unit - Wide::lowest_exponent;
+  int lowest = std::numeric_limits<int>::max();  // bit that is set
+  for (const Sum& sum : sums) {
+    if (sum.wide != none) return false;
+    if (sum.value() != 0) lowest = std::min(lowest, sum.unit + of_unit + zeros_below(sum.value()));
+  }
   group.clear();
   for (std::size_t lane = 0; lane < sums.size(); ++lane) {
-    if (sums[lane].wide != none) return false;
-    Int128 all = sums[lane].value();
+    const Int128 all = sums[lane].value();
     if (all == 0) continue;
-    const int zeros = zeros_below(all);
-    const int position = sums[lane].unit + exponent_of_unit - Wide::lowest_exponent + zeros;
-    all >>= zeros;
-    if (!fits_shifted(all, position % 32) || !group.add(lane, all << (position % 32), position / 32)) return false;
+    const int shift = sums[lane].unit + of_unit - lowest / 32 * 32;
+    if (shift > 0 && !fits_shifted(all, shift)) return false;
+    if (!group.add(lane, shift < 0 ? all >> -shift : all << shift, lowest / 32)) return false;
   }
   return true;
 }

@@ -3,6 +3,7 @@
 // Rank order: none. Cost: 24 bytes per column; some twenty instructions per term, a hundred if it is put aside.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -77,6 +78,8 @@ class DealtSums {
   };
 
   void begin_with_units(std::span<const std::byte> elements) noexcept;
+  /// What makes accumulators worth it, which take as much memory; numbers of 32 bits count them.
+  std::size_t most_aside() const noexcept { return std::clamp<std::size_t>(32 * sums_.size(), 1U << 15, 1U << 31); }
   void add_elsewhere(Sum& sum, Element element);
   void add_to_accumulators();
   Wide& wide_of(Sum& sum);

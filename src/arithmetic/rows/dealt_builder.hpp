@@ -86,8 +86,8 @@ class RangesOfColumns {
   static constexpr std::size_t fewest = 64;  // in a room
 
   void make_rooms() {
-    columns_ = std::make_unique_for_overwrite<std::uint32_t[]>(ranges_.size() * room_);
     elements_ = std::make_unique_for_overwrite<Element[]>(ranges_.size() * room_);
+    columns_ = std::make_unique_for_overwrite<std::uint32_t[]>(ranges_.size() * room_);  // last: both are there
   }
   template <class Empty>
   void take(std::size_t range, const Empty& empty) {
@@ -113,6 +113,7 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
   void clear() override {
     if (!std::exchange(is_clear_, true)) sums_.clear();
     ranges_.clear();
+    taken_ = 0;
     rows_ = 0;
     status_ = Status::ok;
   }
@@ -145,7 +146,8 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
   bool scatters() const noexcept override { return true; }
   void scatter(std::span<const std::uint32_t> columns, const std::byte* elements) override {
     is_clear_ = false;
-    if (!ranges_.are_worth_it()) return sums_.add(columns, elements);
+    taken_ += columns.size();
+    if (!ranges_.are_worth_it() || taken_ <= sums_.count()) return sums_.add(columns, elements);
     ranges_.put(columns, elements, [this](auto some, const std::byte* theirs) { sums_.add(some, theirs); });
   }
   void add_rest() {
@@ -155,6 +157,7 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
   Sums sums_;
   RangesOfColumns<typename Sums::Term> ranges_;
   bool is_clear_ = true;
+  Count taken_ = 0;  // elements; ranges gain nothing before columns have several
   Count rows_ = 0;
   Status status_ = Status::ok;
 };
