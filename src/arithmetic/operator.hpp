@@ -26,7 +26,7 @@ enum class Sweep : std::uint32_t { single_sweep, double_sweep };
 
 /// Whether the result is a value and the index of its row.
 constexpr bool is_location(Operation operation) noexcept { return row_of(operation).result == ResultForm::located; }
-/// Whether the result contains indices of rows, or counts rows. Kinds of these operations apply masks themselves.
+/// Whether the result has indices of rows. Kinds of these operations apply masks themselves.
 constexpr bool names_rows(Operation operation) noexcept {
   return is_location(operation) || row_of(operation).result == ResultForm::statistics;
 }

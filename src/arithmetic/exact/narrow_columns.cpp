@@ -34,7 +34,7 @@ void NarrowColumns<Element, factors>::add(const Block& block) noexcept {
   }
 }
 
-/// Adds a row group by group. Terms that do not fit a group are added to accumulators.
+/// Adds a row group by group. If the kernel refuses a group, its terms are added one by one.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add_row(const std::byte* row) noexcept {
   for (Count begin = 0; begin < columns_; begin += columns_of_group, row += columns_of_group * sizeof(Element)) {
