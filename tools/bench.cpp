@@ -34,6 +34,7 @@ constexpr BenchmarkText texts_of_benchmarks[] = {
     {"local", "sums and dot products in one process, beside plain loops"},
     {"prefetch", "the sums of local with each setting of STEADFOLD_PREFETCH"},
     {"arrays", "fields, rows, groups and statistics in one process, beside plain loops"},
+    {"labels", "sums by label in one process, beside the loop of a program"},
     {"allreduce", "allreduces of vectors over ranks, beside MPI_Allreduce"},
     {"auto", "the schedule that auto chooses, beside all others"},
     {"bundle", "several sums in one message, beside one MPI_Allreduce for each"},
