@@ -20,7 +20,7 @@ static Layout* new_layout(sf_layout kind, size_t count, sf_status* status) {
 static sf_status require_none(Handle layout) {
   return object_of(layout, kind_layout) == NULL
              ? SF_OK
-             : wrong("a layout that is made again (it holds one), call sf_free first");
+             : wrong("the layout exists already (it has a state), call sf_free before you make it again");
 }
 
 /* Gives the layout to the program, or frees it after a failure. */

@@ -103,7 +103,7 @@ static sf_status add_to(Handle* plan, const Arguments* from) {
   Plan* own = object_of(*plan, kind_plan);
   sf_status status;
   if (own != NULL && (own->plan != NULL || own->is_being_bound))
-    return wrong("a plan that is made again (it is bound), call sf_free first");
+    return wrong("the plan exists already (it is bound), call sf_free before you make it again");
   if (own != NULL) return add(own, from);
   status = new_plan(from, &own);
   return keep_plan(status, own, plan);
@@ -135,7 +135,7 @@ static sf_status make_plan(Handle* plan, const Arguments* from) {
   sf_status status = find_group(from->comm, &group);
   if (status != SF_OK) return status;
   if (object_of(*plan, kind_plan) != NULL)
-    status = wrong("a plan that is made again (it holds one), call sf_free first");
+    status = wrong("the plan exists already (it has a state), call sf_free before you make it again");
   if (status == SF_OK) status = new_plan(from, &made);
   status = status == SF_OK ? bind_to(group, made) : tell(group, status);
   return keep_plan(status, made, plan);

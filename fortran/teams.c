@@ -49,7 +49,7 @@ static sf_status find_team(Handle handle, Team** team) {
 static sf_status refuse_again(Argument comm) {
   sf_team* none = NULL;
   if (comm != NULL && is_communicator(comm)) sf_team_create_over_fortran(communicator(comm), 0, &none);
-  return wrong("a team that is made again (it has workers), call sf_free first");
+  return wrong("the team exists already (it has workers), call sf_free before you make it again");
 }
 
 void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int* ierr) {

@@ -168,11 +168,12 @@ std::string page(const std::string& title, const std::vector<Results>& all) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
       "<style>{1}{5}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}"
-      "<p class=\"quiet\">× compares times: 0.5 × means half the time. Numbers with a fraction have four digits; the "
-      "pointer shows all of them. In brackets: intervals that hold the median of 95 in 100 other runs, or of as many "
-      "as "
-      "--confidence said. In plots, names of rivals begin with beside, and limits are dotted. Made by steadfold "
-      "{4}.</p>\n"
+      "<p class=\"quiet\">× compares times: 0.5 × means half the time. Numbers with a fraction are shown with four "
+      "digits; "
+      "hover over a number to see all digits. Brackets contain an interval, which has the median of 95 in 100 further "
+      "runs, or of the share that --confidence gave. In plots, names of rivals begin with “beside”, and limits are "
+      "dotted "
+      "lines. Made by steadfold {4}.</p>\n"
       "</body>\n</html>\n",
       escaped_markup(title), page_style, contents, sections, escaped_markup(sf_version()), results::style_of_plots());
 }

@@ -83,7 +83,7 @@ nb::object to_array(nb::handle object) {
   if (PyArray_CheckExact(object.ptr()) && PyArray_ISNOTSWAPPED(as_array(object))) return nb::borrow<nb::object>(object);
   const nb::object type = nb::getattr(object.type(), "__name__", nb::none());
   if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))  // mpi4py's buffers of no elements
-    refuse_type("elements are %R (it has no elements), give the array", object.ptr());
+    refuse_type("elements is %R (a placeholder of mpi4py, not an array), pass an array", object.ptr());
   return converted("as_array", object);
 }
 
