@@ -267,7 +267,8 @@ void sf_fortran_write(const State* state, Argument bytes, int64_t* size, int* ie
 void sf_fortran_read(State* state, Argument bytes, int* ierr) {
   sf_accumulator* own = NULL;
   sf_status status = SF_OK;
-  if (!is_empty(state)) status = wrong("the accumulator exists already (it has a state), call sf_free before you read it again");
+  if (!is_empty(state))
+    status = wrong("the accumulator exists already (it has a state), call sf_free before you read it again");
   if (status == SF_OK) status = require_bytes(bytes);
   if (status == SF_OK) status = sf_accumulator_read(bytes->base_addr, size_of(bytes), &own);
   settle(store_if(status, own, state), NULL, ierr);
