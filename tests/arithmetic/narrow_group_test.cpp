@@ -243,7 +243,8 @@ TEST(NarrowGroup, RecordsAreMergedAndFinishedInPieces) {
 TEST(NarrowGroup, OtherFormsOfTheSameSumsAreRefused) {
   const auto kind = make_exact(ExactOperation::sum, ExactType::f64, ExactType::f64, 3);
   const Record good = whole(*kind, Data<double>{.first = {1.0, 0x1p-70, 3.0}, .second = {}, .columns = 3});
-  constexpr std::size_t head = 24;  // lowest, words, two reserved bytes, four bytes of flags
+  // Lowest, words, which columns have a -0.0 (where labels deal rows), a reserved byte, four bytes of flags.
+  constexpr std::size_t head = 24;
   ASSERT_EQ(good.size(), head + 8 + 2 * 3 * 8);
   const auto status = [&](const Record& record) {
     Record values(kind->value_bytes());

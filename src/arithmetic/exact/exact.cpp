@@ -117,7 +117,7 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
 
 /// Reads the next columns of a record. False if its bytes are not what `put` writes.
 bool ExactKind::next(Reader& reader, Count begin, GroupSums& group) const noexcept {
-  if (has_groups()) return reader.next(columns_from(begin), group);
+  if (has_groups()) return reader.next(columns_from(begin), group) && (ending_.is_dealt || group.minus_zeros == 0);
   Flags flags = no_flags;
   const bool is_there = reader.next(flags, group.wide[0]);
   group.is_narrow = false;
