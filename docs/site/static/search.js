@@ -57,6 +57,7 @@ function prepared(index) {
       text: (anchor === "" ? pages.get(page) : `${prose} ${code}`).toLowerCase(),
     },
     names: title.toLowerCase().split(", ").flatMap((name) => [name, name.replace(/^(sf_|steadfold )/, "")]),
+    count: title.split(", ").length, // of names, if it is a function
     share: kind === "function" ? Math.min(1, 3 / title.split(", ").length) : 1, // a title of many names says less of each
   }));
 }
@@ -93,7 +94,7 @@ function find(entries, query, most = 40) {
       (!language || entry.page.startsWith(`reference/${language}/`));
     const first = entry.anchor === "" ? 1.2 : 1; // a page says more than one section of it
     const score = sum * (covered / all) ** 2 * KINDS[entry.kind].weight * first;
-    return { entry, score: score + (isNamed ? 1000 : 0) };
+    return { entry, score: score + (isNamed ? 1000 / entry.count : 0) };
   });
   const taken = new Map();
   const texts = new Set();
