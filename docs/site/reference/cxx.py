@@ -154,8 +154,8 @@ class Scope:
         return self.is_public and "detail" not in self.namespaces
 
     def add(self, code, bare):
-        """Adds a function or value that users see: to the entry of its name, or to the one before it if it has no comment
-        of its own, or as a new entry."""
+        """Adds a function or value that users see. If its name has an entry, that entry gets it. If it has no comment, the
+        entry before it gets it."""
         if not self.is_shown or NOT_SHOWN.match(bare) or "operator Options" in bare:
             return
         if OUT_OF_CLASS.search(bare) or FOR_OTHER_CLASSES.search(bare) or COPIES.match(bare):
