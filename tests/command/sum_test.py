@@ -215,7 +215,7 @@ class Schedules(CommandTest):
             ("PROFILE", ""),
         ):  # fmt: skip
             ran = run("sum", self.path, environment={f"STEADFOLD_{name}": value})
-            self.expect_fault(ran, f"STEADFOLD_{name}", f"'{value}'" if value else "set to nothing", "leave it unset")
+            self.expect_fault(ran, f"STEADFOLD_{name}", f"'{value}'" if value else "is empty", "leave it unset")
         self.expect_fault(run("sum", self.path, ranks=3, environment={"STEADFOLD_BIND": "junk"}), "take on or off")
 
     def test_a_name_beside_the_schedule(self):

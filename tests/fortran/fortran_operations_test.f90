@@ -298,7 +298,7 @@ contains
     call sf_sum(x(first_of(n):last_of(n)), total, MPI_COMM_WORLD, layout=layout)
     call check(same(total, reference_sum(x, int(n, c_int64_t))), "anywhere")
     call sf_layout_anywhere(layout, ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "a layout that is made again")
+    call expect(ierr, SF_INVALID_ARGUMENT, "the layout exists already")
     call sf_free(layout)
   end subroutine
 
@@ -559,7 +559,7 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "a layout that was not made")
     call sf_free(layout)
     call sf_layout_intervals(layout, [1, 4], [3], ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "2 first elements and 1 last ones")
+    call expect(ierr, SF_INVALID_ARGUMENT, "2 first elements and 1 last elements")
     call sf_layout_intervals(layout, [1, 0], [3, 2], ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "interval 2 from 0 to 2")
     call sf_layout_intervals(layout, 5, 3, ierr=ierr)

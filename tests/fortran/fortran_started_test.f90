@@ -190,7 +190,7 @@ contains
     call sf_run(plan, ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "no plan (it was not made, or not bound")
     call sf_plan_sum(plan, x, total, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "a plan that is made again")
+    call expect(ierr, SF_INVALID_ARGUMENT, "the plan exists already")
     call sf_plan_sum(dropped, x, total)
     call sf_start_bind(dropped, MPI_COMM_WORLD, another)
     call sf_free(dropped)

@@ -300,7 +300,7 @@ class Interposed(unittest.TestCase):
             ran = self.ended_well(run(2, program("programs"), "spawns", RECORD=record, REPORT=report))
             self.assertEqual([os.path.getsize(f"{record}.{rank}") for rank in range(2)], 2 * [16 + 24 * 2])
             self.assertEqual(sum(call["calls"] for call in json.loads(Path(report).read_text())["calls"]), 2)
-            why = " (this process was spawned by another that has the same rank)\n"
+            why = " (another process with the same rank spawned this process)\n"
             self.assertEqual(ran.stderr.count(f"nothing is recorded{why}"), 2)
             self.assertIn(f"there is no report of spawned processes (their parents write {report})\n", ran.stderr)
             ran = self.ended_well(run(2, program("programs"), "spawns", COMPARE=record))

@@ -30,10 +30,10 @@ constexpr int highest_finite = 2046;  // biased exponent
 template <class Element, std::size_t bin_count>
 DealtBins<Element, bin_count>::DealtBins(const BinnedShape& shape)
     : shape_(shape),
-      sums_(shape.columns, Sum{.top = static_cast<std::uint8_t>(shape.lowest_top())}),
+      sums_(shape.columns, BinnedSum{.top = static_cast<std::uint8_t>(shape.lowest_top())}),
       windows_(static_cast<std::size_t>(shape.grid.highest_top()) + 1) {
   for (int top = shape_.lowest_top(); top <= shape_.grid.highest_top(); ++top) {
-    Window& window = windows_[static_cast<std::size_t>(top)];
+    BinExtractors& window = windows_[static_cast<std::size_t>(top)];
     window.scale = shape_.grid.scale(top);
     shape_.grid.extractors(top, window.extractors);
   }
@@ -41,7 +41,7 @@ DealtBins<Element, bin_count>::DealtBins(const BinnedShape& shape)
 
 template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::clear() noexcept {
-  std::ranges::fill(sums_, Sum{.top = static_cast<std::uint8_t>(shape_.lowest_top())});
+  std::ranges::fill(sums_, BinnedSum{.top = static_cast<std::uint8_t>(shape_.lowest_top())});
   wides_.clear();
   terms_ = 0;
 }
@@ -50,7 +50,7 @@ template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::add(std::span<const std::uint32_t> columns, const std::byte* elements) {
   if (terms_ + columns.size() > terms_between_carries) carry();
   terms_ += columns.size();
-  for_each_dealt<Element>(columns, elements, sums_.data(), [this](Sum& sum, double term) {
+  for_each_dealt<Element>(columns, elements, sums_.data(), [this](BinnedSum& sum, double term) {
     const auto exponent = static_cast<unsigned>(std::bit_cast<std::uint64_t>(term) << 1 >> (fraction_bits + 1));
     if (exponent - 1 >= sum.highest_exponent) [[unlikely]] {
       if (!note_dealt(term, sum.flags)) return;
@@ -62,8 +62,8 @@ void DealtBins<Element, bin_count>::add(std::span<const std::uint32_t> columns, 
 
 /// The column's window has room for the term.
 template <class Element, std::size_t bin_count>
-inline void DealtBins<Element, bin_count>::add_share(Sum& sum, double term) const noexcept {
-  const Window& window = windows_[sum.top];
+inline void DealtBins<Element, bin_count>::add_share(BinnedSum& sum, double term) const noexcept {
+  const BinExtractors& window = windows_[sum.top];
   double rest = term * window.scale;
   for (std::size_t bin = 0; bin < bin_count; ++bin) {
     const double extractor = window.extractors[bin];
@@ -76,7 +76,7 @@ inline void DealtBins<Element, bin_count>::add_share(Sum& sum, double term) cons
 /// Moves the column's window up to where terms with this exponent have room, if they have none. Subnormal ones have
 /// some in every window.
 template <class Element, std::size_t bin_count>
-inline void DealtBins<Element, bin_count>::make_room(Sum& sum, int exponent) noexcept {
+inline void DealtBins<Element, bin_count>::make_room(BinnedSum& sum, int exponent) noexcept {
   const int top = std::max<int>((exponent + fraction_bits) / bin_width, sum.top);  // see BinGrid::top_of
   if (sum.highest_exponent != 0) {
     const auto move_up = [](auto& bins) {
@@ -97,7 +97,7 @@ inline void DealtBins<Element, bin_count>::make_room(Sum& sum, int exponent) noe
 template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::carry() {
   terms_ = 0;
-  for (Sum& sum : sums_) {
+  for (BinnedSum& sum : sums_) {
     const bool is_full =
         std::ranges::any_of(sum.bins, [](std::int64_t bin) { return bin > most_kept || bin < -most_kept; });
     if (!is_full) continue;
@@ -110,7 +110,7 @@ void DealtBins<Element, bin_count>::carry() {
 }
 
 template <class Element, std::size_t bin_count>
-Column DealtBins<Element, bin_count>::column(const Sum& sum) const noexcept {
+Column DealtBins<Element, bin_count>::column(const BinnedSum& sum) const noexcept {
   Column column;
   column.bins.top = sum.top;
   column.flags = sum.flags;
@@ -140,7 +140,7 @@ Bytes DealtBins<Element, bin_count>::write(Count rows, std::span<std::byte> out)
 
 /// Whether the bins are one number, and that is +0.0 or a normal double, rounded.
 template <class Element, std::size_t bin_count>
-bool DealtBins<Element, bin_count>::is_rounded_at_once(const Sum& sum) const noexcept {
+bool DealtBins<Element, bin_count>::is_rounded_at_once(const BinnedSum& sum) const noexcept {
   const std::int64_t magnitude = sum.bins[0] ^ (sum.bins[0] >> 63);
   const bool is_one_number = bin_count <= 3 && sum.wide == none && magnitude < most_of_one_number;
   return is_one_number && (sum.flags == no_flags || (sum.flags == not_minus_zero && shape_.is_normal(sum.top)));
@@ -149,7 +149,7 @@ bool DealtBins<Element, bin_count>::is_rounded_at_once(const Sum& sum) const noe
 template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::finish(std::byte* values) const noexcept {
   const bool is_plain_sum = shape_.is_plain_sum_of_doubles();
-  for (const Sum& sum : sums_) {
+  for (const BinnedSum& sum : sums_) {
     if (is_plain_sum && is_rounded_at_once(sum)) [[likely]] {
       Int128 all = sum.bins[0];
       for (std::size_t bin = 1; bin < bin_count; ++bin) all = (all << bin_width) + sum.bins[bin];

@@ -33,29 +33,29 @@ class DealtBins {
  private:
   static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
 
-  struct Sum {
+  struct BinnedSum {
     std::array<std::int64_t, bin_count> bins{};
     std::uint16_t highest_exponent = 0;  // biased, of the terms that have room; 0: no term yet
     std::uint8_t top = 0;
     std::uint8_t flags = no_flags;
     std::uint32_t wide = none;  // which bins have what was carried out of these
   };
-  static_assert(sizeof(Sum) == bytes_per_column);
-  struct Window {
+  static_assert(sizeof(BinnedSum) == bytes_per_column);
+  struct BinExtractors {
     double scale;
     std::array<double, bin_count> extractors;
   };
   using WideBins = std::array<Int128, bin_count>;
 
-  void add_share(Sum& sum, double term) const noexcept;
-  void make_room(Sum& sum, int exponent) noexcept;
+  void add_share(BinnedSum& sum, double term) const noexcept;
+  void make_room(BinnedSum& sum, int exponent) noexcept;
   void carry();
-  binned_record::Column column(const Sum& sum) const noexcept;
-  bool is_rounded_at_once(const Sum& sum) const noexcept;
+  binned_record::Column column(const BinnedSum& sum) const noexcept;
+  bool is_rounded_at_once(const BinnedSum& sum) const noexcept;
 
   binned_record::BinnedShape shape_;
-  std::vector<Sum> sums_;
-  std::vector<Window> windows_;  // below every top
+  std::vector<BinnedSum> sums_;
+  std::vector<BinExtractors> windows_;  // below every top
   std::vector<WideBins> wides_;
   Count terms_ = 0;  // since the last carry
 };

@@ -48,7 +48,7 @@ bool fits_shifted(Int128 value, int by) noexcept { return by < 127 && value << b
 
 /// The term is normal and the column has units: false if it has no room there.
 template <class Element>
-inline bool DealtSums<Element>::Sum::add(std::uint64_t bits) noexcept {
+inline bool DealtSums<Element>::SmallSum::add(std::uint64_t bits) noexcept {
   using F = Format<double>;
   const unsigned shift = static_cast<unsigned>(biased_exponent(bits)) - unit;
   if (shift > most_shift) return false;
@@ -63,7 +63,7 @@ inline bool DealtSums<Element>::Sum::add(std::uint64_t bits) noexcept {
 
 /// Takes units in which a term with this exponent may find room; false if there are none.
 template <class Element>
-bool DealtSums<Element>::Sum::change_unit(int exponent) noexcept {
+bool DealtSums<Element>::SmallSum::change_unit(int exponent) noexcept {
   const Int128 all = value();
   if (all == 0) {
     unit = static_cast<std::uint16_t>(std::clamp(exponent - usual_shift, 1, highest_unit));
@@ -85,7 +85,7 @@ bool DealtSums<Element>::Sum::change_unit(int exponent) noexcept {
 
 template <class Element>
 void DealtSums<Element>::clear() noexcept {
-  std::ranges::fill(sums_, Sum{.unit = usual_unit_});
+  std::ranges::fill(sums_, SmallSum{.unit = usual_unit_});
   aside_.clear();
   wides_in_use_ = 0;
 }
@@ -93,7 +93,7 @@ void DealtSums<Element>::clear() noexcept {
 template <class Element>
 void DealtSums<Element>::add(std::span<const std::uint32_t> columns, const std::byte* elements) {
   if (usual_unit_ == no_unit) begin_with_units(std::span(elements, columns.size() * sizeof(Element)));
-  for_each_dealt<Element>(columns, elements, sums_.data(), [this](Sum& sum, Element element) {
+  for_each_dealt<Element>(columns, elements, sums_.data(), [this](SmallSum& sum, Element element) {
     if (!sum.add(std::bit_cast<std::uint64_t>(static_cast<double>(element)))) [[unlikely]]
       add_elsewhere(sum, element);
   });
@@ -106,15 +106,15 @@ void DealtSums<Element>::begin_with_units(std::span<const std::byte> elements) n
     Element element;
     std::memcpy(&element, elements.data(), sizeof element);
     const int exponent = biased_exponent(std::bit_cast<std::uint64_t>(static_cast<double>(element)));
-    Sum first;
+    SmallSum first;
     if (exponent != 0 && std::isfinite(element) && first.change_unit(exponent)) usual_unit_ = first.unit;
   }
-  for (Sum& sum : sums_)
+  for (SmallSum& sum : sums_)
     if (sum.unit == no_unit) sum.unit = usual_unit_;
 }
 
 template <class Element>
-void DealtSums<Element>::add_elsewhere(Sum& sum, Element element) {
+void DealtSums<Element>::add_elsewhere(SmallSum& sum, Element element) {
   const double term = element;
   if (!note_dealt(term, sum.flags)) return;
   const auto bits = std::bit_cast<std::uint64_t>(term);
@@ -148,7 +148,7 @@ void DealtSums<Element>::add_to_accumulators() {
 }
 
 template <class Element>
-auto DealtSums<Element>::wide_of(Sum& sum) -> Wide& {
+auto DealtSums<Element>::wide_of(SmallSum& sum) -> Wide& {
   if (sum.wide < only_aside) return wides_[sum.wide];
   if (wides_in_use_ == wides_.size())
     wides_.emplace_back();
@@ -161,7 +161,7 @@ auto DealtSums<Element>::wide_of(Sum& sum) -> Wide& {
 /// In digits from 2^(lowest exponent of the elements) on. Floats are multiples of it.
 template <class Element>
 void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept {
-  const Sum& sum = sums_[column];
+  const SmallSum& sum = sums_[column];
   Int128 all = sum.value();
   if (all == 0) {
     make_window({}, 0, window);
@@ -186,10 +186,10 @@ void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitW
 
 /// False if there are no units in which all columns have room.
 template <class Element>
-bool DealtSums<Element>::read_narrow(std::span<const Sum> sums, NarrowGroup& group) const noexcept {
+bool DealtSums<Element>::read_narrow(std::span<const SmallSum> sums, NarrowGroup& group) const noexcept {
   constexpr int of_unit = exponent_of_unit - Wide::lowest_exponent;
   int lowest = std::numeric_limits<int>::max();  // bit that is set
-  for (const Sum& sum : sums) {
+  for (const SmallSum& sum : sums) {
     if (sum.wide != none) return false;
     if (sum.value() != 0) lowest = std::min(lowest, sum.unit + of_unit + zeros_below(sum.value()));
   }
@@ -227,7 +227,7 @@ Bytes DealtSums<Element>::write(Count rows, std::span<std::byte> out) {
 
 /// Whether the sum is +0.0, or a normal double, rounded.
 template <class Element>
-bool DealtSums<Element>::is_rounded_at_once(const Sum& sum) const noexcept {
+bool DealtSums<Element>::is_rounded_at_once(const SmallSum& sum) const noexcept {
   const int exponent = sum.unit + exponent_of_unit;
   const bool is_normal = exponent >= lowest_normal_unit && exponent <= highest_normal_unit;
   const bool has_only_terms = (sum.flags & ~not_minus_zero) == 0 && sum.wide == none;
@@ -239,7 +239,7 @@ void DealtSums<Element>::finish(std::byte* values) {
   const Sorted sorted(aside_, sums_.size());
   const bool only_rounds = ending_.only_rounds();
   for (std::size_t column = 0; column < sums_.size(); ++column, values += ending_.value_size()) {
-    const Sum& sum = sums_[column];
+    const SmallSum& sum = sums_[column];
     if (only_rounds && is_rounded_at_once(sum)) [[likely]] {
       const std::uint64_t bits = rounded_normal(sum.value(), sum.unit + exponent_of_unit);
       std::memcpy(values, &bits, sizeof bits);

@@ -40,7 +40,7 @@ class DealtSums {
   static constexpr std::uint16_t no_unit = 0xFFFF;  // far above all exponents
 
   /// The integer value() 2^(unit - 1075): units are those of a double with the biased exponent `unit`.
-  struct Sum {
+  struct SmallSum {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
     std::uint16_t unit = no_unit;
@@ -59,7 +59,7 @@ class DealtSums {
     bool add(std::uint64_t bits) noexcept;
     bool change_unit(int exponent) noexcept;
   };
-  static_assert(sizeof(Sum) == bytes_per_column);
+  static_assert(sizeof(SmallSum) == bytes_per_column);
   struct Aside {
     Element term;
     std::uint32_t column;
@@ -80,15 +80,15 @@ class DealtSums {
   void begin_with_units(std::span<const std::byte> elements) noexcept;
   /// What makes accumulators worth it, which take as much memory; numbers of 32 bits count them.
   std::size_t most_aside() const noexcept { return std::clamp<std::size_t>(32 * sums_.size(), 1U << 15, 1U << 31); }
-  void add_elsewhere(Sum& sum, Element element);
+  void add_elsewhere(SmallSum& sum, Element element);
   void add_to_accumulators();
-  Wide& wide_of(Sum& sum);
-  bool is_rounded_at_once(const Sum& sum) const noexcept;
-  bool read_narrow(std::span<const Sum> sums, NarrowGroup& group) const noexcept;
+  Wide& wide_of(SmallSum& sum);
+  bool is_rounded_at_once(const SmallSum& sum) const noexcept;
+  bool read_narrow(std::span<const SmallSum> sums, NarrowGroup& group) const noexcept;
   void window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept;
 
   Ending ending_;
-  std::vector<Sum> sums_;
+  std::vector<SmallSum> sums_;
   std::uint16_t usual_unit_ = no_unit;  // which sums begin with
   std::vector<Aside> aside_;
   std::deque<Wide> wides_;
