@@ -1,5 +1,5 @@
-"""The figures of docs/performance.md: what each kind of call costs, beside a rival in the same run. `local` and `ranks` also
-draw plots, which needs matplotlib."""
+"""Makes the tables of docs/performance.md. Each compares the time of Steadfold's calls with that of another library or loop,
+measured in the same run. `local` and `ranks` also draw plots, which needs matplotlib."""
 
 from os import getloadavg
 from statistics import median
@@ -38,7 +38,8 @@ def local():
 
 
 def dots():
-    """Made for machines where other programs run: they interrupt most samples, so the lower quartile counts."""
+    """The cost of dot products. Takes the lower quartile of the samples: other programs may run on the machine, and
+    interrupt most samples."""
     sizes = {1000: "1000, from L1", 100_000: "100 000, from L2", 10_000_000: "10 000 000, from memory"}
     launches, rounds = 7, 25
     found = [answer("bench", "local", "--sizes", joined(sizes), "--types", "f64", "--rounds", rounds, core=1)["rows"]
@@ -78,7 +79,7 @@ def fields():
 
 
 def over_ranks(transport, libraries):
-    """Rows of `bench allreduce` between two ranks, by (library, method, call, count)."""
+    """Runs `bench allreduce` on two ranks. Returns its rows as {(library, method, call, count): row}."""
     found = answer("bench", "allreduce", "--libraries", libraries, "--ranks", "2", "--launches", "3", "--rounds", "11",
                    "--schedules", "auto", "--counts", joined(COUNTS), "--methods", joined(METHODS), "--types", "f64",
                    "--operators", "sum", environment={"STEADFOLD_TRANSPORT": transport})  # fmt: skip
@@ -91,7 +92,7 @@ RANKS = [("tree", "plan", "`tree`, plan"), ("exact", "plan", "`exact`, plan"), (
 
 
 def lines_of_library(by, library, calls):
-    """The time of MPI_Allreduce, and the ratios of the calls to it."""
+    """Rows of a table: the time of MPI_Allreduce, then the time of each of `calls` divided by it."""
     rival = [time_text(by[library, "tree", "plan", n]["rival_seconds"]) for n in COUNTS]
     ratios = [[said, *(f"{by[library, method, call, n]['ratio']:.2f}" for n in COUNTS)] for method, call, said in calls]
     return [[f"{library}: MPI_Allreduce", *rival], *ratios]

@@ -1,4 +1,4 @@
-"""What the figures of the documents are made of: programs that run, and tables."""
+"""Helpers for the scripts that make the tables in the documents: they run programs, and write Markdown tables."""
 
 import json
 import os
@@ -12,8 +12,8 @@ ROOT_MAY_RUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM":
 
 
 def run(*words, core=None, environment=None):
-    """Standard output of a program, and what it took: processor seconds and the most memory in bytes. `environment` has
-    variables besides those of this process."""
+    """Runs a program. Returns its standard output, its processor time in seconds and its peak memory in bytes.
+    `environment` has variables to add to those of this process."""
     pinned = ["taskset", "-c", str(core)] if core is not None else []
     process = subprocess.Popen([*pinned, *map(str, words)], stdout=subprocess.PIPE, text=True, cwd=HOUSE,
                                env={**os.environ, **ROOT_MAY_RUN, **(environment or {})})
@@ -30,7 +30,7 @@ def answer(*words, core=None, environment=None):
 
 
 def place():
-    """Where and when, in one line."""
+    """Date, processor, compiler and MPI library of the measurement, in one line."""
     info = answer("bench", "local", "--sizes", "1000", "--rounds", "3")["environment"]
     mpi = info["mpi"].split(",")[0]
     return (f"{info['date'][:10]}, {info['cpu']}, {info['cores']} cores, {info['widest_target']}, {info['compiler']}, "

@@ -1,13 +1,13 @@
-"""Makes the figures of README.md and docs/*.md again, and writes them where they stand.
+"""Runs the programs whose output README.md and docs/**/*.md show as figures (tables and listings), and updates the pages.
 
-  python3 docs/figures.py                 what there is, and where it stands
-  python3 docs/figures.py show NAME...    runs it and prints the block
-  python3 docs/figures.py write NAME...   the same into the documents; all of them without a name
-  python3 docs/figures.py check NAME...   whether they stand as they are made
+  python3 docs/figures.py                 lists the figures, each with its page
+  python3 docs/figures.py show NAME...    makes the figures and prints them
+  python3 docs/figures.py write NAME...   makes the figures and writes them into the pages (default: all figures)
+  python3 docs/figures.py check NAME...   makes the figures and fails if a page shows a different text
 
-A figure stands between the lines `<!-- figure NAME -->` and `<!-- end -->`. Build first (`./dev run`). Times differ
-from run to run and from machine to machine: take them with nothing else running. Every block says when it was made and
-where.
+On its page a figure is the text between the lines `<!-- figure NAME -->` and `<!-- end -->`. Build first (`./dev run`).
+Times differ from run to run and from machine to machine: run nothing else while you measure. Every figure says when it
+was made, and on which machine.
 """
 
 import json
@@ -20,7 +20,7 @@ from figure_tools import BIN, HOUSE, answer, place, ratio_text, rows, run, space
 
 
 def sums():
-    """Decimals beside the bits; the times of ./dev run are left to docs/performance.md."""
+    """The results of example_likelihood in decimals and as bits. Its times are left out: docs/performance.md has times."""
     table, _, _ = run(BIN / "example_likelihood", "--compare")
     jobs = [line.split("|") for line in table.splitlines() if re.match(r" *\d+ \|", line)]
     cells = [[ranks.strip(), *shown(plain), *shown(exact)] for ranks, plain, _, exact in jobs]
@@ -29,14 +29,14 @@ def sums():
 
 
 def shown(cell):
-    """The number of a cell in decimals, and its bits."""
+    """The number of a cell in decimals, and its bits; a star marks bits that differ from those of the first row."""
     bits, *_ = cell.split()
     number = struct.unpack(">d", bytes.fromhex(bits.rstrip("*")))[0]
     return repr(number), f"`{bits.rstrip('*')}`" + "\\*" * bits.endswith("*")
 
 
 def runs_of_solver(*more):
-    """Without times: on more ranks than cores they say little."""
+    """The results of example_solver. Its times are left out: with more ranks than cores they say little."""
     words = ("--compare", *more, "--dot", "plain,exact,binned")
     table, _, _ = run(BIN / "example_solver", *words)
     kept = []
@@ -57,7 +57,7 @@ def pipelined():
 
 
 def search():
-    """Without times, as above."""
+    """The tree search of example_likelihood. Its times are left out: with more ranks than cores they say little."""
     words = ("--compare", "--sites", "100000")
     table, _, _ = run(BIN / "example_likelihood", *words)
     lines = table.replace("plain loop + MPI_Allreduce", f"{'plain':26}").splitlines()
@@ -131,7 +131,7 @@ FIGURES = {
 
 
 def parted(name, document):
-    """What stands before a figure in its document, the figure, and what stands behind it."""
+    """Splits a document into three texts: before the figure, the figure, and after it."""
     document = HOUSE / document
     opening, closing = f"<!-- figure {name} -->\n", "<!-- end -->"
     text = document.read_text()
@@ -156,7 +156,8 @@ def check(figures):
 
 
 def main(figures, steady):
-    """`figures`: by name, what makes each, and its document. `steady`: the names of those that no machine changes."""
+    """Runs the subcommand of the command line. `figures`: {name: (function that makes the figure, its document)}. `steady`:
+    the names of the figures that are the same on every machine; `check` without names checks these."""
     what = (sys.argv[1:2] or ["list"])[0]
     names = sys.argv[2:] or (steady if what == "check" else figures)
     unknown = [name for name in names if name not in figures]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes manual pages (section 3) of the C interface: man_pages.py VERSION DIRECTORY HEADER...
 
-Everything in them stands in the headers. What stands there without an empty line between is one page, with links from
-its other names: functions, types with their members, constants. A comment speaks of what follows it, up to the next
-one. What a header says before its first declaration is a page named after it; that of steadfold.h is the front page,
-steadfold(3), which lists all functions."""
+The text of the pages is the comments of the headers. Declarations without an empty line between them share a page:
+functions, types with their members, constants. The page is named after the first function or type, and the other names
+link to it. A comment describes the declarations after it, up to the next comment. The comment before the first
+declaration of a header becomes a page named after the header. The page of steadfold.h, steadfold(3), lists all
+functions."""
 
 import re
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 NAME = re.compile(r"\b(?:sf_\w+|SF_[A-Z]\w+)")
-# What a header consists of: empty lines, comments, and declarations with the comment behind them on their last line.
+# A piece of a header: an empty line, a comment, or a declaration with the comment that follows on its last line.
 PIECE = re.compile(
     r"(?P<gap>\n[ \t]*(?=\n))|(?P<comment>/\*.*?\*/)|\s+|(?P<code>#[^\n]*"
     r"|(?:typedef (?:struct|enum) \w+ \{.*?\} \w+;"
@@ -23,7 +24,8 @@ LIBRARIES = {"steadfold_mpi": "libsteadfold_openmpi or libsteadfold_mpich (\\-ls
 
 @dataclass
 class Item:
-    """A declaration without comments; members of structs and enums: (code, comment); note: the comment behind it."""
+    """A declaration without its comments. `members`: (code, comment) of each member of a struct or enum. `note`: the
+    comment that follows the declaration on its line."""
     name: str
     kind: str  # function, constant, struct, enum, type
     code: str
@@ -33,21 +35,21 @@ class Item:
 
 @dataclass
 class Part:
-    """A comment and the declarations that it speaks of."""
+    """A comment and the declarations that it describes."""
     comment: str
     items: list = field(default_factory=list)
 
 
 @dataclass
 class Page:
-    header: str  # without .h, as its own page is named
+    header: str  # the name of the header without .h
     parts: list
 
     def items(self, *kinds):
         return [item for part in self.parts for item in part.items if not kinds or item.kind in kinds]
 
     def names(self):
-        """The page's own name comes first: that of a function or a type."""
+        """All names of the page. The first is a function or a type, if there is any; the page is named after it."""
         return [item.name for item in sorted(self.items(), key=lambda item: item.kind == "constant")]
 
 
@@ -56,7 +58,7 @@ def joined(text):
 
 
 def words_of(comment):
-    """A comment's lines, without the stars before them."""
+    """The lines of a comment, without the stars at their beginning."""
     return "\n".join(re.sub(r"^\s*\* ?", "", line) for line in comment[2:-2].strip().split("\n")).strip()
 
 
@@ -65,7 +67,8 @@ def said_in(text):
 
 
 def without_conditions(text):
-    """The text without what stands between #if and #endif, but for the guard around all of it."""
+    """The text without directives and without the lines between #if and #endif. The include guard around the whole header
+    does not count as an #if."""
     kept, depth = [], 0
     for line in text.splitlines():
         depth += bool(re.match(r"#\s*if", line))
@@ -76,7 +79,7 @@ def without_conditions(text):
 
 
 def item_of(piece):
-    """The declaration that a piece of a header is, or None."""
+    """The declaration in a piece of a header, as an Item; None if the piece declares nothing that users see."""
     if found := re.fullmatch(r"typedef (struct|enum) \w+ \{(.*)\} (\w+);(.*)", piece, re.DOTALL):
         kind, body, name, behind = found.groups()
         separator = ";" if kind == "struct" else ","
@@ -93,7 +96,7 @@ def item_of(piece):
 
 
 def pages_of(header, text):
-    """What a header says of itself, and its pages."""
+    """The comments of a header that belong to no declaration, and its pages."""
     blocks = [[]]
     for piece in PIECE.finditer(without_conditions(text)):
         if piece["gap"]:
@@ -103,7 +106,7 @@ def pages_of(header, text):
         elif piece["code"] and (item := item_of(piece["code"])):
             blocks[-1] = blocks[-1] or [Part("")]
             blocks[-1][-1].items.append(item)
-    overview, pages, waiting = [], [], []  # waiting: constants without a word, which belong to what follows
+    overview, pages, waiting = [], [], []  # waiting: constants without a comment; they join the next page
     for block in filter(None, blocks):
         kinds = {item.kind for part in block for item in part.items}
         is_silent = not block[0].comment
@@ -111,7 +114,7 @@ def pages_of(header, text):
             overview += [part.comment for part in block]
         elif is_silent and kinds == {"constant"}:
             waiting = block[0].items
-        elif is_silent and "function" in kinds:  # of what was said before
+        elif is_silent and "function" in kinds:  # functions without a comment join the page before
             pages[-1].parts[-1].items += block[0].items
             pages[-1].parts += block[1:]
         else:
@@ -125,7 +128,7 @@ def bold(code):
 
 
 class Writer:
-    """Writes pages; knows the page of every name."""
+    """Writes the manual pages of all headers. `page_of` maps every name to its page, for links."""
 
     def __init__(self, version, directory, headers):
         self.version, self.directory = version, directory
@@ -133,7 +136,7 @@ class Writer:
         self.page_of = {name: page for _, _, pages in self.headers for page in pages for name in page.names()}
 
     def prose(self, text):
-        """Words as roff has them: names and code bold, functions and types with their section."""
+        """The text as roff: names and code are bold, and names with a page get its section, "(3)"."""
         def named(found):
             has_page = found[1] in self.page_of and found[1].startswith("sf_")
             return f"\\fB{found[1]}\\fR" + ("(3)" if has_page else found[2] or "")
@@ -143,7 +146,7 @@ class Writer:
         return re.sub(r"^([.'])", r"\\&\1", text)
 
     def paragraphs(self, text):
-        """A comment as paragraphs; lines that are indented stay as they are."""
+        """A comment as paragraphs in roff. Indented lines become code."""
         lines = []
         for paragraph in filter(str.strip, re.split(r"\n\s*\n", text)):
             if all(line.startswith("  ") for line in paragraph.splitlines()):
@@ -154,7 +157,7 @@ class Writer:
         return lines
 
     def summary(self, page, part=None):
-        """What a page, or a part of it, is about: the first sentence, up to its colon if that says enough."""
+        """The summary of a page or of a part: its first sentence, cut at the first colon or semicolon after three words."""
         text = joined((part or page.parts[0]).comment)
         if not text:
             members = [member for item in page.items() for member in item.members]
@@ -225,7 +228,7 @@ class Writer:
             self.write(other, [f".so man3/{names[0]}.3"])
 
     def listed(self, headers, title, kinds):
-        """Every function, or type, with what it is about, by header."""
+        """A section that lists all items of `kinds` with their summaries, by header."""
         lines = []
         for header, _, pages in headers:
             lines += [f".SS <steadfold/{header}.h>"] * (len(headers) > 1)

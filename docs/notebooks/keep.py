@@ -1,4 +1,4 @@
-"""Keeps in the notebooks what they printed and drew when ./dev site last ran them: python3 docs/notebooks/keep.py"""
+"""Stores in the notebooks the output that their cells had when ./dev site last ran them: python3 docs/notebooks/keep.py"""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ EXECUTED = HERE.parents[1] / "build/jupyter_execute/notebooks"
 
 
 def joined(outputs):
-    """What a cell printed in pieces is one output."""
+    """The outputs of a cell, with consecutive pieces of one stream joined."""
     found = []
     for output in outputs:
         if found and output["output_type"] == "stream" and output.get("name") == found[-1].get("name"):

@@ -1,9 +1,9 @@
-"""Draws the roofline of `steadfold bench local`: nanoseconds an element over the size of the array, a line a kernel, and
-the limit that reading sets.
+"""Plots the output of `steadfold bench local` as a roofline: nanoseconds per element over the size of the array, with one
+line per kernel. The lower limit is the time that reading the array takes.
 
   steadfold bench local --json --sizes 300,1000,3000,10000,30000,100000,300000,1000000,3000000,10000000 > local.json
-  python3 docs/plots/local.py local.json local.svg     (PNG and PDF too; needs matplotlib)
-  python3 docs/plots/local.py local.json               (the figures as a table; needs nothing)
+  python3 docs/plots/local.py local.json local.svg     (also writes PNG and PDF; needs matplotlib)
+  python3 docs/plots/local.py local.json               (prints the numbers as a table)
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "u64": 8, "u32": 4, "bf16": 2, "f16": 2}
 LIMIT = "read"
-OWN = ("tree", "exact", "binned")  # ours, by the beginnings of their names: drawn strong
+OWN = ("tree", "exact", "binned")  # the names of Steadfold's kernels begin with these; their lines are thicker
 COLOURS = {
     "tree": "#1b7837", "exact": "#2166ac", "exact dot": "#0e7490", "binned": "#762a83", "plain": "#8c510a",
     "accumulate": "#555555", "fastmath": "#6b6b6b", "kahan": "#b2182b", "neumaier": "#c2410c",
@@ -22,7 +22,8 @@ COLOURS = {
 
 
 def series(rows):
-    """{(type, threads): {kernel: [(bytes, ns, low, high), ...]}}, ascending; low and high bound the median."""
+    """The rows as {(type, threads): {kernel: [(bytes, ns, low, high), ...]}}, in ascending order of bytes. `ns` is the
+    median per element, and `low` and `high` are its confidence interval."""
     found = {}
     for row in rows:
         point = (row["elements"] * BYTES[row["type"]], row["ns_per_element"], *row["ns_interval"])
@@ -34,7 +35,7 @@ def series(rows):
 
 
 def cache_bytes(environment):
-    """[(name, bytes)] of the data caches: "L2 Unified 1024K" is ("L2", 1048576)."""
+    """The data caches as [(name, bytes)]. "L2 Unified 1024K" becomes ("L2", 1048576)."""
     units = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
     found = []
     for text in environment.get("caches", []):
@@ -45,7 +46,7 @@ def cache_bytes(environment):
 
 
 def spread(heights, gap):
-    """Heights as near to those given as can be with `gap` between neighbours; for labels, on a logarithmic axis."""
+    """Moves the heights of labels as little as possible, until neighbours are `gap` apart. The axis is logarithmic."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for _ in range(200):
@@ -58,7 +59,7 @@ def spread(heights, gap):
 
 
 def save(figure, target, **options):
-    """As SVG the plot follows a dark system, as all pictures of the pages do."""
+    """Saves the plot. An SVG gets a style for readers whose system is in dark mode, as all pictures of the pages have."""
     is_svg = str(target).endswith(".svg")
     figure.savefig(target, metadata={"Date": None} if is_svg else None, **options)
     if is_svg:

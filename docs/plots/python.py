@@ -1,8 +1,8 @@
-"""Draws what python/benchmarks/peers.py measured: nanoseconds per element over the number of elements, a line per way to sum.
-Filled marks: bits stayed in all that was tried; hollow ones: they changed.
+"""Plots the times that python/benchmarks/peers.py measured: nanoseconds per element over the number of elements, with one
+line per way to sum. A mark is filled if the bits of the sum were equal in all runs of peers.py, and hollow if they differed.
 
   python3 python/benchmarks/peers.py --json peers.json
-  python3 docs/plots/python.py peers.json docs/plots/python.svg  (PNG and PDF too; needs matplotlib)
+  python3 docs/plots/python.py peers.json docs/plots/python.svg  (also writes PNG and PDF; needs matplotlib)
 """
 
 import json
@@ -18,7 +18,7 @@ COLOURS = {
     "math.fsum of a list": "#b2182b", "accupy.kahan_sum": "#c2410c", "accupy.ksum, K = 2": "#b45309", "xsum.xsum_small": "#8c510a",
     "xsum.xsum_large": "#8a6500", "dask.array sum, 8 chunks": "#5f6b7a",
 }  # fmt: skip
-TOP = 100  # ns: calls of dask for few elements take more
+TOP = 100  # upper end of the axis, in ns; calls of dask for few elements lie above it
 
 
 def stays(row):

@@ -1,4 +1,4 @@
-"""Draws what allreduces between two ranks take, relative to MPI_Allreduce, over the length of the vector."""
+"""Plots the time of allreduces between two ranks, relative to MPI_Allreduce, over the length of the vector."""
 
 from .local import save
 
@@ -7,7 +7,8 @@ LINES = {"plan": "-", "plan, sf_allocate": ":", "allreduce": "--"}
 
 
 def plot(rows, calls, counts, where, target):
-    """`rows` by (library, method, call, count), each with `ratio`; `calls` holds (method, call, label)."""
+    """Draws the plot and saves it as `target`. `rows`: {(library, method, call, count): row}; each row has a `ratio`.
+    `calls`: the lines of the plot, as (method, call, label). `where`: the text below the plot."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds the site: build.py, started by ./dev site. The result is build/site/index.html.
 
-Pages are Markdown, and read on GitHub too. Here they are laid out below build/site.pages, together with those that are
-made: of schedules (schedules.py), of the interfaces (reference/), of the examples. Sphinx makes HTML of them; whatever
-it warns of is an error. The Markdown stands beside the HTML, and llms.txt lists it."""
+The pages of the repository are Markdown that also reads well on GitHub. This script copies them to build/site.pages, and
+adds generated pages: of the schedules (schedules.py), of the interfaces and of the examples (reference/). Sphinx turns
+them into HTML; a warning of Sphinx is an error. The site also offers the Markdown of each page, and llms.txt lists it."""
 
 import fnmatch
 import json
@@ -29,8 +29,8 @@ SITE = HOUSE / "build/site"
 RELEASE = HOUSE / "build/release"
 SENTENCE = "Reductions of distributed data with the same bits, every time: C++ over MPI, with C, Fortran and Python."
 
-# The navigation: sections with patterns of pages, in their order. A page that no pattern has is an error, and a pattern that
-# no page has.
+# The navigation: sections, and patterns for the names of their pages, in order. Every page must match a pattern, and every
+# pattern a page; otherwise the build fails.
 SECTIONS = {
     "Start": ["start", "install", "calls", "unmodified", "questions", "examples"],
     "Your field": ["tutorials/*", "climate", "solvers", "phylogenetics", "from_shr_reprosum", "notebooks/*"],
@@ -48,7 +48,7 @@ SECTIONS = {
     "How it works": ["architecture", "schedules", "transport"],
     "The project": ["support", "contributing", "code_of_conduct", "security", "policies", "changelog", "readme"],
 }
-# Pages below another one, in the order in which it links to them.
+# Pages that are children of another page in the navigation, in the order in which the parent links to them.
 BELOW = {
     "questions": ["how_to/*"],
     "from_shr_reprosum": ["codes/*"],
@@ -57,7 +57,7 @@ BELOW = {
     "examples": ["examples/first", "examples/*"],
     **{f"reference/{language}": [f"reference/{language}/*"] for language in ("cxx", "c", "fortran", "python")},
 }
-# Where a page of the repository stands on the site, if it is not below docs/.
+# Pages of the repository that are outside docs/, and their names on the site.
 ELSEWHERE = {
     f"{name}.md": f"{name.lower()}.md"
     for name in ("README", "CHANGELOG", "CONTRIBUTING", "SUPPORT", "SECURITY", "CODE_OF_CONDUCT")
@@ -69,7 +69,7 @@ def version():
 
 
 def pages_of_repository():
-    """Page of the site -> file of the repository."""
+    """{page of the site: file of the repository}."""
     found = [
         path for pattern in ("docs/**/*.md", "docs/**/*.ipynb", "examples/*/README.md") for path in sorted(HOUSE.glob(pattern))
     ]
@@ -80,7 +80,7 @@ def pages_of_repository():
 
 
 def matching(patterns, names):
-    """The names that fit, in the order of the patterns; each once."""
+    """The names that match one of the patterns, in the order of the patterns, without repetition."""
     found = []
     for pattern in patterns:
         found += [name for name in names if fnmatch.fnmatchcase(name, pattern) and name not in found]
@@ -93,7 +93,7 @@ def toctree(caption, names):
 
 
 def navigate(pages):
-    """Appends the navigation to pages, and tells sections with their pages."""
+    """Appends the navigation to the pages. Returns {section: names of its pages}."""
     names = [page.rpartition(".")[0] for page in pages]
     placed, sections = {"index"}, {}
     for section, patterns in SECTIONS.items():
@@ -125,7 +125,7 @@ def navigate(pages):
 
 
 def write_pages():
-    """Lays out all pages below build/site.pages. Returns them without navigation, and the sections."""
+    """Writes all pages below build/site.pages. Returns their texts without navigation, and the sections with their pages."""
     shutil.rmtree(PAGES, ignore_errors=True)
     copied = pages_of_repository()
     made = {
@@ -152,7 +152,8 @@ def write_pages():
 
 
 def environment():
-    """What Sphinx and the notebooks run in: the build's command, programs and Python package come first."""
+    """The environment of Sphinx and of the notebooks. The paths begin with the programs and the Python package of the
+    build."""
     return {
         **os.environ,
         "STEADFOLD_VERSION": version(),
@@ -172,7 +173,7 @@ def build():
 
 
 def write_markdown(plain, sections):
-    """The pages' Markdown beside them, and llms.txt as llmstxt.org has it."""
+    """Writes the Markdown of each page beside its HTML, and llms.txt in the format of llmstxt.org."""
     lines = ["# Steadfold", "", f"> {SENTENCE}", ""]
     for section, names in sections.items():
         if not names:

@@ -1,5 +1,5 @@
-"""Links of pages, as they are on the site. In the repository they lead to files; here to pages. A file that is a source
-becomes a page that shows it; a picture comes along; a link to nothing is a fault."""
+"""Changes the links of pages for the site. In the repository, links lead to files; on the site, they lead to pages. A linked
+source file becomes a page that shows the source. A linked picture is copied to the site. A dead link is an error."""
 
 import os
 import re
@@ -24,15 +24,16 @@ PICTURES = {".svg", ".png"}
 
 class Links:
     def __init__(self, house, page_of, made, directory):
-        """`page_of`: file of the repository -> page of the site; `made`: pages that no file has; `directory`: where pages
-        are laid out."""
+        """`page_of`: {file of the repository: page of the site}. `made`: the generated pages. `directory`: the folder to
+        which the pages are written."""
         self.house, self.made, self.directory = house, made, directory
         self.page_of = dict(page_of)
         self.shown = {}  # file -> page that shows it
         self.faults = []
 
     def rewritten(self, name, page, text):
-        """The text of a page whose file is `name`. Pages that are made link as if they stood below docs/."""
+        """The text of a page, with links for the site. `name`: its file, to which its links are relative. A generated page
+        has no file: its `name` is that of the page below docs/."""
 
         def replacement(link):
             target, _, anchor = link["target"].partition("#")
@@ -49,7 +50,7 @@ class Links:
         return replace_links(text, replacement)
 
     def place_of(self, found, is_picture):
-        """The page, or picture, of the site for a file or folder of the repository; None if there is no such file."""
+        """The page or picture of the site for a file or folder of the repository; None if the site has none."""
         if found in self.page_of:
             return self.page_of[found]
         if (below := found.removeprefix("docs/")) != found and (below in self.made or (self.directory / below).is_file()):
@@ -74,12 +75,13 @@ class Links:
         return self.shown.setdefault(found, f"source/{found}.md")
 
     def sources(self):
-        """Pages of the sources that others lead to."""
+        """The pages that show source files to which other pages link."""
         return {page: shown(self.house, found) for found, page in self.shown.items()}
 
 
 def on_page(picture):
-    """An SVG that leaves the dark to the page: readers of the site may choose other than their system."""
+    """An SVG without its style for systems in dark mode. The site has its own switch between light and dark, and its style
+    sheet inverts pictures."""
     return re.sub(r"\s*@media \(prefers-color-scheme: ?dark\) ?\{[^{}]*\{[^{}]*\}\s*\}", "", picture)
 
 

@@ -1,4 +1,4 @@
-"""What the other scripts here, and the tests of the pages, ask of Markdown."""
+"""Functions that read and write Markdown, for the other scripts in this folder and for the tests of the pages."""
 
 import re
 
@@ -12,17 +12,17 @@ TAB = re.compile(rf"^\*\*({'|'.join(map(re.escape, LANGUAGES))})\*\*[ \t]*$", re
 
 
 def without_code(text):
-    """The text with spaces in place of fenced code, line by line, so that offsets stay."""
+    """The text with fenced code replaced by spaces. Line breaks stay, so offsets are those of the original."""
     return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def spans_of_code(text):
-    """Where code stands: fenced, or between backticks."""
+    """The begin and end offsets of all code: fenced, or between backticks."""
     return [found.span() for found in (*FENCE.finditer(text), *CODE_SPAN.finditer(without_code(text)))]
 
 
 def replace_links(text, replacement):
-    """The text with `replacement(link)` in place of every link that is no code; `link` is a match of LINK."""
+    """Replaces every link outside code by `replacement(link)`; `link` is a match of LINK."""
     spans = spans_of_code(text)
 
     def replaced(link):
@@ -33,10 +33,10 @@ def replace_links(text, replacement):
 
 
 def replace_tabs(name, text, made):
-    """The page with `made(tabs)` in place of every set of tabs; `tabs` maps each language of the set to its text.
+    """Replaces every set of tabs on a page by `made(tabs)`; `tabs` maps each language of the set to its text.
 
-    A set stands between BEGIN_OF_TABS and END_OF_TABS. Every line there that is a language in bold begins a tab. Raises
-    ValueError, which names the page, if a set is malformed."""
+    A set begins with BEGIN_OF_TABS and ends with END_OF_TABS. In between, each line that is only the name of a language in
+    bold begins a tab. Raises ValueError, which names the page, if a set is malformed."""
     parts, at, seen = [], 0, without_code(text)
     for found in re.finditer(rf"^(?:{BEGIN_OF_TABS}|{END_OF_TABS})[ \t]*$", seen, re.MULTILINE):
         is_open, ends, place = len(parts) % 2 == 1, found[0].startswith(END_OF_TABS), f"{name}:{line_of(text, found.start())}"
@@ -52,7 +52,7 @@ def replace_tabs(name, text, made):
 
 
 def tabs_of(place, text):
-    """The tabs of one set: language -> text. `place` is for messages."""
+    """The tabs of one set, as {language: text}. Messages of errors begin with `place`."""
     seen = without_code(text)
     heads = [*TAB.finditer(seen)]
     if not heads or seen[: heads[0].start()].strip():
@@ -69,7 +69,7 @@ def tabs_of(place, text):
 
 
 def tab_set(tabs):
-    """As sphinx-design has it. Sets are in step: who chooses a language in one, sees it in all."""
+    """A set of tabs in the syntax of sphinx-design. If a reader chooses a language in one set, all sets show it."""
     lines = ["```````{tab-set}", ":sync-group: language", ""]
     for language, content in tabs.items():
         lines += [f"``````{{tab-item}} {language}", f":sync: {language}", "", content, "", "``````", ""]
@@ -85,7 +85,7 @@ def title_of(text):
 
 
 def first_sentence(text):
-    """Of the first paragraph of words."""
+    """The first sentence of the first paragraph that is prose: no code, heading, table, list or quotation."""
     text = COMMENT.sub("", FENCE.sub("", text))
     for paragraph in re.split(r"\n\s*\n", text):
         paragraph = " ".join(paragraph.split())
@@ -96,12 +96,13 @@ def first_sentence(text):
 
 
 def escaped(words):
-    """Words that are no Markdown."""
+    """Plain text as Markdown: characters with a meaning in Markdown are escaped."""
     return re.sub(r"([*_<\[\]|])", r"\\\1", words)
 
 
 def with_code(words, names):
-    """Words that are no Markdown, in which what `names` finds, and what stands between backticks, is code."""
+    """Plain text as Markdown, escaped as in `escaped`. Text between backticks and matches of the pattern `names` become
+    code."""
     parts, at = [], 0
     for found in re.finditer(rf"`[^`]+`|{names}", words):
         parts += [escaped(words[at : found.start()]), f"`{found[0].strip('`')}`"]
@@ -110,7 +111,7 @@ def with_code(words, names):
 
 
 def broken(code, width=88):
-    """Long declarations, one parameter after the other on lines that fit."""
+    """Breaks long lines of declarations after commas and semicolons, so that they have at most `width` columns."""
     lines = []
     for line in code.split("\n"):
         while len(line) > width:

@@ -1,4 +1,4 @@
-"""Makes a page for each schedule from the output of the command: sentence, restrictions, picture, cost."""
+"""Makes a page for each schedule from the output of the command `steadfold`: summary, restrictions, picture and cost."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from links import on_page
 from markdown import table
 
 RANKS_OF_PICTURE = 5
-WIDTH_OF_PICTURE = 740  # of a page's text
+WIDTH_OF_PICTURE = 740  # pixels: the width of the text on a page
 RANKS = (2, 5, 8, 64, 256)
 WIDTHS = (1, 100_000)
 SOURCE = re.compile(r"S\d")
@@ -70,7 +70,7 @@ def answer(command, *words):
 
 
 def sources(house):
-    """Name of a row -> its file."""
+    """{name of a schedule: its source file}."""
     found = {}
     for path in sorted((house / "src/schedule/algorithms").glob("*.cpp")):
         for name in re.findall(r"\.name = \"(\w+)\"", path.read_text()):
@@ -79,7 +79,7 @@ def sources(house):
 
 
 def head_of(path):
-    """The comment that a file opens with, as paragraphs."""
+    """The comment at the head of a file, as a quotation in Markdown."""
     lines = []
     for line in path.read_text().splitlines():
         if not line.startswith("//"):
@@ -145,7 +145,7 @@ def page(command, row, path, directory):
 
 
 def pages(command, house, directory):
-    """Page of the site -> text; pictures are written beside them, below `directory`."""
+    """{page of the site: its text}. Writes the pictures to the folder `directory`/schedules."""
     rows = json.loads(answer(command, "schedules", "--json")[0])["schedules"]
     (directory / "schedules").mkdir(parents=True, exist_ok=True)
     files = sources(house)

@@ -1,11 +1,12 @@
-"""The index of the search page: a script, because a page that is read from a disk can load scripts but no other files. It
-holds the text of every section; static/search.js ranks them."""
+"""Makes the index of the search page. The index is a script, because a page that is opened from a disk can load scripts but
+no other files. It holds the text of every section; static/search.js searches and ranks them."""
 
 import json
 import re
 from html.parser import HTMLParser
 
-# Kinds of pages, by the beginning of their names; the first that fits. static/search.js has the weight of each.
+# Kinds of pages, each with a pattern for the beginning of their names. The first match counts. static/search.js has a weight
+# for each kind.
 KINDS = (
     ("how-to", r"how_to/"),
     (
@@ -21,7 +22,7 @@ NAME = re.compile(r"[a-z_]\w*(::~?\w+|\.\w+)*|operator\W+|steadfold [\w-]+", re.
 
 
 class Sections(HTMLParser):
-    """The sections of a page: anchor, level, title, prose and code. `left_out` are elements with text that nobody looks for."""
+    """The sections of a page: anchor, level, title, prose and code. `left_out`: elements whose text is not searched."""
 
     left_out = {"script", "style", "annotation", "button"}
 
@@ -72,7 +73,7 @@ def kind_of(page, section):
 
 
 def entries(page, text):
-    """One for each section: page, anchor, title, the page's title, kind, prose, code."""
+    """An entry of the index for each section of a page: page, anchor, title, title of the page, kind, prose, code."""
     sections = Sections(text).found
     for section in sections:
         for part in ("title", "prose", "code"):
@@ -89,7 +90,7 @@ def entries(page, text):
 
 
 def write(site):
-    """Writes search_index.js beside the pages. Pages of sources are left out: others lead to them."""
+    """Writes search_index.js to the folder of the site. Pages that show source files are left out: links lead to them."""
     found = []
     for path in sorted(site.rglob("*.html")):
         page = str(path.relative_to(site).with_suffix(""))

@@ -1,5 +1,5 @@
-"""Pages of the interfaces, made of the comments that stand in the headers, the Fortran module and the Python package; of
-the command's own help; and of the examples."""
+"""Makes the reference pages of the site: of the C++, C, Fortran and Python interfaces from the comments in their sources, of
+the command from its help, and of the examples."""
 
 import re
 import subprocess
@@ -31,7 +31,7 @@ def overview(title, words, below):
 
 
 def with_pages(text):
-    """Comments name pages as files of the repository."""
+    """Turns the names of pages in comments, such as docs/methods.md, into links."""
     spans = spans_of_code(text)
     return re.sub(
         r"\bdocs/(\w+)\.md",
@@ -60,7 +60,7 @@ def command(release):
 
 
 def of_help(text):
-    """A help text with its lists as tables, and its examples as code."""
+    """A help text as Markdown: its lists become tables, and its examples become code."""
     head, *lists = re.split(r"^(?=\w+:$)", text, flags=re.MULTILINE)
     usage, parts = re.search(r"^Usage: (.*)$", head, re.MULTILINE)[1], [head.splitlines()[0].rstrip(".") + "."]
     parts.append(f"```text\n{usage}\n```")
@@ -82,14 +82,14 @@ INTERFACES = (
         cxx,
         "C++ interface",
         "Every function and class of C++, by header. Programs include `steadfold/steadfold.hpp` (one process), "
-        "`steadfold/mpi.hpp` (MPI) or another of these, and link the library. [The calls by what you want](../calls.md) "
-        "come first.",
+        "`steadfold/mpi.hpp` (MPI) or another of these headers, and link the library. To find a call by its purpose, see "
+        "[the list of calls](../calls.md).",
     ),
     (
         c,
         "C interface",
-        "Every function, type and constant of C, by header. The same words are manual pages: `man sf_reduce`. "
-        "[The calls by what you want](../calls.md) come first.",
+        "Every function, type and constant of C, by header. Manual pages have the same text: `man sf_reduce`. "
+        "To find a call by its purpose, see [the list of calls](../calls.md).",
     ),
     (
         fortran,
@@ -116,7 +116,7 @@ def pages(house, release):
 
 
 def pages_of_examples(house):
-    """A page that lists the examples, and one with the sources of each example that has no README."""
+    """A page that lists the examples, and a page for each example without a README, which shows its sources."""
     made, rows = {}, []
     folders = [path for path in (house / "examples").iterdir() if path.is_dir() and path.name != "common"]
     for folder in sorted(folders, key=lambda path: (path.name != "first", path.name)):
@@ -136,8 +136,8 @@ def page_of_example(house, folder):
     if folder.name == "first":
         title = "First programs"
         words = (
-            "The first programs: at most 30 lines each. The first line says how each is compiled or started, and each "
-            "prints what its bits should be."
+            "The first programs, with at most 30 lines each. The first line of a program says how to compile or start it. "
+            "Each program prints the bits that you should get."
         )
     sources = [f"## {path.name}\n\n{quoted(house, path.relative_to(house))}" for path in files]
     return "\n\n".join([f"# {title}", words, *sources]) + "\n"

@@ -1,4 +1,4 @@
-"""The C interface: what the manual pages say (docs/man_pages.py), as Markdown."""
+"""The reference pages of the C interface: the text of the manual pages (docs/man_pages.py), as Markdown."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ import man_pages  # noqa: E402
 
 
 def prose(comment):
-    """A comment as Markdown. Names become code; lines that are indented are code already."""
+    """A comment as Markdown. Names become code spans, and indented lines become blocks of code."""
     paragraphs = []
     for paragraph in filter(str.strip, re.split(r"\n\s*\n", comment)):
         if all(line.startswith("  ") for line in paragraph.splitlines()):
@@ -67,7 +67,7 @@ SECOND = {
 
 
 def operations_and_collectives(entries):
-    """The page of the values of `operation` and `collective`, which say what a call does."""
+    """The page that explains each value of the fields `operation` and `collective` of an sf_call."""
     call = next(broken(item.code) for page in entries for item in page.items() if item.name == "sf_reduce")
     lines = [
         "# Operations of C",
@@ -81,11 +81,11 @@ def operations_and_collectives(entries):
             f"## {each.c}",
             f"{words(sentence[0].upper() + sentence[1:])}.",
             f"```c\ncall.operation = {each.c};\n{call}\n```",
-            "- `call`: what is the same on all ranks, and how many rows this rank has.\n"
+            "- `call`: the fields that must be the same on all ranks, and the number of rows of this rank.\n"
             "- `first`: the elements of this rank, `rows` rows of `columns` elements.\n"
             f"- `second`: {SECOND[each.operands]}.\n"
-            "- `result`: `columns` results, on the ranks that get one.\n"
-            f"- `comm`: the communicator. Every rank of it calls.\n{facts(each)}",
+            "- `result`: `columns` results, on the ranks that get a result.\n"
+            f"- `comm`: the communicator. All its ranks must make the call.\n{facts(each)}",
         ]
     for each in next(each for each in enumerations() if each.name == "collective").entries:
         sentence = each.about + (f"; {each.note}" if each.note else "")

@@ -1,5 +1,6 @@
-"""The C++ interface, from the headers: what is public, with the comment (///) before it. Headers are read as the house
-formats them; what only compilers need (conditions on template parameters, types of namespace detail) is left out."""
+"""The reference pages of the C++ interface: public declarations of the headers, with the comments (///) before them. The
+parser relies on the format that clang-format gives the headers. It leaves out code that only compilers need: conditions on
+template parameters, and types of the namespace detail."""
 
 import re
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ NOT_SHOWN = re.compile(
     r"(?:static_assert|friend (?:class|struct)|template <[^>]*>\s*friend|using namespace|~)\b|.*= delete$|"
     r"using guarantees::"
 )
-# What is written for the header's own sake: definitions out of a class, specialisations, deduction guides, constructors
+# Declarations that users do not need to see: definitions outside a class, specialisations, deduction guides, constructors
 # that other classes call, copies and moves.
 OUT_OF_CLASS = re.compile(r"^[^(=]*\w+(?:<\w+>)?::~?\w+\(|^[^(={]*\w<[^(={]*> = |\) -> ")
 FOR_OTHER_CLASSES = re.compile(r"\(sf_call& call\)|\(.*_ptr<(?:const )?detail::|const Members&|static_cast")
@@ -30,17 +31,17 @@ TYPE = re.compile(r"(?:class|struct|enum(?: class)?) (?:\[\[[^\]]*\]\] )?(?:alig
 
 @dataclass
 class Entry:
-    """Declarations of one name with the comments before them: (comment, code)."""
+    """An entry of a page: the declarations of one name, as (comment before it, code)."""
 
     name: str
     kind: str  # function, type, value
     declarations: list
-    members: list = field(default_factory=list)  # entries, of a class
-    bases: list = field(default_factory=list)  # names
+    members: list = field(default_factory=list)  # of a class: the entries of its members
+    bases: list = field(default_factory=list)  # of a class: the names of its base classes
 
 
 def end_of(text, at, brackets="{}"):
-    """Where what opens at `at` is closed."""
+    """The offset after the bracket that closes the bracket at `at`."""
     depth = 0
     for found in re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|//[^\n]*|[{}]" if brackets == "{}" else r"[<>]").finditer(
         text, at
@@ -52,7 +53,8 @@ def end_of(text, at, brackets="{}"):
 
 
 def declaration_at(text, at):
-    """The declaration that begins here, without its body; where the body begins (None: it has none); where all ends."""
+    """Reads the declaration that begins at `at`. Returns its code without its body, the offset of the body (None if it has no
+    body), and the offset after the declaration."""
     depth, i = 0, at
     while True:
         c = text[i]
@@ -76,7 +78,7 @@ def declaration_at(text, at):
 
 
 def tidy(code):
-    """A declaration as readers want it."""
+    """A declaration for readers: without comments, and without specifiers and types that only the compiler needs."""
     code = re.sub(r"//[^\n]*", "", code)
     code = re.sub(r"/\*.*?\*/", "", code)
     code = re.sub(r"detail::Sum<(?:[^<>]|<[^<>]*>)*>& ?", "decltype(sum)&", " ".join(code.split()))
@@ -108,7 +110,7 @@ def without_initialisers(rest):
 
 
 def without_conditions(template):
-    """`template <...>` without unnamed parameters, which are conditions."""
+    """`template <...>` without its unnamed parameters. They only restrict the types that a caller may pass."""
     inside, parts, depth = template[template.index("<") + 1 : -1], [""], 0
     for c in inside:
         depth += (c in "<(") - (c in ">)")
@@ -140,7 +142,7 @@ def name_of(code):
 
 @dataclass
 class Scope:
-    """Where declarations stand, a header's namespaces or a class, and the entries that it has so far."""
+    """The surroundings of a declaration (the namespaces of a header, or a class), and the entries read so far."""
 
     is_public: bool
     of: str = ""  # the class
@@ -154,8 +156,8 @@ class Scope:
         return self.is_public and "detail" not in self.namespaces
 
     def add(self, code, bare):
-        """Adds a function or value that users see. If its name has an entry, that entry gets it. If it has no comment, the
-        entry before it gets it."""
+        """Adds a function or value, if users may see it. It joins the entry of the same name. If there is none, and it has
+        neither a comment nor an empty line before it, it joins the entry before. Otherwise it becomes a new entry."""
         if not self.is_shown or NOT_SHOWN.match(bare) or "operator Options" in bare:
             return
         if OUT_OF_CLASS.search(bare) or FOR_OTHER_CLASSES.search(bare) or COPIES.match(bare):
@@ -174,7 +176,7 @@ class Scope:
 
 
 class Reader:
-    """Reads a header's entries: `public` those of users, `types` all classes by name."""
+    """Reads a header. `public`: the entries for users. `types`: all classes by name, internal classes too."""
 
     def __init__(self, text):
         self.text, self.types = text, {}
@@ -205,7 +207,7 @@ class Reader:
         return scope.entries
 
     def declaration(self, at, scope):
-        """Reads the declaration that begins here. Returns where it ends."""
+        """Reads the declaration that begins at `at`. Returns the offset after it."""
         code, body, end = declaration_at(self.text, at)
         bare = without_template(" ".join(code.split()))
         if not TYPE.match(bare):
@@ -218,7 +220,7 @@ class Reader:
         return end + (body is not None and self.text[end : end + 1] == ";")
 
     def type_of(self, code, bare, braces, doc):
-        """The entry of a class or enumeration. `braces`: where its body begins and ends."""
+        """The entry of a class or enumeration. `braces`: the offsets of the braces around its body."""
         name, (begin, end) = TYPE.match(bare)[1], braces
         if bare.startswith("enum"):
             values = re.sub(r"//[^\n]*", "", self.text[begin : end + 1])
@@ -248,7 +250,7 @@ def prose(text):
 
 
 def documented(text):
-    """A comment; what is indented is code."""
+    """A comment as Markdown. Indented lines become blocks of code."""
     blocks, lines = [], []
     for line in [*text.splitlines(), None]:
         is_code = line is not None and line.startswith("  ")
@@ -268,7 +270,7 @@ def documented(text):
 
 
 def entry(found, types, of=""):
-    """A function or a class with its members, which are entries of class `of`."""
+    """The text of an entry: a function, or a class with its members. `of`: for members, the name of the class and "::"."""
     sign = "`" if found.name.startswith("operator") else ""
     lines = [f"{'###' if of else '##'} {sign}{of}{found.name}{sign}"]
     code = []
@@ -297,13 +299,13 @@ def entry(found, types, of=""):
 
 
 def noted(declaration):
-    """A value, with its comment behind it."""
+    """The declaration of a value, with its comment at the end of the line."""
     doc, code = declaration
     return f"{code};" + (f"  // {' '.join(doc.split())}" if doc else "")
 
 
 def inherited(base, types):
-    """The public members of a class that users see through another one."""
+    """The public members of a base class and of its own base classes."""
     if base not in types:
         return []
     found = types[base]
@@ -314,7 +316,7 @@ def inherited(base, types):
 
 
 def opening(text):
-    """The comment at the head of a header; indented lines are code."""
+    """The comment at the head of a header, as Markdown."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("//"):
@@ -324,12 +326,13 @@ def opening(text):
     return documented("\n".join(lines).strip("\n"))
 
 
-FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "types.hpp")  # headers, in their order
-SECOND = {"elements": False, "factors": True, "mask": True}  # operands -> whether calls have a second vector
+FIRST = ("steadfold.hpp", "mpi.hpp", "group.hpp", "types.hpp")  # the headers that users meet first, in order
+SECOND = {"elements": False, "factors": True, "mask": True}  # {operands: whether the calls take a second vector}
 
 
 def signatures(name, operands, built_in):
-    """The calls of an operation: those of BuiltIn that take as many vectors, and no arrays with a mask."""
+    """The calls of an operation: the overloads of BuiltIn::operator() that take as many vectors as the operation. An
+    operation with a mask has no overloads for arrays."""
     declarations = [code for member in built_in.members if member.name == "operator()" for _, code in member.declarations]
     return [
         code.replace("operator()", name).removesuffix(" const")
@@ -339,7 +342,8 @@ def signatures(name, operands, built_in):
 
 
 def arguments(codes, comment):
-    """The paragraphs of a comment that begin with an argument of these declarations, as a list."""
+    """The descriptions of arguments in a comment, as a Markdown list. A description is a paragraph that begins with
+    "`name`:". Names that none of the declarations `codes` has are left out."""
     found = re.findall(r"^`(\w+)`: (.*?)(?=\n\n|\Z)", comment, re.MULTILINE | re.DOTALL)
     return "\n".join(
         f"- `{name}`: {prose(' '.join(words.split()))}"
@@ -349,8 +353,9 @@ def arguments(codes, comment):
 
 
 def operation(each, constant, declared, types):
-    """The entry of an operation: its calls, with the object that other calls take, its arguments and the facts.
-    `declared`: the function itself, where there is one beside the object."""
+    """The entry of an operation: its calls, its arguments and its facts. The entry also shows the object (such as sf::sum)
+    that `reduce` and plans take. `declared`: the entry of the function, if the operation has a function besides the
+    object."""
     [(comment, code)] = constant.declarations
     code = code.replace("{}", "") + ";"
     if declared:
@@ -365,14 +370,14 @@ def operation(each, constant, declared, types):
 
 
 def brought(name, texts, entries):
-    """What the headers bring that this one includes, with links; nothing if it includes none."""
+    """A list of the names that the headers included by header `name` declare, with links. Empty if it includes none."""
     found, rows = [name], []
     for each in found:
         found += [other for other in re.findall(r'#include "steadfold/(\w+\.hpp)"', texts[each]) if other not in found]
     for each in found[1:]:
         if entries[each]:
             rows.append(f"- [{each}]({each.removesuffix('.hpp')}.md): {', '.join(f'`{name}`' for name in entries[each])}")
-    return ["This header also brings what these declare:\n\n" + "\n".join(rows)] if rows else []
+    return ["This header also includes the declarations of these headers:\n\n" + "\n".join(rows)] if rows else []
 
 
 def pages(house, release):
@@ -382,7 +387,7 @@ def pages(house, release):
     }
     types = {name: found for reader in readers.values() for name, found in reader.types.items()}
     entries = {name: {each.name: entry(each, types) for each in reader.public} for name, reader in readers.items()}
-    # Programs include steadfold.hpp: its page has the operations and dots, which stand in headers of their own.
+    # The operations and dot products are declared in separate headers. Programs include steadfold.hpp, so its page has them.
     functions = {each.name: each for each in readers["steadfold.hpp"].public}
     constants = {each.name.split(", ")[0]: each for each in readers["constants.hpp"].public}
     made_of_table = {

@@ -1,5 +1,5 @@
-"""The entries of reference pages. A heading below the title names an entry, or several; what follows up to the next
-heading is its text. Entries get their examples here, and the names in docs/calls.md become links to entries."""
+"""Works on the entries of reference pages. An entry is a heading below the title, which has one or several names, and the
+text up to the next heading. This file adds examples to entries, and turns the names in docs/calls.md into links to them."""
 
 import re
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ from markdown import CODE_SPAN, first_sentence, without_code
 from tables import LANGUAGES
 
 HEADING = re.compile(r"^(##+) (.*)$", re.MULTILINE)
-# The programs that show the calls of docs/calls.md. Python has examples in its docstrings.
+# The programs of examples/calls with an example of each call, and their languages as Markdown spells them. The examples of
+# Python are in its docstrings.
 PROGRAMS = {"cxx": ("calls.cpp", "cpp"), "c": ("calls.c", "c"), "fortran": ("calls.f90", "fortran")}
-# The lines below a comment that consists of names, up to an empty line, are the example of these.
+# An example begins with a comment that has only names of calls, and ends at the next empty line.
 EXAMPLE = re.compile(r"^( +)(?://|/\*|!) (\w+(?:, \w+)*)(?: \*/)?\n((?:\1.*\n)+)", re.MULTILINE)
 INDEX = re.compile(r"(?<=-->\n)\| you want .*?(?=<!-- end -->)", re.DOTALL)
 
@@ -19,7 +20,7 @@ INDEX = re.compile(r"(?<=-->\n)\| you want .*?(?=<!-- end -->)", re.DOTALL)
 @dataclass
 class Entry:
     page: str
-    heading: str  # with the signs before it
+    heading: str  # with its # signs
     text: str
 
     @property
@@ -28,7 +29,7 @@ class Entry:
 
     @property
     def place(self):
-        """Page and anchor: the one that GitHub, too, makes of a heading."""
+        """The target of links: the page, and the anchor that GitHub gives this heading."""
         words = self.heading.lstrip("# ").lower()
         return f"{self.page}#{re.sub(r'[^-_a-z0-9 ]', '', words).replace(' ', '-')}"
 
@@ -38,7 +39,7 @@ class Entry:
 
 
 def split(page, text):
-    """What stands before the first entry, and the entries."""
+    """Splits a page into the text before its first entry, and its entries."""
     found = list(HEADING.finditer(without_code(text)))
     ends = [each.start() for each in found[1:]] + [len(text)]
     entries = [Entry(page, text[each.start() : each.end()], text[each.end() : end]) for each, end in zip(found, ends)]
@@ -46,7 +47,7 @@ def split(page, text):
 
 
 def examples(house, language):
-    """Name -> the lines of a program that are its example."""
+    """{name of a call: Markdown that shows its example}."""
     if language not in PROGRAMS:
         return {}
     program, fence = PROGRAMS[language]
@@ -58,7 +59,7 @@ def examples(house, language):
 
 
 def completed(house, language, pages):
-    """The pages with their examples. An entry without a sentence is an error, and an example without an entry."""
+    """Adds the examples to the pages. It is an error if an entry has no sentence, or if an example has no entry."""
     given, faults, shown = examples(house, language), [], set()
     for page, text in pages.items():
         opening, entries = split(page, text)
@@ -76,7 +77,8 @@ def completed(house, language, pages):
 
 
 def with_links(text, made):
-    """docs/calls.md with links from its names to entries. A name without an entry is an error, or without an example."""
+    """Turns the names of calls in docs/calls.md into links to their entries. It is an error if a name has no entry, or if its
+    entry has no example."""
     found = {language: {} for language in (*LANGUAGES, "command")}
     for page, each in made.items():
         for language in found:

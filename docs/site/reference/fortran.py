@@ -1,4 +1,4 @@
-"""The Fortran interface: the public procedures and types of the module, with the comments before them."""
+"""The reference pages of the Fortran interface: public procedures and types of the module, with the comments before them."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,41 +7,41 @@ from markdown import table, with_code
 
 from .operations import facts, made_by
 
-# Page -> title, what it has, and the names that it takes: the first pattern that fits. In this order they are looked for.
+# {page: (title, opening sentence, pattern)}. A name belongs to the first page whose pattern it matches.
 SUBJECTS = {
     "accumulators": (
         "Accumulators",
-        "Exact sums that a program keeps, adds to, subtracts from, merges, saves, and rounds when it wants to.",
+        "Exact sums that a program can keep, add to, subtract from, merge, save, and round at any time.",
         r"sf_(accumulator|add|subtract|(un)?merge\w*|total|average|root|write|read|packed_size|(un)?pack"
         r"|clear|negate|copy|compare|shape)$",
     ),
     "plans": (
         "Plans",
-        "Reductions that all ranks agree on once and that run often; several in one plan share every message.",
+        "Reductions that all ranks agree on once and run many times. The reductions of one plan share its messages.",
         r"sf_(plan\w*|bind|run|start|bundle_status)$",
     ),
     "started": (
         "Started calls",
-        "Calls that go on while the program computes.",
+        "Calls that proceed while the program computes.",
         r"sf_(start_\w+|request|wait|test|progress_thread)$",
     ),
     "teams": (
         "Groups and teams",
-        "Threads that reduce with each other, what a communicator is for the library, and a barrier.",
+        "Groups (the library's form of a communicator), teams of threads that reduce together, and a barrier.",
         r"sf_(team\w*|group\w*|barrier|rank_order)$",
     ),
-    "layouts": ("Layouts", "Which rank has which elements of the whole job.", r"sf_layout\w*$"),
+    "layouts": ("Layouts", "A layout says which rank has which elements of the whole job.", r"sf_layout\w*$"),
     "vectors": (
         "MPI's shape",
-        "Every rank brings one vector, and the vectors are combined place by place.",
+        "As in MPI, every rank passes one vector. The vectors are combined element by element.",
         r"sf_(allreduce|reduce_scatter|scan|exscan)$",
     ),
     "names": (
         "Names, memory, errors",
-        "What the library knows by name, memory that the ranks of a node share, and the texts of errors.",
+        "Lists of the names that calls accept, memory that the ranks of a node share, and the texts of errors.",
         r"sf_(list_\w+|allocate|free|error_message|version_text|mpi_library)$|SF_\w+$",
     ),
-    "reductions": ("Reductions of arrays", "", r"sf_\w+$"),  # the head of the module says what it has
+    "reductions": ("Reductions of arrays", "", r"sf_\w+$"),  # the comment at the head of the module opens this page
 }
 ORDER = ("reductions", "vectors", "layouts", "plans", "started", "accumulators", "teams", "names")
 
@@ -51,11 +51,11 @@ class Entry:
     name: str
     comment: str
     codes: list = field(default_factory=list)
-    before: str = ""  # a comment on this procedure and those after it
+    before: str = ""  # a comment on this procedure and the procedures after it
 
 
 def joined(lines):
-    """Lines without continuations, and without what no reader needs."""
+    """The lines of the source with continued lines joined, and without `bind(c)` and `import`."""
     text = re.sub(r"&\s*\n\s*&?", "", "\n".join(lines))
     return [
         re.sub(r",?\s*bind\(c(?:, name=\"\w+\")?\)", "", line).rstrip()
@@ -65,7 +65,7 @@ def joined(lines):
 
 
 def procedures(lines):
-    """The functions and subroutines among these lines, each as its comment, its name and its lines."""
+    """Yields the functions and subroutines in these lines, each as (comment, name, lines)."""
     comment, at = [], 0
     while at < len(lines):
         line = lines[at].strip()
@@ -81,7 +81,7 @@ def procedures(lines):
 
 
 def read(text):
-    """Entries of the module by name, in the order of the source."""
+    """The entries of the module, as {name: entry}, in the order of the source."""
     lines = joined(text.splitlines())
     entries, comment, at = {}, [], 0
     while at < len(lines):
@@ -119,7 +119,7 @@ def read_enum(entries, lines, words):
 
 
 def read_procedure(entries, lines, words):
-    """Keeps its first line and the declarations of its arguments and of its result."""
+    """Adds the entry of a procedure: its first line, and the declarations of its arguments and of its result."""
     head = lines[0]
     kind, name = re.search(r"(subroutine|function) (\w+)", head).groups()
     arguments = re.findall(r"\w+", (re.search(r"\((.*?)\)", head) or ["", ""])[1]) + re.findall(r"result\((\w+)\)", head)
@@ -148,7 +148,8 @@ def marked(words):
 
 
 def shown(entry, described, operation):
-    """The entry of a procedure or type; of one that makes an operation: its arguments, and the facts of the operation."""
+    """The text of an entry: code, comment, and the descriptions of its arguments. If the procedure makes an operation, the
+    text ends with the facts of the operation."""
     codes = entry.codes if len(entry.codes) <= 2 else entry.codes[:1]
     blocks = []
     for code in codes:
@@ -210,7 +211,8 @@ def pages(house, release):
 
 
 def arguments(head):
-    """The comment at the head of the module, its list of arguments as a table; and what it says of each argument."""
+    """The comment at the head of the module as Markdown, with its list of arguments as a table. Returns this text, and
+    {argument: its description}."""
     blocks, described = [], {}
     for paragraph in re.split(r"\n\s*\n", head):
         if not paragraph.startswith("  "):

@@ -1,4 +1,5 @@
-"""What the entry of an operation says in every language, from the tables in surface/; its comment stands before it."""
+"""Makes the part of an operation's entry that is the same in every language, from the tables in surface/. The comment of the
+operation comes before this part."""
 
 from tables import METHODS, calls_of, listing, operations
 
@@ -8,7 +9,7 @@ RESULTS = {
     "located": "the value, and its index in the whole job",
     "statistics": "ten numbers",
 }
-# What Python raises where C, C++ and Fortran have a status. Its docstrings tell what is done without elements.
+# {status in C, C++ and Fortran: exception in Python}. SF_EMPTY is missing: Python's docstrings describe empty input.
 PYTHON = {
     "SF_INVALID_ARGUMENT": "InvalidArgumentError",
     "SF_OPERATOR_FAILED": "OperatorError",
@@ -18,12 +19,13 @@ PYTHON = {
 
 
 def made_by(language):
-    """Name of a function -> the operation that it makes."""
+    """{name of a function: the operation that it makes}."""
     return {call: each for each in operations() for call in calls_of(each)[language]}
 
 
 def facts(each, names=None):
-    """Elements, result, methods, bits and errors of an operation, as a list. `names`: of the errors, by status."""
+    """The facts of an operation as a list: elements, result, methods, bits and errors. `names`: {status: name of the error in
+    this language}."""
     others = listing([f"`{method}`" for method in METHODS if method in each.methods and method != each.default])
     unlike = [
         *(["`plain` for integers"] if each.default != "plain" and "integer" in each.takes else []),
@@ -52,6 +54,6 @@ def facts(each, names=None):
         f"Bits with the default method: {each.bits}.",
         f"Errors, [on all ranks](../../guarantees.md#what-happens-when-something-is-wrong): {said}.",
     ]
-    if each.result == "located" and "SF_EMPTY" not in names:  # Python gives the index alone
+    if each.result == "located" and "SF_EMPTY" not in names:  # Python returns only the index
         del rows[1]
     return "\n".join(f"- {row}" for row in rows)

@@ -1,4 +1,4 @@
-"""The Python interface: what the package that was built says of itself, as its docstrings have it."""
+"""The reference pages of the Python interface: the docstrings of the package in the build folder."""
 
 import importlib
 import inspect
@@ -7,7 +7,7 @@ import sys
 
 from .operations import PYTHON, facts, made_by
 
-# Page -> title, and where its names come from; whatever the package offers besides is a fault.
+# {page: (title, modules whose names it has)}. A public name of any other module is an error.
 SUBJECTS = {
     "reductions": ("Reductions of arrays", ("_reductions", "_operations")),
     "collectives": ("MPI's shape", ("_collectives",)),
@@ -19,11 +19,11 @@ SUBJECTS = {
 }
 
 
-NOT_OF_ARRAYS = ("fsum", "Statistics", "reduce")  # which have other arguments, and say so themselves
+NOT_OF_ARRAYS = ("fsum", "Statistics", "reduce")  # their arguments differ; their docstrings describe them
 
 
 def prose(doc):
-    """A docstring as Markdown: examples become blocks, names with an indented text below them entries of a list."""
+    """A docstring as Markdown. Examples become blocks of code. A name with indented text below it becomes an item of a list."""
     blocks = []
     for paragraph in filter(str.strip, re.split(r"\n\s*\n", inspect.cleandoc(doc or ""))):
         lines = paragraph.splitlines()
@@ -38,7 +38,7 @@ def prose(doc):
 
 
 def signature(name, what):
-    """As it is called; None of what cannot tell."""
+    """The signature of a function, for readers; None if Python cannot inspect it."""
     try:
         parameters = [each for each in inspect.signature(what).parameters.values() if each.name != "self"]
     except (TypeError, ValueError):
@@ -67,24 +67,24 @@ def plain(annotation):
 
 
 def arguments(what, documented):
-    """The options of a function that its package describes, as a list."""
+    """The options of a function that the docstring `documented` describes, as a list."""
     described = dict(re.findall(r"^(\w+)\n((?:    .*\n?)+)", documented, re.MULTILINE))
     given = inspect.signature(what).parameters
     return "\n".join(f"- `{name}`: {' '.join(described[name].split())}" for name in given if name in described)
 
 
 def reduction(name, what, documented, operation):
-    """The entry of a function of arrays: what it says of itself, its options, and the facts of its operation."""
+    """The entry of a function of arrays: its docstring, its options, and the facts of its operation."""
     said, example, rest = entry(name, what, 2).partition("\n\n```pycon\n")
     said = said.replace("\n\nOptions are explained in ``help(steadfold)``.", "")
     return f"{said}\n\n{arguments(what, documented)}\n{facts(operation, PYTHON) if operation else ''}".rstrip() + example + rest
 
 
 def entry(name, what, depth, of=""):
-    """A function or a class with its methods."""
+    """The text of an entry: a function, or a class with its methods. `depth`: the level of its heading."""
     doc = inspect.getdoc(what) or ""
     shown = signature(of + name, what)
-    if shown is None:  # of the extension, whose first lines are signatures
+    if shown is None:  # a function of the extension module; its docstring begins with its signatures
         lines = doc.splitlines()
         count = next((i for i, line in enumerate(lines) if not line.startswith(f"{name}(")), len(lines))
         shown, doc = (
@@ -110,7 +110,7 @@ def entry(name, what, depth, of=""):
 
 
 def members(what):
-    """Public ones, in the order in which they are written."""
+    """The names of the public members of a class, in the order of the source."""
     return [
         name
         for name in dict.fromkeys(name for base in reversed(what.__mro__) if base not in (object, tuple) for name in vars(base))
@@ -133,7 +133,7 @@ def pages(house, release):
         words = (
             prose(re.sub(r"^Made by [^\n]*\n\n", "", doc or ""))
             if modules[0] != "_core"
-            else "Who holds what, and who reduces with whom."
+            else "Layouts say which rank has which elements. Groups and teams say which ranks and threads reduce together."
         )
         names.sort(key=lambda name: (order.index(name) if name in order else len(order), name.lower()))
         entries = [
