@@ -18,7 +18,7 @@ def joined(numbers):
 
 
 def noted(text, table):
-    return f"{table}\n\n({text}; {place()}.)"
+    return f"{table}\n\n({text}. Measured on {place()}.)"
 
 
 def local():
@@ -34,7 +34,7 @@ def local():
                    "9", "--types", "f64", core=1)
     sums = [row for row in curve["rows"] if not row["kernel"].endswith(" dot")]
     plot_of_local.plot(plot_of_local.series(sums), curve["environment"], HOUSE / "docs/plots/local.svg")
-    return noted("Relative to the plain read; medians of 21 rounds", rows(["doubles", *sizes.values()], lines))
+    return noted("Times relative to the plain read: medians of 21 rounds", rows(["doubles", *sizes.values()], lines))
 
 
 def dots():
@@ -50,9 +50,9 @@ def dots():
     for kernel, said in DOTS.items():
         ratios = [[times[kernel, n] / times["loop dot", n] for times in by] for n in sizes]
         lines.append([said, *(f"{median(each):.2f} [{min(each):.2f}, {max(each):.2f}]" for each in ratios)])
-    text = (f"Relative to the usual loop. A launch gives the lower quartile of {rounds} rounds. The cells have the median of "
-            f"{launches} launches, and in brackets the least and the greatest. Other programs ran, load "
-            f"{getloadavg()[1]:.0f}")  # fmt: skip
+    text = (f"Times relative to the usual loop. Each launch counts with the lower quartile of {rounds} rounds. A cell has the "
+            f"median of {launches} launches, and in brackets the smallest and the largest value. Other programs ran on the "
+            f"machine, with a load of {getloadavg()[1]:.0f}")  # fmt: skip
     return noted(text, rows(["doubles in each array", *sizes.values()], lines))
 
 
@@ -61,7 +61,7 @@ def calls():
     found = answer("bench", "local", "--sizes", joined(sizes), "--types", "f64", "--rounds", "21", core=1)
     by = {(row["kernel"], row["elements"]): row["ns_per_element"] * row["elements"] for row in found["rows"]}
     lines = [[f"`{name}`", *(f"{by[name, n]:.0f}" for n in sizes)] for name in (*METHODS, "plain")]
-    return noted("ns per call, medians of 21 rounds", rows(["doubles", *sizes], lines))
+    return noted("Times in ns per call: medians of 21 rounds", rows(["doubles", *sizes], lines))
 
 
 def fields():
@@ -75,7 +75,7 @@ def fields():
     lines.append(["mean, variance, least and greatest", *(cell for points in (1000, 100_000) for cell in
                                                           (f"{by['statistics', 'statistics', points]:.2f}", ""))])
     header = ["", "1000 points: `exact`", "`binned`", "100 000 points: `exact`", "`binned`"]
-    return noted("Relative to the program's own loop; one core, medians of 15 rounds", rows(header, lines))
+    return noted("Times relative to the program's own loop, on one core: medians of 15 rounds", rows(header, lines))
 
 
 def over_ranks(transport, libraries):
@@ -102,13 +102,13 @@ def ranks():
     by = over_ranks("auto", "openmpi,mpich")
     lines = lines_of_library(by, "Open MPI", RANKS) + lines_of_library(by, "MPICH", RANKS)
     plot_of_ranks.plot(by, RANKS, COUNTS, place(), HOUSE / "docs/plots/ranks.svg")
-    return noted("Relative to MPI_Allreduce of the same MPI library; medians of 11 samples in each of 3 launches",
+    return noted("Times relative to MPI_Allreduce of the same MPI library: medians of 11 samples in each of 3 launches",
                  rows(["doubles", *map(spaced, COUNTS)], lines))
 
 
 def messages():
     lines = lines_of_library(over_ranks("mpi", "openmpi"), "Open MPI", [row for row in RANKS if "sf_allocate" not in row[1]])
-    return noted("Relative to MPI_Allreduce of Open MPI; medians of 11 samples in each of 3 launches",
+    return noted("Times relative to MPI_Allreduce of Open MPI: medians of 11 samples in each of 3 launches",
                  rows(["doubles", *map(spaced, COUNTS)], lines))
 
 
@@ -118,7 +118,7 @@ def choices():
     near = sum(row["ratio"] <= 1.15 for row in found)
     return (f"Between two ranks that send messages, {near} of {len(found)} choices take at most 1.15 times as long as the "
             f"best schedule. The worst one takes {worst['ratio']:.2f} times as long ({spaced(worst['count'])} doubles with "
-            f"method `{worst['method']}`; {place()}).")
+            f"method `{worst['method']}`, measured on {place()}).")
 
 
 def bundles():
@@ -129,7 +129,7 @@ def bundles():
     places = [(library, count) for library in ("Open MPI", "MPICH") for count in (1, 3, 30)]
     lines = [[said, *(f"{by[library, method, call, count]:.2f}" for library, count in places)] for method, call, said in cases]
     header = ["sums", *(f"{library}: {count}" if count == 1 else count for library, count in places)]
-    return noted("Relative to one MPI_Allreduce for each sum; two ranks, medians of 21 rounds", rows(header, lines))
+    return noted("Times relative to one MPI_Allreduce for each sum, on two ranks: medians of 21 rounds", rows(header, lines))
 
 
 def started():
@@ -139,7 +139,7 @@ def started():
     by = {(row["method"], row["count"]): row for row in found if row["call"] == "start, wait"}
     lines = [["MPI_Iallreduce, MPI_Wait", *(time_text(by["tree", n]["rival_seconds"]) for n in counts)]]
     lines += [[f"`{method}`: start, wait", *(f"{by[method, n]['ratio']:.2f}" for n in counts)] for method in ("tree", "exact")]
-    return noted("Relative to MPI_Iallreduce and MPI_Wait of Open MPI; two ranks of one node, medians of 45 samples",
+    return noted("Times relative to MPI_Iallreduce and MPI_Wait of Open MPI, on two ranks of one node: medians of 45 samples",
                  rows(["doubles", *map(spaced, counts)], lines))
 
 
@@ -152,7 +152,7 @@ def threads():
     for rival, said in (("openmp", "OpenMP"), ("bare exchange", "a bare exchange of cache lines")):
         lines += [[f"`{method}`, relative to {said}", *(f"{by[method, rival, n]['ratio']:.2f}" for n in counts)]
                   for method in ("tree", "exact")]  # fmt: skip
-    return noted("Plans of a team of two threads, medians of 31 rounds", rows(["doubles", *map(spaced, counts)], lines))
+    return noted("Times of plans of a team of two threads: medians of 31 rounds", rows(["doubles", *map(spaced, counts)], lines))
 
 
 FIGURES = {each.__name__: each for each in (local, calls, fields, ranks, messages, choices, bundles, started, threads)}

@@ -25,7 +25,7 @@ def sums():
     jobs = [line.split("|") for line in table.splitlines() if re.match(r" *\d+ \|", line)]
     cells = [[ranks.strip(), *shown(plain), *shown(exact)] for ranks, plain, _, exact in jobs]
     header = ["ranks", "a loop and `MPI_Allreduce`", "bits", "`sf::sum`", "bits"]
-    return rows(header, cells) + f"\n\n(\\*: differs from the first row. `./dev run`; {place()}.)"
+    return rows(header, cells) + f"\n\n(\\*: differs from the first row. Made with `./dev run` on {place()}.)"
 
 
 def shown(cell):
@@ -45,7 +45,7 @@ def runs_of_solver(*more):
         if cells or line.startswith("  "):
             kept.append("|".join([head, *(cell[:17] for cell in cells)]).rstrip())
     command = f"$ build/bin/example_solver {' '.join(words)}"
-    return "\n".join(["```", command, *kept, "```", "", f"(`*`: differs from the first row. {place()}.)"])
+    return "\n".join(["```", command, *kept, "```", "", f"(`*`: differs from the first row. Run on {place()}.)"])
 
 
 def solver():
@@ -64,7 +64,7 @@ def search():
     kept = ["|".join(cell[:20] for cell in line.split("|")).rstrip() for line in lines if "|" in line]
     said = [line for line in lines if line.startswith("Versions")]
     return "\n".join(["```", f"$ build/bin/example_likelihood {' '.join(words)}", *kept, "", *said, "```", "",
-                      f"(`*`: differs from the first row. {place()}.)"])
+                      f"(`*`: differs from the first row. Run on {place()}.)"])
 
 
 def climate():
@@ -72,7 +72,7 @@ def climate():
     table, _, _ = run(BIN / "example_climate", *words)
     kept = [line for line in table.splitlines() if "|" in line or "oceans" in line]
     return "\n".join(["```", f"$ build/bin/example_climate {' '.join(words)}", *kept, "```", "",
-                      f"(`*`: differs from the first row. {place()}.)"])
+                      f"(`*`: differs from the first row. Run on {place()}.)"])
 
 
 def ocean():
@@ -87,7 +87,7 @@ def ocean():
         cells = [found[name] + ("" if found[name] == first[name] else "*") for name in ("state_plain", "state_steadfold")]
         lines.append(f"{ranks:5}  {division:8}  |  {cells[0]:17} |  {cells[1]}")
     return "\n".join(["```", "$ mpirun -n RANKS build/bin/example_ocean --ranks DIVISION", *lines, "```", "",
-                      f"(`*`: differs from the first row. {place()}.)"])
+                      f"(`*`: differs from the first row. Run on {place()}.)"])
 
 
 def solver_loop():
@@ -109,8 +109,8 @@ def solver_loop():
             "double_double": "pairs of doubles", "exact_plan": "`exact`, plan", "binned_plan": "`binned`, plan"}
     far = [["plain loops", *(time_text(by[p, "plain"]["seconds"]) for p in ranks)]]
     far += [[text, *(f"{by[p, way]['ratio']:.2f}" for p in ranks)] for way, text in said.items()]
-    note = "One solve; rows without a unit are relative to plain loops; medians of 5 rounds in each of 3 launches"
-    return "\n".join([rows(header, lines), "", f"({note}; {place()}.)", "",
+    note = "Times of one solve; if no unit is given, relative to plain loops: medians of 5 rounds in each of 3 launches"
+    return "\n".join([rows(header, lines), "", f"({note}. Measured on {place()}.)", "",
                       f"Predicted for {spaced(most)} velocities on nodes of 36 ranks, with a latency of 1.5 us and a "
                       "bandwidth of 10 GB/s between nodes:", "",
                       rows(["scalar products", *(f"{p} ranks" for p in ranks)], far)])
