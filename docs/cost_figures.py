@@ -152,7 +152,8 @@ def threads():
     for rival, said in (("openmp", "OpenMP"), ("bare exchange", "a bare exchange of cache lines")):
         lines += [[f"`{method}`, relative to {said}", *(f"{by[method, rival, n]['ratio']:.2f}" for n in counts)]
                   for method in ("tree", "exact")]  # fmt: skip
-    return noted("Times of plans of a team of two threads: medians of 31 rounds", rows(["doubles", *map(spaced, counts)], lines))
+    return noted("Times of plans of a team of two threads: medians of 31 rounds",
+                 rows(["doubles", *map(spaced, counts)], lines))
 
 
 FIGURES = {each.__name__: each for each in (local, calls, fields, ranks, messages, choices, bundles, started, threads)}
