@@ -207,7 +207,7 @@ class Reader:
         return scope.entries
 
     def declaration(self, at, scope):
-        """Reads the declaration that begins at `at`. Returns the offset after it."""
+        """Reads the declaration that begins at `at`. Returns the offset after the declaration."""
         code, body, end = declaration_at(self.text, at)
         bare = without_template(" ".join(code.split()))
         if not TYPE.match(bare):
