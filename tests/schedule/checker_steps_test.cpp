@@ -62,7 +62,7 @@ TEST(Checker, ReportsRowsThatARankDoesNotHold) {
   EXPECT_EQ((report_of(lifts<2, 3>)), "nothing");
   EXPECT_REPORTS((report_of(lifts<1, 2>)), "rank 2 step 0 (lift): takes rank 1, which it does not hold");
   EXPECT_REPORTS((report_of(lifts<2, 4>)), "takes 2 ranks from 2, which it does not hold");
-  EXPECT_REPORTS((report_of(lifts<2, 5>)), "covers rows that are not there");
+  EXPECT_REPORTS((report_of(lifts<2, 5>)), "covers rows that do not exist");
 }
 
 template <Rank peer, Rank count>
@@ -77,8 +77,8 @@ Steps receives(Context c) {
 TEST(Checker, ReportsPeersAndRanksThatCannotBe) {
   EXPECT_REPORTS((report_of(receives<0, 1>)), "no peer 0");
   EXPECT_REPORTS((report_of(receives<-2, 1>)), "no peer -2");
-  EXPECT_REPORTS((report_of(receives<1, 5>)), "covers ranks that are not there");
-  EXPECT_REPORTS((report_of(receives<1, -1>)), "covers ranks that are not there");
+  EXPECT_REPORTS((report_of(receives<1, 5>)), "covers ranks that do not exist");
+  EXPECT_REPORTS((report_of(receives<1, -1>)), "covers ranks that do not exist");
   EXPECT_REPORTS(report_of([](Context) -> Steps {
                    co_yield make::merge(partial(0), partial(1), partial(2), Covers(RankRange{3, 2}, RankRange{0, 2}));
                  }),

@@ -38,7 +38,7 @@ TEST(Checker, ReportsMisusedSlots) {
   EXPECT_REPORTS(report<Fault::overwritten_landing>(), "overwrites landing(0, segment 0), which nothing has read");
   EXPECT_REPORTS(report<Fault::merge_into_landing>(), "slots of a kind that this step may not have");
   EXPECT_REPORTS(report<Fault::other_segment>(), "slots of several segments");
-  EXPECT_REPORTS(report<Fault::no_such_segment>(), "one that is not there");
+  EXPECT_REPORTS(report<Fault::no_such_segment>(), "a segment that does not exist");
 }
 
 TEST(Checker, NamesTheCase) {

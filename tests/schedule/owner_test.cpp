@@ -207,7 +207,7 @@ TEST(Owner, BrokenOnPurposeIsFoundOut) {
   EXPECT_REPORTS(report<other_landing>(), "goes to landing(7, segment 0), its receive names landing(1, segment 0)");
   EXPECT_REPORTS(report<half_a_node>(), "brings 1 rows from 6, not 2 rows from 6 as it says");
   EXPECT_REPORTS(report<rows_of_another>(), "takes 2 rows from 8, which it does not hold");
-  EXPECT_REPORTS(report<rows_of_nobody>(), "covers rows that are not there");
+  EXPECT_REPORTS(report<rows_of_nobody>(), "covers rows that do not exist");
   EXPECT_REPORTS(report<right_op_left>(), "merges out of order 1 rows from 9 with 1 rows from 8");
   EXPECT_REPORTS(report<skipped_node>(), "merges what is not adjacent, 1 rows from 8 with 2 rows from 10");
   EXPECT_REPORTS(report<node_twice>(), "merges overlapping 2 rows from 8 with 1 rows from 9");
