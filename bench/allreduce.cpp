@@ -1,7 +1,7 @@
-// An allreduce of one vector per rank, or of several, which rivals add up in a loop before: one-shot calls and plans of
-// every schedule, beside the MPI library's MPI_Allreduce with its own operator, with a user operator and with as many
-// bytes as a partial has, and beside MPI_Reduce with MPI_Bcast for `reduce_broadcast`, in the same run. Source: [S1]
-// for types, operators and columns.
+// Measures an allreduce of one or several vectors per rank: one-shot calls and plans of every schedule. In the same
+// run, rivals are the MPI library's MPI_Allreduce with its own operator, with a user operator, and with as many bytes
+// as a partial has; and MPI_Reduce with MPI_Bcast for `reduce_broadcast`. If a rank has several vectors, rivals first
+// add them in a loop. Source: [S1] for types, operators and columns.
 #include "allreduces.hpp"
 
 #include <fmt/core.h>
@@ -44,7 +44,8 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
                            schedule::OperatorKind::commutative);
 }
 
-/// `auto`, and either every row of the registry, from which `auto` chooses, or every name with which a row is tried.
+/// `auto`, then either every row of the registry (`auto` chooses among them) or every name under which a row is
+/// measured.
 std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
   for (const auto& row : schedule::registry()) {

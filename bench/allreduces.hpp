@@ -14,13 +14,13 @@ namespace steadfold::bench {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and schedule
 
-/// The pairs that are possible. Throws Failure if a named schedule serves none of the methods.
+/// The possible pairs of a method and a schedule. Throws Failure if a named schedule serves none of the methods.
 Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options);
 
 /// Measures one contest of elements of a type, which is f64, f32 or i32.
 using MeasureOne = std::function<Contest(const std::string& type, const Task& task)>;
 
-/// One contest for every operator, type and count that the options name. Throws Failure for unknown names.
+/// Measures one contest for every operator, type and count that the options name. Throws Failure for unknown names.
 Measurement measure_all(const AllreduceOptions& options, const MeasureOne& measure_one);
 
 }  // namespace steadfold::bench

@@ -54,7 +54,8 @@ std::vector<double> normal_numbers(std::size_t count) {
   return numbers;
 }
 
-/// Thirty fields of height x width points, with a halo, the weights of their points, and which of these count.
+/// Thirty fields of height x width points with a halo, the weights of their points, and a mask of the points that
+/// count.
 struct Fields {
   std::uint64_t height, width;
   std::uint64_t row = width + 2 * halo;
@@ -136,7 +137,7 @@ struct Labelled {
     if (form == Form::any_exponent)
       for (double& each : numbers) each = std::ldexp(each, static_cast<int>(random() % 2000) - 1000);
   }
-  /// What a program would have.
+  /// The loop that a program without Steadfold would have.
   double loop() const {
     std::vector<double> sums(groups);
     for (std::size_t i = 0; i < numbers.size(); ++i) sums[static_cast<std::size_t>(labels[i])] += numbers[i];
@@ -153,7 +154,7 @@ Contest of_groups(const Labelled& all, const std::string& name, int rounds) {
   return candidates.measure(std::to_string(all.groups) + " groups" + name, all.numbers.size(), rounds);
 }
 
-/// One field's mean, variance and extremes, by one call and by one each.
+/// One field's mean, variance and extremes: by one call for all of them, and by one call for each.
 Contest of_statistics(std::size_t points, int rounds) {
   const std::vector<double> numbers = normal_numbers(points);
   Candidates candidates(numbers);

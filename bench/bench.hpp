@@ -16,7 +16,7 @@ namespace steadfold::bench {
 
 struct Measurement;
 
-/// Machine, compiler, MPI library and date, without which a figure means nothing.
+/// Machine, compiler, MPI library and date. A figure means nothing without them.
 nlohmann::ordered_json environment();
 
 /// A function that benchmarks of one process call after every contest, with the measurements so far and the final
@@ -30,8 +30,8 @@ struct LocalOptions {
   int rounds = 15;
   bool by_prefetch = false;
 };
-/// One process: builders beside plain loops over the same memory. `by_prefetch`: each builder with every target of
-/// prefetching.
+/// One process: builders beside plain loops over the same memory. With `by_prefetch`, each builder is measured with
+/// every target of prefetching.
 Measurement local(const LocalOptions& options, const Told& told);
 
 struct ArraysOptions {
@@ -47,7 +47,8 @@ struct LabelsOptions {
   std::vector<std::size_t> groups = {10, 1000, 10'000, 100'000};
   int rounds = 15;
 };
-/// One process: sums by label beside a plain loop, with labels at random and sorted, and of numbers with any exponents.
+/// One process: sums by label beside a plain loop. Labels are random or sorted. The numbers include some with widely
+/// different exponents.
 Measurement labels(const LabelsOptions& options, const Told& told);
 
 struct AllreduceOptions {
@@ -56,8 +57,8 @@ struct AllreduceOptions {
   std::vector<std::string> operators = {"sum"};
   std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
   std::vector<std::string> schedules = {};  // empty: auto and all rows
-  std::string interface = {};               // the network interface whose bytes are counted; empty: none
-  std::size_t rows = 1;                     // of every rank; rivals add up their rows in a loop first
+  std::string interface = {};  // the network interface whose bytes are counted; empty: bytes are not counted
+  std::size_t rows = 1;        // of every rank; rivals add up their rows in a loop first
   int rounds = 15;
   bool is_choice = false;  // `bench auto`: only plans, of all schedules that `auto` could take, for rows_of_choices
 };
@@ -84,7 +85,7 @@ Measurement fields(const FieldsOptions& options, const command::Job& job);
 
 struct InterposeOptions {
   std::vector<std::size_t> counts = {1, 255, 10000, 1000000};
-  std::string method = "tree";  // of the interposer's sums
+  std::string method = "tree";  // the method of the interposer's sums
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD, started with the interposer: calls of the interposer against calls of the MPI library.
@@ -97,7 +98,7 @@ struct ReduceOptions {
   std::string distribution = "upper";  // the name of `spread`
   /// The number of elements of each rank, from the number of elements and of ranks. Throws Failure.
   std::function<std::vector<std::uint64_t>(std::uint64_t, int)> spread = {};
-  std::string reproblas = {};  // where ReproBLAS is installed, to be measured as well
+  std::string reproblas = {};  // the folder of ReproBLAS if it is measured, too
   int rounds = 15;
 };
 /// All ranks of MPI_COMM_WORLD: distributed elements summed to rank 0 by plans, against a loop and MPI_Reduce. Throws

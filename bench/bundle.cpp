@@ -6,7 +6,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// A number of fields, and everything that reduces them.
+/// A number of fields, and the calls and plans that reduce them.
 struct Fields {
   explicit Fields(std::size_t count) : mine(count, {1.0 / 3}), packed(count, 1.0 / 3), result(count) {
     for (const auto& field : mine) {

@@ -28,14 +28,14 @@ using command::Job;
 
 enum class Wanted : std::uint8_t { sum, least, greatest };
 
-/// `user`: a function of the caller, whose code neither library knows.
+/// `user` is a function of the caller; neither library knows its code.
 struct Operator {
   std::string_view name;
   bool user;
   Wanted wanted;
 };
 
-/// An operator and a type of elements, as each of the two libraries names them.
+/// An operator and an element type, with the names that each of the two libraries uses.
 struct NamedOperator {
   MPI_Op of_mpi;
   const char* name_of_mpi;
@@ -74,8 +74,8 @@ template <class T, Wanted wanted>
 void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) result[i] = combined<T, wanted>(left[i], right[i]);
 }
-/// Combines `rows` rows with the operator in a loop, as programs do before an MPI_Allreduce. A row has as many columns
-/// as `sums`.
+/// Combines a number of rows with the operator in a loop, as programs do before an MPI_Allreduce. A row has as many
+/// columns as `sums`.
 template <class T, Wanted wanted>
 void combine_rows(std::span<const T> rows, std::span<T> sums) noexcept {
   std::copy_n(rows.begin(), sums.size(), sums.begin());
@@ -318,7 +318,8 @@ class CheckedTask {
     return results;
   }
 
-  /// Expected of any order, for sums of n numbers below 1: n - 1 roundings of at most n, and the reference's own.
+  /// The tolerance for sums of n numbers below 1 in any order: n - 1 roundings of at most n, and the reference's own
+  /// roundings.
   Expected<T> near() const {
     const double numbers = static_cast<double>(rank_count_of_world()) * static_cast<double>(task_.rows);
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon());

@@ -7,7 +7,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// The seconds of every other round, from the first or from the second on.
+/// The seconds of every second round, beginning with the first round or with the second.
 Launches half_of(const Entrant& entrant, std::size_t first) {
   Launches half;
   for (const Samples& launch : entrant.launches) {

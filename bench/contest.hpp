@@ -53,14 +53,15 @@ void pool(Measurement& measurement, const Measurement& other);
 /// Here and below, `confidence` is that of all intervals.
 Json rows_over_ranks(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Rows over ranks, one for every pair of an entrant and a rival of it, with their ratio.
+/// Rows over ranks: one for every pair of an entrant and one of its rivals, with the ratio of their times.
 Json rows_by_rival(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Rows over ranks of `bench auto`, one for every contest and method: the schedule that `auto` chose, and the best
 /// named schedule. One half of the rounds finds the best schedule, and the other half compares the two.
 Json rows_of_choices(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Rows of one process. The fastest of the entrants called `read` makes one row, and is the limit for all others.
+/// Rows of one process. Only the fastest of the entrants called `read` gets a row. It is the limit for all other
+/// entrants.
 Json rows_of_local(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Writes one JSON object per line: the environment, then all samples.

@@ -1,4 +1,4 @@
-// Reduces COUNT numbers by one method, CALLS times; bench/instructions.py counts the instructions.
+// Reduces COUNT numbers with one method, CALLS times. bench/instructions.py counts the instructions.
 //   counted_call tree|exact|binned f64|f32 COUNT [CALLS]
 #include <cstdlib>
 #include <iostream>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// A call as programs make it, with a name that callgrind can be told: `counted_call`, whatever stands around it.
+/// Makes a call as programs do. callgrind counts the instructions of the function with this name.
 template <class T>
 [[gnu::noinline]] T counted_call(const std::vector<T>& x, steadfold::Method method) {
   return steadfold::sum(x, method);

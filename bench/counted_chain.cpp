@@ -1,5 +1,5 @@
 // Runs a plan of many segments on four simulated ranks, each of which sees one communication complete at a time;
-// bench/instructions.py counts the instructions. Those of the network are not counted.
+// bench/instructions.py counts the instructions. The network's instructions are not counted.
 //   counted_chain SCHEDULE SEGMENTS RUNS
 #include <cstdlib>
 #include <iostream>
@@ -18,7 +18,7 @@ using order::Bytes;
 using order::Rank;
 
 constexpr Rank ranks = 4;
-std::size_t left = 0;  // completions that may still be seen
+std::size_t left = 0;  // how many more completions may be seen
 
 class FewAtATime final : public transport::ForwardingEndpoint {
  public:

@@ -1,4 +1,5 @@
-// The only file compiled with -ffast-math; it includes nothing that defines a function, so none leaks out.
+// The only file compiled with -ffast-math. It includes no header that defines a function, so no function compiled with
+// this flag can be linked into other files.
 #include "fast_math.hpp"
 
 #include "widest.hpp"

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t field_count = 30;
 
-/// This rank's share of every field, one after the other, and everything that sums them.
+/// This rank's share of every field, one field after the other, and the calls and plans that sum them.
 class Fields {
  public:
   Fields(std::size_t points, const std::vector<std::string>& methods)

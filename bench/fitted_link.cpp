@@ -13,7 +13,8 @@ using transport::LogGP;
 
 using Row = std::array<double, 4>;
 
-/// x with the least sum of (row x - 1)^2 over all rows, by the normal equations; 0 where rows have nothing but 0.
+/// The x with the least sum of (row x - 1)^2 over all rows, from the normal equations. An element of x is 0 if its
+/// column is 0 in all rows.
 Row least_squares(const std::vector<Row>& rows) {
   constexpr std::size_t unknowns = std::tuple_size_v<Row>;
   std::array<std::array<double, unknowns + 1>, unknowns> a{};
@@ -53,13 +54,14 @@ double sum_of_squares(const std::vector<double>& values) {
   return sum;
 }
 
-/// Lengths beyond which messages wait, or their bytes take another time.
+/// The lengths above which messages wait for the receiver, or the time per byte differs.
 struct Limits {
   std::size_t eager;
   std::size_t long_from;
 };
 
-/// The best link with these limits, if there is one; the greatest length is no limit. Its latency includes the gap.
+/// The best link with these limits, if there is one. The greatest measured length cannot be a limit. Its latency
+/// includes the gap.
 std::optional<LogGP> with_limits(const LinkTimes& times, Limits limits) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {
@@ -108,7 +110,7 @@ std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
 /// The best link of no, one or two limits. Its latency includes the gap.
 LogGP best_link(const LinkTimes& times) {
   constexpr double much_smaller = 0.7;  // of the sum of squares, for each limit
-  constexpr double exact = 1e-12;       // times that somebody made up
+  constexpr double exact = 1e-12;       // times from an invented model
   Candidate best{.link = {.latency = times.one_way.front(), .gap = 0, .per_byte = 0}, .squares = HUGE_VAL};
   int taken = 0;
   for (int limits = 0; limits <= 2 && best.squares > exact; ++limits) {
@@ -120,16 +122,17 @@ LogGP best_link(const LinkTimes& times) {
   return best.link;
 }
 
-constexpr double much_longer = 1.5;  // a limit over time makes it 2: there and back, each way rests half of the time
+constexpr double much_longer = 1.5;  // a limit of bytes over time gives 2
 
-/// Whether a byte takes much longer in the stream than in a message by itself, with its latency.
+/// Whether a byte takes much longer in the stream than in a single message, latency included.
 bool is_limited_over_time(const LinkTimes& times, const LogGP& link) {
   const double alone = (link.latency + link.duration(length_in_stream)) / static_cast<double>(length_in_stream);
   return times.byte_in_stream > much_longer * alone;
 }
 
-/// The link whose bytes take as long as in the stream. Its other figures come from messages that are no longer than the
-/// stream's. Longer messages reach the limit, and would look as if they waited or had another rate.
+/// The link whose time per byte is that of the stream. Its other figures come from messages that are at most as long as
+/// those of the stream. Longer messages reach the network's limit: the model would then show a wait or a different rate
+/// that does not exist.
 LogGP link_of_stream(const LinkTimes& times, const LogGP& of_all) {
   LinkTimes some;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace steadfold::bench {
 namespace {
 
-constexpr double sample_seconds = 2e-3;  // long against the clock, short against a time slice
+constexpr double sample_seconds = 2e-3;  // much longer than a tick of the clock, much shorter than a time slice
 
 double seconds_of(const Candidate& candidate, std::size_t calls) {
   const auto begin = std::chrono::steady_clock::now();

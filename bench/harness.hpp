@@ -15,7 +15,7 @@ struct Candidate {
   std::function<void(std::size_t calls)> run;  // makes that many calls
   std::function<void()> prepare = [] {};
   std::function<void()> finish = [] {};
-  std::function<double()> tests = nullptr;  // the number of tests of started calls so far; null: not counted
+  std::function<double()> tests = nullptr;  // returns the number of tests of started calls so far; null: not counted
 };
 
 /// Makes the compiler compute a value every time, and assume that memory has changed afterwards.
@@ -48,8 +48,8 @@ struct Together {
   std::function<double()> bytes_sent = nullptr;                               // so far, by this rank's machine
 };
 
-/// Times every candidate once per round, each sample long enough for the clock. Every round has another order, equal on
-/// all ranks and in all runs, so that no candidate always follows the same neighbour.
+/// Times every candidate once per round, each sample long enough for the clock. The order differs from round to round,
+/// so that no candidate always follows the same neighbour. It is the same on all ranks and in all runs.
 std::vector<Samples> interleave(std::span<const Candidate> candidates, int rounds, const Together& together = {});
 
 }  // namespace steadfold::bench

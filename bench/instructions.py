@@ -25,7 +25,8 @@ BUNDLES = ((1, 1), (801, 1), (1, 8))  # elements per rank, members
 
 
 def instructions(target, functions, command):
-    """The number of instructions in these functions. A function that another of them calls is counted once."""
+    """The number of instructions in these functions. If one of them calls another, the instructions of the called
+    function are counted once."""
     with tempfile.TemporaryDirectory() as directory:
         toggles = [f"--toggle-collect={name}" for name in functions]
         ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", *toggles, *command],

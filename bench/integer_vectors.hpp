@@ -1,8 +1,8 @@
-// Sums of fields as vectors of integers, with which climate codes make sums independent of the distribution: one
+// Sums of fields as vectors of integers. Climate codes use them to make sums independent of the distribution: one
 // reduction finds the greatest and the least exponent of every field, a second reduction adds integers. Several levels
-// of integers have all bits. A rival, written from A. Mirin and P. Worley, "Improving the performance
-// scalability of the community atmosphere model", 2012; products with powers of two take the place of shifts. Cost: two
-// passes over the elements, two reductions.
+// of integers together hold all bits. This rival follows A. Mirin and P. Worley, "Improving the performance scalability
+// of the community atmosphere model", 2012, with products by powers of two instead of shifts. Cost: two passes over the
+// elements, two reductions.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,7 @@ class IntegerVectors {
  public:
   explicit IntegerVectors(std::size_t field_count) : extremes_(2 * field_count + 1), field_count_(field_count) {}
 
-  /// The sums over all ranks of the fields, which stand one after the other here. Numbers are normal or zero.
+  /// The sums of the fields over all ranks. The fields are stored one after the other. Numbers must be normal or zero.
   /// Collective.
   void sum(std::span<const double> fields, std::span<double> sums) {
     const std::size_t points = fields.size() / field_count_;
@@ -36,7 +36,8 @@ class IntegerVectors {
   static int exponent(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 2047) - 1022; }
   static double power(int exponent) { return std::ldexp(1.0, exponent); }
 
-  /// Of every field the greatest exponent and the least, negated; of ranks the most summands.
+  /// For every field, the greatest exponent and the negated least exponent; then the greatest number of summands per
+  /// rank.
   void find_extremes(std::span<const double> fields, std::size_t points) {
     for (std::size_t k = 0; k < field_count_; ++k) {
       int greatest = -1022;
@@ -54,7 +55,7 @@ class IntegerVectors {
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const double summands = static_cast<double>(extremes_.back()) * ranks + 1;
-    bits_ = 62 - exponent(summands);  // of a level, so that no sum of integers overflows
+    bits_ = 62 - exponent(summands);  // bits per level, so that no sum of integers overflows
   }
 
   int most_levels() const {
@@ -80,7 +81,7 @@ class IntegerVectors {
     }
   }
 
-  /// From the lowest level up, so that little is lost.
+  /// Adds from the lowest level up, so that rounding loses little.
   double value_of(std::size_t field, int levels) const {
     double value = 0;
     for (int level = levels - 1; level >= 0; --level) {

@@ -14,8 +14,9 @@ using Allreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Com
 using Iallreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 using Wait = int (*)(MPI_Request*, MPI_Status*);
 
-// MPI's functions are called, and their addresses not taken: the Python package's command is loaded also where no MPI
-// library is, and then only addresses are looked for at once.
+// This file calls MPI's functions and never takes their addresses. The Python package's command is also loaded on
+// machines without an MPI library, and the loader looks for addresses at once, but for called functions only at their
+// first call.
 constexpr Allreduce plain_allreduce = [](auto... given) { return PMPI_Allreduce(given...); };
 constexpr Iallreduce plain_iallreduce = [](auto... given) { return PMPI_Iallreduce(given...); };
 constexpr Wait plain_wait = [](auto... given) { return PMPI_Wait(given...); };
@@ -23,14 +24,14 @@ constexpr Allreduce own_allreduce = [](auto... given) { return MPI_Allreduce(giv
 constexpr Iallreduce own_iallreduce = [](auto... given) { return MPI_Iallreduce(given...); };
 constexpr Wait own_wait = [](auto... given) { return MPI_Wait(given...); };
 
-/// Memory that the candidates of one size work on.
+/// The memory that the candidates of one size use.
 struct Rows {
   explicit Rows(std::size_t size) : from(size, 1.0), to(size) {}
   int count() const { return static_cast<int>(from.size()); }
   std::vector<double> from, to;
 };
 
-/// Sums of doubles, or of integers, which no order changes.
+/// Sums of doubles, or of integers. The order of addition does not change sums of integers.
 Candidate blocking(Rows& rows, Allreduce call, MPI_Datatype type) {
   return candidate_of(
       [&rows, call, type] { call(rows.from.data(), rows.to.data(), rows.count(), type, MPI_SUM, MPI_COMM_WORLD); });

@@ -1,4 +1,4 @@
-// The messages; the model that fits them is in fitted_link.cpp.
+// Measures messages between two ranks. The model that fits their times is in fitted_link.cpp.
 #include "link.hpp"
 
 #include <mpi.h>
@@ -12,7 +12,8 @@
 namespace steadfold::bench {
 namespace {
 
-// Just below powers of two, which eager limits are, with the MPI library's own headers of at most 64 bytes.
+// Lengths just below powers of two: eager limits are powers of two, less the MPI library's own headers of at most 64
+// bytes.
 constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   4032,    8128,   16320,
                                                32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
 constexpr std::size_t most_in_stream = 64;                    // messages
@@ -69,7 +70,7 @@ Partners partners_of_rank_0() {
     }
   }
   const std::vector<int> parts = transport::parts_of(of_neighbours);
-  int apart = 0;   // in another part, or wherever where nobody knows of parts
+  int apart = 0;   // in another part, or anywhere if the parts are unknown
   int beside = 0;  // in the part of rank 0
   for (std::size_t i = 1; i < neighbours.size(); ++i) {
     const bool is_beside = !parts.empty() && parts[i] == parts[0];
@@ -84,7 +85,7 @@ class Side {
  public:
   explicit Side(int other) : rank_(rank_in(MPI_COMM_WORLD)), other_(rank_ == 0 ? other : 0), memory_(sizes.back()) {}
 
-  /// Seconds per message, there and back in turn.
+  /// Seconds per message of a ping-pong.
   double ping_pong(std::size_t bytes, int repetitions) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < 2 * repetitions; ++i) {
@@ -95,11 +96,11 @@ class Side {
     return (MPI_Wtime() - begin) / (2 * repetitions);
   }
 
-  /// Seconds of `count` messages of rank 0 at once, each of so many bytes, and of an answer of 8 bytes.
+  /// Seconds for `count` messages that rank 0 sends at once, each of the given length, and for an answer of 8 bytes.
   double stream(std::size_t count, std::size_t bytes) {
     const int length = static_cast<int>(bytes);
     std::array<MPI_Request, most_in_stream> requests;
-    if (rank_ != 0)  // from before they come
+    if (rank_ != 0)  // posted before the messages arrive
       for (std::size_t i = 0; i < count; ++i)
         MPI_Irecv(memory_.data() + i * bytes, length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
     ping_pong(8, 1);

@@ -1,5 +1,5 @@
-// The link between two ranks, measured by the MPI library's own messages, and the model that fits it.
-// Source: LogGP; a ping-pong for one way, a stream for the gap.
+// The link between two ranks, measured with messages of the MPI library, and the model that fits it.
+// Source: LogGP. A ping-pong gives the time for one way, and a stream of messages the gap.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ struct TimesOfLinks {
   std::array<std::optional<LinkTimes>, agreement::links_inside.size()> inside = {};
 };
 
-/// Measures messages between rank 0 of MPI_COMM_WORLD and the last rank of another node, or of another part of its
-/// node, or the last rank; then with nearer ranks, if there are some. Other ranks wait. Needs two ranks. Rank 0 gets
-/// the result. Collective.
+/// Measures messages between rank 0 of MPI_COMM_WORLD and the last rank of another node; if there is none, the last
+/// rank of another part of its node; if there is none, the last rank. Then measures messages with nearer ranks, if
+/// there are some. Other ranks wait. Needs two ranks. Rank 0 gets the result. Collective.
 TimesOfLinks times_of_links(int rounds);
 
 /// The medians over launches.

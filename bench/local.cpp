@@ -1,6 +1,6 @@
 // One core's loop over its own data: Steadfold's builders beside the fastest plain read, std::accumulate, the same loop
 // under fast-math, and compensated sums; dot products beside std::inner_product and the same loop under fast-math; or
-// the builders beside themselves, by where they ask for memory ahead.
+// the same builders with different targets of prefetching.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -44,8 +44,8 @@ T neumaier(std::span<const T> x) {
   return sum + rest;
 }
 
-/// Kernels over one array, dot products over two, 16 bytes behind the beginning of a cache line: there malloc places
-/// large arrays.
+/// Kernels over one array, and dot products over two. The arrays begin 16 bytes after the beginning of a cache line, as
+/// large arrays from malloc do.
 template <class T>
 class Kernels {
  public:

@@ -33,8 +33,8 @@ class Race {
     wider_of_[method] = &place->second;
   }
 
-  /// Adds the rival of the schedule `reduce_broadcast`: the MPI library's two calls, one after the other. Call it
-  /// before `add` for that schedule.
+  /// Adds the rival of the schedule `reduce_broadcast`: MPI_Reduce, then MPI_Bcast. Call it before `add` for that
+  /// schedule.
   void add_reduce_and_broadcast() {
     const std::string type = CheckedTask<T>::mpi_type_name();
     const std::string name = "MPI_Reduce(" + type + ", " + task_.built_in_name() + "), MPI_Bcast(" + type + ")";
@@ -94,7 +94,7 @@ class Race {
     return std::string_view(sf_group_transport(group)) == "shared" && rank_count_of_world() > 1;
   }
 
-  /// Adds the plan of `auto` with row and result from sf_allocate, which ranks use in place.
+  /// Adds the plan of `auto` with row and result in memory from sf_allocate, so that ranks use them in place.
   void add_in_memory_of_the_library(const std::string& method, const Expected<T>& expected,
                                     const std::vector<std::size_t>& rivals) {
     const Buffers<T>& other = task_.buffers();

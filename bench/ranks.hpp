@@ -25,8 +25,8 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// Also counts the bytes that a rank sends by the interface, if one is named. Each rank needs a machine or network
-/// namespace of its own.
+/// Also counts the bytes that a rank sends through the network interface, if one is named. Each rank needs a machine or
+/// network namespace of its own.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();
   if (interface.empty()) return together;
@@ -58,14 +58,14 @@ inline std::string transport_in_use() {
   return sf_group_transport(group);
 }
 
-/// The labels of one way in its row.
+/// The labels of one candidate in its row.
 struct Way {
   std::string method;
   std::string schedule;
   std::string call;
   bool passthrough = false;  // whether the call is only passed on to the MPI library
   std::vector<std::size_t> rivals = {0};
-  std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not said
+  std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not given
   std::optional<std::string> chosen = std::nullopt;      // the schedule, if `schedule` is a rule such as auto
   std::optional<double> predicted = std::nullopt;        // seconds, the reason for the choice
   bool is_together = false;                              // whether ranks read each other's rows, without a schedule

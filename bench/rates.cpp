@@ -31,7 +31,8 @@ std::vector<double> values_of_rows(Count first) {
   return values;
 }
 
-/// Few rows of exact sums are kept as they are where they are known to be few: a row for each rank, say.
+/// A partial of an exact sum keeps its rows unchanged if it is known that there are few of them, for example one row
+/// per rank.
 std::unique_ptr<arithmetic::PartialKind> kind_of(Content content) {
   static const arithmetic::Operator none;
   const bool in_bins = content == Content::bins;

@@ -1,4 +1,4 @@
-// Sums of distributed elements at rank 0: a local loop and MPI_Reduce, beside plans over the same elements.
+// Sums of distributed elements to rank 0: plans, beside a local loop and MPI_Reduce over the same elements.
 // Source: [S0] chapter 4, which compares with a loop and MPI_Allreduce.
 #include <fmt/format.h>
 #include <mpi.h>
@@ -19,7 +19,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// This rank's part of elements of which each rank holds so many.
+/// This rank's elements, if each rank holds the given number.
 std::vector<double> own_share(const std::vector<std::uint64_t>& counts, int rank) {
   const auto own = counts.begin() + rank;
   const std::uint64_t start = std::accumulate(counts.begin(), own, std::uint64_t{0});
@@ -28,7 +28,7 @@ std::vector<double> own_share(const std::vector<std::uint64_t>& counts, int rank
   return mine;
 }
 
-/// The candidates of one size and the memory they work on.
+/// The candidates of one size and the memory that they use.
 struct Size {
   std::vector<double> mine;
   double result = 0;
@@ -67,7 +67,8 @@ void add_plans(Size& size, const ReduceOptions& options) {
   }
 }
 
-/// ReproBLAS' partial sums as a type and an operator of MPI. One at a time, since an operator of MPI is told nothing.
+/// ReproBLAS' partial sums as a type and an operator of MPI. Only one object may exist at a time, because MPI passes no
+/// context to an operator.
 class ReproBlasInMpi {
  public:
   explicit ReproBlasInMpi(const ReproBlas& library) : library_(library) {
@@ -83,7 +84,7 @@ class ReproBlasInMpi {
   ReproBlasInMpi(const ReproBlasInMpi&) = delete;
   ReproBlasInMpi& operator=(const ReproBlasInMpi&) = delete;
 
-  /// The sum of what all ranks hold, at rank 0; elsewhere 0.
+  /// The sum of all ranks' values on rank 0, and 0 on the other ranks.
   double reduce(std::span<const double> mine) {
     library_.sum(mine, partial_.data());
     MPI_Reduce(partial_.data(), total_.data(), 1, type_, op_, 0, MPI_COMM_WORLD);

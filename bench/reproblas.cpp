@@ -12,7 +12,7 @@ command::Failure unusable(const std::string& file, const std::string& why) {
                           "), make it from libreproblas.a of ReproBLAS 2.1");
 }
 
-/// The function of that name. Throws Failure.
+/// The library's function of this name. Throws Failure if there is none.
 template <class Function>
 void find(void* library, const std::string& file, const std::string& name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name.c_str()));

@@ -12,10 +12,10 @@ namespace steadfold::bench {
 /// The functions of one installation, loaded by the constructor. K = 3, the default of ReproBLAS, as in [S0].
 class ReproBlas {
  public:
-  /// `prefix`/lib/libreproblas.so holds all of ReproBLAS. Throws Failure.
+  /// Loads `prefix`/lib/libreproblas.so, which must contain all of ReproBLAS. Throws Failure if it does not.
   explicit ReproBlas(const std::string& prefix);
 
-  /// Doubles of a partial sum, which are one value for MPI.
+  /// The number of doubles in a partial sum. For MPI they are one value.
   int partial_size() const noexcept { return partial_size_; }
   /// `partial` := the sum of `values`.
   void sum(std::span<const double> values, double* partial) const noexcept {

@@ -28,7 +28,7 @@ SCHEDULES = (
     "auto,mpich,recursive_doubling,binomial,pipelined_linear,pipelined_tree,doubly_pipelined_linear,"
     "doubly_pipelined_tree,transpose,ring,halving_doubling,circulant"
 )
-FRAME, PAYLOAD = 1514, 1448  # bytes of a full frame, and what TCP carries in it
+FRAME, PAYLOAD = 1514, 1448  # bytes of a full frame, and the TCP payload in it
 PER_OPERATION = 1e-9  # seconds to add two doubles: negligible on such links
 
 
@@ -79,7 +79,8 @@ class Network:
         run("ip", "-n", name, "address", "add", f"{self.host(node)}/24", "dev", "eth0")
         for interface in ("eth0", "lo"):
             run("ip", "-n", name, "link", "set", interface, "up")
-        # A queue of milliseconds, as at a real port; with a longer one acknowledgements wait behind megabytes.
+        # The queue holds some milliseconds of data, as that of a real port. In a longer queue, acknowledgements would
+        # wait behind megabytes.
         for setting in ("tcp_limit_output_bytes=131072", "tcp_slow_start_after_idle=0"):
             run("ip", "netns", "exec", name, "sysctl", "-w", f"net.ipv4.{setting}", check=False)
         limit = ["tbf", "rate", f"{self.rate}mbit", "burst", "64kb", "limit", "100mb"]
@@ -135,7 +136,7 @@ def measured(options, network, benchmark, *more, profile="", **asked):
 
 
 class Model:
-    """Predictions of `steadfold simulate` for one link."""
+    """The predictions of `steadfold simulate` for one link."""
 
     def __init__(self, options, ranks, latency):
         self.options, self.ranks = options, ranks
@@ -245,7 +246,7 @@ def chosen(rows):
     lines = [["doubles", "method", "auto takes", "seconds", "predicted", "the best", "seconds", "times"]]
     for row in rows:
         low, high = row["ratio_interval"]
-        predicted = row["predicted_seconds"]  # none where one schedule alone can serve
+        predicted = row["predicted_seconds"]  # none if only one schedule can serve the call
         lines.append([str(row["count"]), row["method"], row["chosen"], f"{row['seconds']:.4g}",
                       "-" if predicted is None else f"{predicted:.4g}",
                       row["best"], f"{row['best_seconds']:.4g}", f"{row['ratio']:.2f} [{low:.2f}, {high:.2f}]"])  # fmt: skip
@@ -308,7 +309,7 @@ def main():
     if reason := missing(options):
         print(f"left out: {reason}", file=sys.stderr)
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through __exit__, which removes the namespaces
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends through __exit__, which removes the namespaces
     try:
         measure = split_phase if options.split_phase else choices if options.choices else benchmark
         rows = [row for ranks in options.ranks for row in measure(options, ranks)]

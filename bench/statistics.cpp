@@ -25,7 +25,7 @@ void resample(const Launches& launches, std::mt19937_64& random, Visit visit) {
   }
 }
 
-/// The interval that leaves as many statistics below it as above it.
+/// The interval with as many statistics below it as above it.
 Interval middle_of(const std::vector<double>& statistics, double confidence) {
   const double outside = (1 - confidence) / 2;
   return {quantile(statistics, outside), quantile(statistics, 1 - outside)};

@@ -25,7 +25,7 @@ struct Summary {
   Interval interval;  // of the median
 };
 
-/// The value below which a share `at` of the samples lies, interpolated between neighbours. Needs a sample.
+/// The quantile of the samples at `at` (0 to 1), interpolated between neighbours. Needs at least one sample.
 double quantile(std::vector<double> samples, double at);
 
 Summary summary_of(const Launches& launches, double confidence = usual_confidence);

@@ -1,7 +1,8 @@
-// Functions that the compiler makes once per vector width; the machine's widest is called.
+// Functions that the compiler makes once per vector width. The call goes to the version for the widest vectors that the
+// machine has.
 #pragma once
 
-// Not under sanitizers, which must be ready before any function is chosen.
+// Not used with sanitizers: the loader chooses the version before sanitizers are ready.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(STEADFOLD_SANITIZED)
 #define STEADFOLD_WIDEST __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
