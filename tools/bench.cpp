@@ -47,7 +47,7 @@ constexpr BenchmarkText texts_of_benchmarks[] = {
     {"solver-loop", "a sea-ice solver, beside other ways to compute its scalar products"},
 };
 
-/// The names of all benchmarks. The laboratory's come last.
+/// The names of all benchmarks. The laboratory's benchmarks come last.
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names;
   for (const Benchmark& each : benchmarks()) names.push_back(each.name);
@@ -212,7 +212,7 @@ const Benchmark& named(std::span<const Benchmark> known, const std::string& name
   throw missing_laboratory("bench " + name);
 }
 
-/// Measures in one launch, with this command or with that of another MPI library.
+/// Measures in one launch, with this command or with the command for another MPI library.
 bench::Measurement launched(const BenchOptions& options, const Benchmark& benchmark, const std::string& library,
                             int rank_count) {
   std::vector<std::string> arguments = options.arguments();
@@ -263,7 +263,7 @@ bench::Measurement by_launches(const AskedBench& asked, const Benchmark& benchma
   struct StartedRanks {
     std::string library;
     int count;
-    std::string transport;  // empty: that of the environment, or the usual one
+    std::string transport;  // empty: the transport of the environment, or the default
   };
   std::vector<StartedRanks> jobs;
   for (const int count : counts_of(asked, benchmark))

@@ -37,7 +37,7 @@ struct BenchOptions {
   std::vector<std::string> arguments() const;
 };
 
-/// Options that only the printing process needs.
+/// Options that only the process that prints needs.
 struct AskedBench {
   BenchOptions options;
   std::string ranks;      // empty: the ranks of the job
@@ -47,7 +47,7 @@ struct AskedBench {
   bool json = false;
   bool yes = false;
 
-  /// Whether to start ranks: if asked for, or if there is no job to measure in.
+  /// Whether to start ranks: true if the user asks for it, or if there is no job to measure in.
   bool starts_ranks() const;
 };
 
@@ -66,7 +66,7 @@ struct Benchmark {
   bench::Measurement (*alone)(const AskedBench& asked, LongWork& work) = nullptr;
   /// Measures in one launch of another program, in place of ranks of this command.
   bench::Measurement (*launched)(const BenchOptions& options, int rank_count) = nullptr;
-  /// Throws Failure if it cannot measure what is asked for.
+  /// Throws Failure if the benchmark cannot measure with these options.
   void (*check)(const AskedBench& asked) = nullptr;
   /// Prepares this process for ranks that it starts.
   void (*prepare)(const BenchOptions& options) = nullptr;

@@ -1,4 +1,4 @@
-// Questions of the command to the registry of schedules.
+// Functions with which the command looks up facts in the registry of schedules.
 #pragma once
 
 #include <optional>

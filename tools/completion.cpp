@@ -89,8 +89,7 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-// --- bash: where the function offers nothing, Readline offers files
-// ---------------------------------------------------
+// --- bash: if the function offers no word, Readline offers files -----------------------------------------------------
 
 std::string for_bash(const std::vector<Subcommand>& all) {
   std::string by_command;
@@ -127,8 +126,7 @@ complete -o default -F _steadfold {3}
                      joined(values_of("--method")), joined(values_of("--schedule")), by_command, commands);
 }
 
-// --- zsh: _arguments takes a line for each word
-// ------------------------------------------------------------------------
+// --- zsh: _arguments takes one line per word -------------------------------------------------------------------------
 
 std::string zsh_line(const Option& option, const std::string& word) {
   std::string line = word;
@@ -179,8 +177,7 @@ fi
                      commands, subcommands, by_command);
 }
 
-// --- fish: a line for each word
-// ----------------------------------------------------------------------------------------
+// --- fish: one line per word -----------------------------------------------------------------------------------------
 
 std::string fish_quoted(const std::string& text) { return "'" + escaped(text, R"('\)") + "'"; }
 

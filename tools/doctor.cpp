@@ -28,7 +28,7 @@ void add(Examination& all, const std::string& lines, const std::string& whose) {
 Examination examine(const Job& job, sf_group* group) {
   Examination alone;
   Examination over;
-  job.together([&] { alone = examine_alone(); });  // before any rank waits for another
+  job.together([&] { alone = examine_alone(); });  // thrown before any rank waits for another rank
   job.together([&] { over = group == nullptr ? alone : examine_over(*group); });
   std::string lines = (alone.wrong.empty() ? over : alone).digest;
   for (const std::string& line : alone.wrong) lines += "\n" + line;

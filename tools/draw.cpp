@@ -27,7 +27,7 @@ struct DrawOptions {
   std::string schedule;
   Rank ranks = 0;
   std::optional<Rank> root;
-  std::string collective;  // empty: the schedule's own
+  std::string collective;  // empty: the schedule's default
   std::optional<std::uint32_t> segments;
   std::optional<Count> elements;
   std::optional<std::string> distribution;
@@ -229,7 +229,7 @@ void add_draw(CLI::App& app, Action& action) {
     check(*o);
     action = [o](const Job& job) {
       if (job.rank() != 0) return Result{};
-      const std::vector<std::string> inputs = {o->rule()};  // where that is a file
+      const std::vector<std::string> inputs = {o->rule()};  // if it is a file
       return delivered(o->picture == "schedule" ? drawn_schedule(*o) : drawn_elements(*o), o->output, inputs);
     };
   });

@@ -54,7 +54,7 @@ bool flushes_operands() {
   return large == 0;
 }
 
-/// Null where hwloc does not know.
+/// Null if hwloc does not know the value.
 Json machine() {
   const std::span<const transport::Core> cores = transport::Hardware::own().cores();
   const auto count = [&](transport::Rank transport::Whereabouts::*level) {

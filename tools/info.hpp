@@ -8,7 +8,7 @@ namespace steadfold::command {
 /// Versions, the MPI library, instruction sets, the rounding environment, the machine.
 Json installation();
 
-/// A line for each value, also for the values of nested objects.
+/// The description as text: one line per value, also for the values of nested objects.
 std::string table_of(const Json& json);
 
 }  // namespace steadfold::command

@@ -5,8 +5,8 @@
 
 namespace steadfold::command {
 
-/// Programs that are started from now on get the interposer, with `method` for sums. Throws Failure if there is no
-/// interposer.
+/// Sets the environment so that programs started from now on get the interposer, which uses `method` for sums. Throws
+/// Failure if there is no interposer.
 void preload_interposer(const std::string& method);
 /// Whether this process has the interposer.
 bool is_interposed();

@@ -33,7 +33,7 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept {
     if (!is_for_laboratory(arguments)) return;
     std::vector<char*> words(arguments.begin(), arguments.end());
     words.push_back(nullptr);
-    ::execv(laboratory().c_str(), words.data());  // which returns if there is none: see missing_laboratory
+    ::execv(laboratory().c_str(), words.data());  // returns if there is none: see missing_laboratory
   } catch (const std::exception&) {               // the command line is read again, and says what is wrong
   }
 }

@@ -23,7 +23,7 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept;
 /// The error for a missing laboratory. `what` is the subcommand or the benchmark.
 Failure missing_laboratory(const std::string& what);
 
-/// Declares `study` in a program without the laboratory; it fails with that error.
+/// Declares `study` in a program without the laboratory. The subcommand fails with the error for a missing laboratory.
 void add_missing_study(CLI::App& app, Action& action);
 
 }  // namespace steadfold::command

@@ -27,7 +27,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr double silent_seconds = 2;
 constexpr int between_lines = 500;                          // milliseconds
-constexpr auto most_wait = std::chrono::milliseconds(850);  // for programs to end, of the second that there is
+constexpr auto most_wait = std::chrono::milliseconds(850);  // for programs to end; the command has a second
 
 bool talks() { return ::isatty(STDERR_FILENO) != 0 && launch_of_this_process().rank == 0; }
 
@@ -72,7 +72,7 @@ class LongWork::Watch {
   explicit Watch(Output output) : output_(output), signals_(ending_signals()) {
     const bool is_launched = launch_of_this_process().launched;
     if (is_launched) sigemptyset(&signals_);
-    ::pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);  // in all threads that start from now on, too
+    ::pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);  // threads that start from now on inherit it
     arrivals_ = ::signalfd(-1, &signals_, SFD_CLOEXEC);
     end_ = ::eventfd(0, EFD_CLOEXEC);
     thread_ = std::thread([this] { watch(); });
@@ -132,7 +132,7 @@ class LongWork::Watch {
     const std::function<std::string()> finished = finished_;
     lock.unlock();
     erase();
-    end_kept(most_wait);  // first: whoever reads the output may be slow
+    end_kept(most_wait);  // first, because the reader of the output may be slow
     if (output_ == Output::for_people && finished) write_all(STDOUT_FILENO, finished());
     write_all(STDERR_FILENO, fmt::format("{} after {} ({})\n", signal == SIGINT ? "interrupted" : "terminated",
                                          in_words(seconds()), doing));

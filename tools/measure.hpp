@@ -17,13 +17,13 @@ struct Share {
   std::variant<std::vector<double>, std::vector<float>> elements;
   Interval mine{};
   std::uint64_t element_count = 0;
-  std::optional<bool> has_header = {};  // of a table: whether line 1 was read as names
+  std::optional<bool> has_header = {};  // for a table: whether line 1 was read as the names of the columns
 };
 
 /// Reads this rank's part of the file, given by the distribution. Collective; a failure is thrown on all ranks.
 Share load(const Job& job, const Request& request);
 
-/// How to make a sum, and whether to measure it too.
+/// How to compute a sum, and whether to measure the time, too.
 struct Sum {
   std::string method;
   std::string schedule;  // empty or "auto": the library's choice

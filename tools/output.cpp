@@ -45,7 +45,7 @@ bool belongs_to_the_system(const fs::path& path) {
 
 /// The target of a symbolic link, whether it exists or not. Returns paths in /dev and /proc unchanged.
 fs::path followed(fs::path path) {
-  constexpr int most_links = 40;  // as in the kernel: links in a circle end here
+  constexpr int most_links = 40;  // as in the kernel: the limit also ends a circle of links
   std::error_code failed;
   for (int i = 0; i < most_links && !belongs_to_the_system(path) && fs::is_symlink(path, failed); ++i)
     path = path.parent_path() / fs::read_symlink(path, failed);
@@ -121,7 +121,7 @@ void write_whole(const std::string& option, const std::string& path, const std::
   const Named named{option, path};
   const fs::path target = followed(path);
   if (is_special(target)) {
-    write_to(target, text, named, std::ios::app);  // behind what the shell's >> keeps
+    write_to(target, text, named, std::ios::app);  // appends if the shell opened the file with >>
   } else {
     replace(target, text, named);
   }

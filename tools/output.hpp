@@ -1,4 +1,4 @@
-// Whole files: the output of subcommands, and their input besides numbers.
+// Reads and writes whole files: the output of subcommands, and their input other than numbers.
 #pragma once
 
 #include <string>

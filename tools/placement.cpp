@@ -15,7 +15,7 @@ using order::Bytes;
 using order::Rank;
 using transport::Topology;
 
-/// A network in which rank i stands at places[i].
+/// A network in which rank i has the place places[i].
 class Placed final : public Topology {
  public:
   Placed(std::unique_ptr<Topology> network, std::vector<Rank> places)

@@ -78,7 +78,7 @@ bool has_field(const Json& rows, const char* field) {
   return std::ranges::any_of(rows, [field](const Json& row) { return row.contains(field); });
 }
 
-/// The text under that name, or nothing.
+/// The text of the field with this name, or an empty text.
 std::string text_of(const Json& object, const char* field) {
   const auto found = object.find(field);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";

@@ -18,7 +18,7 @@ struct Request {
   std::string file;
   std::string collective;  // empty: the default of the schedule
   std::string distribution = "upper";
-  std::string type;  // empty: that of the file
+  std::string type;  // empty: the file's type
   std::string format = "auto";
   std::string column, column_name;
   std::string header;  // yes, no, or empty
@@ -27,7 +27,7 @@ struct Request {
 
   /// Declares the options on a subcommand.
   void add_to(CLI::App& app);
-  /// Throws Failure if an option does not take its value.
+  /// Throws Failure if the value of an option is wrong.
   void check() const;
   /// These options as arguments for another run of the command.
   std::vector<std::string> arguments() const;

@@ -77,7 +77,8 @@ std::vector<std::string> records_of(const std::string& name) {
   return found;
 }
 
-/// Checks before the program runs for hours that no record overwrites another, and no report overwrites a record.
+/// Checks, before the program may run for hours, that no record overwrites another record, and that no report
+/// overwrites a record.
 void check_files(const RunRequest& request) {
   std::vector<std::string> older = request.record.empty() ? std::vector<std::string>{} : records_of(request.record);
   std::ranges::sort(older);
@@ -115,7 +116,7 @@ Result start(const RunRequest& request, const Job& job) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // A launcher may have started this process, too; of a program that cannot be started there is nothing to say.
+  // A launcher may have started this process, too. If the program cannot be started, no variables are printed.
   const bool tells = job.rank() == 0 && is_found(words.front());
   if (tells && request.method == "plain") std::fprintf(stderr, "steadfold: MPI's reductions as they are\n");
   if (tells && request.method != "plain")

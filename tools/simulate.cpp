@@ -1,4 +1,4 @@
-// `steadfold simulate`: predicts the messages and the time of a sum on a machine that need not exist.
+// `steadfold simulate`: predicts the messages and the time of a sum on a described machine.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -34,7 +34,7 @@ struct SimulateOptions {
   Count elements = 0;
   Count width = 1;
   std::string schedule = "auto";
-  std::string collective;  // empty: the schedule's own
+  std::string collective;  // empty: the schedule's default
   std::string distribution = "upper";
   std::string method = "exact";
   std::string type = "f64";
@@ -45,7 +45,7 @@ struct SimulateOptions {
   bool json = false;
 };
 
-constexpr int most_ranks = 1 << 24;  // more than any machine has; they take some 5 s and 1 GiB
+constexpr int most_ranks = 1 << 24;  // more than any machine has; a simulation of so many takes some 5 s and 1 GiB
 
 schedule::Collective collective_of(const SimulateOptions& options) {
   return collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
@@ -73,7 +73,7 @@ void check(const SimulateOptions& options) {
   check_placement(options.placement);
 }
 
-/// Throws Failure for a topology or a placement that changes nothing.
+/// Throws Failure if the options give a topology or a placement that would have no effect.
 void refuse_without_effect(const SimulateOptions& options, bool is_placed) {
   const auto has = [&](const char* key) { return options.topology.find(key) != std::string::npos; };
   if (options.topology.starts_with("two_level") && options.network.inside == options.network.link &&
@@ -91,7 +91,8 @@ std::unique_ptr<transport::Topology> placed_topology_of(const SimulateOptions& o
   return placed(topology_of(options), options.placement, options.ranks);
 }
 
-/// The name of the schedule: the given name, else that of the environment, as in every call, else chosen for this link.
+/// The name of the schedule: the given name, otherwise the name in the environment (as in every call), otherwise the
+/// schedule that is chosen for this link.
 std::string schedule_of(const SimulateOptions& options, const prediction::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';

@@ -28,9 +28,9 @@ double deviation_in(const std::string& distribution, const std::string& paramete
   throw unusable(distribution, "its parameter is a deviation of 0 or more", "write optimized:deviation=0.2");
 }
 
-/// Reads counts from a file. Throws Failure with the first word that is not a count.
+/// Reads counts from a file. Throws Failure, which names the first word that is not a count.
 std::vector<std::uint64_t> counts_in(const std::string& path) {
-  // Checked before opening: opening a pipe would wait for its writer.
+  // This is checked before the file is opened, because opening a pipe waits for its writer.
   std::ifstream stream;
   if (std::filesystem::is_regular_file(path)) stream.open(path);
   if (!stream.is_open()) throw unusable(path, "it cannot be read", "name a file with one count per rank");

@@ -39,7 +39,7 @@ Json json_of(const Job& job, const SumOptions& options, const Share& share, cons
   return json;
 }
 
-/// The shortest decimal that reads back as the same number of the file's type.
+/// The shortest decimal text that gives the same number when it is read in the file's type.
 std::string decimal_of(const Share& share, double value) {
   const bool is_float = std::holds_alternative<std::vector<float>>(share.elements);
   return is_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);

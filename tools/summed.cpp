@@ -36,7 +36,7 @@ Traffic traffic_of(const Job& job, const sf_figures& own) {
 
 using Clock = std::chrono::steady_clock;
 
-/// The slowest rank's, in seconds.
+/// The time of the slowest rank, in seconds.
 double slowest(const Job& job, Clock::duration mine) {
   return std::chrono::duration<double>(std::ranges::max(job.gather(mine))).count();
 }
@@ -99,7 +99,7 @@ class Runner {
 
  private:
   const Job& job_;
-  std::optional<Team> alone_;  // in place of the job's group where that has none
+  std::optional<Team> alone_;  // in place of the job's group, if it has no transport
   Group group_;
   const std::vector<T>& elements_;
   bool rooted_;

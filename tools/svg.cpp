@@ -14,7 +14,7 @@ std::string in_utf8(std::string_view text) {
   return Json::parse(Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-/// XML has no way to write these two code points.
+/// XML cannot represent these two code points.
 void replace_noncharacters(std::string& text) {
   for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     for (std::size_t at = text.find(none); at != std::string::npos; at = text.find(none, at))
@@ -26,7 +26,7 @@ std::string class_of(std::string_view classes) {
   return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
 }
 
-/// A length with at most two decimals: nobody sees more.
+/// A length with at most two decimals. More would not be visible.
 double rounded(double length) { return std::round(length * 100) / 100 + 0.0; }
 
 }  // namespace
@@ -109,8 +109,8 @@ std::string svg(const Frame& frame, const Drawing& drawing) {
       std::ceil(frame.width), std::ceil(frame.height), frame.attributes.empty() ? "" : " ", frame.attributes,
       escaped_markup(frame.title), escaped_markup(frame.sentence));
   if (!frame.style.empty()) {
-    // A ground of its own: a picture on a dark page would otherwise be dark lines on a dark ground. Where the system is
-    // dark, so is the picture: colours keep their hue.
+    // The picture has a background. Otherwise its dark lines would be on a dark background if the page is dark. If the
+    // system uses dark colours, so does the picture. The colours keep their hue.
     text += "<style>" + frame.style +
             "@media (prefers-color-scheme:dark){svg{filter:invert(1) hue-rotate(180deg)}}</style>\n<rect "
             "width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";

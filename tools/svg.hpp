@@ -12,7 +12,7 @@ namespace steadfold::command {
 /// and bytes that are not UTF-8 (as in some paths) become replacement characters.
 std::string escaped_markup(std::string_view text);
 
-/// An upper bound for the width of usual texts, in pixels. Fonts differ.
+/// An upper bound, in pixels, for the width of a text in usual fonts.
 double text_width(std::string_view text, double font_size);
 
 struct Point {

@@ -31,7 +31,7 @@ constexpr const char* tune_worker = "tune-worker";
 constexpr double most_residual = 0.3;
 
 struct TuneOptions {
-  std::string output;  // empty: where it is looked for
+  std::string output;  // empty: the path where the library looks for it
   std::string times;   // the file of an earlier answer; empty: measure
   int launches = 5;
   int rounds = 21;
@@ -48,7 +48,7 @@ LinkTimes times_in(const Json& json) {
   return {.bytes = json.at("bytes").get<std::vector<std::size_t>>(),
           .one_way = json.at("one_way").get<std::vector<double>>(),
           .in_stream = json.at("in_stream").get<double>(),
-          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // not in older answers
+          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // older answers do not have it
 }
 
 /// Times of messages, and rates of partials by their content. Empty entries are measured.
@@ -92,7 +92,7 @@ agreement::Rates rates_in(const Json& found) {
 /// A profile, and the answer with its values.
 struct Profiled {
   agreement::Network network;
-  double residual = 0;  // of the link that the model fits worst
+  double residual = 0;  // the residual of the link that the model fits worst
   Json answer;
 };
 
@@ -168,13 +168,13 @@ Result written(const TuneOptions& options, const Measured& measured) {
           fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.residual, options.output, use)};
 }
 
-/// The file to write. Its folder, unless somebody named one, is made.
+/// The file to write. Creates its folder, unless the user named the file.
 std::string output_of(const TuneOptions& options) {
   if (!options.output.empty()) return options.output;
   const std::string path = agreement::own_profile(mpi_library().version);
   if (path.empty())
     throw Failure("nowhere to write to (neither XDG_CONFIG_HOME nor HOME is set), name a file by --output");
-  std::error_code ignored;  // said below, where the file cannot be written
+  std::error_code ignored;  // reported below, if the file cannot be written
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   return path;
 }
@@ -226,7 +226,7 @@ Result run(TuneOptions options, const Job& job) {
   if (options.times.empty()) measured.links = measured_links(options, job, work);
   Result result;
   job.together([&] {
-    if (job.rank() != 0) return;  // others may not see the files
+    if (job.rank() != 0) return;  // other users may be unable to see the files
     if (!options.times.empty()) measured = read_times(options.times);
     result = written(options, measured);
   });

@@ -22,7 +22,7 @@ std::string in_digits(std::string& text) {
   }
   double number = 0;
   const auto read = std::from_chars(text.data(), end, number);
-  constexpr double most = 9007199254740992.0;  // up to there every count is a double
+  constexpr double most = 9007199254740992.0;  // every count up to this limit is a double
   const bool is_count =
       read.ec == std::errc() && read.ptr == end && number >= 0 && number <= most && number == std::floor(number);
   if (!is_count) return "'" + text + "' is no count, give digits, or as 1e6";
@@ -49,7 +49,7 @@ std::string finite(std::string& text) {
 
 std::string not_empty(std::string& text) { return text.empty() ? "its value is empty, give one or leave it out" : ""; }
 
-/// The names that stand for options on a command line, as --ranks.
+/// The names of an option on the command line, such as --ranks.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* const option : app.get_options())
@@ -57,7 +57,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// The words that a subcommand takes beside its options, as "FILE".
+/// The words that a subcommand takes besides its options, such as "FILE".
 std::string words_of(const CLI::App& app) {
   std::string words;
   for (const CLI::Option* const option : app.get_options())
@@ -65,7 +65,7 @@ std::string words_of(const CLI::App& app) {
   return words;
 }
 
-/// The words of another program may be empty.
+/// Words that are passed to another program may be empty.
 bool is_of_another_program(const CLI::Option& option) { return option.get_name() == "command"; }
 
 }  // namespace

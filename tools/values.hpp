@@ -17,7 +17,7 @@ namespace steadfold::command {
 
 /// The greatest number of elements of one vector: 80 GB of doubles.
 inline constexpr std::uint64_t most_elements_in_memory = 10'000'000'000;
-/// The greatest number of bytes and elements that are only predicted.
+/// The greatest number of bytes, or of elements, in predictions.
 inline constexpr std::uint64_t most_reckoned = std::uint64_t{1} << 62;
 
 /// Accepts counts from `least` to `most`. The help shows both.

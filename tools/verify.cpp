@@ -30,8 +30,8 @@ struct VerifyOptions {
   bool yes = false;
 };
 
-/// Every combination asked for. An impossible one is a failure if method and schedule were both named, and left out if
-/// one came from `all` or a default.
+/// Every combination asked for. If a combination is impossible, it is a failure if the user named both method and
+/// schedule. It is left out if one of them comes from `all` or a default.
 std::vector<Case> cases_of(const VerifyOptions& options) {
   const bool all_methods = options.methods.empty() || options.methods == "all";
   const bool all_schedules = options.schedules == "all";
@@ -100,7 +100,7 @@ struct Outcome {
   std::string method;
   bool promises = false;
   std::size_t sums = 0;
-  std::set<std::string> results = {};  // a row whose ranks differ adds one more
+  std::set<std::string> results = {};  // if ranks of a row differ, the row adds one more
 
   bool is_same() const { return results.size() == 1; }
   bool keeps_promise() const { return is_same() || !promises; }
@@ -133,7 +133,7 @@ std::string sentence_of(const Outcome& outcome) {
   return fmt::format("{}: the same bits here, too, {} (but it promises nothing)\n", outcome.method, bits);
 }
 
-/// Sentences that say whether the promises were kept.
+/// Sentences that tell the user whether the promises were kept.
 std::string conclusion_of(const std::vector<Outcome>& outcomes) {
   std::string broken;
   std::vector<std::string> kept;

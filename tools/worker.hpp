@@ -11,7 +11,8 @@
 namespace steadfold::command {
 
 /// Runs `work`, and returns the output of a worker: the answer that `work` wrote, or the reason of its failure. The
-/// exit status is 0 also after a failure, because launchers add remarks to the output after any other. Collective.
+/// exit status is 0 even after a failure, because launchers add remarks to the output after any other exit status.
+/// Collective.
 Result answer(const Job& job, const std::string& worker, const std::function<void(Json& answer)>& work);
 
 /// Starts the worker with these arguments on `rank_count` ranks and returns its answer. Throws Failure with the error

@@ -22,7 +22,7 @@ std::string text_of_share(order::Index start, Count count) {
   return count == 0 ? "none" : fmt::format("{}: {}", counted(count, "element"), text_of_run(start, count));
 }
 
-/// A rank's name, its bar, and the text of its elements.
+/// Draws a rank's name, its bar, and the text of its elements.
 void add_bar(Drawing& drawing, std::size_t rank, order::Index start, Count count, double y, double scale) {
   const std::string share = text_of_share(start, count);
   drawing.open("rank", fmt::format("rank {}, {}", rank, share),

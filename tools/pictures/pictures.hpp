@@ -15,15 +15,16 @@ inline constexpr order::Rank most_ranks = 64;
 inline constexpr order::Count most_messages = 2048;
 inline constexpr order::Count most_elements_of_a_tree = 128;
 
-/// A schedule's messages, ranks below each other and rounds side by side, in as many bands as that width asks for. A
-/// round that is wider has a band of its own. The case must be one that the checker has proved.
+/// A schedule's messages. Ranks are lines below each other, and rounds are side by side. If the rounds do not fit the
+/// width, they continue in further bands. A round that is wider than that gets a separate band. The case must be one
+/// that the checker has proved.
 std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context, double most_width);
 
-/// The binary tree over the elements, of which there is at least one; rank i holds counts[i] of them, in rank order.
-/// `distribution` is what the caller calls the counts.
+/// The binary tree over the elements. There must be at least one element. Rank i holds counts[i] elements, in rank
+/// order. `distribution` is the caller's name for the counts.
 std::string tree_picture(std::span<const order::Count> counts, const std::string& distribution);
 
-/// Which ranks hold which elements, as bars.
+/// Bars that show which ranks hold which elements.
 std::string layout_picture(std::span<const order::Count> counts, const std::string& distribution);
 
 /// Draws lines of at most that width, broken at blanks, one below the other. Returns the y of the next line.

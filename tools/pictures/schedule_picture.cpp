@@ -1,6 +1,6 @@
-// Ranks are horizontal lines, and a round is a column with two zones: arrows run in the left one, and what arrives is
-// named in the right one, below the line of the rank that gets it. So no arrow crosses a text. Rounds for which there
-// is no room go on below, in another band.
+// Ranks are horizontal lines, and a round is a column with two zones. The left zone has the arrows. The right zone
+// names the content that arrives, below the line of the receiving rank. So no arrow crosses a text. If there is no more
+// room, further rounds follow below, in another band.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr double margin = 16;
 
 enum class Use : std::uint8_t { merged, kept, value };
 
-/// The class of its arrows, their heads, and what the legend says.
+/// For one kind of message: the class of the arrows, their heads, and the text of the legend.
 struct Look {
   const char* name;
   Head head;
@@ -39,7 +39,7 @@ Use use_of(const Message& message) {
   return std::ranges::all_of(message.parts, &Part::is_value) ? Use::value : Use::kept;
 }
 
-/// The numbers, which ascend, with runs of them joined: "0-2,4".
+/// Ascending numbers as text, with consecutive numbers as a range: "0-2,4".
 std::string text_of_numbers(const std::vector<std::uint32_t>& numbers) {
   std::string text;
   for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
@@ -49,7 +49,7 @@ std::string text_of_numbers(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-/// What slots hold, in words.
+/// The contents of slots, in words.
 class Words {
  public:
   explicit Words(const schedule::Context& context) : context_(context) {}
@@ -107,7 +107,8 @@ class Words {
   const schedule::Context& context_;
 };
 
-/// How much the receiver has when it has merged the message: merges of one round stand in their order.
+/// The content that the receiver has after it has merged the message. The merges of one round are listed in their
+/// order.
 Count size_after_merging(const Message& message) {
   Count size = 0;
   for (const Part& part : message.parts) {
@@ -127,7 +128,7 @@ struct Arrow {
 };
 
 struct Column {
-  double down = 0;  // from the first band to its own
+  double down = 0;  // the distance from the first band to the band of this round
   double begin = 0;
   double arrows_end = 0;
   double labels_width = 0;
@@ -202,7 +203,7 @@ class SchedulePicture {
     return lines;
   }
 
-  /// A rank's line has room for the texts that arrive in one round.
+  /// The height of a rank's line, which has room for the texts of all messages that arrive in one round.
   void place_rows() {
     std::vector<std::vector<std::size_t>> lines(at(context_.rank_count), std::vector<std::size_t>(timeline_.rounds, 0));
     for (const Arrow& arrow : arrows_)
@@ -217,7 +218,7 @@ class SchedulePicture {
     below_ = y;
   }
 
-  /// The farther arrows reach, the wider their zone, or they would stand upright.
+  /// The farther the arrows reach, the wider their zone. Otherwise they would be almost vertical.
   void place_columns() {
     columns_.resize(timeline_.rounds);
     for (Column& column : columns_) column.arrows_end = 40;
@@ -269,7 +270,7 @@ class SchedulePicture {
     if (columns_.empty()) add_ranks(0, end_);
   }
 
-  /// The ranks of a band, with their lines.
+  /// Draws the ranks of a band, with their lines.
   void add_ranks(double down, double end) {
     for (std::size_t rank = 0; rank < y_.size(); ++rank) {
       const double y = y_[rank] + down;
@@ -288,7 +289,7 @@ class SchedulePicture {
     const Look& look = look_of(arrow.use);
     drawing_.arrow({column.begin + 3, y_[at(message.source)] + column.down},
                    {column.arrows_end, y_[at(message.target)] + column.down}, look.head, look.name);
-    // Where a rank has several ports, what came in the same round before stands above.
+    // If a rank has several ports, the texts of earlier messages of the same round are above this text.
     std::size_t& taken = taken_[{message.target, message.received}];
     const double y = y_[at(message.target)] + column.down + line_height * static_cast<double>(taken + 1);
     taken += arrow.lines.size();
@@ -303,7 +304,7 @@ class SchedulePicture {
     }
   }
 
-  /// Only what the picture has. Returns where it ends.
+  /// Draws the legend, only for the signs that the picture has. Returns where the legend ends.
   double add_legend() {
     double y = below_ + down_ + 14;
     for (const Use use : {Use::merged, Use::kept, Use::value}) {
@@ -330,7 +331,7 @@ class SchedulePicture {
   std::vector<std::vector<std::string>> results_;        // by rank
   std::vector<double> y_;                                // of the ranks' lines
   std::vector<Column> columns_;                          // by round
-  std::map<std::pair<Rank, Count>, std::size_t> taken_;  // lines of text that stand there already
+  std::map<std::pair<Rank, Count>, std::size_t> taken_;  // lines of text that are already there
   double begin_ = 0;
   double end_ = 0;
   double top_ = 0;

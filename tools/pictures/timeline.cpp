@@ -43,11 +43,11 @@ class Network {
 
   static constexpr std::size_t none = ~std::size_t{0};
   schedule::Matching matching;
-  std::vector<std::size_t> message_of;  // by the number of the send; none: it has not been sent
+  std::vector<std::size_t> message_of;  // by the number of the send; none: not sent yet
   Timeline timeline;
 };
 
-/// The machine of one rank: sends are buffered, and receives end in the order of the steps, as their ports serve them.
+/// Executes the steps of one rank. Sends are buffered. Receives end in the order of the steps, when a port is free.
 class RankRun final : public schedule::Machine {
  public:
   RankRun(Rank rank, const Program& program, std::uint32_t ports, Network& network)

@@ -17,15 +17,15 @@ using order::Rank;
 struct Part {
   std::uint32_t segment = 0;
   bool is_value = false;
-  schedule::Covers covers;                      // empty for a value, which covers all ranks
+  schedule::Covers covers;                      // empty for a value: a value covers all ranks
   std::optional<schedule::Covers> merged = {};  // content of the receiver's slot after its merge; none without a merge
 };
 
 struct Message {
   Rank source = 0;
   Rank target = 0;
-  Count sent = 0;      // the round in which it leaves, from 1
-  Count received = 0;  // the round at whose end it is there
+  Count sent = 0;      // the round in which it is sent, from 1
+  Count received = 0;  // the round at whose end it has arrived
   std::vector<Part> parts;
 };
 

@@ -1,4 +1,4 @@
-// Elements stand at the bottom, and every node above the middle of its children. Source: [S0] figure 2.2.
+// Elements are at the bottom, and every node is above the middle of its children. Source: [S0] figure 2.2.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class TreePicture {
     return fmt::format("{}, {} of them PE-intersecting.{}", counted(elements_ - 1, "inner node"), crossing(), empty);
   }
 
-  /// Below the elements: who holds them. Dotted lines go on through the tree.
+  /// Draws the ranks below the elements that they hold. Dotted lines between ranks continue through the tree.
   void add_ranks() {
     bool is_other = false;
     for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
@@ -101,7 +101,8 @@ class TreePicture {
     }
   }
 
-  /// Adds the subtree below a node, and the node, to the list. Returns where it stands. Calls itself at most 7 deep.
+  /// Adds the subtree below a node, and the node, to the list. Returns the node's position. The recursion is at most 7
+  /// levels deep.
   Point add_edges(Interval elements) {
     if (elements.size() == 1) return place_of(elements.begin);
     const Index middle = elements.begin + (Count{1} << (order::ceil_log2(elements.size()) - 1));
@@ -114,7 +115,7 @@ class TreePicture {
                      .is_crossing = owner(middle) != owner(elements.begin)};
     drawing_.line(left, node.place, "edge");
     if (node.is_crossing) {
-      // The head stands outside the node, which is drawn over the end of the line.
+      // The arrow head is outside the node, because the node is drawn over the end of the line.
       const double part = (node_radius + 5) / std::hypot(right.x - node.place.x, right.y - node.place.y);
       const Point end = {node.place.x + part * (right.x - node.place.x),
                          node.place.y + part * (right.y - node.place.y)};
@@ -169,7 +170,7 @@ class TreePicture {
   Drawing drawing_;
   std::vector<Inner> nodes_;
   double width_ = 0;
-  double leaves_ = 0;  // where the elements stand
+  double leaves_ = 0;  // the positions of the elements
 };
 
 }  // namespace

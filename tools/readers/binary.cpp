@@ -76,7 +76,7 @@ class BlockSource final : public Source {
       read_along<Number>(begin, elements);
   }
 
-  /// Elements that stand in the file as they are counted, and are converted.
+  /// Elements whose order in the file is the order of their indices. They are converted.
   template <class Number, class T>
   void read_along(std::uint64_t begin, std::span<T> elements) const {
     std::vector<Number> numbers;
@@ -87,8 +87,9 @@ class BlockSource final : public Source {
     }
   }
 
-  /// Elements of an array in Fortran order: of every column, the rows that the elements are in. Columns of less than a
-  /// page are read several at once with all that is between the rows, since a disk reads whole pages.
+  /// Elements of an array in Fortran order. From every column, reads the rows that contain the elements. If columns are
+  /// shorter than a page, several are read at once, with the bytes between the needed rows, because a disk reads whole
+  /// pages anyway.
   template <class Number, class T>
   void read_across(const FortranOrder& array, std::uint64_t begin, std::span<T> elements) const {
     constexpr std::uint64_t page = 4096;
@@ -110,7 +111,7 @@ class BlockSource final : public Source {
     std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
   };
 
-  /// Stores the elements whose indices are among begin, begin + 1, ... at their places.
+  /// Stores the elements whose indices are in the range that starts at `begin`, each at its place.
   template <class Number, class T>
   void read_piece(const FortranOrder& array, const Piece& piece, std::uint64_t begin, std::span<T> elements) const {
     std::vector<Number> numbers(static_cast<std::size_t>((piece.columns - 1) * array.rows() + piece.rows));
@@ -125,7 +126,7 @@ class BlockSource final : public Source {
     }
   }
 
-  /// The numbers of the file from `place` on, in its own order.
+  /// Reads the numbers of the file from `place` on, in the file's order.
   template <class Number>
   void take(std::uint64_t place, std::span<Number> numbers) const {
     file_->read(block_.offset + place * sizeof(Number), numbers.data(), numbers.size_bytes());
@@ -150,7 +151,7 @@ class BlockSource final : public Source {
   Block block_;
 };
 
-/// The number without a sign that stands somewhere in the file.
+/// The unsigned number at this place of the file.
 std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width, std::endian order) {
   const std::string bytes = file.read(offset, width);
   std::uint64_t word = 0;
@@ -161,17 +162,18 @@ std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width,
 
 std::uint64_t little_endian_count(const File& file) { return word_at(file, 0, 8, std::endian::little); }
 
-/// Whether the file begins with a record as Fortran writes it, whose length stands before and behind it.
+/// Whether the file begins with a record of Fortran's unformatted output. Such a record has its length before and after
+/// its data.
 bool has_records(const File& file, std::size_t width, std::endian order) {
   if (file.size() < 2 * width) return false;
   std::uint64_t length = word_at(file, 0, width, order);
-  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 9;  // gfortran's, where the record goes on: a negative one
+  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 9;  // gfortran negates the length if the record continues
   const bool goes_on = width == 4 && length == (std::uint64_t{1} << 32) - most;
   if (goes_on) length = most;
   return length > 0 && length <= file.size() - 2 * width && word_at(file, width + length, width, order) == length;
 }
 
-/// Whether the file begins as text does, and doubles hardly do.
+/// Whether the file begins like text. Doubles almost never begin like that.
 bool looks_like_text(const File& file) {
   constexpr std::uint64_t least = 16, most = 512;
   const std::string beginning = file.read(0, std::min(file.size(), most));
@@ -188,7 +190,7 @@ void check_size(const File& file, const Block& block) {
   const std::uint64_t width = bytes_of(block.stored);
   const std::string announced = elements(block.element_count) + " of " + std::to_string(width) + " bytes announced, " +
                                 std::to_string(found) + " bytes ";
-  // Divides rather than multiplies, since an announced count may be any number.
+  // Divides and does not multiply, because the announced count may be any number and a product could overflow.
   if (block.element_count > found / width)
     throw file.fault("truncated: " + announced + "follow",
                      "check that it was copied as a whole and is " + std::string(name_of(block.format)));

@@ -10,7 +10,7 @@
 
 namespace steadfold::readers {
 
-/// How a file stores an element. Integers become doubles, which must not change them.
+/// How a file stores an element. Integers are converted to doubles, without rounding.
 enum class Stored { f64, f32, i8, i16, i32, i64, u8, u16, u32, u64 };
 
 constexpr Type type_of(Stored stored) noexcept { return stored == Stored::f32 ? Type::f32 : Type::f64; }
@@ -35,14 +35,14 @@ struct Block {
   std::uint64_t offset = 0;  // of the first element
   std::uint64_t element_count = 0;
   std::endian order = std::endian::little;
-  std::optional<FortranOrder> across = {};  // if the file's elements do not stand in C order
+  std::optional<FortranOrder> across = {};  // if the file's elements are not in C order
   std::size_t block_bytes = Options().block_bytes;
 };
 
 /// "1 element", "2 elements".
 std::string elements(std::uint64_t count);
 
-/// Throws unless the file ends with the last element of the block.
+/// Throws Error if the file does not end with the last element of the block.
 void check_size(const File& file, const Block& block);
 
 std::unique_ptr<Source> open_block(std::unique_ptr<File> file, const Block& block);

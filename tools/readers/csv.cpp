@@ -1,6 +1,6 @@
 // One column of a table: perhaps a header line, then one row per line, fields between commas or tabs, quoted ones in
-// double quotes. Source: RFC 4180, without line ends in quoted fields, so that a row can be found from anywhere in the
-// file.
+// double quotes. Source: RFC 4180, without line ends in quoted fields. So a reader can find the next row from any place
+// in the file.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -28,8 +28,8 @@ constexpr Marks marks_of(Format format) noexcept {
 
 enum class FieldFault { none, open_quote, text_behind_quote };
 
-/// Takes the next field off `rest`. `more` says whether another one follows. A quoted field comes without its quotes;
-/// doubled quotes inside stay doubled, since no number has any.
+/// Removes the next field from `rest` and returns it. `more` says whether another field follows. The quotes around a
+/// quoted field are removed. Doubled quotes inside stay doubled, because no number has quotes.
 FieldFault take_field(const Marks& marks, std::string_view& rest, std::string_view& field, bool& more) {
   const std::size_t begin = std::min(rest.find_first_not_of(marks.blanks), rest.size());
   std::size_t end = begin;
@@ -106,7 +106,7 @@ class CsvSource final : public TextSource {
   bool has_header_;
 };
 
-/// Throws unless line 1 may be that of a table.
+/// Throws if line 1 cannot be the first line of a table.
 void check_text(const File& file, std::string_view line) {
   if (line.find('\0') != std::string_view::npos)
     throw file.fault("line 1 has bytes of zero, as text in UTF-16 has", "save it as UTF-8, or check its --format");
@@ -114,7 +114,7 @@ void check_text(const File& file, std::string_view line) {
     throw file.fault("carriage returns stand in line 1 without line feeds", "convert the line ends");
 }
 
-/// The fields of line 1, which may be the names of the columns; doubled quotes inside a name become one.
+/// The fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single quotes.
 std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
   std::vector<std::string> names;
   for (bool more = true; more;) {
@@ -140,7 +140,8 @@ std::size_t semicolons_in(std::string_view line) {
   return count;
 }
 
-/// Whether all of the first rows have as many semicolons: a decimal comma would part numbers then.
+/// Whether all of the first rows have the same number of semicolons. Then commas are probably decimal commas, and
+/// splitting at commas would cut numbers.
 bool have_semicolons(Walk walk) {
   if (!walk.next()) return false;
   const std::size_t semicolons = semicolons_in(walk.record());
@@ -196,7 +197,7 @@ struct Beginning {
     }
   }
 
-  /// Takes the fields of a row up to the first error, which is reported when the row is read.
+  /// Records the fields of a row up to the first error. The error is reported when the row is read.
   void take_row(const Marks& marks, std::string_view rest) {
     bool more = true;
     for (std::size_t column = 0; more && column < below.size(); ++column) {
@@ -247,7 +248,7 @@ bool are_whole_above_points(const Beginning& beginning, std::size_t column) {
          std::ranges::all_of(beginning.first, [](const std::string& cell) { return are_digits(trimmed(cell)); });
 }
 
-/// Why line 1, whose cell in the column is no name, may be names all the same; or nothing.
+/// The reason why line 1 may be names although its cell in the chosen column is not a name, or an empty result.
 std::string doubt_about(const Beginning& beginning, std::size_t column) {
   bool has_empty = false, has_names = false;
   for (std::size_t i = 0; i < beginning.first.size(); ++i) {
@@ -261,7 +262,8 @@ std::string doubt_about(const Beginning& beginning, std::size_t column) {
   return are_whole_above_points(beginning, column) ? "its numbers have no points, those below have" : "";
 }
 
-/// Whether line 1 is names. A word above numbers says so in any column, a number in the chosen one says no.
+/// Whether line 1 has the names of the columns. If any column has a word above numbers, it does. If the chosen column
+/// has a number there, it does not.
 bool has_header(const File& file, const Beginning& beginning, std::size_t column) {
   const std::string& text = beginning.first[column];
   bool is_names = false;

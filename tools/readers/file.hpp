@@ -20,11 +20,11 @@ class File {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size() const noexcept { return size_; }
 
-  /// Reads exactly `bytes` bytes. Throws if the file ends before.
+  /// Reads exactly `bytes` bytes. Throws Error if the file has fewer.
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
   std::string read(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// The 1-based line of a byte; reads the file up to there.
+  /// The number of the line (from 1) that contains a byte. Reads the file up to this byte.
   std::uint64_t line_of(std::uint64_t offset) const;
 
   /// An Error with the text "cannot read PATH (why), suggestion".
@@ -39,7 +39,7 @@ class File {
 /// Text from a file for a message: quoted, on one line, shortened.
 std::string shown(std::string_view text);
 
-/// Where part `part` begins if `total` things are cut into `parts` parts, as equal as can be.
+/// The first index of part `part` if 0, ..., total - 1 are divided into `parts` parts, as equally as possible.
 constexpr std::uint64_t part_begin(std::uint64_t total, std::uint64_t part, std::uint64_t parts) noexcept {
   const std::uint64_t surplus = total % parts;
   return total / parts * part + (part < surplus ? part : surplus);

@@ -1,5 +1,6 @@
-// Arrays in Fortran order: the first axis is the fastest in the file, while elements are counted in C order, where the
-// last one is. The first axis has the rows. The others together have the columns, which stand one after the other.
+// Arrays in Fortran order. In the file, the index of the first axis varies fastest. Elements are numbered in C order,
+// in which the index of the last axis varies fastest. The rows are the first axis. All other axes together are the
+// columns, which are stored one after the other.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class FortranOrder {
   std::uint64_t rows() const noexcept { return shape_.front(); }
   std::uint64_t columns() const noexcept { return columns_; }
 
-  /// The place within a row, in C order, of the elements of a column. With two axes it is the column's own number.
+  /// The position within a row, in C order, of the elements of a column. With two axes it is the number of the column.
   std::uint64_t place_of(std::uint64_t column) const noexcept {
     std::uint64_t place = 0;
     std::uint64_t stride = columns_;

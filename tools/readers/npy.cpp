@@ -34,7 +34,7 @@ struct Header {
   std::optional<std::vector<std::uint64_t>> shape;
 };
 
-/// Reads the one Python dictionary that the format allows. Anything else is a fault, which quotes the text found.
+/// Reads the Python dictionary that the format allows. Any other text is an error, and the error quotes the text.
 class HeaderParser {
  public:
   HeaderParser(const File& file, std::string_view text) : file_(file), rest_(text) {}
@@ -134,7 +134,7 @@ class HeaderParser {
   std::string_view rest_;
 };
 
-/// Returns the header's text; `offset` becomes where the elements begin.
+/// Returns the header's text. Sets `offset` to the place where the elements begin.
 std::string header_text(const File& file, std::uint64_t& offset) {
   if (!looks_like_npy(file)) throw file.fault("it does not begin like an npy file", "check its --format");
   if (file.size() < 10) throw file.fault("truncated in its header", "check that it was copied as a whole");
@@ -158,7 +158,7 @@ std::string header_text(const File& file, std::uint64_t& offset) {
   return text;
 }
 
-/// One byte has no order.
+/// Elements of one byte have no byte order.
 bool is_order(char mark, Stored stored) noexcept {
   return mark == '<' || mark == '>' || mark == '=' || (mark == '|' && bytes_of(stored) == 1);
 }
@@ -209,7 +209,7 @@ std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& opti
   block.element_count = product(*file, *header.shape);
   check_size(*file, block);
   std::vector<std::uint64_t> shape = *header.shape;
-  std::erase(shape, 1U);  // such axes change no order
+  std::erase(shape, 1U);  // axes of extent 1 do not change the order
   if (*header.fortran_order && shape.size() > 1 && block.element_count > 0) block.across.emplace(shape);
   return open_block(std::move(file), block);
 }

@@ -15,7 +15,7 @@ namespace {
 /// Whether the decimal number `text` (no sign) is below 1. Tells underflow from overflow, which from_chars does not.
 bool below_one(std::string_view text) noexcept {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
-  long digits_before_point = 0;  // of the number without leading zeros; negative: zeros after the point
+  long digits_before_point = 0;  // without leading zeros; negative: the number of zeros after the point
   bool point = false;
   bool significant = false;
   for (const char c : text.substr(0, mark)) {
@@ -37,7 +37,7 @@ bool below_one(std::string_view text) noexcept {
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool are_digits(std::string_view text) noexcept { return !text.empty() && std::ranges::all_of(text, is_digit); }
 
-/// Whether `value`, to which these digits were rounded, is their number.
+/// Whether `value`, the rounded number, is exactly the number that these digits write.
 template <class T>
 bool is_exact(std::string_view digits, T value) noexcept {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
@@ -91,10 +91,10 @@ bool is_missing_value(std::string_view text) {
   return std::ranges::find(words, lower) != words.end();
 }
 
-/// Fortran's, where the field was too narrow for the number.
+/// The text that Fortran writes if a field is too narrow for the number.
 bool are_asterisks(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string::npos; }
 
-/// Whether an exponent follows another letter than e, or none: 1.5d+02, 0.1-299.
+/// Whether the exponent follows a letter other than e, or no letter: 1.5d+02, 0.1-299.
 bool has_other_exponent(std::string_view text) {
   const std::size_t mark = text.find_first_of("dDqQ+-", 1);
   if (mark == std::string_view::npos || !(is_digit(text[mark - 1]) || text[mark - 1] == '.')) return false;
@@ -105,7 +105,7 @@ bool has_other_exponent(std::string_view text) {
   return are_digits(exponent);
 }
 
-/// How many bytes the character takes with which the text begins, if it is neither a letter nor a digit; else 0.
+/// The length in bytes of the text's first character, if it is neither a letter nor a digit. Otherwise 0.
 std::size_t symbol_size(std::string_view text) noexcept {
   if (text.empty()) return 0;
   const auto first = static_cast<unsigned char>(text.front());

@@ -13,14 +13,14 @@ enum class NumberFault { none, not_a_number, too_large, inexact };
 
 /// Blanks within a line.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// What separates numbers, line ends included.
+/// The characters that separate numbers, line ends included.
 constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// Reads one number; blanks around it and a leading + are allowed. A number with a point or an exponent is rounded; one
-/// too small to be represented rounds to a zero of its sign. A number too large is a fault, not an infinity. An integer
-/// (digits alone) is never rounded.
+/// Reads one number; blanks around it and a leading + are allowed. A number with a point or an exponent is rounded. If
+/// the number is too small to be represented, the result is a zero with the number's sign. A number that is too large
+/// is a fault and never becomes infinity. An integer (digits alone) is never rounded.
 NumberFault parse_number(std::string_view text, double& value) noexcept;
 NumberFault parse_number(std::string_view text, float& value) noexcept;
 

@@ -1,4 +1,4 @@
-// Per-site log-likelihoods as text: a count, then that many numbers, between any blanks.
+// Per-site log-likelihoods as text: a count, then that many numbers, separated by any blanks.
 #include <charconv>
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
-// Reads numbers from files (npy, binpsllh, psllh, raw, csv and tsv) so that every rank reads its own part only.
+// Reads numbers from files (npy, binpsllh, psllh, raw, csv and tsv) so that every rank reads only its part.
 // The element count of a binary format is known at once. Text takes two passes: every rank counts the elements that
-// begin in its part of the file, the caller exchanges the counts, then every rank finds its own elements. No MPI here.
-// Source: NumPy's NEP 1 (npy), the command's own rules (the others).
+// begin in its part of the file, the caller exchanges the counts, then every rank finds its elements. The reader does
+// not use MPI. Source: NumPy's NEP 1 (npy), the command's own rules (the others).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Options {
   std::string column_name = {};          // tables: a name of any letters
   std::optional<bool> header = {};       // tables: whether line 1 is names; default: unless its cell is a number
   bool forced = false;                   // raw: read also files that look like another format
-  std::size_t block_bytes = 256 * 1024;  // read at once of text, and of what is converted
+  std::size_t block_bytes = 256 * 1024;  // bytes read at once, for text and for converted elements
 };
 
 /// An open file. Errors are thrown as Error. One thread at a time.
@@ -47,19 +47,21 @@ class Source {
 
   virtual Format format() const noexcept = 0;
   Type type() const noexcept { return type_; }
-  /// Whether line 1 is a header; formats without columns have none to ask for.
+  /// Whether line 1 is a header. Not to be called for formats without columns.
   virtual std::optional<bool> has_header() const noexcept { return std::nullopt; }
 
-  /// Pass 1: how many elements begin in part `part` of `parts`. Scans that part of a text, computes it otherwise.
+  /// Pass 1: the number of elements that begin in part `part` of `parts`. Scans this part of a text file. For binary
+  /// formats, computes the number.
   virtual std::uint64_t count(std::uint64_t part, std::uint64_t parts) const = 0;
 
-  /// Takes the results of count() for parts 0, 1, ... Throws if the file announced another total.
+  /// Takes the results of count() for parts 0, 1, ... Throws Error if their sum differs from the total that the file
+  /// announces.
   void set_counts(std::span<const std::uint64_t> counts);
 
   /// Known after set_counts().
   std::uint64_t element_count() const noexcept { return first_.back(); }
 
-  /// Pass 2: the elements begin, begin + 1, ... of the whole file. Only the overload of type() may be called.
+  /// Pass 2: reads the elements begin, begin + 1, ... of the whole file. Call only the overload for type().
   void read(std::uint64_t begin, std::span<double> elements) const;
   void read(std::uint64_t begin, std::span<float> elements) const;
 

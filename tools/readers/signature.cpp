@@ -15,7 +15,7 @@ struct Signature {
   std::string_view what;
   std::string_view suggestion;
   std::size_t offset = 0;
-  bool is_of_text = false;  // two bytes, with which numbers may begin, too
+  bool is_of_text = false;  // two bytes, with which files of numbers may begin, too
 };
 
 constexpr std::string_view to_utf8 = "save it as UTF-8";

@@ -5,7 +5,8 @@
 
 namespace steadfold::readers {
 
-/// Throws Error, which names the kind of the file, unless its beginning fits the format of the options or of its name.
+/// Throws Error, which names the kind of the file, if the file's beginning does not fit the format that the options or
+/// the file's name say.
 void refuse_foreign(const File& file, Format format, bool is_forced);
 
 }  // namespace steadfold::readers

@@ -26,7 +26,7 @@ Walk::Walk(const File& file, Region region, Records records, std::uint64_t start
     window_offset_ = region.end;
     return;
   }
-  // Skips a record that began before `start`: looks for its end only, however long it is.
+  // Skips a record that began before `start`. Looks only for its end, so the record may have any length.
   window_offset_ = start - 1;
   while (position_ < window_.size() || refill()) {
     if (separates(window_[position_])) break;
@@ -41,7 +41,7 @@ Walk::Walk(const File& file, Region region, Records records, std::uint64_t start
 
 bool Walk::separates(char c) const noexcept { return records_ == Records::tokens ? is_blank(c) : c == '\n'; }
 
-/// Drops what lies before position_ and reads one more block; false at the end of the region.
+/// Discards the bytes before position_ and reads one more block. Returns false at the end of the region.
 bool Walk::refill() {
   window_.erase(0, position_);
   window_offset_ += position_;
@@ -67,7 +67,7 @@ std::size_t Walk::find_end() {
   std::size_t length = 0;
   for (;;) {
     while (position_ + length < window_.size() && !separates(window_[position_ + length])) ++length;
-    // Checked for every record, even one that fits a block: no answer may depend on where blocks end.
+    // The length of every record is checked, even if it fits a block: no result may depend on where blocks end.
     if (length > longest(records_)) {
       throw file_.fault("line " + std::to_string(file_.line_of(window_offset_ + position_)) + ": " +
                             shown(std::string_view(window_).substr(position_)) + " goes on for more than " +
@@ -94,7 +94,7 @@ bool Walk::next() {
 
 std::uint64_t count_records(const File& file, Region region, Records records, std::uint64_t begin, std::uint64_t end,
                             std::size_t block_bytes) {
-  // A token begins behind a blank, at anything else; a line begins behind a line end, at anything.
+  // A token begins at any other character after a blank. A line begins at any character after a line end.
   const bool tokens = records == Records::tokens;
   const auto separates = [tokens](char c) { return tokens ? is_blank(c) : c == '\n'; };
   bool separated = begin == region.begin || separates(file.read(begin - 1, 1).front());

@@ -12,7 +12,7 @@ namespace steadfold::readers {
 
 enum class Records { tokens, lines };
 
-/// The bytes begin, ..., end - 1 of a file, which hold its records.
+/// The bytes begin, ..., end - 1 of a file, which contain its records.
 struct Region {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -42,7 +42,7 @@ class Walk {
   std::size_t block_bytes_;
   std::string window_;  // bytes of the file from window_offset_ on
   std::uint64_t window_offset_;
-  std::size_t position_ = 0;  // in window_: where the next record is looked for
+  std::size_t position_ = 0;  // in window_: where the search for the next record begins
   std::string_view record_;
   std::uint64_t offset_ = 0;
 };
@@ -51,7 +51,7 @@ class Walk {
 std::uint64_t count_records(const File& file, Region region, Records records, std::uint64_t begin, std::uint64_t end,
                             std::size_t block_bytes);
 
-/// The region without the blanks at its end. `kept` is a blank that stays.
+/// The region without the blanks at its end. `kept` is a blank that is not removed.
 Region without_trailing_blanks(const File& file, Region region, char kept);
 
 /// The offset behind a byte order mark, or 0 if there is none.

@@ -20,7 +20,7 @@ using Rows = std::vector<const Json*>;
 using Sentences = std::vector<std::string>;
 
 constexpr std::size_t most_sentences = 12;
-constexpr double most_shown = 1e290;  // results that are no times, nor ratios of them
+constexpr double most_shown = 1e290;  // results that are neither times nor ratios of times
 
 std::optional<double> number_of(const Json& row, const std::string& field) {
   const auto found = row.find(field);
@@ -72,7 +72,7 @@ std::string elements_text(double count, const std::string& type) {
   return grouped(count) + " " + name + (count == 1 ? "" : "s");
 }
 
-/// Kernels at the largest size of each type and number of threads, beside the loop that most programs have.
+/// Finding: kernels at the largest size of each type and number of threads, beside the loop that most programs have.
 Sentences of_kernels(const Rows& rows) {
   struct Best {
     double elements = 0;
@@ -107,7 +107,7 @@ struct Beside {
   std::set<std::string> schedules = {};
 };
 
-/// The name of the rival without that of its library, which may be long.
+/// The rival's name without the name of its library, which may be long.
 std::string rival_of(const Json& row) {
   const std::string name = string_of(row, "rival");
   const std::size_t library = name.rfind(": ");
@@ -140,7 +140,7 @@ std::string circumstances_of(const Json& row, const std::vector<std::string>& mi
   return text;
 }
 
-/// The least and the greatest of some ratios.
+/// The least and the greatest ratio.
 struct Ratios {
   double low = INFINITY;
   double high = -INFINITY;
@@ -155,7 +155,8 @@ std::string size_field(const Rows& rows) {
   return "";
 }
 
-/// Ratios at the least and the greatest size, and the greatest between them if it is greater than both.
+/// The ratios at the least and the greatest size, and the greatest ratio between these sizes if it is greater than
+/// both.
 std::string sentence_of(const std::string& subject, const Beside& each) {
   const std::string field = size_field(each.rows);
   std::map<double, Ratios> by_size;
@@ -171,7 +172,8 @@ std::string sentence_of(const std::string& subject, const Beside& each) {
   return between > std::max(first.high, last.high) ? text + fmt::format(", up to {:.3g} × between", between) : text;
 }
 
-/// How long calls take beside a rival, over all sizes. Of several schedules the one that the library takes counts.
+/// Finding: how long calls take beside a rival, over all sizes. If there are several schedules, only the schedule that
+/// the library chooses counts.
 Sentences of_rivals(const Rows& rows) {
   const auto is_auto = [](const Json* row) { return string_of(*row, "schedule") == "auto"; };
   const bool has_auto = std::ranges::any_of(rows, is_auto);
@@ -194,7 +196,8 @@ Sentences of_rivals(const Rows& rows) {
   return told;
 }
 
-/// The least and the greatest of a plot's own lines where x is greatest, or how its only line changes.
+/// Finding: the least and the greatest line of a plot (rivals excluded) at the greatest x. If there is only one line,
+/// how it changes.
 std::string sentence_of(const Plot& plot) {
   std::vector<const Series*> own;
   for (const Series& series : plot.series)

@@ -6,7 +6,7 @@
 
 namespace steadfold::command::results {
 
-/// A field as people call it: "time per element" for "ns_per_element", "tree" for "tree_us".
+/// The name of a field for people: "time per element" for "ns_per_element", "tree" for "tree_us".
 std::string spoken(std::string_view field);
 
 /// The unit of the numbers of a field on a page, and their factor for this unit.
@@ -14,13 +14,13 @@ struct Unit {
   std::string name;  // empty: none
   double factor = 1;
 };
-/// `largest`: of the numbers that are shown together.
+/// `largest` is the largest of the numbers that are shown together.
 Unit unit_of(std::string_view field, double largest);
 
 /// The label of an axis, such as "time (µs)".
 std::string axis_label(std::string_view field, const Unit& unit);
 
-/// A count as people read it: "100 000".
+/// A count with its digits in groups: "100 000".
 std::string grouped(double count);
 /// A number with three digits and its unit, such as "1.25 µs".
 std::string quantity(std::string_view field, double number);

@@ -23,8 +23,9 @@ constexpr std::size_t most_plots = 24;  // of rows with the same fields
 constexpr std::size_t most_letters = 48;
 constexpr int most_ticks = 16;
 
-// Colours of the lines of a plot, on a light and on a dark page: every one has a contrast of 3 or more to the page, and
-// is as far as can be from those before it, also for eyes that lack one kind of cone (in Oklab, after Machado et al.).
+// Colours of the lines of a plot, on a light and on a dark page. Every colour has a contrast of 3 or more to the page,
+// and is as far as possible from the colours before it. This also holds for eyes that lack one kind of cone (in Oklab,
+// after Machado et al.).
 struct Colour {
   std::string_view on_light;
   std::string_view on_dark;
@@ -38,7 +39,7 @@ constexpr std::array<Colour, 24> colours = {
      {"#9048d8", "#a830d8"}, {"#7890d8", "#ffc0d8"}, {"#487848", "#d8ff90"}, {"#483060", "#30d878"}}};
 static_assert(colours.size() == most_lines);
 
-/// Where values stand on an axis, and which of them are written beside it.
+/// The positions of values on an axis, and the values that are written beside it.
 class Axis {
  public:
   Axis(double low, double high) {
@@ -58,7 +59,7 @@ class Axis {
   std::vector<double> ticks() const { return is_logarithmic_ ? logarithmic_ticks() : even_ticks(); }
 
  private:
-  /// So far apart that doubles between the ends, and ticks among them, differ.
+  /// Moves the ends so far apart that doubles between them, and the ticks, differ.
   static void widen(double& low, double& high) {
     const double magnitude = std::max(std::abs(low), std::abs(high));
     if (high - low < 1e-9 * magnitude) low -= 0.05 * magnitude, high += 0.05 * magnitude;
@@ -106,7 +107,7 @@ Axis axis_over(const Plot& plot, Low low_of, High high_of) {
   return {low, high};
 }
 
-/// At most so many letters: a name may be as long as somebody likes. Never ends inside a letter of several bytes.
+/// Shortens a name to a number of letters, because names may have any length. Never cuts a letter of several bytes.
 std::string shortened(const std::string& text) {
   if (text.size() <= most_letters) return text;
   std::size_t end = most_letters - 3;
@@ -114,15 +115,15 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
-/// Lines are told apart by their colours, which no plot has twice, by their marks, by dashes beyond the eighth, and by
-/// the names at their ends.
+/// Lines differ in their colours (each colour occurs once per plot), in their marks, and in the names at their ends.
+/// Lines after the eighth are also dashed.
 enum class Mark : std::uint8_t { circle, square, diamond };
 struct Style {
   std::string classes;
   Mark mark = Mark::circle;
   bool is_open = false;
 };
-/// `number`: of the line in its plot.
+/// `number` is the number of the line in its plot.
 Style style_of(Role role, std::size_t number) {
   constexpr std::size_t without_dashes = 8;
   const auto mark = static_cast<Mark>(number % 3);
@@ -195,7 +196,7 @@ class PlotPicture {
     drawing_.text({8, top - 14}, axis_label(plot_.y_name, unit_), "");
   }
 
-  /// Powers of ten that would be long have a letter of the SI.
+  /// Long powers of ten are written with the letter of an SI prefix.
   static std::string tick_text(double tick) {
     constexpr std::array<std::pair<double, std::string_view>, 4> letters = {
         {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}}};
@@ -239,7 +240,8 @@ class PlotPicture {
     drawing_.polygon(corners, classes);
   }
 
-  /// At the ends of the lines, moved apart, with a thin line to where each ends and a sample of it.
+  /// Writes the names at the ends of the lines. The names are moved apart. Each has a sample of its line, and a thin
+  /// line to the line's end.
   void add_names() {
     std::vector<std::pair<double, const Series*>> names;
     names.reserve(plot_.series.size());

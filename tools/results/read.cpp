@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* what_is_known = "give what steadfold bench, study or verify print with --json";
 
-/// The most brackets that are open at once. The parser could tell, too, but then takes time as the square of the rows.
+/// The greatest depth of open brackets. The parser could find it, too, but would take time in the square of the number
+/// of rows.
 int depth_of(const std::string& text) {
   int depth = 0;
   int most = 0;
@@ -29,7 +30,7 @@ int depth_of(const std::string& text) {
 
 /// `first_line`: the line of the file on which the text begins.
 Json parsed(const std::string& text, const std::string& path, std::size_t first_line) {
-  constexpr int deepest = 32;  // what shows values calls itself for every level
+  constexpr int deepest = 32;  // the functions that show values are recursive
   if (depth_of(text) > deepest)
     throw Failure(fmt::format("{} cannot be shown (its values nest deeper than {}), {}", path, deepest, what_is_known));
   try {
@@ -94,7 +95,7 @@ std::vector<Results> read(const std::string& path) {
     std::string kind = kind_of(object, place);
     all.push_back({.place = place, .kind = std::move(kind), .object = std::move(object)});
   };
-  // An object over several lines does not end on the first of them.
+  // An object that occupies several lines does not end on its first line.
   if (lines.size() == 1 || !Json::accept(lines.front().text)) {
     add(parsed(text, path, 1), path);
     return all;

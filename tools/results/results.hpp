@@ -15,8 +15,8 @@ struct Results {
   Json object;        // has "rows", an array of objects
 };
 
-/// The objects of a file: one, or one per line. Throws Failure if the file cannot be read, is no JSON, or has objects
-/// that none of the three commands prints.
+/// The objects of a file: one object, or one per line. Throws Failure if the file cannot be read, is not JSON, or has
+/// objects that none of the three commands prints.
 std::vector<Results> read(const std::string& path);
 
 /// At most a dozen findings, each a sentence without its full stop. A group has rows with the same fields.
@@ -24,8 +24,8 @@ std::vector<std::string> findings_of(const Results& results, const std::vector<s
 
 /// An object's fields as an HTML table of two columns.
 std::string table_of_fields(const Json& object);
-/// Rows as an HTML table. Values that are the same in all of several rows are above the table, once. An interval
-/// follows its value.
+/// Rows as an HTML table. If there are several rows, values that are the same in all of them are written once, above
+/// the table. An interval follows its value.
 std::string table_of_rows(const std::vector<const Json*>& rows);
 
 /// Plots of the rows' times or ratios over their sizes, as SVG inside a page, with rivals and limits. There is one plot

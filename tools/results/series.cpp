@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 6> numbers_that_divide = {"ranks", "threa
 // Fields whose values share one plot, and fields whose values never do.
 constexpr std::array<std::string_view, 6> compared = {"kernel", "variant", "method", "schedule", "call", "tree"};
 constexpr std::array<std::string_view, 5> kept_apart = {"type", "operator", "library", "transport", "part"};
-// Texts that tell nothing, or are told otherwise.
+// Text fields without information for a reader, or that the page shows in another place.
 constexpr std::array<std::string_view, 4> ignored = {"rival", "chosen", "target", "status"};
 // Fields with such a name, or one that ends with it, are times: "seconds", "tree_us".
 constexpr std::array<std::string_view, 2> units_of_time = {"seconds", "us"};
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 6> results_but_times = {"ratio",  "relati
 constexpr std::array<std::string_view, 3> compared_apart = {"method", "call", "tree"};
 constexpr std::size_t most_series = 10;
 constexpr std::size_t far_too_many = most_lines;
-constexpr std::size_t most_labels = 32;  // nobody could read what rows with more mean
+constexpr std::size_t most_labels = 32;  // a plot of rows with more fields would be unreadable
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -64,7 +64,7 @@ std::string text_in(const Json& row, const std::string& field) {
   return found == row.end() ? "-" : text_of(*found);
 }
 
-/// The lengths keep the texts of two fields apart.
+/// The lengths separate the texts of two fields.
 std::string key_of(const Json& row, const Names& fields) {
   std::string key;
   for (const std::string& field : fields) {
@@ -86,7 +86,7 @@ Names without(const Names& names, const std::string& left_out) {
   return rest;
 }
 
-/// Labels that follow from the others tell nothing more.
+/// Labels that follow from the other labels add no information.
 Names without_repeated(const Rows& rows, Names labels) {
   const std::size_t told = different(rows, labels);
   for (std::size_t i = labels.size(); i-- > 0 && labels.size() > 1;) {
@@ -96,7 +96,7 @@ Names without_repeated(const Rows& rows, Names labels) {
   return labels;
 }
 
-/// What rows have under one name.
+/// The values of all rows in one field.
 struct Field {
   std::string name;
   std::string text;  // of the first row that has the field
@@ -106,7 +106,7 @@ struct Field {
   bool is_mixed = false;
 };
 
-/// One pass over the rows: a search for every field would take long in rows of thousands of fields.
+/// Makes one pass over the rows. A search for every field would take long if rows have thousands of fields.
 std::vector<Field> fields_among(const Rows& rows) {
   std::vector<Field> fields;
   std::unordered_map<std::string, std::size_t> places;
@@ -137,7 +137,7 @@ Names labels_of(const std::vector<Field>& fields) {
   return labels;
 }
 
-/// The size of which the lines have the most points; empty if every line would have one only.
+/// The size field with which the lines have the most points; empty if every line would have only one point.
 std::string x_of(const Rows& rows, const Names& labels) {
   std::string best;
   double most_points = 1;
@@ -173,7 +173,8 @@ Names ys_of(const std::vector<Field>& fields) {
   return {};
 }
 
-/// How many plots there are if rows that have these fields in common share one, and the most lines in one of them.
+/// The number of plots if rows with equal values in these fields share a plot, and the greatest number of lines in a
+/// plot.
 struct Split {
   std::size_t plots = 0;
   std::size_t most_lines = 0;
@@ -186,7 +187,7 @@ Split split_by(const Rows& rows, const Names& fields, const Names& labels, std::
   return split;
 }
 
-/// The first fields and those of the others with which as few plots as can be have at most `most_series` lines.
+/// The first fields, and the subset of the other fields that gives the fewest plots with at most `most_series` lines.
 Names best_split(const Rows& rows, const Names& first, Names others, const Names& labels, std::size_t lines_per_key) {
   others.resize(std::min<std::size_t>(others.size(), 6));  // every subset is tried
   Names best;
@@ -202,7 +203,8 @@ Names best_split(const Rows& rows, const Names& first, Names others, const Names
   return best;
 }
 
-/// What rows of a plot have in common. What people compare is taken apart only if there is far too much of it.
+/// The fields in which all rows of a plot agree. Rows that people compare go to different plots only if one plot would
+/// have far too many lines.
 Names shared_in_a_plot(const Rows& rows, const Names& labels, std::size_t lines_per_key) {
   Names apart;
   Names open;
@@ -251,7 +253,7 @@ Sample sample_of(const Json& row, double x, const std::string& field, double y) 
 /// Rows with the same rival repeat the rival's time, or values that follow from it.
 bool is_nearly(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
-/// A second point of a row: of the line of its rival, or of its limit.
+/// A second point that a row gives: a point on the line of its rival, or of its limit.
 struct Reference {
   const Json* row;
   Role role;
@@ -282,8 +284,8 @@ std::vector<Reference> references_of(const Json& row, double x, const std::strin
   return found;
 }
 
-/// Whether points whose rows have these fields in common make one line. If `all` tells some of them apart, they must
-/// meet and have the same value where they do, or have one value everywhere.
+/// Whether the points of rows with equal values in these fields make one line. If some of these rows differ in the
+/// fields `all`, their points must have some x in common and equal values there, or one value everywhere.
 bool make_one_line(const std::vector<Reference>& points, const Names& fields, const Names& all) {
   std::map<std::pair<double, std::string>, double> values_of_all;
   std::map<std::pair<double, std::string>, double> values;
@@ -314,7 +316,7 @@ class PlotInWork {
     if (can_be_drawn(sample.y)) plot_.series[place_of(Role::own, name)].samples.push_back(sample);
   }
 
-  /// Rows beside the same rival repeat its time: the first counts.
+  /// Rows with the same rival repeat the rival's time. Only the first row counts.
   void add_reference(const Reference& point, const std::string& name) {
     const std::size_t place = place_of(point.role, name);
     if (known_.insert({place, point.sample.x}).second) plot_.series[place].samples.push_back(point.sample);
@@ -398,7 +400,7 @@ class PlotMaker {
     return plot;
   }
 
-  /// Several fields on the y axis are times of one unit.
+  /// If several fields are on the y axis, they are times in one unit.
   std::string y_name() const { return ys_.size() == 1 ? ys_.front() : ys_.front().substr(ys_.front().rfind('_') + 1); }
 
   void add_own(PlotInWork& plot, const Json& row) const {
@@ -406,7 +408,7 @@ class PlotMaker {
     const std::string name = joined(row, told_by_line_, false);
     for (const std::string& field : ys_) {
       const std::optional<double> y = number_in(row, field);
-      // A reading loop is its own limit.
+      // The row of a reading loop is itself the limit.
       if (!y || (field == "ns_per_element" && number_in(row, "ratio_to_read") == 1)) continue;
       const std::string of_field = ys_.size() == 1 ? "" : (name.empty() ? "" : ", ") + spoken(field);
       const std::string known_as = name + of_field;
@@ -424,7 +426,7 @@ class PlotMaker {
     return all;
   }
 
-  /// The fewest fields that tell the lines of one rival or limit apart.
+  /// The smallest set of fields in which the lines of one rival or limit differ.
   Names told_by(const std::vector<Reference>& points) const {
     Names told = told_by_reference_;
     for (std::size_t i = told.size(); i-- > 0;) {
@@ -450,7 +452,7 @@ class PlotMaker {
   Names ys_;
   Names shared_;             // the labels that rows of one plot have in common
   Names told_by_line_;       // the others, which name its lines
-  Names told_by_reference_;  // what may tell one line of a rival from another: those that are not compared with it
+  Names told_by_reference_;  // the fields in which lines of a rival may differ: all that are not compared with it
 };
 
 }  // namespace

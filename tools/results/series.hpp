@@ -37,7 +37,7 @@ struct Plot {
   std::vector<Series> series = {};
 };
 
-/// The plots of rows that have the same fields; none if no field is a size, or none is a result.
+/// The plots of rows that have the same fields. Empty if no field is a size, or no field is a result.
 std::vector<Plot> plots_in(const std::vector<const Json*>& rows);
 
 }  // namespace steadfold::command::results

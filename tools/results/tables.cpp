@@ -31,8 +31,8 @@ bool has_parts(const Json& value) {
   return std::ranges::any_of(value, [](const Json& each) { return each.is_structured(); });
 }
 
-/// Numbers with a fraction have four digits here, and all of them where the pointer rests. Lists of objects are folded.
-/// Calls itself as deep as `read` allows.
+/// Numbers with a fraction are shown with four digits, and with all digits when the pointer rests on them. Lists of
+/// objects are folded. The recursion is as deep as `read` allows.
 std::string markup_of(const Json& value) {
   if (value.is_null()) return "-";
   if (value.is_number_float())
@@ -59,8 +59,8 @@ std::vector<std::string> fields_of(const Rows& rows) {
   return fields;
 }
 
-/// The row's value of a field, or null. Rows mostly have a field at the same place: looking there first saves searches
-/// in rows of thousands of fields.
+/// The row's value of a field, or null. Looks first at the field's place in earlier rows, which is usually the right
+/// one. This saves searches in rows of thousands of fields.
 const Json* value_in(const Json& row, const std::vector<std::string>& fields, std::size_t place) {
   const auto& all = row.get_ref<const Json::object_t&>();
   if (place < all.size()) {
@@ -90,7 +90,7 @@ std::optional<std::string> bounded_by(const std::string& field, const std::vecto
   return std::nullopt;
 }
 
-/// Places among the fields: a field, and its interval or nothing.
+/// Indices of fields: a field, and its interval if there is one.
 struct Column {
   std::size_t field;
   std::optional<std::size_t> interval = std::nullopt;
