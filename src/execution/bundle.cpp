@@ -19,8 +19,8 @@ std::uint64_t size_at(std::span<const std::byte> partial, std::size_t member) no
   return size;
 }
 
-/// Writes zeros from `size` to the next boundary. It may write a few more, which the next member overwrites, since one
-/// fixed-size store is usually enough.
+/// Writes zeros from `size` to the next boundary. Because it uses stores of a fixed size, it may write a few zeros
+/// more. The next member overwrites them.
 void clear_to_boundary(std::span<std::byte> out, Bytes size) noexcept {
   constexpr Bytes boundary = on_boundary(1);
   if (out.size() - size >= boundary)

@@ -1,5 +1,5 @@
 // The payload of a bundle's slots: each slot holds the partials of all members, which are merged member by member.
-// Rank order: the members'. Cost: the members', and 8 bytes per member and 16 bytes per message.
+// Rank order: that of the members. Cost: that of the members, plus 8 bytes per member and 16 bytes per message.
 //
 // A partial consists of a Header, the size of every member's partial (64 bits each), and these partials, each on a
 // 16-byte boundary. A value consists of a Header and every member's value in a place of fixed size. The header's status

@@ -53,8 +53,8 @@ Partial Handshake::merge_piece(std::uint32_t /*segment*/, const Partial& lefts, 
   const HandshakeTerms other = terms_of(right);
   terms.ways &= other.ways;
   terms.coverage.add(other.coverage);
-  // Does not touch partials of another call than this rank's, or of a call that this rank cannot make. Its own header
-  // leads to the same result.
+  // Does not merge partials of a different call, or of a call that this rank cannot make. The header of this rank leads
+  // to the same result.
   const bool is_own_call = kind_ != nullptr && header.digest == arithmetic::header_of(mine_).digest;
   if (!is_own_call) terms.ways &= ~in_the_handshake;
   Bytes size = prefix;

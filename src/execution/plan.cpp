@@ -222,7 +222,7 @@ bool Plan::advance() {
     if (!main_.advance(bounded_)) return false;
     if (!closing_) return true;
     Status mine = main_.executor().status();
-    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;  // ranks above may have a result
+    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;  // higher ranks may have a result
     status_exchange_.take({.status = mine});
     closing_->begin();
     in_closing_ = true;

@@ -74,8 +74,9 @@ class Plan {
   /// results.
   bool test();
   void wait();
-  /// Call it if the run under way will not be tested again; the other ranks must give it up too. If some ranks may have
-  /// started an operation that needs all ranks (the transport's addition of words), this starts it here as well.
+  /// Call it if the run under way will not be tested again. The other ranks must give up the run, too. If some ranks
+  /// may have started an operation that needs all ranks (the transport's addition of words), this starts it here as
+  /// well.
   void give_up();
   /// Waits until `deadline` at most, but tests at least once. Returns whether the run is done. If not, it is still
   /// under way.

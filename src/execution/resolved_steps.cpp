@@ -119,7 +119,7 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
 void ResolvedSteps::prepare_merges(Payload& payload) {
   const auto steps = program_->steps();
   const std::vector<bool> finishes = find_finishes_of_merges(*program_);
-  std::vector<const Covers*> covers(program_->slots().size(), nullptr);  // of the contents of a place
+  std::vector<const Covers*> covers(program_->slots().size(), nullptr);  // index of the contents of a place
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     ResolvedStep& at = steps_[i];

@@ -185,7 +185,7 @@ Bytes RowsPayload::working_capacity(const Covers& covers, std::uint32_t segment)
 }
 
 /// The sum of the parts' own needs; see PartialKind::working_capacity. Nodes of touching intervals combine. Only the
-/// bound for an interval of unknown ends can grow by one node, and another partial's room covers this node.
+/// bound for an interval with unknown ends can grow, by one node. The room of another partial covers this node.
 Bytes RowsPayload::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *width_of(segment).kind;
   if (kind.has_fixed_size()) return working_capacity(parts.front(), segment);

@@ -77,7 +77,7 @@ void ThreadTeam::dismiss() noexcept {
   round_.store(0, std::memory_order_relaxed);
 }
 
-// Threads are created one after the other: n threads take n times as long to create, and leave each an n-th of the
+// Threads are created one after the other. n threads take n times as long to create, and each gets an n-th of the
 // bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
   if (asked <= 1) return 1;

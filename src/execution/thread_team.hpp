@@ -63,7 +63,7 @@ class ThreadTeam {
   std::atomic<std::uint32_t> busy_ = 0;  // helpers that have not finished the round
 };
 
-/// How many threads of `asked` are worth creating for one pass over `bytes` bytes: at least 1.
+/// The number of threads, from 1 to `asked`, that are worth creating for one pass over `bytes` bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept;
 
 }  // namespace steadfold::execution

@@ -15,8 +15,8 @@ constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and the
 /// of their shares, is faster than reading all posts on every rank.
 constexpr Bytes least_shared_bytes = Bytes{32} << 10;
 
-/// For ranks that see all of each other's memory: they show each other where rows and results are. All callers must
-/// stay until the end; otherwise memory that others use might be released.
+/// For ranks that see all of each other's memory. They tell each other the addresses of their rows and results. All
+/// callers must stay until the end; otherwise memory that others use might be released.
 class WideRows final : public Together {
  public:
   WideRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
@@ -81,7 +81,7 @@ class WideRows final : public Together {
   bool is_reduced_ = false;  // this rank's share
 };
 
-/// For ranks that do not see all of each other's memory: they post their rows piece by piece. If there are two ranks,
+/// For ranks that do not see all of each other's memory. They post their rows piece by piece. If there are two ranks,
 /// each reduces all columns of a piece. If there are more, each rank reduces a share and posts its result too, unless
 /// the piece is short. If all ranks have allocated rows and results with the library, each rank reduces its share of
 /// all columns in place. The first run of this kind in the ranks' first plan maps the memory that they show, in a
