@@ -107,8 +107,8 @@ Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
   co_return place.meeting.status();
 }
 
-/// The descriptions of the calls; throws if the calls cannot be bound. The calls of a bundle share their messages, so
-/// they have one root and one schedule.
+/// The descriptions of the calls. Throws Failure if the calls cannot be bound. The calls of a bundle share their
+/// messages, so they have one root and one schedule.
 std::vector<Description> Group::usable(std::span<const Call> calls) const {
   if (calls.empty())
     throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add one before it is bound");

@@ -46,7 +46,7 @@ struct HandshakePlace {
   std::uint64_t next = 0;  // the number of the call that has the place, or may take it next
 };
 
-/// Holds a place for one call, and then hands it to the call that is `ring` later.
+/// Holds a place for one call. Then passes the place to the call whose number is greater by `ring`.
 class PlaceInUse {
  public:
   explicit PlaceInUse(HandshakePlace& place) noexcept : place_(place) {}

@@ -1,5 +1,5 @@
 // Work that the ranks of a group do together after a handshake: they exchange facts, agree on calls, and make plans.
-// Rank order: none. Cost: a gather, an exchange of statuses or a connection, as each function says.
+// Cost: a gather, an exchange of statuses or a connection, as each function says.
 #pragma once
 
 #include <memory>

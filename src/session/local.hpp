@@ -39,7 +39,8 @@ class LocalReducer {
 
   /// Reduces the columns of an array one after the other, each as rows of one element.
   bool reduce_columns(const Call& call, const Description& description, const Data& data);
-  /// Reduces rows one after the other without a builder. Returns nothing if the kind of partial needs a builder.
+  /// Reduces rows one after the other without a builder. Returns an empty result if the kind of partial needs a
+  /// builder.
   std::optional<Status> reduce_wide_rows(const Call& call, const Description& description, const Data& data);
   Workspace& workspace_for(const Call& call, const Description& description);
 

@@ -77,7 +77,7 @@ class StartedCall {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  StartedCall* before_ = nullptr;  // in the list of calls under way, which has the order of the starts
+  StartedCall* before_ = nullptr;  // position in the list of calls under way, which are in the order of their starts
   StartedCall* next_ = nullptr;
   std::shared_ptr<StartedCall> self_;  // set while the call is under way, unless its caller stays
   Flow flow_;
