@@ -32,7 +32,7 @@ struct Member {
   /// How often the schedule counts a row.
   schedule::Counts counts = schedule::Counts::once;
   bool adds_words = false;  // the transport adds the partials as words
-  /// The layout with ranks in the order of their places on nodes, or null if the schedule names ranks by their numbers.
+  /// The layout with ranks in the order of their places on nodes. Null if the schedule names ranks by their numbers.
   std::shared_ptr<const order::Layout> by_place = nullptr;
 
   /// The layout in which the schedule's `covers` name ranks.
@@ -58,7 +58,7 @@ struct Agreement {
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }
-  /// Whether some member goes through its rows twice.
+  /// Whether some call of the bundle goes through its rows twice.
   bool has_first_sweep() const noexcept {
     return std::ranges::any_of(members, [](const Member& member) -> bool {
       return member.description.sweep == arithmetic::Sweep::double_sweep;
@@ -76,8 +76,8 @@ enum class Asked : std::uint32_t { reduction, bind, rank_order, barrier };
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure,
                                Asked asked = Asked::reduction);
 
-/// Throws Failure unless the layout has every element of 0..N-1 exactly once and N is `element_count` (unknown_count:
-/// any number). The failure's text begins with `where`.
+/// Throws Failure if the layout does not have every element of 0..N-1 exactly once, or if N is not `element_count`
+/// (unknown_count: N may be any number). The failure's text begins with `where`.
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where);
 
 /// The sum of two numbers of rows. Throws Failure if no job has so many rows.
@@ -107,8 +107,8 @@ bool need_to_tell(std::span<const Call> calls);
 /// This rank's rows as bytes: their number, the fingerprint of its interval list, or the list itself.
 std::vector<std::byte> tell(std::span<const Call> calls);
 /// Makes an agreement from this rank's calls and the bytes that all ranks told, in the order of ranks (empty if nothing
-/// had to be told). Throws as `conclude` does. Returns `nullopt` if interval lists are not whole; proposals then find
-/// the cause.
+/// had to be told). Throws as `conclude` does. Returns `nullopt` if the interval lists have gaps or overlaps. The ranks
+/// then exchange proposals to find the cause.
 std::optional<Agreement> settle(std::span<const Call> calls, std::span<const std::span<const std::byte>> told,
                                 Rank rank_count, const Means& means = {});
 

@@ -35,10 +35,10 @@ using schedule::Collective;
 
 /// The root of a call whose result goes to all ranks.
 inline constexpr Rank all_ranks = -1;
-/// The root that callers get for -1 if -1 is no valid rank for them, in place of all_ranks
+/// Replaces a caller's root -1 if -1 is not a valid rank for this caller. Otherwise -1 would mean all_ranks
 /// (include/steadfold/operators.hpp).
 inline constexpr Rank minus_one = std::numeric_limits<Rank>::min();
-/// The reduction whose result goes to this root, or to all ranks.
+/// The collective for this root: reduce, or allreduce if the root is all_ranks.
 constexpr Collective reduction_to(Rank root) noexcept {
   return root == all_ranks ? Collective::allreduce : Collective::reduce;
 }
@@ -46,8 +46,8 @@ constexpr Collective reduction_to(Rank root) noexcept {
 inline constexpr std::uint32_t default_bin_count = 3;
 inline constexpr unsigned most_threads = 4096;  // the most that a rank may ask for
 
-/// The places of a call's operands if its rows are not contiguous: axes in C order, first the axes of rows, then the
-/// axes of columns.
+/// Describes where a call's operands are if its rows are not contiguous. The axes are in C order: first the axes of
+/// rows, then the axes of columns.
 struct Array {
   std::array<arithmetic::Axis, arithmetic::most_axes + 1> axes{};
   std::size_t row_axes = 1;

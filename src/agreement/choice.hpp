@@ -24,8 +24,8 @@ struct Chosen {
 /// "predicted 5.53 us by messages, next bruck with 6.10 us", or empty if there was no comparison.
 std::string text_of(const Chosen& chosen);
 
-/// The names with which `auto` tries a row: one name, or, if the row has ports, one for each number of ports that is
-/// proved, until a rank sends to all others at once.
+/// The names with which `auto` tries a row. If the row has ports, there is one name for each proved number of ports, up
+/// to the number with which a rank sends to all others at once. Otherwise there is one name.
 std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count);
 
 /// Replaces the name of a policy by the name of a row; returns other names unchanged. `auto` takes the row that the

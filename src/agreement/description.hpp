@@ -111,7 +111,7 @@ const arithmetic::Operator& operator_of(const Description& description, const ar
 
 /// A root as text for people.
 std::string text_of_root(Rank rank);
-/// The call's name for people: "reduction" for reduce and allreduce, else the name of the collective.
+/// The call's name for people: "reduction" for reduce and allreduce, otherwise the name of the collective.
 std::string_view asked_name(Collective collective) noexcept;
 /// Whether this rank gets a result. `blocks` are the blocks of the call.
 bool gets_result(const Description& description, std::span<const Count> blocks, Rank rank) noexcept;
@@ -119,8 +119,8 @@ bool gets_result(const Description& description, std::span<const Count> blocks, 
 schedule::OperatorKind operator_kind(const Description& description) noexcept;
 /// The context from which a schedule makes rank 0's steps if columns are not cut into segments. `Segmentation::cut`
 /// adds the rank and the segments. The arguments to which the context points must outlive it. The formulas of most rows
-/// do not need the layout. `nodes` are the nodes of the machine, if there are several and the schedule must know them;
-/// then the layout is the layout by place.
+/// do not need the layout. Pass the machine's `nodes` only if there are several and the schedule must know them. In
+/// this case `layout` must be the layout by place (see agreement.hpp).
 schedule::Context context_of(const Description& description, const schedule::Spec& schedule, Rank rank_count,
                              const order::Layout* layout = nullptr, const order::Nodes* nodes = nullptr) noexcept;
 

@@ -21,8 +21,8 @@ using arithmetic::Type;
 
 namespace {
 
-/// The result of no elements in a column of several, of operations that have none: NaNs, without an index. Nothing for
-/// other operations, and for numbers that have no NaN.
+/// The result for a column without elements, if other columns have some and the operation has no result for no
+/// elements: NaNs, without an index. Empty for other operations, and for types without NaN.
 std::vector<std::byte> of_none(const Description& description) {
   const Operation operation = description.operation;
   if (arithmetic::is_location(operation)) return arithmetic::location_of_none(description.type);
@@ -53,7 +53,8 @@ bool is_made(const Description& description, Type result) {
          arithmetic::built_in(arithmetic::combined_by(operation), by_steps.type).apply != nullptr;
 }
 
-/// Throws Failure if no method makes such results, though there are others that some method makes.
+/// Throws Failure if no method makes results of this type, but some method makes results of another type for the
+/// operation.
 void require_result_type(const Description& description) {
   using arithmetic::ResultForm;
   const arithmetic::OperationRow& row = row_of(description.operation);
@@ -93,8 +94,8 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
                                     columns);
 }
 
-/// Narrow rows take longer to send and receive than to combine, so there is nothing to gain; and many rows of a rank
-/// take longer to send than their partial.
+/// If rows are narrow, sending and receiving take longer than combining, so there is nothing to gain. If a rank has
+/// many rows, they take longer to send than their partial.
 bool keeps_rows(const Description& d, const MergedRows& merged) {
   constexpr Count most_of_a_rank = 4;
   constexpr Count most_narrow = 8;  // columns
@@ -105,7 +106,8 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
 
-/// Whether all groups share one builder with a small state for each: plain sums that are rounded once.
+/// Whether all groups share one builder, with a small state for each group. This serves plain sums that are rounded
+/// once.
 bool has_small_groups(const Description& d, Count columns) {
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) &&
                             is_double_or_float(d.result_type) && d.sweep == arithmetic::Sweep::single_sweep;

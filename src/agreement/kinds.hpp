@@ -16,7 +16,7 @@ using order::Rank;
 
 struct Description;
 
-/// The rows whose partials a schedule merges, of all ranks together.
+/// The rows of all ranks together, whose partials a schedule merges.
 struct MergedRows {
   Count rows = arithmetic::unknown_count;
   Rank ranks = 1;

@@ -155,7 +155,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
 std::span<const MethodRow> methods() noexcept { return all_methods; }
 
 const MethodRow& row_of(Method method) noexcept {
-  const auto* const last = std::prev(all_methods.end());  // stands for numbers that are no method
+  const auto* const last = std::prev(all_methods.end());  // the row for numbers that are no method
   return *std::find_if(all_methods.begin(), last, [=](const MethodRow& each) { return each.method == method; });
 }
 

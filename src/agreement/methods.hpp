@@ -48,7 +48,7 @@ schedule::Merging merging_of(const MethodRow& row, arithmetic::Sweep sweep) noex
 
 std::string_view name_of(Method method) noexcept;
 
-/// The methods that round once and serve the call's operation on its elements, as suggestions name them: "exact or
+/// The methods that round once and serve the call's operation on its elements, as text for a suggestion: "exact or
 /// binned", "exact", or an empty text.
 std::string_view rounding_once(const Description& description) noexcept;
 

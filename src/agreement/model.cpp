@@ -8,8 +8,8 @@
 namespace steadfold::agreement {
 namespace {
 
-/// The number of ranks in a typical partial. If it doubles from round to round, the geometric middle, otherwise half of
-/// all ranks.
+/// The number of ranks in a typical partial: the geometric mean of 1 and all ranks if the number doubles from round to
+/// round, otherwise half of all ranks.
 order::Rank typical_rank_count(const schedule::Context& context, Count rounds) {
   const bool doubles = rounds <= Count{2} * static_cast<Count>(order::ceil_log2(context.ranks())) + 2;
   const auto ranks = static_cast<double>(context.rank_count);
@@ -39,7 +39,7 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   if (context.is_scan()) return {.partials = all};
   if (context.scatters()) {
     if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
-    // Whole vectors, then one vector's blocks along a binomial tree.
+    // First whole vectors, then the blocks of one vector along a binomial tree.
     return {.partials = rounds - order::ceil_log2(context.ranks()), .values = 1};
   }
   double share = context.rooted() && context.segments == 1 ? 1.0 : 0.5;

@@ -9,12 +9,12 @@
 
 namespace steadfold::agreement {
 
-/// The largest number of rows of `row_bytes` bytes that a call may have. No memory can hold more.
+/// The largest number of rows of `row_bytes` bytes that a call may have. No memory can hold more rows.
 constexpr Count most_rows(Bytes row_bytes) noexcept { return order::most_elements / std::max<Bytes>(row_bytes, 1); }
 
 /// Throws Failure if no memory can hold the rows of the call.
 void require_size(const Call& call);
-/// Throws Failure if a call cannot have so many threads.
+/// Throws Failure if a call cannot have this number of threads.
 void require_threads(unsigned threads);
 /// Throws Failure if an argument makes the call invalid, whichever rank makes it (`rank_count` bounds the root).
 void validate(const Call& call, Rank rank_count);
