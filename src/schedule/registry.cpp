@@ -1,4 +1,5 @@
-// The list of rows, and functions that search it. Each row is in its algorithm's file, with steps and formulas.
+// The list of all schedules (rows), and functions that search it. The file of each algorithm defines its row, with
+// steps and formulas.
 #include "schedule/registry.hpp"
 
 #include <algorithm>

@@ -42,7 +42,8 @@ enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
 /// Whether an allreduce gives all ranks the same bits even if merging is not associative bit for bit (`plain`).
 enum class SameOnAllRanks : std::uint8_t { no, yes };
 
-/// How often a rank's rows count in a value. If some may count twice, only idempotent operators are served.
+/// How often a rank's rows count in a value. If some rows may count twice, the schedule serves only idempotent
+/// operators.
 enum class Counts : std::uint8_t { once, at_least_once };
 
 /// The layouts that a schedule accepts: any, or layouts whose elements are in rank order.
@@ -218,8 +219,8 @@ std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const orde
 /// `of_machine` is null if the nodes are unknown or there is only one.
 const order::Nodes* nodes_of(const Row& row, const Spec* spec, const order::Nodes* of_machine) noexcept;
 
-/// The allreduce that the library uses for its own questions: few rounds, or an allreduce by nodes
-/// where groups always pay. `nodes` as above. The partials may be merged in any order that keeps neighbours together.
+/// The allreduce with which the library's ranks exchange information: one with few rounds, or an allreduce by nodes if
+/// groups are always faster. `nodes` as above. The partials may be merged in any order that keeps neighbours together.
 const Row& row_for_questions(const order::Nodes* nodes) noexcept;
 
 /// Whether the row can serve the method for some call.

@@ -34,7 +34,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
   const auto distance = [&](std::string_view each) { return edit_distance(name, each); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
-  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // a larger distance means another name
+  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // at a larger distance, the name is not similar
   std::string text = std::string("unknown ").append(what).append(" ").append(quoted(name));
   text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (none has a name like that";
   std::string names;
@@ -56,7 +56,7 @@ std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
   return names;
 }
 
-// Cuts `text` at the first `mark`: returns the text before it and leaves the text after it. The mark is dropped.
+// Cuts `text` at the first `mark`: returns the text before it and leaves the text after it. The mark itself is removed.
 std::string_view cut(std::string_view& text, char mark) {
   const std::size_t at = std::min(text.find(mark), text.size());
   const std::string_view before = text.substr(0, at);

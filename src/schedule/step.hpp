@@ -60,7 +60,7 @@ constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
 }
 
 /// The rows of a partial: all rows of one or two cyclic runs of ranks, or, if `part` is not empty, the rows of `part`,
-/// whichever ranks hold them. If the context has nodes, ranks are named by their places.
+/// whichever ranks hold them. If the context has nodes, ranks are identified by their places.
 struct Covers {
   RankRange ranks;
   RankRange apart;  // more ranks; none of them is in `ranks`

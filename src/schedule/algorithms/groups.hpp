@@ -31,7 +31,7 @@ class Groups {
 
   Rank count() const { return nodes_ ? nodes_->count() : (rank_count_ + size_ - 1) / size_; }
   Rank group_of(Rank rank) const { return nodes_ ? nodes_->node_of(rank) : rank / size_; }
-  /// The place at which a group begins. first(count()) is the rank count.
+  /// The place at which a group begins. first(count()) is the number of ranks.
   Rank first(Rank group) const {
     if (nodes_) return nodes_->first_place(group);
     return group < count() ? group * size_ : rank_count_;

@@ -12,7 +12,7 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
-// Landing slots are used several times from 66 ranks on. Beyond a few ranks more, fewer cases are tried.
+// From 66 ranks on, landing slots are used several times. For more than a few ranks beyond 66, fewer cases are tried.
 constexpr bool is_huge(Rank rank_count) { return rank_count > most_open + 3; }
 
 // The roots to check: all roots of a small job. For a larger job: roots near both ends, in the middle, near the first

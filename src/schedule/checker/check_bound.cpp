@@ -8,7 +8,7 @@
 namespace steadfold::schedule {
 namespace {
 
-constexpr Rank most_ranks = 1024;             // some rows prepare O(rank count) data for each rank
+constexpr Rank most_ranks = 1024;             // some schedules prepare O(rank count) data for each rank
 constexpr Count most_steps = Count{1} << 16;  // of all ranks
 
 bool is_affordable(const Row& row, Context context) {

@@ -41,7 +41,7 @@ void Matching::match(std::span<const Program> programs) {
                : "a receive" + route(receive->source, receive->target) + " waits for a message that is never sent";
 }
 
-// Sends are already sorted by source, and receives by target, and each rank's are in order.
+// Sends are already sorted by source, and receives by target. The communications of each rank are in order.
 void Matching::sort_by_pair() {
   sort(sends_, &End::target);
   sort(sends_, &End::source);
