@@ -1,5 +1,5 @@
 // Message tags that all ranks of a transport hand out in the same order.
-// Cost: as Tags. When the tags run out, the ranks exchange once which tags they still hold.
+// Cost: as Tags. When the tags run out, the ranks make one exchange, in which each tells which tags it still holds.
 #pragma once
 
 #include <cstdint>

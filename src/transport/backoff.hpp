@@ -12,12 +12,12 @@ namespace steadfold::transport {
 
 /// Yields the core after many tests in a row that found nothing: if ranks share cores, the awaited rank may not be
 /// running. The number of tests before a yield is learned. It falls after a wait that ended after a yield, and grows
-/// after a wait that ended before one. With MPICH, three ranks on two cores exchange in about 4 us, compared with 2.6
-/// ms without yielding and 44 us with a fixed number of 4096.
+/// after a wait that ended before one. With MPICH, an exchange between three ranks on two cores takes about 4 us. It
+/// takes 2.6 ms without yielding, and 44 us with a fixed number of 4096 tests.
 ///
 /// If every rank has a core, a rank yields much later: another program may keep the core for milliseconds. After a long
-/// wait, another program probably occupies the core of the awaited rank. Beside three busy programs, a test with two
-/// threads on two cores takes 3 s of processor time, compared with 29 s without this rule.
+/// wait, another program probably occupies the core of the awaited rank. If three other programs are busy, a test with
+/// two threads on two cores takes 3 s of processor time with this rule and 29 s without it.
 ///
 /// A rank that waits only for memory may sleep after a long wait. It wakes up by itself, so no rank has to wake it, and
 /// it oversleeps by at most a tenth of its wait. A rank that drives MPI never sleeps, because other ranks may need its

@@ -60,7 +60,7 @@ Loaded started() {
   hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
   for (const auto type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE})
     hwloc_topology_set_type_filter(made, type, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // Only groups tell which cores belong to some NUMA domains.
+  // For some NUMA domains, only groups tell which cores belong to them.
   hwloc_topology_set_type_filter(made, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   return topology;
 }
@@ -99,7 +99,7 @@ std::vector<Core> own_cores() { return bare_cores(usable_processors()); }
 }  // namespace
 
 const Hardware& Hardware::own() {
-  static const Hardware& machine = *new Hardware(own_cores());  // never destroyed: statics may call it
+  static const Hardware& machine = *new Hardware(own_cores());  // never destroyed: other destructors may call it
   return machine;
 }
 

@@ -40,31 +40,31 @@ class Hardware {
 
   explicit Hardware(std::vector<Core> cores) : cores_(std::move(cores)) {}
 
-  /// Ordered so that neighbouring cores share most.
+  /// The cores, in an order in which neighbouring cores share as much as possible.
   std::span<const Core> cores() const noexcept { return cores_; }
-  /// The cores that have some of these processors, reduced to these processors.
+  /// The cores that have at least one of these processors. Each is returned with only these processors.
   Hardware among(const cpu_set_t& processors) const;
   /// The core for the thread with number `place` of `places` threads. Threads with neighbouring numbers are close
   /// together, and the threads spread over the whole machine. If there are more threads than cores, threads share
   /// cores. There must be at least one core.
   const Core& core_of(Rank place, Rank places) const noexcept;
-  /// The common whereabouts of the cores of a thread that may use these processors.
+  /// The package, NUMA domain and cache of a thread that may use these processors.
   Whereabouts of(const cpu_set_t& processors) const noexcept;
 
  private:
   std::vector<Core> cores_;
 };
 
-/// The whereabouts of the calling thread on this machine; unknown if memory runs out.
+/// The package, NUMA domain and cache of the calling thread; unknown if memory runs out.
 Whereabouts own_whereabouts() noexcept;
 
-/// One label per rank: its package, else its NUMA domain, else its cache, whichever is the largest part that separates
-/// ranks. Ranks with equal labels share a part. Empty if no part has several ranks, if one part has all ranks, or if
-/// the whereabouts of a rank are unknown.
+/// One label per rank: its package, its NUMA domain or its cache, whichever is the largest part that separates ranks.
+/// Ranks with equal labels share a part. Empty if no part has several ranks, if one part has all ranks, or if the
+/// location of a rank is unknown.
 std::vector<Rank> parts_of(std::span<const Whereabouts> ranks);
 
-/// The system's name of the processor, as "AMD EPYC 9B14 96-Core Processor". If the system gives only numbers, "0x41
-/// 0xd40"; else "unknown". Read once per process.
+/// The system's name of the processor, such as "AMD EPYC 9B14 96-Core Processor". If the system gives only numbers,
+/// these numbers, such as "0x41 0xd40". If it gives nothing, "unknown". Read once per process.
 const std::string& processor_name();
 
 /// The processors that the calling thread may use; at least one.

@@ -67,7 +67,7 @@ class Outside {
   virtual bool shares_cores() const noexcept = 0;
   /// The workers on this process's node, if its processes share memory. `own` is the first worker of this process. The
   /// memory has room for the mailboxes and posts of all its workers. The memory is null if the processes do not share
-  /// it. Collective, blocks. If STEADFOLD_TRANSPORT demands shared memory and there is none, throws the same
+  /// it. Collective, blocks. If STEADFOLD_TRANSPORT requires shared memory and there is none, throws the same
   /// std::runtime_error on every process.
   virtual Neighbourhood share_node(const Workers& /*workers*/, bool /*shares_cores*/) { return {}; }
   /// The last tag for endpoints between these workers. Throws std::runtime_error if there are too few tags.

@@ -260,7 +260,7 @@ class MpiEndpoint final : public Endpoint {
   std::vector<TicketProgress> progress_;  // by ticket
   std::vector<MPI_Request> requests_;     // open requests, contiguous
   std::vector<Open> open_;                // for each open request
-  std::vector<Ticket> failed_;            // could not start, and poll() has not returned them yet
+  std::vector<Ticket> failed_;            // communications that could not start and that poll() has not returned yet
   std::size_t next_ = 0;                  // the first request of the next test
   std::array<int, batch> indices_;        // of the completed requests
   std::array<MPI_Status, batch> statuses_;

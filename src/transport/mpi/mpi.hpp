@@ -26,9 +26,9 @@ std::string mpi_library();
 
 /// A group over a private communicator. Destroy its endpoints before it. Destroying an endpoint cancels pending
 /// receives and waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type.
-/// `add_words` takes at most 2^31 - 1 words and fails beyond. A message that does not fit its slot is a failed ticket.
-/// But MPICH 4 first calls the error handler of MPI_COMM_WORLD, whatever the communicator. Unless this handler is
-/// MPI_ERRORS_RETURN, MPICH aborts.
+/// `add_words` takes at most 2^31 - 1 words, and fails for more. A message that does not fit its slot is a failed
+/// ticket. But MPICH 4 first calls the error handler of MPI_COMM_WORLD, whatever the communicator. Unless this handler
+/// is MPI_ERRORS_RETURN, MPICH aborts.
 class MpiTransport final : public Transport {
  public:
   /// Duplicates `user`: collective. Throws std::runtime_error, with the reason, if `user` cannot be used.
@@ -70,7 +70,7 @@ class MpiTransport final : public Transport {
   /// A communicator that carries only collectives, never messages.
   MPI_Comm quiet_comm() const noexcept { return setup_; }
   bool shares_cores() const noexcept { return shares_cores_; }
-  /// The last tag of the MPI library. Throws std::runtime_error if MPI cannot be called.
+  /// The greatest tag of the MPI library. Throws std::runtime_error if MPI cannot be called.
   static std::uint32_t last_tag();
 
  private:

@@ -163,7 +163,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
   std::vector<LaneTransfer> transfers_;  // by ticket
   std::vector<Ticket> waiting_;          // to send, in the order of `put`
   std::vector<Ticket> awaited_;          // messages from lanes, in the order of `release`
-  std::vector<Ticket> failed_;           // could not start, and poll() has not returned them yet
+  std::vector<Ticket> failed_;           // communications that could not start and that poll() has not returned yet
   std::size_t writing_ = 0;              // messages that are being written
   std::size_t next_ = 0;                 // index of the next awaited message to look for
   std::size_t open_inside_ = 0;          // number of open communications of the inner endpoint

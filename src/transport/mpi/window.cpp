@@ -123,7 +123,7 @@ bool Window::delivers() noexcept {
     if (reading == MPI_REQUEST_NULL) read({&seen, 1}, 0, reading);
     int done = 0;
     PMPI_Test(&reading, &done, MPI_STATUS_IGNORE);
-    has_come = reading == MPI_REQUEST_NULL && seen == mark;  // `seen` is undefined while it is read
+    has_come = reading == MPI_REQUEST_NULL && seen == mark;  // `seen` is undefined until the read has ended
     PMPI_Test(&writing, &done, MPI_STATUS_IGNORE);
     make_progress();
     sched_yield();

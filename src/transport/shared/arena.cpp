@@ -53,7 +53,7 @@ Arena::~Arena() {
 }
 
 std::byte* Arena::take(Bytes bytes) {
-  const Bytes pages = bytes / page + 1;  // a page more: separates blocks, and gives 0 bytes an address
+  const Bytes pages = bytes / page + 1;  // one more page separates blocks, and gives 0 bytes an address
   if (base_ == nullptr || bytes > file_.bytes) return nullptr;
   const std::lock_guard lock(mutex_);
   const auto first = free_.take(pages);

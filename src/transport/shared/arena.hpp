@@ -47,7 +47,7 @@ class Arena {
   /// Gives back taken memory; false if `memory` was not taken from this arena.
   bool give_back(std::byte* memory) noexcept;
 
-  /// The position of these bytes in the file; nothing if some of them are outside the arena.
+  /// The position of these bytes in the file; empty if some of them are outside the arena.
   std::optional<Bytes> place_of(const std::byte* memory, Bytes bytes) const noexcept;
   const ArenaFile& file() const noexcept { return file_; }
   std::byte* base() const noexcept { return base_; }

@@ -61,8 +61,8 @@ inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexce
 /// room for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The bytes read
 /// stay valid until this rank posts again.
 ///
-/// Moving a cache line between cores takes as long as some hundred instructions. Reading its own post would cost a rank
-/// as much, once others have read it. So a rank keeps a copy of its post, unless the post is long.
+/// Moving a cache line between cores takes as long as some hundred instructions. After others have read a rank's post,
+/// reading it costs the rank the same. So a rank keeps a copy of its post, unless the post is long.
 class Board {
  public:
   /// Throws std::bad_alloc.

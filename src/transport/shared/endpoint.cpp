@@ -276,7 +276,7 @@ std::size_t SharedEndpoint::poll(std::span<Completion> completions) noexcept {
   return count;
 }
 
-/// Tells the threads that move this thread's messages that it needs them no more.
+/// Tells the threads that move this thread's messages that they need not do so any more.
 bool SharedEndpoint::may_leave() noexcept {
   if (!is_one_process()) return inner_->may_leave();
   if (!std::exchange(is_leaving_, true)) own_->runs_ended.store(++runs_ended_, std::memory_order_release);

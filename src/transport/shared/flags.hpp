@@ -82,7 +82,7 @@ class LaneReceiver {
  public:
   explicit LaneReceiver(Lane<Memory, Content, depth>& lane) noexcept : lane_(&lane) {}
 
-  /// The next message, if it has come.
+  /// The next message, if it has arrived.
   const Content* look() const noexcept {
     const auto& box = lane_->boxes[taken_ % depth];
     return box.number.load(Memory::expect) == taken_ + 1 ? &box.content : nullptr;

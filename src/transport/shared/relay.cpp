@@ -102,7 +102,7 @@ class RelayedEndpoint final : public ForwardingEndpoint {
   std::vector<RelayRequest> asked_;    // not yet started
   std::size_t open_ = 0;               // number of started, incomplete communications
   std::vector<Completion> completed_;  // not yet returned by poll()
-  bool is_busy_ = false;               // worker 0 knows of this endpoint, or soon will
+  bool is_busy_ = false;               // this endpoint is in the list of worker 0, or is being added
   std::atomic<bool> has_completed_ = false;
   Backoff backoff_;
 };

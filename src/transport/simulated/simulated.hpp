@@ -28,11 +28,12 @@ struct SimulatedOptions {
   Sends sends = Sends::buffered;
 };
 
-/// The network and every rank's transport. They are as hostile as the contract allows. A put reads its bytes as late as
-/// its ticket allows. A shuffled release fills its slot with 0xA5. A message to another slot than the released one
-/// fails at the receiver, as does a message that does not fit. Every second shuffled message stays in memory of the
-/// network, which is destroyed when the slot is released again. A communication fails if it starts before its endpoint
-/// is connected. Connections and gathers end after a random number of calls.
+/// The network and every rank's transport. They behave as badly as the contract allows, so that tests find wrong
+/// assumptions. A put reads its bytes as late as its ticket allows. A shuffled release fills its slot with 0xA5. A
+/// message to another slot than the released one fails at the receiver, as does a message that does not fit. Every
+/// second shuffled message stays in memory of the network, which is destroyed when the slot is released again. A
+/// communication fails if it starts before its endpoint is connected. Connections and gathers end after a random number
+/// of calls.
 class SimulatedNetwork {
  public:
   /// A ticket that can complete does so within this many polls. If no ticket completed while every rank polled this

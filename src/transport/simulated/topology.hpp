@@ -31,11 +31,11 @@ struct LogGP {
 
   friend constexpr bool operator==(const LogGP&, const LogGP&) = default;
 
-  /// The time of a message besides its bytes and the latency.
+  /// The time that a message takes in addition to its latency and to the transfer of its bytes.
   double start(double bytes) const noexcept {
     return gap + (bytes > static_cast<double>(eager_limit) ? rendezvous : 0);
   }
-  /// The time of a message's bytes. The average size of several messages may be a fraction.
+  /// The time needed to transfer a message's bytes. `bytes` need not be an integer, because it may be an average.
   double transfer(double bytes) const noexcept {
     const auto limit = static_cast<double>(long_from);
     return bytes > limit ? per_byte * limit + long_per_byte * (bytes - limit) : per_byte * bytes;
