@@ -196,7 +196,7 @@ Sentences of_rivals(const Rows& rows) {
   return told;
 }
 
-/// Finding: the least and the greatest line of a plot (rivals excluded) at the greatest x. If there is only one line,
+/// Finding: the least and the greatest value at the greatest x, without rivals and limits. If a plot has only one line,
 /// how it changes.
 std::string sentence_of(const Plot& plot) {
   std::vector<const Series*> own;
