@@ -24,8 +24,8 @@ struct Conversion {
   Convert second = nullptr;  // for the second factors
 };
 
-/// The conversion of elements of `type` before they are combined to a `result`. Nothing if they are combined as they
-/// are, or if there is no exact conversion. `rounds_once`: the method keeps all bits until the end.
+/// The conversion of elements of `type` before they are combined to a `result`. Empty if they are combined unchanged,
+/// or if there is no exact conversion. `rounds_once`: the method keeps all bits until the end.
 std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept;
 
 /// The partials of `kind`, for rows of `columns` elements, which are converted before the builders of `kind` get them.

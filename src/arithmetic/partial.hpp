@@ -1,8 +1,8 @@
-// The state of a reduction in flight, as plain bytes that travel as they are, and the table of what one can do to it.
-// Rank order: a partial knows which rows it covers. Cost: stated by each kind. Source: [S0], [S2]; see
-// docs/architecture.md.
+// Partials (partial results), which are plain bytes that can be sent unchanged, and the interfaces of their functions:
+// building, merging and finishing. Rank order: a partial knows which rows it covers. Cost: stated by each kind. Source:
+// [S0], [S2]; see docs/architecture.md.
 //
-// A partial of any kind begins with a Header. Types are erased here once: schedules and transports see bytes only.
+// A partial of any kind begins with a Header. Element types are hidden here: schedules and transports see only bytes.
 #pragma once
 
 #include <algorithm>
@@ -23,36 +23,36 @@ using order::Bytes;
 using order::Count;
 using order::Index;
 
-/// Stands for an element count that only the partials know.
+/// The value of an element count that is not known to the caller, only to the partials.
 inline constexpr Count unknown_count = ~Count{0};
 
-/// Whether a partial's `rows` are the `element_count` rows that there are: `gap`, too few; `overlap`, too many.
+/// Whether a partial has all `element_count` rows. Returns `gap` if it has too few, and `overlap` if it has too many.
 inline Status check_row_count(Count rows, Count element_count) noexcept {
   if (element_count == unknown_count || rows == element_count) return Status::ok;
   return rows < element_count ? Status::gap : Status::overlap;
 }
 
-/// Rows of one block of a worker's data: `rows` rows of the partial's columns, the elements of a row contiguous, rows
-/// `row_stride` bytes apart. `second` is the other factor of a product sum, or null; `mask` has one byte per row, which
-/// is not zero where the row counts, or is null. Never written. Rows that stand otherwise take the way through an
-/// Intake.
+/// A block of a worker's rows, with the columns of the partial. The elements of a row are contiguous, and rows are
+/// `row_stride` bytes apart. `second` has the second factors of a sum of products, or is null. `mask` has one byte per
+/// row, which is not zero if the row counts, or is null. The memory is never written. Rows with another arrangement in
+/// memory are pushed through an Intake.
 struct Block {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;
   const std::byte* mask = nullptr;
   Count rows = 0;
   Bytes row_stride = 0;
-  bool has_common = false;  // of one column of several: `second` and `mask` are those of every column of these rows
+  bool has_common = false;  // the block is one of several columns, and all of them have these `second` and `mask`
 };
 
-/// What a builder offers whose kind wants a first sweep over all rows.
+/// An ability of builders whose kind of partial needs a first sweep over all rows.
 class Surveyor {
  public:
-  /// Looks at rows that will be pushed. The builder's `clear` forgets what was seen of others.
+  /// Surveys rows that will be pushed. The builder's `clear` discards earlier surveys.
   virtual void survey(const Block& block) = 0;
-  /// Writes what was found out about them, and forgets it.
+  /// Writes the result of the survey, and discards it.
   virtual void write_survey(std::span<std::byte> out) = 0;
-  /// Learns, for all rounds to come, what all ranks found out.
+  /// Sets the merged survey of all ranks, for all later rounds.
   virtual void expect(std::span<const std::byte> surveyed) = 0;
 
  protected:
@@ -61,59 +61,61 @@ class Surveyor {
 
 class Builder;
 
-/// What a builder offers that takes each column by itself, for rows whose columns stand far apart.
+/// An ability of builders that can take each column separately, for rows whose columns are far apart in memory.
 class ColumnBuilders {
  public:
-  /// How many there are. More than the call's columns where an element is taken as its parts.
+  /// The number of columns. It exceeds the call's number of columns if the parts of an element are taken as columns.
   virtual Count count() const noexcept = 0;
-  /// Takes rows of one column. The same rows go to every column, first to column 0.
+  /// The builder for the rows of one column. Push the same rows to every column, first to column 0.
   virtual Builder& column(Count column) = 0;
-  /// Whether this is the only way into the builder.
+  /// Whether the builder takes rows only column by column.
   virtual bool are_only_way() const noexcept { return false; }
-  /// Whether rows whose elements touch are added faster when they are pushed as they are.
+  /// Whether rows with contiguous elements are added faster if they are pushed unchanged.
   virtual bool prefer_rows() const noexcept { return false; }
-  /// Where rows are dealt to some of the columns, by labels: there were so many more rows, and `status` is not ok if
-  /// one of them has no column.
+  /// For calls whose labels distribute rows to columns: adds to the number of rows. `status` is not ok if a row has no
+  /// column.
   virtual void deal(Count /*rows*/, Status /*status*/) {}
-  /// Whether elements may come in any order by `scatter`, each with its column, in place of `column`.
+  /// Whether elements are passed to `scatter`, in any order and each with its column, instead of to `column`.
   virtual bool scatters() const noexcept { return false; }
   static constexpr auto no_column = ~std::uint32_t{0};
-  /// Adds elements that touch, each to its column, or to none.
+  /// Adds contiguous elements, each to its column. Elements with no_column are not added.
   virtual void scatter(std::span<const std::uint32_t> /*columns*/, const std::byte* /*elements*/) {}
 
  protected:
   ~ColumnBuilders() = default;
 };
 
-/// Takes in one worker's data block by block, in any order of indices, and becomes a partial. One thread at a time.
-/// Keeps its memory over `clear`, so that a second round of the same shape does not allocate.
+/// Makes a partial from one worker's data, which are pushed block by block, in any order of indices. Use it from one
+/// thread at a time. `clear` keeps the memory, so a second round of the same shape does not allocate.
 class Builder {
  public:
   virtual ~Builder() = default;
   virtual void clear() = 0;
-  /// Takes in the rows begin, begin + 1, ... of the whole job. The block's memory must stay as it is until the next
-  /// push has returned, or `write`.
-  /// Blocks must not overlap; one that does is reported by the partial's status.
+  /// Adds the rows begin, begin + 1, ... of the whole job. The block's memory must not change until the next push, or
+  /// `write`, has returned.
+  /// Blocks must not overlap. If they do, the partial's status reports it.
   virtual void push(Index begin, const Block& block) = 0;
-  /// Writes the partial of all that was pushed; returns its size, at most the kind's capacity for those rows. Ends the
-  /// round: `clear` comes before the next push.
+  /// Writes the partial of all pushed rows. Returns its size, which is at most the kind's capacity for these rows. This
+  /// ends the round: call `clear` before the next push.
   virtual Bytes write(std::span<std::byte> out) = 0;
 
-  /// In place of `write`, where nobody merges: writes what the kind's `finish` makes of that partial, bit for bit. Rows
-  /// 0, 1, ... must have been pushed in this order, or none. `unsupported`: this kind does not offer it.
+  /// Replaces `write` if nothing is merged: writes the values that the kind's `finish` would make from the partial, bit
+  /// for bit. The rows 0, 1, ... must have been pushed in this order, or no rows. Returns `unsupported` if the builder
+  /// cannot do this.
   virtual Status finish_alone(Count /*element_count*/, std::byte* /*values*/, std::byte* /*spare*/) {
     return Status::unsupported;
   }
   virtual bool finishes_alone() const noexcept { return false; }
 
-  /// Null unless the kind's `survey_bytes` asks for a first sweep.
+  /// Null if the kind's `survey_bytes` is 0, so that no first sweep is needed.
   virtual Surveyor* surveyor() noexcept { return nullptr; }
-  /// Null where columns cannot be taken by themselves.
+  /// Null if columns cannot be taken separately.
   virtual ColumnBuilders* columns() noexcept { return nullptr; }
 };
 
-/// The columns of a builder that has `push_column(column, begin, block)` and, for a first sweep, `survey_column`, and
-/// may have `prefers_rows()`. A view is that of the column asked for last.
+/// Implements ColumnBuilders for an `Owner` that has `push_column(column, begin, block)`, for a first sweep
+/// `survey_column`, and perhaps `prefers_rows()`. There is one view, which serves the column of the last call of
+/// `column`.
 template <class Owner>
 class ColumnViews final : public ColumnBuilders {
  public:
@@ -134,7 +136,7 @@ class ColumnViews final : public ColumnBuilders {
     explicit View(Owner& owner) noexcept : owner_(owner) {}
     void push(Index begin, const Block& block) override { owner_.push_column(column_, begin, block); }
     Surveyor* surveyor() noexcept override { return this; }
-    // Those are the owner's.
+    // The owner clears and writes.
     void clear() override {}
     Bytes write(std::span<std::byte> /*out*/) override { return 0; }
 
@@ -153,11 +155,11 @@ class ColumnViews final : public ColumnBuilders {
   View view_;
 };
 
-/// A partial: a head, and its values, which stand elsewhere or, where `values` is null, behind the head as its last
-/// bytes. A failed partial is a head alone, of one Header.
+/// A partial: a head and values. If `values` is null, the values are the last bytes of `head`. A failed partial is only
+/// a Header.
 struct Partial {
   Partial() = default;
-  /// In one piece.
+  /// A partial in one piece.
   template <std::convertible_to<std::span<const std::byte>> Memory>
   Partial(const Memory& whole) : head(whole) {}  // NOLINT(google-explicit-constructor)
   Partial(std::span<const std::byte> head_bytes, const std::byte* where) : head(head_bytes), values(where) {}
@@ -166,22 +168,24 @@ struct Partial {
   const std::byte* values = nullptr;
 };
 
-/// Room for a partial, in one piece where `values` is empty.
+/// Room for a partial. If `values` is empty, the partial is written in one piece.
 struct Room {
   std::span<std::byte> head;
   std::span<std::byte> values = {};
 };
 
-/// What a kind offers whose partials may have their values apart, so that wide rows need not be copied.
+/// An ability of kinds whose partials may have their values in separate memory, so that wide rows need not be copied.
 class ValuesApart {
  public:
-  /// Bytes of the head that opens a partial in one piece, at most all of them; and of the values that belong to a head.
+  /// The number of bytes of the head at the beginning of a partial in one piece (at most all bytes), and of the values
+  /// that belong to a head.
   virtual Bytes head_bytes(std::span<const std::byte> whole) const noexcept = 0;
   virtual Bytes values_bytes(std::span<const std::byte> head) const noexcept = 0;
-  /// Writes the head of the partial of one row, which is its values; returns its size.
+  /// Writes the head of the partial of a single row, whose values are the row itself. Returns the head's size.
   virtual Bytes write_head_of_row(const Header& header, Index row, std::span<std::byte> head) const noexcept = 0;
-  /// Merges two partials of one row of values each into one such partial. Its values go to `values` as results have
-  /// them; `head` may be that of an operand. Nothing where the partials are something else.
+  /// Merges two partials, each with one row of values, into a partial with one row of values. Writes these to `values`,
+  /// in the form of results. `head` may be the head of an operand. Returns an empty result for partials of another
+  /// form.
   virtual std::optional<Partial> merge_to_result(const Partial& left, const Partial& right, std::span<std::byte> head,
                                                  std::byte* values) const = 0;
 
@@ -189,20 +193,21 @@ class ValuesApart {
   ~ValuesApart() = default;
 };
 
-/// How far a merge or a finish has come that is carried out in pieces, from the first column to the last. As it is made
-/// it asks for one piece of all columns.
+/// The progress of a merge or a finish that is done in pieces, from the first column to the last. By default there is
+/// one piece, with all columns.
 struct Pieces {
   static constexpr Count all = ~Count{0};
 
   Count most = all;   // columns per piece
   Count done = 0;     // columns of the pieces so far
-  bool more = false;  // after a call: whether another one is needed
-  Bytes left = 0;     // where the next column begins, in kinds whose columns differ in size
+  bool more = false;  // after a call: whether another call is needed
+  Bytes left = 0;     // where the next column begins, for kinds whose columns differ in size
   Bytes right = 0;
   Bytes out = 0;
-  Count made = 0;  // changes of a piece that is not done, since the operator wants to be called later
+  Count made = 0;  // changes made by an unfinished piece, whose operator wants to be called later
 
-  /// The columns of the next piece, of `columns` in all. Columns of a group of so many stay together.
+  /// The columns of the next piece, if there are `columns` in all. Columns of one group of `group` columns stay
+  /// together.
   order::Interval take(Count columns, Count group = 1) noexcept {
     const Count first = done;
     const Count others = columns - first;
@@ -210,14 +215,14 @@ struct Pieces {
     more = done < columns;
     return {first, done};
   }
-  /// Those of the merge or finish that has begun, or of the next one, whose pieces have so many columns.
+  /// The pieces of the merge or finish that has begun; if none has, new pieces with at most `columns` columns each.
   Pieces& begun(Count columns = all) noexcept {
     if (!more) *this = {.most = columns};
     return *this;
   }
-  /// Nothing more is to be done: it failed.
+  /// Ends the merge or finish, because it failed.
   void stop() noexcept { more = false; }
-  /// The piece that was taken last is to be taken again, and these of its changes left out.
+  /// The next `take` returns this piece again. The changes that have been made are not repeated.
   void postpone(const order::Interval& piece, Count changes) noexcept {
     done = piece.begin;
     more = true;
@@ -225,14 +230,14 @@ struct Pieces {
   }
 };
 
-/// What a kind offers whose partials can be added as 64-bit words, for schedules that leave the adding to the
-/// transport. The words carry the header too.
+/// An ability of kinds whose partials can be added as 64-bit words, for schedules in which the transport adds. The
+/// words include the header.
 class AddedWords {
  public:
-  /// How many words stand for a partial.
+  /// The number of words of a partial.
   virtual Count word_count() const noexcept = 0;
   virtual void to_words(std::span<const std::byte> partial, std::span<std::int64_t> words) const noexcept = 0;
-  /// Writes the partial that the sums over `rank_count` ranks stand for; returns its size.
+  /// Writes the partial that the sums of the words of `rank_count` ranks represent. Returns its size.
   virtual Bytes from_words(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest,
                            std::span<std::byte> out) const noexcept = 0;
 
@@ -240,84 +245,87 @@ class AddedWords {
   ~AddedWords() = default;
 };
 
-/// What a kind offers that reduces a few rows, all of them at hand, with less ado than its builder.
+/// An ability of kinds that can reduce a few rows, if all are in memory, faster than their builder.
 class RowsAtHand {
  public:
-  /// How many rows of `spare` it takes to reduce so many rows; nothing: so many are the builder's.
+  /// The number of rows for which `spare` needs room to reduce `rows` rows. Empty if the builder must reduce this
+  /// number of rows.
   virtual std::optional<Count> spare_rows(Count rows) const noexcept = 0;
-  /// Writes what `finish` makes of the partial of rows 0, 1, ..., bit for bit. `values` and `spare` overlap no row.
+  /// Writes the values that `finish` would make from the partial of rows 0, 1, ..., bit for bit. `values` and `spare`
+  /// must not overlap a row.
   virtual Status reduce_rows(std::span<const std::byte* const> rows, std::byte* values, std::byte* spare) const = 0;
 
  protected:
   ~RowsAtHand() = default;
 };
 
-/// A merge that a plan prepares: it knows its operands' rows, and so all of their bytes but the values. For one thread
-/// at a time. Partials are in one piece.
+/// A merge that a plan prepares. It knows the rows of its operands in advance, and so all their bytes except the
+/// values. Use it from one thread at a time. Partials are in one piece.
 class PreparedMerge {
  public:
   virtual ~PreparedMerge() = default;
-  /// Writes what the kind's `merge` writes, bit for bit, and returns its size. 0: an operand is not as expected, or
-  /// there is too little room; the kind's own merge says what is wrong.
+  /// Writes the same bytes as the kind's `merge`, and returns their number. Returns 0 if an operand is not as expected
+  /// or the room is too small; then call the kind's `merge`, which reports the fault.
   virtual Bytes merge(const Partial& left, const Partial& right, std::span<std::byte> out) = 0;
-  /// Merges into a partial that has all rows, and writes what the kind's `finish` makes of it: a value, which is a
-  /// header and, behind it or in `out.values`, one row of results. `room` is what `merge` needs. Returns the size of
-  /// `out.head` that was used; 0 as `merge`.
+  /// Merges into a partial of all rows, and writes the value that the kind's `finish` makes from it: a header and one
+  /// row of results, which follows the header or is in `out.values`. `room` is the room that `merge` needs. Returns the
+  /// number of bytes written to `out.head`, or 0 as `merge` does.
   virtual Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) = 0;
 };
 
-/// What a partial's bytes are, as far as handling them takes longer for some than for others: values, which are added
-/// or kept; what carries exact sums; or bins.
+/// The content of partials, because the time to handle them depends on it: values; digits or words of exact sums; or
+/// bins.
 enum class Content : std::uint8_t { values, accumulators, bins };
 inline constexpr std::size_t content_count = 3;
 
-/// One kind of partial over a fixed number of columns: how its bytes are built, merged and finished. Stateless once
-/// made, so that threads may share it. No function here throws after construction.
+/// One kind of partial for a fixed number of columns: says how the bytes are built, merged and finished. It has no
+/// state, so threads may share it. After construction, no function throws.
 class PartialKind {
  public:
   virtual ~PartialKind() = default;
 
-  /// Most bytes, header included, of a partial that covers `rows`.
+  /// The largest size in bytes of a partial that covers `rows`, header included.
   virtual Bytes capacity(const order::IntervalSet& rows) const = 0;
-  /// Room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity. Merging some
-  /// of several partials in any order, as long as rows are missing, takes no more than this for each of them, added up.
+  /// The room that `write` and `merge` need in `out` for a partial that covers `rows`; at least the capacity. If some
+  /// of several partials are merged in any order, while rows are missing, the merges need no more than the sum of this
+  /// number over these partials.
   virtual Bytes working_capacity(const order::IntervalSet& rows) const { return capacity(rows); }
-  /// Bytes of a partial of exactly `rows`; the most there can be if that depends on the values.
+  /// The size in bytes of a partial of exactly `rows`; the largest possible size if it depends on the values.
   virtual Bytes full_size(const order::IntervalSet& rows) const { return capacity(rows); }
-  /// Whether capacities are the same for all `rows` that are not empty.
+  /// Whether the capacity is the same for all non-empty `rows`.
   virtual bool has_fixed_size() const noexcept { return true; }
-  /// How many rows of values a partial of `rows` stands for: what has not been combined yet.
+  /// The number of rows of values in a partial of `rows` that have not been combined yet.
   virtual Count row_count(const order::IntervalSet& rows) const { return rows.empty() ? 0 : 1; }
-  /// Bytes of one row of results, header not included.
+  /// The size in bytes of one row of results, without the header.
   virtual Bytes value_bytes() const noexcept = 0;
   virtual Content content() const noexcept { return Content::values; }
 
   virtual std::unique_ptr<Builder> builder() const = 0;
 
-  /// The next piece of merging two partials into `out`, which overlaps neither; `left` stands before `right` in rank
-  /// order where that counts. Statuses merge by maximum; different digests are a mismatch; on any status but ok only a
-  /// header is written. A result that does not fit `out` has status transport_failed. Operands and room are not apart
-  /// unless the kind has `values_apart`. While there is more, what is returned says nothing, and the next call gets the
-  /// same arguments, unchanged in memory.
+  /// Does the next piece of merging two partials into `out`, which overlaps neither. If rank order matters, `left`
+  /// comes before `right`. The merged status is the maximum. Different digests give a mismatch. If the status is not
+  /// ok, only a header is written. If the result does not fit `out`, its status is transport_failed. Operands and room
+  /// are in one piece, unless the kind has `values_apart`. While `pieces.more` is set, the returned partial has no
+  /// meaning, and the next call must get the same arguments, with unchanged memory.
   virtual Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const = 0;
 
-  /// Prepares merging partials of these rows, with this digest in their headers; the kind must outlive it. Null: there
-  /// is nothing to prepare.
+  /// Prepares merges of partials of these rows, with this digest in their headers. The kind must outlive the result.
+  /// Null if there is nothing to prepare.
   virtual std::unique_ptr<PreparedMerge> prepare_merge(const order::IntervalSet& /*left*/,
                                                        const order::IntervalSet& /*right*/,
                                                        std::uint64_t /*digest*/) const {
     return nullptr;
   }
 
-  /// The next piece of turning the partial of all `element_count` rows (unknown_count: as many as there are) into the
-  /// result's values. `spare` is room for as many values more. Any status but ok leaves `values` without meaning.
-  /// `values` may be the partial's own where it was merged to the result.
+  /// Does the next piece of converting the partial of all `element_count` rows (unknown_count: any number) to the
+  /// values of the result. `spare` is room for the same number of values. If the status is not ok, `values` has no
+  /// meaning. If the partial was merged to the result, `values` may be the partial's own values.
   virtual Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                               Pieces& pieces) const = 0;
-  /// How many columns of either take some ten microseconds; 0: all are one piece, whatever is asked for.
+  /// The number of columns whose merge or finish takes some ten microseconds; 0: there is always one piece.
   virtual Count piece_columns() const noexcept { return 0; }
 
-  /// All of it at once, for operators that do not postpone.
+  /// Does all pieces at once, for operators that do not postpone.
   Partial merge(const Partial& left, const Partial& right, const Room& out) const {
     Pieces whole;
     return merge_piece(left, right, out, whole);
@@ -327,46 +335,47 @@ class PartialKind {
     return finish_piece(partial, element_count, values, spare, whole);
   }
 
-  /// Bytes that a first sweep over the rows of all ranks finds out, merged byte by byte by maximum; 0: none is needed.
+  /// The size in bytes of the survey of a first sweep over all ranks' rows. Surveys are merged by the maximum of each
+  /// byte. 0: no first sweep is needed.
   virtual Bytes survey_bytes() const noexcept { return 0; }
-  /// What only some kinds offer; null where this one does not.
+  /// Abilities that only some kinds have. Null if this kind lacks the ability.
   virtual const ValuesApart* values_apart() const noexcept { return nullptr; }
   virtual const AddedWords* added_words() const noexcept { return nullptr; }
   virtual const RowsAtHand* rows_at_hand() const noexcept { return nullptr; }
 };
 
-/// Merges partials in one piece into another; returns its size.
+/// Merges two partials into a third; all are in one piece. Returns its size.
 inline Bytes merge(const PartialKind& kind, std::span<const std::byte> left, std::span<const std::byte> right,
                    std::span<std::byte> out) {
   return kind.merge(left, right, {out}).head.size();
 }
 
-/// The header of a slot's bytes; its status is one that there is, whatever arrived.
+/// The header of a slot's bytes. Unknown statuses become transport_failed.
 inline Header header_of(std::span<const std::byte> bytes) noexcept {
   Header header{.status = Status::transport_failed};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   header.status = known(header.status);
   return header;
 }
-/// Its status alone.
+/// The status in this header.
 inline Status status_of(std::span<const std::byte> bytes) noexcept { return header_of(bytes).status; }
 inline void set_header(std::span<std::byte> bytes, const Header& header) noexcept {
   std::memcpy(bytes.data(), &header, sizeof header);
 }
 
-/// A size and what follows up to a multiple of 8 bytes, for partials within others.
+/// The size rounded up to a multiple of 8 bytes, for partials inside other partials.
 constexpr Bytes padded(Bytes size) noexcept { return (size + 7) / 8 * 8; }
 
-/// The header of a merged partial, and whether its content is to be merged too.
+/// The header of a merged partial. `ok` says whether the contents are to be merged, too.
 struct MergedHeader {
   Header header;
   bool ok;
 };
 MergedHeader merge_headers(std::span<const std::byte> left, std::span<const std::byte> right) noexcept;
 
-/// Writes a header alone; returns its size.
+/// Writes only a header. Returns its size.
 Bytes write_failure(std::span<std::byte> out, Header header, Status status) noexcept;
-/// Writes a header alone to `out.head`; returns it as a failed partial.
+/// Writes only a header to `out.head`. Returns it as a failed partial.
 inline Partial failed(const Room& out, const Header& header, Status status) noexcept {
   return out.head.first(write_failure(out.head, header, status));
 }

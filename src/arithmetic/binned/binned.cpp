@@ -27,13 +27,14 @@ using binned_record::take_group;
 using binned_record::write_value;
 using binned_record::write_values;
 
-// The words of a partial by double sweep, each to be added over all ranks: those of its head, and for every column its
-// flags, its top, which the first sweep has made the same on all ranks, and two digits of 32 bits for each bin: what
-// merging adds, so the sums stand for the record that merges write.
+// The words of a partial of a double sweep. Each word is added over all ranks. They are the words of the head, and for
+// every column: its flags; its top, which is the same on all ranks after the first sweep; and two digits of 32 bits for
+// each bin. Merging adds the same digits, so the sums represent the record that merges write.
 //
-// A share is at most 2^39 quanta, so a bin of r rows is within r 2^39 of 0. Low digits are below 2^32: those of at most
-// 2^31 - 1 ranks add up to less than 2^63. The high digit of r rows is at most r 2^7 + 1 in magnitude: with at most
-// `most_rows` rows in all, those of all ranks come to 2^62 + 2^31 at most. More rows are refused; they need 2^57 bytes.
+// A share is at most 2^39 quanta, so a bin of r rows is within r 2^39 of 0. Low digits are below 2^32: the digits of at
+// most 2^31 - 1 ranks add up to less than 2^63. The high digit of r rows is at most r 2^7 + 1 in magnitude: with at
+// most `most_rows` rows in all, the sum over all ranks is at most 2^62 + 2^31. More rows are refused; they need 2^57
+// bytes.
 constexpr Count most_rows = Count{1} << 55;
 constexpr std::size_t top_at = word_head::flag_words;
 constexpr std::size_t bins_at = top_at + 2;
@@ -50,7 +51,7 @@ void put_words(const Column& column, int bin_count, std::span<std::int64_t> word
   }
 }
 
-/// False if the ranks' windows differ.
+/// Returns false if the ranks' windows differ.
 bool take_words(std::span<const std::int64_t> sums, int bin_count, std::uint32_t rank_count, Column& column) noexcept {
   const auto top = word_head::common(sums[top_at], sums[top_at + 1], rank_count);
   if (!top) return false;
@@ -76,7 +77,7 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
   std::unique_ptr<Builder> builder() const override { return make_binned_builder(shape_); }
 
   Bytes survey_bytes() const noexcept override { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
-  /// Without a first sweep ranks may have windows of their own.
+  /// Without a first sweep, ranks may have different windows.
   const AddedWords* added_words() const noexcept override {
     return shape_.sweep == Sweep::double_sweep ? this : nullptr;
   }
@@ -122,12 +123,12 @@ class BinnedKind final : public PartialKind, private AddedWords, private RowsAtH
   kernels::RoundBinnedGroups round_groups_ = kernels::round_binned_groups(kernels::chosen(), shape_.bin_count);
 };
 
-/// A record of any number of rows, as long as it has to be.
+/// Whether the record has the size that belongs to its number of rows.
 bool BinnedKind::is_whole(std::span<const std::byte> record) const noexcept {
   return record.size() >= binned_record::fixed_bytes && record.size() == shape_.record_bytes(rows_of(record));
 }
 
-/// By a kernel, as far as it takes them; returns how many groups.
+/// Merges groups with a kernel, until it refuses a group. Returns the number of merged groups.
 Count BinnedKind::merge_whole_groups(std::span<const std::byte> left, std::span<const std::byte> right,
                                      const order::Interval& columns, std::span<std::byte> out) const noexcept {
   const std::uint64_t most_of_left = BinnedGroup::power_of(rows_of(left));
@@ -165,7 +166,7 @@ bool BinnedKind::merge_groups(std::span<const std::byte> left, std::span<const s
   return true;
 }
 
-/// Into a record without groups, from records of either form.
+/// Merges records of either form into a record without groups.
 bool BinnedKind::merge_columns(std::span<const std::byte> left, std::span<const std::byte> right,
                                const order::Interval& columns, std::span<std::byte> out) const noexcept {
   for (Count begin = columns.begin; begin < columns.end; begin += columns_of_group) {

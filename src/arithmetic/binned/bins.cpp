@@ -21,7 +21,7 @@ double power_of_2(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (Double::precision - 1));
 }
 
-/// Whether two or three bins are one number of two words.
+/// Whether two or three bins together fit one number of two words.
 bool are_one_number(const Bins& bins, int bin_count) noexcept {
   if (bin_count > 3) return false;
   const auto magnitude = [&](std::size_t bin) { return bins.sums[bin] ^ (bins.sums[bin] >> 127); };
@@ -31,7 +31,7 @@ bool are_one_number(const Bins& bins, int bin_count) noexcept {
 
 }  // namespace
 
-/// The top t, with terms of at most 2^E and E < quantum(t + 1).
+/// The lowest top t with E < quantum(t + 1), for terms of at most 2^E.
 int BinGrid::top_of(std::uint64_t largest) const noexcept {
   return factors_ * (exponent_bound(largest) - Double::lowest_exponent) / bin_width;
 }

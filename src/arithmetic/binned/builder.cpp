@@ -31,7 +31,7 @@ using kernels::ColumnRows;
 using kernels::Shares;
 using kernels::TermForm;
 
-/// Products of floats are exact in double; those of doubles are rounded once.
+/// Products of floats are exact in double; products of doubles are rounded once.
 template <class Element>
 class BinnedBuilder final : public Builder, private Surveyor {
  public:
@@ -146,7 +146,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   std::uint8_t lowest_top() const noexcept { return static_cast<std::uint8_t>(shape_.lowest_top()); }
   Count surveyed_columns() const noexcept { return shape_.sweep == Sweep::double_sweep ? shape_.columns : 0; }
 
-  /// Calls `use(group, bin_count, columns)` with a group as records of fewer than 2^24 rows have it.
+  /// Calls `use(group, bin_count, columns)` with a group in the form of records of fewer than 2^24 rows.
   template <class Use>
   void with_group(Count first, const Use& use) noexcept {
     with_extent(shape_.bin_count, shape_.group_columns(first), [&](auto bin_count, auto columns) {
@@ -174,8 +174,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
   void push_few() {
     if (!few_.empty()) add(few_.take());
   }
-  /// If no term is rounded, the sum is that of the terms as they are: the last bit of a normal one is 52 binades below
-  /// its first.
+  /// If no term is rounded, the sum is the exact sum of the terms. The last bit of a normal term is 52 binades below
+  /// its first bit.
   bool finish_few(std::byte* value) const noexcept {
     kernels::PairSum found;
     if (!few_.sum(found)) return false;
@@ -205,8 +205,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
   }
 
-  /// Contiguous elements are taken as they are. Neighbouring columns share cache lines: a tile of rows stays in the
-  /// first-level cache for all of them.
+  /// Contiguous elements are used in place. Neighbouring columns share cache lines, so a tile of rows stays in the
+  /// first-level cache until all columns are done.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
     const bool in_a_row = columns_.size() == 1 && block.row_stride == sizeof(Element);
@@ -227,7 +227,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Calls `take(tile)` for a block that is one column of several. Contiguous elements are taken as they are.
+  /// Calls `take(tile)` for a block that is one column of several. Contiguous elements are used in place.
   template <class Take>
   void for_each_tile_of_column(const Block& block, const Take& take) {
     const bool in_a_row = block.row_stride == sizeof(Element);
@@ -239,7 +239,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Elements before the next cache line: vectors that lie across two lines cost twice the loads.
+  /// The number of elements before the next cache line. Vectors that cross two lines cost twice the loads.
   static Count before_line(const std::byte* first) noexcept {
     const auto beyond = reinterpret_cast<std::uintptr_t>(first) % 64;
     return beyond % sizeof(Element) == 0 ? (64 - beyond) % 64 / sizeof(Element) : 0;
@@ -247,7 +247,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   bool is_copy(const BinnedTile& tile) noexcept { return tile.first == copy_.values(0).data(); }
 
-  /// `take(tile)` for copies of parts of the tile without infinities and NaNs, whose flags are added.
+  /// Calls `take(tile)` for copies of parts of the tile, without infinities and NaNs. Their flags are added.
   template <class Take>
   void without_specials(const BinnedTile& tile, std::uint8_t& flags, const Take& take) {
     if (is_copy(tile)) {
@@ -266,7 +266,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Raises `top` to that of the tile's finite terms. A copy loses the others, to the flags.
+  /// Raises `top` to the top of the tile's finite terms. Other terms are removed from a copy, and set flags.
   void look_at(const BinnedTile& tile, std::uint8_t& top, std::uint8_t& flags) {
     const std::uint64_t largest = largest_of(tile);
     if (finite(largest))
@@ -285,13 +285,13 @@ class BinnedBuilder final : public Builder, private Surveyor {
       });
   }
 
-  /// Without other factors, unless the operation has some.
+  /// The block, without second factors if the operation has none.
   Block of_operation(Block block) const noexcept {
     if (!is_dot()) block.second = nullptr;
     return block;
   }
 
-  /// One column of a group, by itself.
+  /// One column of a group as a tile.
   BinnedTile column_of(const ColumnRows& rows, Count column) noexcept {
     const Bytes offset = column * sizeof(Element);
     return copy_.of<Element>(rows.first + offset, rows.second == nullptr ? nullptr : rows.second + offset, rows.rows,
@@ -310,8 +310,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Adds all rows of some columns, and returns how many: as many groups as the kernel takes. Columns that it leaves
-  /// out come one by one.
+  /// Adds all rows of some columns: the groups that the kernel accepts. Returns the number of these columns. Columns
+  /// that the kernel leaves out are added one by one.
   Count add_columns(ColumnRows rows, Count begin) {
     if (columns_.have_two_words()) {
       rows.columns = std::min(columns_of_group, rows.columns);
@@ -319,14 +319,14 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
     std::uint8_t left_out = 0;
     const Count groups = add_to_groups_(rows, lowest_top(), not_minus_zero, &columns_.group(begin), left_out);
-    const Count last = (groups - 1) * columns_of_group;  // of these columns, the first one of the last group
+    const Count last = (groups - 1) * columns_of_group;  // the first column of the last of these groups
     for (Count lane = 0; left_out != 0; ++lane, left_out /= 2)
       if (left_out % 2 != 0)
         columns_.change(begin + last + lane, [&](Column& column) { add(column_of(rows, last + lane), column); });
     return std::min(groups * columns_of_group, rows.columns);
   }
 
-  /// Moves the windows of a group up, as the kernel would, which knows of no second words.
+  /// Moves the windows of a group up, as the kernel does. The kernel itself cannot move second words.
   void raise(const ColumnRows& rows, Count begin) {
     kernels::EachColumn<std::uint8_t> tops = columns_.group(begin).tops;
     look_at(rows, std::span(tops).first(rows.columns));
@@ -335,9 +335,9 @@ class BinnedBuilder final : public Builder, private Surveyor {
         columns_.change(begin + i, [&](Column& column) { column.bins.raise(tops[i], shape_.bin_count); });
   }
 
-  /// Adds the tile with the present window, and once more if that was too low. The first tile of a round begins with
-  /// the window of the last round's first tile, if two rounds in a row had the same, and is added once more if that is
-  /// not its own window.
+  /// Adds the tile with the current window, and again if this window was too low. The first tile of a round begins with
+  /// the window of the previous round's first tile, if two rounds in a row had the same window. If this is not the
+  /// tile's window, the tile is added again.
   void add(const BinnedTile& tile, Column& column) {
     const bool is_first = std::exchange(is_untouched_, false);
     bool is_guess = is_first && is_steady_;
@@ -361,13 +361,13 @@ class BinnedBuilder final : public Builder, private Surveyor {
         if (is_first) remember(top);
         return note_zeros(tile, largest, column);
       }
-      if (is_guess) column.bins.top = shape_.lowest_top();  // nothing is in the bins yet
+      if (is_guess) column.bins.top = shape_.lowest_top();  // the bins are still empty
       is_guess = false;
       column.bins.raise(top, shape_.bin_count);
     }
   }
 
-  /// The first few terms tell where the window will be, most likely.
+  /// Raises the window for the first few terms, which most likely have the window of all terms.
   void raise_for_few(const BinnedTile& tile, Column& column) {
     BinnedTile few = tile;
     few.count = std::min<Count>(tile.count, 64);
@@ -376,13 +376,13 @@ class BinnedBuilder final : public Builder, private Surveyor {
     column.bins.raise(top, shape_.bin_count);
   }
 
-  /// The top that a round's first tile came to.
+  /// Records the top that a round's first tile needed.
   void remember(int top) noexcept {
     is_steady_ = top == last_top_;
     last_top_ = top;
   }
 
-  /// The sum of nothing but -0.0 is -0.0.
+  /// If all terms are -0.0, the sum is -0.0.
   void note_zeros(const BinnedTile& tile, std::uint64_t largest, Column& column) {
     if ((column.flags & not_minus_zero) != 0) return;
     if (largest == 0 && column.flags == no_flags && !shape_.grid.squares()) {
@@ -397,17 +397,17 @@ class BinnedBuilder final : public Builder, private Surveyor {
   BinnedShape shape_;
   BinnedColumns columns_;
   ColumnViews<BinnedBuilder> views_{*this};
-  std::vector<std::uint8_t> expected_;  // by double sweep: the tops that the columns begin with
+  std::vector<std::uint8_t> expected_;  // with a double sweep: the first tops of the columns
   std::vector<std::uint8_t> surveyed_;
   Shares shares_;
   Shares largest_;
-  kernels::LargestOfColumns largest_of_columns_;  // null where lanes are not columns
+  kernels::LargestOfColumns largest_of_columns_;  // null if the kernels' lanes are not columns
   kernels::AddToGroupsOfBins add_to_groups_;
   BinnedCopy copy_;
   FewRows few_;
   Extractors window_;
-  bool is_untouched_ = false;  // the only column, which begins with no window
-  bool is_steady_ = false;     // the last rounds had the same
+  bool is_untouched_ = false;  // the only column has no window yet
+  bool is_steady_ = false;     // the last two rounds began with the same top
   int last_top_ = -1;
   Count rows_ = 0;
   Status status_ = Status::ok;

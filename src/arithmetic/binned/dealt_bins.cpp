@@ -18,7 +18,8 @@ using binned_record::put;
 using binned_record::put_in_group;
 using binned_record::write_value;
 
-// A share has at most 2^39 quanta: what a carry leaves, and the terms up to the next one, come to 2^62 at most.
+// A share has at most 2^39 quanta. The remainder of a carry, and the terms until the next carry, add up to at most
+// 2^62.
 constexpr Count terms_between_carries = Count{1} << 22;
 constexpr std::int64_t most_kept = std::int64_t{1} << 61;
 
@@ -60,7 +61,7 @@ void DealtBins<Element, bin_count>::add(std::span<const std::uint32_t> columns, 
   });
 }
 
-/// The column's window has room for the term.
+/// Adds a term that fits the column's window.
 template <class Element, std::size_t bin_count>
 inline void DealtBins<Element, bin_count>::add_share(BinnedSum& sum, double term) const noexcept {
   const BinExtractors& window = windows_[sum.top];
@@ -73,8 +74,7 @@ inline void DealtBins<Element, bin_count>::add_share(BinnedSum& sum, double term
   }
 }
 
-/// Moves the column's window up to where terms with this exponent have room, if they have none. Subnormal ones have
-/// some in every window.
+/// Moves the column's window up until terms with this exponent fit. Subnormal terms fit every window.
 template <class Element, std::size_t bin_count>
 inline void DealtBins<Element, bin_count>::make_room(BinnedSum& sum, int exponent) noexcept {
   const int top = std::max<int>((exponent + fraction_bits) / bin_width, sum.top);  // see BinGrid::top_of
@@ -93,7 +93,7 @@ inline void DealtBins<Element, bin_count>::make_room(BinnedSum& sum, int exponen
   sum.highest_exponent = static_cast<std::uint16_t>(std::min(highest, highest_finite));
 }
 
-/// Takes from columns what a word might not hold for much longer.
+/// Moves the sums of columns to second words, before a word can overflow.
 template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::carry() {
   terms_ = 0;
@@ -138,7 +138,7 @@ Bytes DealtBins<Element, bin_count>::write(Count rows, std::span<std::byte> out)
   return size;
 }
 
-/// Whether the bins are one number, and that is +0.0 or a normal double, rounded.
+/// Whether the bins are one number that rounds to +0.0 or to a normal double.
 template <class Element, std::size_t bin_count>
 bool DealtBins<Element, bin_count>::is_rounded_at_once(const BinnedSum& sum) const noexcept {
   const std::int64_t magnitude = sum.bins[0] ^ (sum.bins[0] >> 63);

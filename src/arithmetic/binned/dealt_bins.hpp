@@ -25,7 +25,7 @@ class DealtBins {
 
   Count count() const noexcept { return sums_.size(); }
   void clear() noexcept;
-  /// Adds elements that touch, each to its column.
+  /// Adds contiguous elements, each to its column.
   void add(std::span<const std::uint32_t> columns, const std::byte* elements);
   Bytes write(Count rows, std::span<std::byte> out) const noexcept;
   void finish(std::byte* values) const noexcept;
@@ -35,10 +35,10 @@ class DealtBins {
 
   struct BinnedSum {
     std::array<std::int64_t, bin_count> bins{};
-    std::uint16_t highest_exponent = 0;  // biased, of the terms that have room; 0: no term yet
+    std::uint16_t highest_exponent = 0;  // biased exponent of the largest terms that fit; 0: no term yet
     std::uint8_t top = 0;
     std::uint8_t flags = no_flags;
-    std::uint32_t wide = none;  // which bins have what was carried out of these
+    std::uint32_t wide = none;  // index of the second words, or none
   };
   static_assert(sizeof(BinnedSum) == bytes_per_column);
   struct BinExtractors {

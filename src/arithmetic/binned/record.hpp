@@ -1,7 +1,7 @@
-// The bytes of a record of binned sums, written and taken apart: Header, number of rows, then the columns. With fewer
-// than 2^24 rows: groups of eight of them, of which the last may be smaller, as BinnedGroup writes them. With more: for
-// every column its BinDescriptor and bins of two words, the top one first. And the values that columns stand for. Rank
-// order: none. Cost: O(columns). See arithmetic/binned/bins.hpp.
+// Writes and reads the bytes of a record of binned sums: Header, number of rows, then the columns. A record of fewer
+// than 2^24 rows has groups of eight columns (the last group may be smaller), as BinnedGroup writes them. A record of
+// more rows has, for every column, its BinDescriptor and bins of two words, the top bin first. Also computes the values
+// of columns. Rank order: none. Cost: O(columns). See arithmetic/binned/bins.hpp.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ using Column = BinnedColumn;
 
 inline bool has_groups(Count rows) noexcept { return rows < fewest_terms_for_two_words; }
 
-/// The parameters that kind and builder have in common.
+/// The common parameters of the kind and the builder.
 struct BinnedShape {
   Operation operation;
   Type input;
@@ -51,11 +51,11 @@ struct BinnedShape {
     return fixed_bytes + (has_groups(rows) ? BinnedGroup::bytes_of(bin_count, columns) : columns * column_bytes());
   }
   Bytes largest_record_bytes() const noexcept { return record_bytes(fewest_terms_for_two_words); }
-  /// Where a group begins that has this column.
+  /// The position of the group that has this column.
   Bytes group_at(Count column) const noexcept {
     return fixed_bytes + BinnedGroup::bytes_of(bin_count, column / columns_of_group * columns_of_group);
   }
-  /// The columns of this one's group.
+  /// The number of columns in this column's group.
   Count group_columns(Count column) const noexcept {
     return std::min(columns_of_group, columns - column / columns_of_group * columns_of_group);
   }
@@ -72,7 +72,7 @@ struct BinnedShape {
   /// The exponent of the lowest bin's quantum in the window below a top.
   int unit(int top) const noexcept { return grid.quantum(top - bin_count + 1); }
   bool is_normal(int top) const noexcept { return lowest_normal_unit <= unit(top) && unit(top) <= highest_normal_unit; }
-  /// What kernels may merge, and what they may round to doubles.
+  /// The bounds of the groups that kernels may merge, and of those that they may round to doubles.
   kernels::BinnedBounds bounds() const noexcept {
     int lowest = lowest_top();
     int highest = grid.highest_top();
@@ -87,7 +87,7 @@ struct BinnedShape {
   }
 };
 
-/// Whether these are all rows, and enough of them for the operation.
+/// Whether this is the number of all rows, and whether the operation has a result for it.
 inline Status check_rows(const BinnedShape& shape, Count rows, Count element_count) noexcept {
   const Status whole = check_row_count(rows, element_count);
   return whole == Status::ok && shape.operation == Operation::mean && rows == 0 ? Status::empty : whole;
@@ -111,7 +111,7 @@ inline void write_value(const BinnedShape& shape, const Column& column, Count ro
     write_value_as<double>(shape, column, rows, value);
 }
 
-/// Whether these sums are normal doubles that `rounded_normal` rounds: two bins or three that are one number.
+/// Whether `rounded_normal` can round these sums to normal doubles: there are two or three bins, which make one number.
 inline bool are_normal_doubles(const BinnedShape& shape, const BinnedGroup& group, auto columns) noexcept {
   if (shape.bin_count > 3 || !shape.is_plain_sum_of_doubles() || !group.has_flags(not_minus_zero, columns))
     return false;
@@ -145,14 +145,14 @@ inline Count rows_of(std::span<const std::byte> record) noexcept {
   return rows;
 }
 
-/// Whether so many rows can have these sums.
+/// Whether this number of rows can have these sums.
 inline bool are_possible(const Bins& bins, int bin_count, Count rows) noexcept {
   const Int128 most = static_cast<Int128>(rows) << (bin_width - 1);
   return std::all_of(bins.sums.begin(), bins.sums.begin() + bin_count,
                      [&](Int128 sum) { return -most <= sum && sum <= most; });
 }
 
-/// Reads the group that begins with a column. False if its bytes are not what `BinnedGroup::write` wrote.
+/// Reads the group that begins with a column. Returns false if `BinnedGroup::write` cannot have written its bytes.
 inline bool take_group(const BinnedShape& shape, std::span<const std::byte> record, Count first, BinnedGroup& group,
                        auto bin_count, auto columns) noexcept {
   group.read(record.data() + shape.group_at(first), bin_count, columns);
@@ -161,7 +161,7 @@ inline bool take_group(const BinnedShape& shape, std::span<const std::byte> reco
          group.is_possible(rows_of(record), bin_count, columns);
 }
 
-/// Reads a column of a record without groups. False if its bytes are not what `put` writes.
+/// Reads a column of a record without groups. Returns false if `put` cannot have written its bytes.
 inline bool take(const BinnedShape& shape, std::span<const std::byte> record, Count number, Column& column) noexcept {
   const std::byte* at = record.data() + fixed_bytes + number * shape.column_bytes();
   BinDescriptor descriptor;
@@ -184,7 +184,8 @@ inline void put(const BinnedShape& shape, const Column& column, Count number, st
               static_cast<std::size_t>(shape.bin_count) * sizeof(Int128));
 }
 
-/// Puts a column into its group, and with its last column the group into a record. Columns come one after the other.
+/// Writes a column to its group; after the last column of a group, writes the group to the record. Columns must come in
+/// order.
 inline void put_in_group(const BinnedShape& shape, const Column& column, Count number, BinnedGroup& group,
                          std::span<std::byte> record) noexcept {
   const auto bin_count = static_cast<std::size_t>(shape.bin_count);
@@ -194,8 +195,8 @@ inline void put_in_group(const BinnedShape& shape, const Column& column, Count n
   if (lane + 1 == count) group.write(record.data() + shape.group_at(number), bin_count, count);
 }
 
-/// `use(number, column)` for columns of a record, the first of which begins a group. False if their bytes are not what
-/// was written, or if `use` says so.
+/// Calls `use(number, column)` for columns of a record. The first column must begin a group. Returns false if the bytes
+/// are invalid, or if `use` returns false.
 template <class Use>
 bool for_each_column(const BinnedShape& shape, std::span<const std::byte> record, const order::Interval& columns,
                      const Use& use) {

@@ -13,10 +13,10 @@ namespace steadfold::arithmetic {
 namespace {
 
 constexpr int exponent_at = Format<double>::precision - 1;
-constexpr unsigned most_shift = 126 - Format<double>::precision;   // a shifted term has at most 126 bits
-constexpr int usual_shift = 30;                                    // of the first term: there is room below, and above
-constexpr int highest_unit = 2046 - static_cast<int>(most_shift);  // infinities and NaNs find no room
-constexpr int exponent_of_unit = Format<double>::lowest_exponent - 1;  // that of unit 0
+constexpr unsigned most_shift = 126 - Format<double>::precision;  // a shifted term has at most 126 bits
+constexpr int usual_shift = 30;  // of the first term: later terms may be smaller or larger
+constexpr int highest_unit = 2046 - static_cast<int>(most_shift);      // infinities and NaNs do not fit
+constexpr int exponent_of_unit = Format<double>::lowest_exponent - 1;  // the exponent of unit 0
 
 int biased_exponent(std::uint64_t bits) noexcept {
   return static_cast<int>(bits >> exponent_at & Format<double>::exponent_mask);
@@ -30,7 +30,7 @@ Int128 integer_of(std::uint64_t bits) noexcept {
   return (bits & F::sign_bit) != 0 ? -magnitude : magnitude;
 }
 
-/// Of a number that is not 0.
+/// The number of trailing zero bits. The value must not be 0.
 int zeros_below(Int128 value) noexcept {
   const auto low = static_cast<std::uint64_t>(value);
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
@@ -46,7 +46,7 @@ bool fits_shifted(Int128 value, int by) noexcept { return by < 127 && value << b
 
 }  // namespace
 
-/// The term is normal and the column has units: false if it has no room there.
+/// Adds a normal term. The column must have a unit. Returns false if the term does not fit it.
 template <class Element>
 inline bool DealtSums<Element>::SmallSum::add(std::uint64_t bits) noexcept {
   using F = Format<double>;
@@ -61,7 +61,7 @@ inline bool DealtSums<Element>::SmallSum::add(std::uint64_t bits) noexcept {
   return true;
 }
 
-/// Takes units in which a term with this exponent may find room; false if there are none.
+/// Changes to a unit with which a term of this exponent may fit. Returns false if there is none.
 template <class Element>
 bool DealtSums<Element>::SmallSum::change_unit(int exponent) noexcept {
   const Int128 all = value();
@@ -99,7 +99,7 @@ void DealtSums<Element>::add(std::span<const std::uint32_t> columns, const std::
   });
 }
 
-/// Sums get the units that the first of all terms needs, and begin with them in other rounds.
+/// Gives all sums the unit that the first term needs. They also begin later rounds with it.
 template <class Element>
 void DealtSums<Element>::begin_with_units(std::span<const std::byte> elements) noexcept {
   for (; !elements.empty() && usual_unit_ == no_unit; elements = elements.subspan(sizeof(Element))) {
@@ -184,11 +184,11 @@ void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitW
   few_.clear();
 }
 
-/// False if there are no units in which all columns have room.
+/// Returns false if there is no unit in which all columns fit.
 template <class Element>
 bool DealtSums<Element>::read_narrow(std::span<const SmallSum> sums, NarrowGroup& group) const noexcept {
   constexpr int of_unit = exponent_of_unit - Wide::lowest_exponent;
-  int lowest = std::numeric_limits<int>::max();  // bit that is set
+  int lowest = std::numeric_limits<int>::max();  // set bit
   for (const SmallSum& sum : sums) {
     if (sum.wide != none) return false;
     if (sum.value() != 0) lowest = std::min(lowest, sum.unit + of_unit + zeros_below(sum.value()));
@@ -225,7 +225,7 @@ Bytes DealtSums<Element>::write(Count rows, std::span<std::byte> out) {
   return writer.finish();
 }
 
-/// Whether the sum is +0.0, or a normal double, rounded.
+/// Whether the sum rounds to +0.0 or to a normal double.
 template <class Element>
 bool DealtSums<Element>::is_rounded_at_once(const SmallSum& sum) const noexcept {
   const int exponent = sum.unit + exponent_of_unit;

@@ -1,6 +1,7 @@
-// Exact sums of many columns to which elements come in any order: an integer of two words for each column, in units of
-// its own. Terms that find no room there are put aside, and sorted by their columns for accumulators.
-// Rank order: none. Cost: 24 bytes per column; some twenty instructions per term, a hundred if it is put aside.
+// Exact sums of many columns, whose elements come in any order. Each column has an integer of two words, with a
+// separate unit. Terms that do not fit are set aside, and later sorted by column and added to accumulators.
+// Rank order: none. Cost: 24 bytes per column; some twenty instructions per term, and a hundred for a term that is set
+// aside.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ class DealtSums {
 
   Count count() const noexcept { return sums_.size(); }
   void clear() noexcept;
-  /// Adds elements that touch, each to its column.
+  /// Adds contiguous elements, each to its column.
   void add(std::span<const std::uint32_t> columns, const std::byte* elements);
   Bytes write(Count rows, std::span<std::byte> out);
   void finish(std::byte* values);
@@ -39,14 +40,14 @@ class DealtSums {
   static constexpr auto only_aside = none - 1;
   static constexpr std::uint16_t no_unit = 0xFFFF;  // far above all exponents
 
-  /// The integer value() 2^(unit - 1075): units are those of a double with the biased exponent `unit`.
+  /// The sum is value() 2^(unit - 1075). A double with the biased exponent `unit` has the same unit in the last place.
   struct SmallSum {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
     std::uint16_t unit = no_unit;
-    bool has_terms = false;  // that are in the integer
+    bool has_terms = false;  // whether the integer has terms
     std::uint8_t flags = no_flags;
-    std::uint32_t wide = none;  // which accumulator has what found no room here, or `only_aside`
+    std::uint32_t wide = none;  // index of the accumulator for terms that did not fit, or `only_aside`
 
     Int128 value() const noexcept { return static_cast<Int128>(Uint128{high} << 64 | low); }
     void put(Int128 value) noexcept {
@@ -64,7 +65,7 @@ class DealtSums {
     Element term;
     std::uint32_t column;
   };
-  /// Terms that were put aside, those of each column one after the other.
+  /// Terms that were set aside, sorted by column.
   struct Sorted {
     std::vector<Element> terms;
     std::vector<std::uint32_t> ends;  // of the columns
@@ -78,7 +79,8 @@ class DealtSums {
   };
 
   void begin_with_units(std::span<const std::byte> elements) noexcept;
-  /// What makes accumulators worth it, which take as much memory; numbers of 32 bits count them.
+  /// The number of terms set aside from which accumulators are used. Accumulators take as much memory. The number fits
+  /// in 32 bits.
   std::size_t most_aside() const noexcept { return std::clamp<std::size_t>(32 * sums_.size(), 1U << 15, 1U << 31); }
   void add_elsewhere(SmallSum& sum, Element element);
   void add_to_accumulators();
@@ -89,11 +91,11 @@ class DealtSums {
 
   Ending ending_;
   std::vector<SmallSum> sums_;
-  std::uint16_t usual_unit_ = no_unit;  // which sums begin with
+  std::uint16_t usual_unit_ = no_unit;  // the first unit of sums
   std::vector<Aside> aside_;
   std::deque<Wide> wides_;
   std::uint32_t wides_in_use_ = 0;
-  Wide few_;  // for columns that have only few terms aside
+  Wide few_;  // for columns with only few terms set aside
 };
 
 extern template class DealtSums<float>;

@@ -1,4 +1,4 @@
-// How exact sums become results.
+// Converts exact sums to results.
 // Cost: some ns per column.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace steadfold::arithmetic {
 
-/// The way from a column's sum to its result by one operation.
+/// Converts a column's sum to its result, for one operation.
 struct Ending {
   ExactOperation operation;
   ExactType result;
@@ -18,7 +18,7 @@ struct Ending {
 
   Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
 
-  /// Whether these are all rows, and enough of them for the operation.
+  /// Whether this is the number of all rows, and whether the operation has a result for it.
   Status check(Count rows, Count element_count) const noexcept {
     const Status whole = check_row_count(rows, element_count);
     return whole == Status::ok && operation == ExactOperation::mean && rows == 0 ? Status::empty : whole;
@@ -32,12 +32,13 @@ struct Ending {
       write_as<double>(flags, rows, sum, value);
   }
 
-  /// Whether columns of narrow groups, none of which is special, are rounded to doubles and that is all.
+  /// Whether results are just the sums rounded to doubles, for narrow groups without infinities and NaNs.
   bool only_rounds() const noexcept {
     return result == ExactType::f64 && operation != ExactOperation::norm2 && operation != ExactOperation::mean;
   }
 
-  /// Writes the values of what a record has next, rounded by a kernel, as long as it takes it; returns how many groups.
+  /// Writes the values of the next groups of a record with a kernel, until it refuses a group. Returns the number of
+  /// these groups.
   Count write_alike(exact_record::Reader& reader, Count groups, int lowest_exponent, kernels::RoundNarrowGroups round,
                     std::byte* values) const noexcept {
     const exact_record::Reader::Alike found = reader.alike(only_rounds() ? groups : 0);
@@ -50,7 +51,7 @@ struct Ending {
     return rounded;
   }
 
-  /// Writes the values of a group's columns; returns where those of the next one go.
+  /// Writes the values of a group's columns. Returns the address for the values of the next group.
   std::byte* write(const exact_record::GroupSums& group, Count columns, Count rows, int lowest_exponent,
                    std::byte* values) const noexcept {
     const bool is_rounded = only_rounds() && group.is_narrow && group.flags.all_are(not_minus_zero, columns);

@@ -21,8 +21,9 @@ using exact_record::GroupSums;
 using exact_record::Reader;
 using exact_record::Writer;
 
-// The words of a partial, each to be added over all ranks: those of its head, and for every column its flags and its
-// digits. Digits are below 2^32 in magnitude, or -2^32 where nothing is above them: 2^31 of them fit.
+// The words of a partial. Each word is added over all ranks. They are the words of the head, and for every column its
+// flags and its digits. The magnitude of a digit is below 2^32; the highest digit may be -2^32. So 2^31 digits fit in a
+// word.
 constexpr std::size_t digits_at = word_head::flag_words;
 
 void put_column(Flags flags, const DigitWindow& window, int digit_count, std::span<std::int64_t> words) noexcept {
@@ -95,9 +96,9 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   std::span<Word> words_of(Count column, std::span<Word> all) const noexcept {
     return all.subspan(word_head::size + column * column_words(), column_words());
   }
-  /// How many columns the group has that begins with this one.
+  /// The number of columns in the group that begins with this column.
   Count columns_from(Count begin) const noexcept { return std::min(columns_of_group, columns_ - begin); }
-  /// How many whole groups there are from here on.
+  /// The number of whole groups from here on.
   Count whole_groups(Count begin, Count end) const noexcept {
     return columns_ == 1 ? 0 : (end - begin) / columns_of_group;
   }
@@ -115,7 +116,7 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   kernels::RoundNarrowGroups round_narrow_groups_ = kernels::round_narrow_groups(kernels::chosen());
 };
 
-/// Reads the next columns of a record. False if its bytes are not what `put` writes.
+/// Reads the next columns of a record. Returns false if `put` cannot have written its bytes.
 bool ExactKind::next(Reader& reader, Count begin, GroupSums& group) const noexcept {
   if (has_groups()) return reader.next(columns_from(begin), group) && (ending_.is_dealt || group.minus_zeros == 0);
   Flags flags = no_flags;

@@ -1,6 +1,7 @@
-// Correctly rounded sums, dot products, sums of squares and 2-norms as a partial: integers without error, packed on the
-// wire. Rank order: none, rows may come from anywhere in any order. Cost: 24 bytes; one column, 4 and its digits; of
-// several, mostly 9 or 17 each, else 5 and its digits. exact_record.hpp has the wire form.
+// Correctly rounded sums, dot products, sums of squares and 2-norms as a partial: exact integers, packed for messages.
+// Rank order: none, rows may come from any rank in any order. Cost: 24 bytes, plus for a single column 4 bytes and its
+// digits, or for each of several columns mostly 9 or 17 bytes, otherwise 5 bytes and its digits. record.hpp has the
+// form in messages.
 #pragma once
 
 #include <memory>
@@ -16,16 +17,16 @@ constexpr bool sums_products(ExactOperation operation) noexcept { return operati
 
 enum class ExactType { f32, f64 };
 
-/// The partial of `columns` sums over rows, or of absolute values, or of the quotients by the number of rows (no rows:
-/// status empty), of sums of products (`Block.second` is the other factor), of sums of squares, or of their square
-/// roots; each result is rounded once, from the whole. The number of rows tells gaps from overlaps; which rows they
-/// were is not kept. Records are canonical: equal data give equal bytes, whatever the blocks and the merges were. Bytes
-/// that no builder and no merge wrote have status transport_failed. Words: as `word_count` says, for up to 2^31 - 1
-/// ranks; all ranks reach the same verdict from the sums.
+/// The partial of `columns` results over rows. A result is a sum, a sum of absolute values, a mean (no rows: status
+/// empty), a sum of products (`Block.second` has the second factors), a sum of squares, or the root of a sum of
+/// squares. Each result is rounded once, from the exact sum. The record has the number of rows, which shows gaps and
+/// overlaps, but not which rows they are. Records are canonical: equal data give equal bytes, however they are divided
+/// and merged. If bytes were not written by a builder or a merge, the status is transport_failed. Partials can be added
+/// as words (`word_count`), for up to 2^31 - 1 ranks. All ranks find the same status from the sums.
 std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns);
 
-/// The partial of sums of rows that labels deal to `columns` columns. A column without rows is +0.0. Rows come in by
-/// `ColumnBuilders::scatter` alone; there are no words.
+/// The partial of sums of rows that labels distribute to `columns` columns. A column without rows is +0.0. Rows are
+/// added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
 std::unique_ptr<PartialKind> make_exact_of_dealt(ExactType input, ExactType result, Count columns);
 
 }  // namespace steadfold::arithmetic

@@ -118,7 +118,7 @@ class KeptRowsKind final : public PartialKind, private ValuesApart {
     std::memcpy(head.data(), &prefix, sizeof prefix);
     return sizeof prefix;
   }
-  /// Returns nothing, because a result depends on all rows at once.
+  /// Returns an empty result, because a result depends on all rows at once.
   std::optional<Partial> merge_to_result(const Partial& /*left*/, const Partial& /*right*/,
                                          std::span<std::byte> /*head*/, std::byte* /*values*/) const override {
     return std::nullopt;

@@ -1,5 +1,5 @@
-// Exact sums of many columns, built from rows. Eight neighbouring columns share a narrow group. Only a column with a
-// term that does not fit the group gets its own accumulator.
+// Exact sums of many columns, built from rows. Eight neighbouring columns share a narrow group (narrow_group.hpp). Only
+// a column with a term that does not fit the group gets a separate accumulator.
 // Rank order: none. Cost: 18 bytes per column while columns are narrow; kernels whose lanes are columns. The memory of
 // the accumulators is reserved at the beginning, so nothing is allocated later, and it is not written before it is
 // needed.

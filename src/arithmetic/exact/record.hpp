@@ -1,4 +1,4 @@
-// How the record of exact sums is laid out, and how it is read and written: one column, or group by group.
+// The layout of a record of exact sums, and functions that read and write it: a single column, or group by group.
 // Rank order: none. Cost: copies of the digits that are not zero.
 #pragma once
 
@@ -15,10 +15,11 @@
 namespace steadfold::arithmetic::exact_record {
 
 // The record of one column: Header, number of rows, Descriptor, digits.
-// The record of several: Header, number of rows, then for every eight columns, of which the last may be fewer, a
-// GroupHead and their sums. If there are units in which 127 bits and a sign hold each of them, the sums are as many
-// words as they need in the largest such unit (NarrowGroup::write). Else they are a Descriptor, without flags, and
-// digits for every column. So equal sums have equal bytes, whatever they are the sums of.
+// The record of several columns: Header, number of rows, then groups of eight columns (the last group may have fewer),
+// each a GroupHead and the columns' sums. If there is a unit in which 127 bits and a sign hold each sum of the group,
+// the sums are stored in the largest such unit, with the smallest sufficient number of words (NarrowGroup::write).
+// Otherwise every column has a Descriptor, without flags, and digits. So equal sums have equal bytes, whatever terms
+// they come from.
 struct Descriptor {
   std::uint8_t flags;
   std::uint8_t lowest;
@@ -27,21 +28,21 @@ struct Descriptor {
 };
 static_assert(sizeof(Descriptor) == 4 && widest_digit_count < 256);
 
-/// The flags of a group's columns: byte k has a bit for each, which says that it has the flag 2^k.
+/// The flags of a group's columns. Byte k has one bit per column, which is set if the column has the flag 2^k.
 class GroupFlags {
  public:
   void add(std::size_t lane, Flags flags) noexcept { bits_ |= ((flags * spread) & every_lowest) << lane; }
-  /// To all columns of a whole group.
+  /// Adds the flags to all columns of a whole group.
   void add_all(Flags flags) noexcept { bits_ |= ((flags * spread) & every_lowest) * 0xFFU; }
   void add(const GroupFlags& others) noexcept { bits_ |= others.bits_; }
   Flags of(std::size_t lane) const noexcept {
     return static_cast<Flags>((((bits_ >> lane) & every_lowest) * gather) >> 24);
   }
-  /// Whether the first columns have these flags, and nothing has others.
+  /// Whether the first columns have exactly these flags, and the other columns have none.
   bool all_are(Flags flags, std::size_t columns) const noexcept {
     return bits_ == ((flags * spread) & every_lowest) * (0xFFU >> (8 - columns));
   }
-  /// Whether no others have any.
+  /// Whether only the first columns have flags.
   bool are_within(std::size_t columns) const noexcept {
     return ((bits_ >> (columns - 1) >> 1) & (every_lowest * (0xFFU >> columns))) == 0;
   }
@@ -57,8 +58,8 @@ class GroupFlags {
 struct GroupHead {
   static constexpr std::uint8_t wide = 255;
 
-  std::uint8_t lowest;  // of a narrow group
-  std::uint8_t words;   // of every column; or `wide`
+  std::uint8_t lowest;  // for a narrow group
+  std::uint8_t words;   // number of words per column; or `wide`
   std::uint8_t minus_zeros;
   std::uint8_t reserved;
   GroupFlags flags;
@@ -67,15 +68,15 @@ static_assert(sizeof(GroupHead) == 8);
 
 inline constexpr Count columns_of_group = NarrowGroup::most_columns;
 
-/// The sums of a group: of all columns in narrow units, or one by one.
+/// The sums of a group: all columns in one narrow group, or each column separately.
 struct GroupSums {
   GroupFlags flags;
-  std::uint8_t minus_zeros = 0;  // a bit for each column that has a -0.0, where labels deal the rows to the columns
+  std::uint8_t minus_zeros = 0;  // a bit for each column that has a -0.0, if labels distribute the rows to columns
   bool is_narrow = true;
   NarrowGroup narrow;
   NarrowGroup::EachColumn<DigitWindow> wide;  // digits are not initialised
 
-  /// The sum of a column as a window, in `room` unless it stands here.
+  /// The sum of a column as a window. Uses `room` if the group is narrow.
   const DigitWindow& window(std::size_t lane, DigitWindow& room) const noexcept {
     if (!is_narrow) return wide[lane];
     narrow.window(lane, room);
@@ -84,7 +85,7 @@ struct GroupSums {
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
     return is_narrow ? narrow.leading(lane, lowest_exponent) : arithmetic::leading(wide[lane], lowest_exponent);
   }
-  /// Becomes a + b, which are others.
+  /// Sets the sums to a + b. Neither may be this group.
   void set_sum(const GroupSums& a, const GroupSums& b, Count columns) noexcept {
     flags = a.flags;
     flags.add(b.flags);
@@ -95,7 +96,7 @@ struct GroupSums {
     for (std::size_t lane = 0; lane < columns; ++lane)
       add_windows(a.window(lane, rooms[0]), b.window(lane, rooms[1]), wide[lane]);
   }
-  /// Narrow, if that can be.
+  /// Makes the group narrow if possible.
   void settle(Count columns) noexcept {
     if (!is_narrow) is_narrow = narrow.set_windows(std::span(wide).first(columns));
   }
@@ -106,7 +107,8 @@ inline constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_in
 
 constexpr Bytes digit_bytes(int count) noexcept { return static_cast<Bytes>(count) * sizeof(std::uint32_t); }
 
-/// Copies so many bytes of digits; where few are wanted and there is room, a fixed number, which takes no call.
+/// Copies `bytes` bytes of digits. If they are few and there is room, copies a fixed number of bytes, which needs no
+/// function call.
 inline void copy(const void* from, Bytes bytes, Bytes room, void* to) noexcept {
   constexpr Bytes few = digit_bytes(4);
   if (bytes <= few && room >= few)
@@ -115,7 +117,7 @@ inline void copy(const void* from, Bytes bytes, Bytes room, void* to) noexcept {
     std::memcpy(to, from, bytes);
 }
 
-/// Reads a record from the first column to the last. Never reads outside the bytes, whatever they are.
+/// Reads a record from the first column to the last. Never reads outside the bytes, even if they are invalid.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, int digit_count) noexcept
@@ -129,7 +131,7 @@ class Reader {
   }
 
   Count rows() const noexcept { return rows_; }
-  /// Where the next column begins; and goes on from such a place.
+  /// The position of the next column. `go_to` continues from such a position.
   Bytes position(std::span<const std::byte> bytes) const noexcept { return bytes.size() - left_; }
   void go_to(Bytes position, std::span<const std::byte> bytes) noexcept {
     at_ = bytes.data() + position;
@@ -137,10 +139,10 @@ class Reader {
   }
   bool at_end() const noexcept { return left_ == 0; }
 
-  /// What the kernels of narrow groups are asked for: groups from here on with the head of the next one.
+  /// The input for kernels of narrow groups: consecutive groups with the same head as the next group.
   struct Alike {
     const std::byte* first;
-    Count most;          // groups; 0 if the next one is not of two words per column
+    Count most;          // number of groups; 0 if the next group does not have two words per column
     std::uint64_t head;  // the bytes of `next`
     GroupHead next;
   };
@@ -154,10 +156,10 @@ class Reader {
     if (!is_usual) found.most = 0;
     return found;
   }
-  /// Goes on behind groups that a kernel has taken.
+  /// Skips the groups that a kernel has handled.
   void skip_alike(Count groups) noexcept { skip(groups * kernels::narrow_group_bytes); }
 
-  /// Reads the next column. False if there is none or its bytes are not what a Writer writes.
+  /// Reads the next column. Returns false if there is none, or if no Writer can have written its bytes.
   bool next(Flags& flags, DigitWindow& window) noexcept {
     Descriptor descriptor;
     if (left_ < sizeof descriptor) return false;
@@ -177,7 +179,7 @@ class Reader {
     return window.canonical();
   }
 
-  /// Reads the next group, likewise.
+  /// Reads the next group, and returns false in the same cases.
   bool next(Count columns, GroupSums& group) noexcept {
     GroupHead head;
     if (left_ < sizeof head) return false;
@@ -215,7 +217,8 @@ class Reader {
   Count rows_ = 0;
 };
 
-/// Writes a record from the first column to the last. Never writes outside `out`; what did not fit shows in `finish`.
+/// Writes a record from the first column to the last. Never writes outside `out`. If the record does not fit, `finish`
+/// writes a failure.
 class Writer {
  public:
   Writer(std::span<std::byte> out, const Header& header, Count rows, int digit_count) noexcept
@@ -234,7 +237,7 @@ class Writer {
          out_.data() + size_ + sizeof descriptor);
     size_ += sizeof descriptor + digits;
   }
-  /// Puts a group, as narrow as can be.
+  /// Writes a group, as a narrow group if possible.
   void put(Count columns, GroupSums& group) noexcept {
     group.settle(columns);
     if (group.is_narrow)
@@ -255,7 +258,8 @@ class Writer {
     group.write(words, columns, out_.data() + size_);
     size_ += bytes;
   }
-  /// Puts what two records have next, merged by a kernel, as long as it takes it; returns how many groups.
+  /// Merges the next groups of two records with a kernel, until it refuses a group. Returns the number of merged
+  /// groups.
   Count merge_alike(Reader& a, Reader& b, Count groups, kernels::MergeNarrowGroups merge) noexcept {
     const Reader::Alike left =
         a.alike(fits_ ? std::min(groups, (out_.size() - size_) / kernels::narrow_group_bytes) : 0);
@@ -269,7 +273,7 @@ class Writer {
   }
   void fail() noexcept { fits_ = false; }
   bool fits() const noexcept { return fits_; }
-  /// Where the next column goes; and goes on from such a place.
+  /// The position for the next column. `go_to` continues from such a position.
   Bytes position() const noexcept { return size_; }
   void go_to(Bytes position) noexcept { size_ = position; }
 

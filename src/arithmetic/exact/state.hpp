@@ -2,8 +2,8 @@
 // Rank order: none. Cost: as the long accumulator per row; some 100 ns per column to merge, compare or round, twice as
 // much for products of doubles. Only make and copy allocate.
 //
-// States are a group under merge: a removed row counts negatively, and a row that is added and removed leaves no trace.
-// NaNs and infinities are an exception: they are flags, which stay.
+// Merging has inverses: a removed row counts negatively, and a row that is added and removed leaves no trace. NaNs and
+// infinities are an exception: they are flags, which stay.
 #pragma once
 
 #include <memory>

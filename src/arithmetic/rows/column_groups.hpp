@@ -1,5 +1,5 @@
-// Rows of several columns, cut for kernels whose lanes are columns.
-// Rank order: that of the rows. Cost: none per element; a tile of rows stays in a cache for all of its columns.
+// Divides blocks with several columns into parts for kernels whose lanes are columns. Rank order: that of the rows.
+// Cost: none per element. A tile of rows stays in a cache until all its columns are done.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,12 @@
 
 namespace steadfold::arithmetic {
 
-/// Most rows of a group.
+/// The most rows in a part.
 inline constexpr Count rows_of_group = 128;
 
-/// `take(first column, rows)` for all columns from there on, of some of the block's rows at a time; it returns how many
-/// it has done, a multiple of most_columns unless there are no more. `second`, if it is not null, stands as `first`.
+/// Calls `take(first column, rows)` for some rows of the block at a time, with all columns from the first column on.
+/// `take` returns the number of columns that it has handled: all of them, or a multiple of most_columns. If `second` is
+/// not null, it has the same strides as `first`.
 template <class Take>
 void for_each_run_of_columns(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
   for (Count done = 0; done < block.rows; done += rows_of_group) {
@@ -29,7 +30,7 @@ void for_each_run_of_columns(const Block& block, Count columns, Bytes element_by
   }
 }
 
-/// As above, for groups of columns.
+/// The same, but with one group of columns per call of `take`.
 template <class Take>
 void for_each_column_group(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
   for_each_run_of_columns(block, columns, element_bytes, [&](Count begin, kernels::ColumnRows rows) {

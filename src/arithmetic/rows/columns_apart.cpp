@@ -8,8 +8,8 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record: Header, where rows are dealt the number of all, the size of every column's partial as 64 bits, then the
-// partials, each from a multiple of 8 bytes on. A failed one is a header alone.
+// The record: Header; the number of all rows, if labels distribute rows to columns; the size of every column's partial,
+// 64 bits each; then the partials, each at a multiple of 8 bytes. A failed record is only a header.
 struct RecordLayout {
   Count columns;
   bool are_dealt;
@@ -17,7 +17,7 @@ struct RecordLayout {
   Bytes partials_at() const noexcept { return sizes_at() + columns * sizeof(std::uint64_t); }
 };
 
-/// The number of all rows, where they are dealt.
+/// The number of all rows, if labels distribute them to columns.
 Count rows_of(std::span<const std::byte> record, const RecordLayout& layout) noexcept {
   Count rows = 0;
   if (layout.are_dealt && record.size() >= layout.sizes_at())
@@ -31,7 +31,7 @@ class ColumnReader {
   ColumnReader(std::span<const std::byte> record, const RecordLayout& layout) noexcept
       : record_(record), sizes_at_(layout.sizes_at()), at_(layout.partials_at()) {}
 
-  /// The next column's partial; nothing if the bytes are not what a ColumnWriter writes.
+  /// The next column's partial. Empty if no ColumnWriter can have written the bytes.
   std::span<const std::byte> next() noexcept {
     const Bytes size_at = sizes_at_ + column_++ * sizeof(std::uint64_t);
     if (at_ > record_.size() || size_at + sizeof(std::uint64_t) > record_.size()) return {};
@@ -50,7 +50,7 @@ class ColumnReader {
   Count column_ = 0;
 };
 
-/// Writes the columns one after the other. The worst of their statuses is the record's.
+/// Writes the columns one after the other. The record gets the worst of their statuses.
 class ColumnWriter {
  public:
   ColumnWriter(std::span<std::byte> out, const Header& header, Count rows, const RecordLayout& layout) noexcept
@@ -63,7 +63,7 @@ class ColumnWriter {
 
   /// Where the next column's partial goes.
   std::span<std::byte> room() const noexcept { return at_ < out_.size() ? out_.subspan(at_) : std::span<std::byte>(); }
-  /// It has been written and has this size.
+  /// Adds the next column's partial, which has been written to room() and has this size.
   void put(Bytes size) noexcept {
     if (header_.status != Status::ok) return;
     if (size < sizeof(Header) || size > room().size()) return fail(Status::transport_failed);
@@ -107,7 +107,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
     rows_ = 0;
     status_ = Status::ok;
   }
-  /// For rows with one mask for all columns.
+  /// Pushes rows for which all columns have the same mask.
   void push(Index begin, const Block& block) override {
     for_each_piece(block, [&](Builder& column, Count done, const Block& piece) { column.push(begin + done, piece); });
   }
@@ -148,12 +148,12 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
     }
   }
 
-  /// `take(column, rows before, block)` for some rows at a time: neighbouring columns share cache lines.
+  /// Calls `take(column, rows before, block)` for some rows at a time, because neighbouring columns share cache lines.
   template <class Take>
   void for_each_piece(const Block& block, const Take& take) {
     constexpr Count most = 128;
     Count done = 0;
-    do {  // at least once: no rows mean something, too
+    do {  // at least once, because an empty push has a meaning, too
       Block piece = block;
       piece.rows = std::min(most, block.rows - done);
       if (piece.first != nullptr) piece.first += done * block.row_stride;
@@ -172,7 +172,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   Bytes element_bytes_;
   bool are_dealt_;
   Bytes survey_bytes_;  // of one column
-  Count rows_ = 0;      // of all that are dealt
+  Count rows_ = 0;      // all rows, if labels distribute them
   Status status_ = Status::ok;
 };
 

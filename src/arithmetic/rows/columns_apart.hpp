@@ -1,7 +1,7 @@
-// Partials of columns that are reduced each by itself, since a mask may select other rows in each of them, or since the
-// kind has one column only: one partial of that kind per column, one behind the other. Rank order: that of the kind.
-// Cost: that of one column, for every column; bytes: 8 more per column, and a Header and what else the kind's head
-// takes.
+// Partials in which every column is reduced separately, because a mask may select different rows in each column, or
+// because the kind serves only one column. They consist of one partial of that kind per column, one after the other.
+// Rank order: that of the kind. Cost: for every column, the cost of one column. Bytes: in addition, 8 per column, a
+// Header, and the head of each partial.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace steadfold::arithmetic {
 struct ColumnsApart {
   Count columns;
   Bytes element_bytes;
-  bool are_dealt = false;               // rows go to some columns, as labels say; `ColumnBuilders::deal` counts them
-  std::vector<std::byte> of_none = {};  // the result of a column without rows, where the kind has none; if empty, such
-                                        // a column makes the whole call empty
+  bool are_dealt = false;               // labels distribute rows to columns; `ColumnBuilders::deal` counts them
+  std::vector<std::byte> of_none = {};  // the result of a column without rows, if the kind has none; if empty, a column
+                                        // without rows makes the call empty
 };
-/// `kind` is that of one column.
+/// `kind` is a kind of partial for one column.
 std::unique_ptr<PartialKind> make_columns_apart(std::unique_ptr<PartialKind> kind, ColumnsApart columns);
 
 }  // namespace steadfold::arithmetic

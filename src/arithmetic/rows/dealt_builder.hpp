@@ -1,4 +1,5 @@
-// The builder of rows that labels deal to columns, each element by itself, for sums that do not care for order.
+// A builder for sums whose bits do not depend on the order. Labels distribute the rows to columns, and every element is
+// added separately.
 // Rank order: none. Cost: that of the sums.
 #pragma once
 
@@ -16,10 +17,10 @@
 
 namespace steadfold::arithmetic {
 
-/// `add(state, element)` for every element that has a column, with the column's state.
+/// Calls `add(state, element)` for every element that has a column, with the column's state.
 template <class Element, class State, class Add>
 void for_each_dealt(std::span<const std::uint32_t> columns, const std::byte* elements, State* states, const Add& add) {
-  constexpr std::size_t ahead = 24;  // elements whose states are asked for before they are needed
+  constexpr std::size_t ahead = 24;  // how many elements ahead states are prefetched
   for (std::size_t i = 0; i < columns.size(); ++i, elements += sizeof(Element)) {
     __builtin_prefetch(states + columns[std::min(i + ahead, columns.size() - 1)], 1);
     if (columns[i] == ColumnBuilders::no_column) continue;
@@ -29,7 +30,7 @@ void for_each_dealt(std::span<const std::uint32_t> columns, const std::byte* ele
   }
 }
 
-/// Adds the flags of a term to those of its column. Whether it is a number other than 0.
+/// Adds the flags of a term to the flags of its column. Returns whether the term is finite and not 0.
 inline bool note_dealt(double term, std::uint8_t& flags) noexcept {
   using F = Format<double>;
   const auto bits = std::bit_cast<std::uint64_t>(term);
@@ -41,9 +42,9 @@ inline bool note_dealt(double term, std::uint8_t& flags) noexcept {
   return false;
 }
 
-/// Sorts elements roughly by their columns, so that what is known of the columns stays in the second-level cache:
-/// ranges of columns have rooms of equal size, and a full one is emptied. Cost: some 2 ns per element; 1 MiB where
-/// there are several ranges.
+/// Sorts elements roughly by their columns, so that the columns' states stay in the second-level cache. Every range of
+/// columns has a buffer of equal size, and a full buffer is emptied. Cost: some 2 ns per element, and 1 MiB if there
+/// are several ranges.
 template <class Element>
 class RangesOfColumns {
  public:
@@ -58,7 +59,7 @@ class RangesOfColumns {
     room_ = std::max(all_elements / ranges_.size(), fewest);
   }
 
-  /// Whether there are several.
+  /// Whether there are several ranges.
   bool are_worth_it() const noexcept { return ranges_.size() > 1; }
   void clear() noexcept { std::ranges::fill(ranges_, 0); }
   /// Calls `empty(columns, elements)` for each range that is full.
@@ -74,7 +75,7 @@ class RangesOfColumns {
       if (++ranges_[range] == room_) take(range, empty);
     }
   }
-  /// Calls `empty(columns, elements)` for what is left.
+  /// Calls `empty(columns, elements)` for each range that still has elements.
   template <class Empty>
   void take_rest(const Empty& empty) {
     for (std::size_t range = 0; range < ranges_.size(); ++range)
@@ -97,7 +98,7 @@ class RangesOfColumns {
   }
 
   int shift_ = 0;                      // a range has 2^shift columns
-  std::vector<std::uint32_t> ranges_;  // how many elements each has
+  std::vector<std::uint32_t> ranges_;  // the number of elements in each buffer
   std::size_t room_ = 0;
   std::unique_ptr<std::uint32_t[]> columns_;
   std::unique_ptr<Element[]> elements_;
@@ -157,7 +158,7 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
   Sums sums_;
   RangesOfColumns<typename Sums::Term> ranges_;
   bool is_clear_ = true;
-  Count taken_ = 0;  // elements; ranges gain nothing before columns have several
+  Count taken_ = 0;  // elements; ranges save no time while columns have few of them
   Count rows_ = 0;
   Status status_ = Status::ok;
 };

@@ -33,7 +33,7 @@ void gather_elements(const std::byte* from, std::span<const std::uint32_t> order
 
 }  // namespace
 
-/// Counts the rows of each group: the end of a run is how many it has.
+/// Counts the rows of each group. The count is stored as the end of the group's run.
 template <class Label>
 bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count rows, Count groups,
                           const order::Interval& wanted) {
@@ -47,7 +47,7 @@ bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count 
     if (std::is_signed_v<Label> && label < Label{0}) continue;
     const auto group = static_cast<Count>(label);
     if (group >= groups) return false;
-    if (group - first >= count) continue;  // those below wrap around
+    if (group - first >= count) continue;  // lower groups wrap around
     std::uint32_t& run = run_of_group_[group - first];
     if (run == no_run) {
       runs_.push_back({.group = group, .begin = 0, .end = 0});
@@ -64,7 +64,7 @@ bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows,
   run_of_group_.resize(wanted.size(), no_run);
   run_of_row_.resize(rows);
   runs_.clear();
-  runs_.reserve(std::min<Count>(rows, wanted.size()));  // nothing fails before the groups' runs are forgotten again
+  runs_.reserve(std::min<Count>(rows, wanted.size()));  // nothing fails until the runs of the groups are reset
   const auto find = [&]<class Label>(Label) { return find_runs<Label>(labels, mask, rows, how.groups, wanted); };
   const bool are_known = with_label(how, find);
   for (const GroupRun& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
@@ -93,7 +93,7 @@ bool DealtRows::find_columns(const std::byte* labels, const std::byte* mask, Cou
       std::memcpy(&label, labels + i * sizeof label, sizeof label);
       const bool is_out = (mask != nullptr && mask[i] == std::byte{0}) || (std::is_signed_v<Label> && label < Label{0});
       const auto group = static_cast<Count>(label);
-      const Count column = group * how.columns + first;  // those below wrap around
+      const Count column = group * how.columns + first;  // lower groups wrap around
       are_known &= is_out | (group < how.groups);
       columns[i] = is_out | (column >= count) ? no_run : static_cast<std::uint32_t>(column);
     }

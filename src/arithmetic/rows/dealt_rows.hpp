@@ -1,6 +1,6 @@
-// Some rows sorted by the groups that their labels name, or by some of these groups.
-// Rank order: kept within a group. Cost: two passes over the rows, O(groups that have some); memory for the groups that
-// are wanted. Source: counting sort.
+// Sorts rows by the groups in their labels. Only rows of wanted groups are kept. Rank order: kept within a group. Cost:
+// two passes over the rows, and O(groups that have rows). Memory in proportion to the wanted groups. Source: counting
+// sort.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@ class DealtRows {
     order::Count end;
   };
 
-  /// At most 2^32 - 1 rows with their labels one after the other, aligned or not, of which `mask` (a byte per row, or
-  /// null) leaves some out. Rows of groups that are not `wanted` are left out, too. False, and no runs, if a label is
-  /// not below the number of groups.
+  /// Sorts at most 2^32 - 1 rows. Their labels are contiguous, aligned or not. `mask` (one byte per row, or null)
+  /// selects rows. Rows of groups that are not `wanted` are left out, too. If a label is not below the number of
+  /// groups, returns false, and there are no runs.
   bool sort(const std::byte* labels, const std::byte* mask, order::Count rows, const Labels& how,
             const order::Interval& wanted);
 
-  /// In place of `sort`: finds the column of every row, or ColumnBuilders::no_column. Its groups have their columns one
-  /// behind the other, and these are the ones with this number in their group; `wanted` are columns. False as `sort`.
+  /// Replaces `sort`: finds the column of every row, or ColumnBuilders::no_column. The columns of a group are
+  /// consecutive; the found column is number `in_group` of its group. `wanted` is a range of columns. Returns false as
+  /// `sort` does.
   bool find_columns(const std::byte* labels, const std::byte* mask, order::Count rows, const Labels& how,
                     order::Count in_group, const order::Interval& wanted);
   std::span<const std::uint32_t> columns() const noexcept { return run_of_row_; }
@@ -38,7 +39,7 @@ class DealtRows {
   std::span<const GroupRun> runs() const noexcept { return runs_; }
   std::span<const std::uint32_t> order() const noexcept { return order_; }
 
-  /// Copies elements of so many bytes, the rows' own, in this order.
+  /// Copies the elements of the rows, of `bytes` bytes each, in the sorted order.
   void gather(const std::byte* elements, order::Bytes bytes, std::vector<std::byte>& to) const;
 
  private:
@@ -48,8 +49,8 @@ class DealtRows {
   bool find_runs(const std::byte* labels, const std::byte* mask, order::Count rows, order::Count groups,
                  const order::Interval& wanted);
 
-  std::vector<std::uint32_t> run_of_group_;  // of those that are wanted; no_run but during a sort
-  std::vector<std::uint32_t> run_of_row_;    // or no_run; or its column
+  std::vector<std::uint32_t> run_of_group_;  // for wanted groups; no_run except during a sort
+  std::vector<std::uint32_t> run_of_row_;    // or no_run; after find_columns the row's column
   std::vector<GroupRun> runs_;
   std::vector<std::uint32_t> order_;
 };

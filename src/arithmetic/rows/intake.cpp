@@ -13,16 +13,16 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// One direction of a plane of elements: how many there are, and how far apart they stand here and in the copy.
+/// One direction of a plane of elements: their number, and their strides in the source and in the copy.
 struct Direction {
   Count count;
   Stride from;
   Stride to;
 };
 
-/// Copies a plane of elements of `bytes` bytes, or of `size` where that is 0, `width` of the inner direction at a time
-/// and then the rest: as many as share a cache line, so that it is read, or written, once. Directions come by value:
-/// stores of bytes might change what is referred to.
+/// Copies a plane of elements of `bytes` bytes, or of `size` bytes if `bytes` is 0. Takes `width` elements of the inner
+/// direction at a time, then the rest: elements that share a cache line, so that the line is read, or written, once.
+/// Directions are passed by value, because the compiler must assume that stores of bytes change referenced objects.
 template <Bytes bytes, Count width = 8>
 void copy(const std::byte* from, std::byte* to, Direction outer, Direction inner, Bytes size) noexcept {
   Count done = 0;
@@ -59,8 +59,8 @@ void copy(const std::byte* from, std::byte* to, const Direction& outer, const Di
   }
 }
 
-/// Some indices of axes in C order, cut into runs along the last axis: `visit(offset, count)` for each, with how far
-/// from the axes' origin it begins.
+/// Divides consecutive indices of axes (C order) into runs along the last axis. Calls `visit(offset, count)` for each
+/// run, with its offset from the origin of the axes.
 template <class Visit>
 void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count count, const Visit& visit) {
   const std::size_t last = axes.size() - 1;
@@ -88,7 +88,7 @@ void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count 
   }
 }
 
-/// How far apart rows, and elements of a row, stand in a copy.
+/// The strides of rows, and of the elements of a row, in a copy.
 struct Pitch {
   Bytes row;
   Bytes element;
@@ -117,32 +117,32 @@ void gather(const Strides& strides, Operand operand, const std::byte* begin, con
   });
 }
 
-/// How many of the rows from `row` on stand in one run along the last axis.
+/// The number of rows from `row` on that are in one run along the last axis.
 Count rows_in_run(const Strides& strides, Count row, Count rows) noexcept {
   if (strides.rows().size() == 1) return rows;
   const Count extent = strides.rows().back().extent;
   return std::min(rows, extent - row % extent);
 }
 
-/// Whether rows of one run, and the elements of each, touch.
+/// Whether the rows of a run, and the elements of each row, are contiguous.
 bool are_side_by_side(const Strides& strides, Operand operand, Bytes size, Count columns) noexcept {
   return strides.columns().size() == 1 && strides.rows().back().of(operand) == static_cast<Stride>(size * columns) &&
          (columns == 1 || strides.columns()[0].of(operand) == static_cast<Stride>(size));
 }
 
-/// Whether all columns have the same.
+/// Whether all columns have the same values of the operand.
 bool is_common(const Strides& strides, Operand operand) noexcept {
   return std::ranges::all_of(strides.columns(), [&](const Axis& axis) { return axis.of(operand) == 0; });
 }
 
-/// As many rows as may be taken at once: a run where runs are long, else as many as make a tile.
+/// The number of rows to take at once: a run if runs are long, otherwise a tile.
 Count next_rows(const Strides& strides, Count row, Count rows, Count most, Count long_run) noexcept {
   rows = std::min(rows, most);
   const bool has_long_runs = strides.rows().size() > 1 && strides.rows().back().extent >= long_run;
   return has_long_runs ? rows_in_run(strides, row, rows) : rows;
 }
 
-/// Makes a byte of every element of a mask: not zero where one of its bytes is not.
+/// Converts every element of a mask to one byte, which is not zero if a byte of the element is not zero.
 void narrow(std::byte* mask, Count count, Bytes size) noexcept {
   for (Count i = 0; i < count; ++i) {
     std::byte any{};
@@ -151,7 +151,7 @@ void narrow(std::byte* mask, Count count, Bytes size) noexcept {
   }
 }
 
-/// Null where the builder does not take the columns of this shape by themselves.
+/// Null if the builder does not take the columns of this shape separately.
 ColumnBuilders* columns_of(Builder& builder, const RowShape& shape) noexcept {
   ColumnBuilders* const columns = builder.columns();
   return columns != nullptr && columns->count() == shape.columns ? columns : nullptr;
@@ -179,7 +179,7 @@ void Intake::survey_copied(const Operands& data, Count rows, const Strides& stri
   }
 }
 
-/// `take(column, rows before, block)` for some rows at a time, and for every column of them.
+/// Calls `take(column, rows before, block)` for some rows at a time, and for every column of these rows.
 template <class Take>
 void Intake::for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take) {
   if (shape_.columns > 1 && !strides.have_columns_apart()) return for_each_column_turned(data, rows, strides, take);
@@ -204,8 +204,8 @@ void Intake::for_each_column(const Operands& data, Count rows, const Strides& st
   }
 }
 
-/// `take(column, rows before, block)` where elements of a row stand near each other: copies all columns of some rows at
-/// once, each column in one piece.
+/// The same if the elements of a row are close to each other. Copies all columns of some rows at once, so that each
+/// column is contiguous.
 template <class Take>
 void Intake::for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take) {
   const bool is_whole = data.first != nullptr && (!shape_.has_factors || data.second != nullptr);
@@ -213,7 +213,7 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
   const Bytes size = shape_.element_bytes;
   const Count columns = shape_.columns;
   const Count most = std::min(rows, std::clamp<Count>(large_tile_bytes / (columns * size), 1, 1024));
-  const Bytes apart = most * size + 64;  // or all columns would stand in the same few lines of a cache
+  const Bytes apart = most * size + 64;  // otherwise all columns would be in the same few lines of a cache
   Tile& tile = tiles_[0];
   const bool has_common = is_common(strides, Operand::second) && is_common(strides, Operand::mask);
   for (Count done = 0, some = 0; done < rows; done += some) {
@@ -241,7 +241,7 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
   }
 }
 
-/// What says where rows belong: one label after the other, and a byte of a mask for each, or null.
+/// Contiguous labels of rows, and the mask with one byte per row, or null.
 struct Intake::LabelsAtHand {
   const std::byte* labels;
   const std::byte* mask;
@@ -255,16 +255,16 @@ Intake::LabelsAtHand Intake::labels_at(const Operands& here, Count rows, const S
   return {labels, masked.mask, labels != nullptr && (!shape_.has_mask || masked.mask != nullptr)};
 }
 
-/// Sorts rows by the group that each belongs to in the column that `here` names, if it is one of `groups`. False if a
-/// label has no group.
+/// Sorts rows by their groups in the column that `here` names. Keeps only rows of `groups`. Returns false if a label
+/// has no group.
 bool Intake::sort_by_group(const Operands& here, Count rows, const Strides& strides, const order::Interval& groups) {
   const LabelsAtHand found = labels_at(here, rows, strides);
   return found.are_there && dealt_.sort(found.labels, found.mask, rows, strides.labels(), groups);
 }
 
-/// Gives the builder every element with its column. Status invalid_argument if a label has no group.
+/// Passes every element with its column to the builder. Returns invalid_argument if a label has no group.
 Status Intake::scatter(const Operands& data, Count rows, const Strides& strides) {
-  constexpr Count most = 2048;  // what is known of them stays in the first-level cache
+  constexpr Count most = 2048;  // their labels and columns stay in the first-level cache
   const Labels& how = strides.labels();
   const order::Interval wanted{data.column, data.column + shape_.columns};
   for (Count done = 0, some = 0; done < rows; done += some) {
@@ -282,8 +282,8 @@ Status Intake::scatter(const Operands& data, Count rows, const Strides& strides)
   return Status::ok;
 }
 
-/// The elements and factors of the rows that were sorted, as `runs` has them, or, if the result names rows, as they
-/// are.
+/// The elements and factors of the sorted rows: in the order of `runs`, or, if the result has indices of rows, in the
+/// original order.
 Block Intake::grouped(const Operands& here, Count rows, const Strides& strides) {
   const Bytes size = shape_.element_bytes;
   const auto taken = [&](Operand operand, std::vector<std::byte>& copy, std::vector<std::byte>& sorted) {
@@ -298,11 +298,11 @@ Block Intake::grouped(const Operands& here, Count rows, const Strides& strides) 
   return block;
 }
 
-/// `take(column, rows before, block)` for some rows at a time, and for every group that has some of them. Rows are
-/// taken one by one where the result names some. Status invalid_argument if a label has no group.
+/// Calls `take(column, rows before, block)` for some rows at a time, and for every group that has some of these rows.
+/// If the result has indices of rows, rows are taken one by one. Returns invalid_argument if a label has no group.
 template <class Take>
 Status Intake::for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take) {
-  // Some rows of every group, if that is not too much for the second-level cache.
+  // Takes enough rows for several per group, but not more than the second-level cache holds.
   const Count apart = strides.labels().columns;
   const order::Interval groups{data.column / apart, (data.column + shape_.columns - 1) / apart + 1};
   const Count enough = std::clamp<Count>(8 * std::min<Count>(groups.size(), 1U << 20), 8192, 1U << 17);
@@ -321,7 +321,7 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
         return Block{.first = at(all.first), .second = at(all.second), .rows = count, .row_stride = all.row_stride};
       };
       for (const DealtRows::GroupRun& run : dealt_.runs()) {
-        const Count column = run.group * apart + here.column % apart - data.column;  // wraps around below
+        const Count column = run.group * apart + here.column % apart - data.column;  // lower ones wrap around
         if (column >= shape_.columns) continue;
         if (!shape_.has_named_rows)
           take(column, done, part(run.begin, run.end - run.begin));
@@ -334,7 +334,7 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
   return Status::ok;
 }
 
-/// The tile is the next column's: a push of no rows ends what the builder may do with it.
+/// The next column overwrites the tile. A push of no rows makes the builder finish its use of the tile.
 void Intake::push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides) {
   const auto push = [&](Count column, Count done, const Block& block) {
     Builder& builder = columns_->column(column);
@@ -358,8 +358,8 @@ void Intake::survey_by_column(const Operands& data, Count rows, const Strides& s
     for_each_column(data, rows, strides, survey);
 }
 
-/// An operand's rows one after the other: where they are, if they stand so, else copied to `to`, which gets room for
-/// the rows that are there: whole tiles for the one row of each of many ranks took gigabytes.
+/// An operand's rows, contiguous: in place if they are contiguous, otherwise copied to `to`. `to` gets room only for
+/// the given rows, because whole tiles for the single row of each of many ranks took gigabytes.
 const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const {
   const auto& [operand, data, rows, columns, size] = wanted;
   const std::byte* const place = strides.place(data, operand);
@@ -368,7 +368,7 @@ const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strid
   if (place == nullptr || is_there) return place;
   make_room(to, rows * columns * size);
   const bool is_list = strides.are_listed() && operand == Operand::first;
-  const Count together = is_list ? 1 : columns;  // that begin at one place
+  const Count together = is_list ? 1 : columns;  // columns with a common address
   for (Count column = 0; column < columns; column += together)
     gather(strides, operand, strides.begin(data.at(0, column), operand), {data.row, data.row + rows},
            {data.column + column, data.column + column + together}, size, to.data() + column * size,
@@ -388,7 +388,7 @@ Block Intake::copied(const Operands& data, Count rows, Count columns, const Stri
   return block;
 }
 
-/// Gives the block's rows their mask, of a byte per row.
+/// Sets the block's mask, with one byte per row.
 void Intake::add_mask(const Operands& data, const Strides& strides, Tile& tile, Block& block) const {
   const Bytes mask_bytes = strides.mask_bytes();
   block.mask = side_by_side({Operand::mask, data, block.rows, 1, mask_bytes}, strides, tile.mask);

@@ -1,6 +1,6 @@
-// A builder and the way into it for rows that stand anywhere. Builders want the elements of a row side by side, and the
-// rows of both factors equally far apart; what stands otherwise is copied to a small tile first, and only here.
-// Rank order: kept. Cost: one branch per push; rows that are copied, one pass through the first-level cache.
+// Pushes rows with any strides into a builder. Builders need rows with contiguous elements, and the same row stride for
+// both factors. Other rows are first copied to a small tile. Only this class makes these copies.
+// Rank order: kept. Cost: one branch per push, and for copied rows one pass through the first-level cache.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace steadfold::arithmetic {
 
-/// Keeps its memory, as builders do; has none until rows must be copied.
+/// Allocates memory when rows must first be copied, and keeps it, as builders do.
 class Intake {
  public:
   Intake(std::unique_ptr<Builder> builder, const RowShape& shape) noexcept;
 
   Builder& builder() const noexcept { return *builder_; }
 
-  /// Pushes the rows begin, begin + 1, ... of the whole job, those from `data.row` on of what the strides say. They
-  /// must stay as they are for as long as Builder::push says. This builder's columns begin with `data.column`; the
-  /// strides may have more.
+  /// Pushes the rows begin, begin + 1, ... of the whole job. They are the rows from `data.row` on of the described
+  /// operands. Their memory must not change as long as Builder::push says. The builder's first column is `data.column`;
+  /// the operands may have more columns.
   void push(Index begin, const Operands& data, Count rows, const Strides& strides) {
     if (goes_by_column(rows, strides)) return push_by_column(begin, data, rows, strides);
     if (strides.are_direct()) return builder_->push(begin, as_block(data, rows, strides));
@@ -45,10 +45,10 @@ class Intake {
   };
   static constexpr Bytes tile_bytes = 8192;
 
-  static constexpr Bytes listed_tile_bytes = 4 * tile_bytes;  // that all columns of a list go past, one after the other
+  static constexpr Bytes listed_tile_bytes = 4 * tile_bytes;  // for the columns of a list, one after the other
   static constexpr Bytes large_tile_bytes = Bytes{1} << 17;   // of all columns
-  static constexpr Count fewest_by_column = 64;               // rows that are worth being taken column by column
-  static constexpr Count long_run = 128;  // rows that touch and are worth being taken where they are
+  static constexpr Count fewest_by_column = 64;  // with at least this number of rows, columns are taken separately
+  static constexpr Count long_run = 128;         // contiguous rows that are worth being taken in place
 
   bool goes_by_column(Count rows, const Strides& strides) const noexcept {
     if (columns_ == nullptr) return false;
@@ -92,11 +92,11 @@ class Intake {
   void add_mask(const Operands& data, const Strides& strides, Tile& tile, Block& block) const;
 
   std::unique_ptr<Builder> builder_;
-  ColumnBuilders* columns_;  // the builder's, or null
+  ColumnBuilders* columns_;  // the builder's columns, or null
   RowShape shape_;
   Count tile_;                          // most rows in a tile
-  std::array<Tile, 2> tiles_{};         // one stays until the builder has seen the next
-  std::vector<std::byte> column_tile_;  // where others share all else
+  std::array<Tile, 2> tiles_{};         // two, because the builder may read a tile until it gets the next
+  std::vector<std::byte> column_tile_;  // for a column, if all columns share the other operands
   DealtRows dealt_;
   std::vector<std::byte> labels_;
   std::size_t turn_ = 0;

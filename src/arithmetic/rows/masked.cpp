@@ -8,7 +8,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record: that of the kind, then the number of all rows. A failed one is a header alone.
+// The record: the record of the kind, then the number of all rows. A failed record is only a header.
 constexpr Bytes count_bytes = sizeof(Count);
 
 bool is_whole(std::span<const std::byte> partial) noexcept {

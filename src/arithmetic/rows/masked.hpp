@@ -1,6 +1,6 @@
-// Partials of the rows that a mask selects: those of another kind, and the number of all rows, left out or not.
-// Rank order: that of the kind, which must need no indices. Cost: one pass through the first-level cache before the
-// kind's own, over all rows; the kind sees selected ones alone. Bytes: 8 more than the kind's.
+// Partials of the rows that a mask selects: a partial of another kind, and the number of all rows, selected or not.
+// Rank order: that of the kind, which must not need indices. Cost: one pass of all rows through the first-level cache,
+// and the kind's cost for the selected rows. Bytes: 8 more than the kind's.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace steadfold::arithmetic {
 
-/// `Block.mask` selects rows. Rows, and their factors, that are left out are
-/// never looked at, so no value of theirs counts, NaN or infinity; they count as rows that were brought. If no row is
-/// selected, the result is that of no rows.
+/// `Block.mask` selects rows. The elements and factors of other rows are never read, so even a NaN or an infinity there
+/// has no effect. These rows count in the number of all rows. If no row is selected, the result is the result of no
+/// rows.
 std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes element_bytes, Count columns);
 
 }  // namespace steadfold::arithmetic

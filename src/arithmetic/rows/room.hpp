@@ -1,4 +1,4 @@
-// Memory that grows to what is asked of it and is kept: a second round of the same size allocates nothing.
+// Memory that grows to the requested size and is kept, so a second round of the same size allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,18 @@ inline void make_room(std::vector<std::byte>& memory, order::Bytes size) {
   if (memory.size() < size) memory.resize(size);
 }
 
-/// Memory for a partial, which is mostly much shorter than it might be: bytes that nobody writes cost nothing.
+/// Memory for a partial. Partials are mostly much shorter than their capacity, and bytes that are never written cost
+/// nothing.
 class UnwrittenRoom {
  public:
   UnwrittenRoom() = default;
   explicit UnwrittenRoom(order::Bytes size) { make(size); }
 
-  /// At least so many bytes; what was written is lost if there are fewer.
+  /// Makes room for at least `size` bytes. If there were fewer, the contents are lost.
   void make(order::Bytes size) {
     if (size <= bytes().size()) return;
     size_ = 0;
-    memory_.reset();  // before as much memory is asked for again
+    memory_.reset();  // freed before the same amount of memory is allocated again
     memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
     size_ = size;
   }

@@ -5,8 +5,8 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// Copies the rows that are selected to `to`, which has room for all, one after the other; returns how many. No branch
-/// depends on the mask.
+/// Copies the selected rows to `to`, contiguously. `to` must have room for all rows. Returns the number of selected
+/// rows. No branch depends on the mask.
 template <Bytes bytes>
 Count select(const std::byte* row, Bytes stride, const std::byte* mask, Count count, std::byte* to) noexcept {
   Count selected = 0;

@@ -1,5 +1,5 @@
-// Rows that a mask selects, copied side by side, a tile of them at a time.
-// Rank order: kept. Cost: one pass through the first-level cache; no branch depends on the mask.
+// Copies the rows that a mask selects to contiguous tiles.
+// Rank order: kept. Cost: one pass through the first-level cache, without a branch that depends on the mask.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Keeps its memory. One that is taken stays as it is until the one after the next.
+/// Keeps its memory. A tile stays unchanged until the tile after the next is filled.
 class SelectedRows {
  public:
   explicit SelectedRows(Bytes row_bytes)
@@ -19,11 +19,11 @@ class SelectedRows {
         tile_(std::max<Count>(tile_bytes / std::max<Bytes>(row_bytes, 1), 1)),
         kernel_(kernels::select(kernels::chosen(), row_bytes)) {}
 
-  /// Most rows in a tile.
+  /// The most rows in a tile.
   Count tile() const noexcept { return tile_; }
 
-  /// Calls `take(block)` with the selected rows of a block, and their factors. They are gathered until there is a tile
-  /// of them, however few are selected.
+  /// Calls `take(block)` with the selected rows of a block, and their factors. Each call gets a full tile, except the
+  /// last.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
     Count gathered = 0;
@@ -43,7 +43,8 @@ class SelectedRows {
     }
   }
 
-  /// The selected rows of a block of one tile at most. Their factors are those of the call before if it `has_factors`.
+  /// The selected rows of a block of at most one tile. If `has_factors` is set, the tile still has the factors of the
+  /// previous call.
   Block of_tile(const Block& block, bool has_factors) {
     SelectedTile& tile = tiles_[0];
     const MaskedRows rows{.stride = block.row_stride, .mask = block.mask, .count = block.rows};
@@ -71,12 +72,12 @@ class SelectedRows {
             .rows = rows,
             .row_stride = row_bytes_};
   }
-  /// Puts the selected rows behind those that are gathered; returns how many.
+  /// Appends the selected rows to the gathered rows. Returns the number of selected rows.
   Count select_into(std::vector<std::byte>& all, Count gathered, const std::byte* first, const MaskedRows& rows);
 
   Bytes row_bytes_;
   Count tile_;
-  kernels::Select kernel_;               // of rows that touch; null: one by one
+  kernels::Select kernel_;               // for contiguous rows; null: rows are copied one by one
   std::array<SelectedTile, 2> tiles_{};  // with room for the rows of two tiles each
   std::size_t turn_ = 0;
 };

@@ -9,14 +9,15 @@ namespace {
 using order::Bytes;
 using order::Count;
 
-/// Whether the inner axis goes on where its end meets the next index of the outer one, for every operand.
+/// Whether the end of the inner axis is the next index of the outer axis, for every operand, so that both axes can be
+/// joined.
 bool goes_on(const Axis& outer, const Axis& inner) noexcept {
   for (std::size_t i = 0; i < operand_count; ++i)
     if (outer.strides[i] != static_cast<Stride>(inner.extent) * inner.strides[i]) return false;
   return true;
 }
 
-/// Writes as few axes as say the same; returns how many.
+/// Writes the smallest number of axes that describe the same elements. Returns their number.
 std::uint8_t join(std::span<const Axis> axes, Axis* few) noexcept {
   std::uint8_t count = 0;
   for (const Axis& axis : axes) {

@@ -1,4 +1,4 @@
-// A group of columns turned over in a tile, so that kernels find the elements of a column side by side.
+// A group of columns transposed into a tile, so that the elements of a column are contiguous for kernels.
 // Rank order: that of the rows. Cost: a copy within the first-level cache.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace steadfold::arithmetic {
 template <class Element>
 class TurnedRows {
  public:
-  /// Turns over at most `rows_of_group` rows.
+  /// Transposes at most `rows_of_group` rows.
   void turn(const kernels::ColumnRows& rows) noexcept {
     const bool has_others = rows.second != nullptr && rows.second != rows.first;
     turn(rows, rows.first, first_);
@@ -21,12 +21,12 @@ class TurnedRows {
     others_ = has_others ? &second_ : &first_;
   }
 
-  /// The elements of a column, and the others that stand beside them: the same where there are none.
+  /// The elements of a column and their second factors; if there are none, the elements again.
   const std::byte* first(Count column) const noexcept { return first_.data() + column * column_bytes; }
   const std::byte* second(Count column) const noexcept { return others_->data() + column * column_bytes; }
 
  private:
-  /// A line more than the elements, or all columns would stand in the same few lines of a cache.
+  /// One cache line more than the elements. Otherwise all columns would be in the same few lines of a cache.
   static constexpr Bytes column_bytes = rows_of_group * sizeof(Element) + 64;
   using TurnedTile = std::array<std::byte, kernels::most_columns * column_bytes>;
 

@@ -239,7 +239,7 @@ void Accumulator<Element, factors>::add_special(Bits x, Bits y) noexcept {
   const auto zero = [](Bits bits) { return (bits & ~F::sign_bit) == 0; };
   other_ |= 1;
   if (nan(x) || (factors == 2 && (nan(y) || zero(x) || zero(y)))) {
-    special_ |= has_nan;  // inf * 0 is a NaN
+    special_ |= has_nan;  // infinity times 0 is a NaN
   } else {
     special_ |= ((x ^ y) & F::sign_bit) != 0 ? has_minus_infinity : has_plus_infinity;
   }

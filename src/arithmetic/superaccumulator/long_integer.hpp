@@ -1,5 +1,5 @@
-// Sums without error as they travel: an integer of many digits, what digits cannot say, and how both are rounded once.
-// Rank order: none, the sum of integers has no order. Cost: a few ns for few digits. Source: Kulisch's long
+// Exact sums in the form in which they are sent: an integer of many digits and flags for values without digits. Rounds
+// them once. Rank order: none, the sum of integers has no order. Cost: a few ns for few digits. Source: Kulisch's long
 // accumulator; the canonical window of digits is ours. No floating-point operation, so any environment will do.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace steadfold::arithmetic {
 __extension__ typedef unsigned __int128 Uint128;
 __extension__ typedef __int128 Int128;
 
-/// What an IEEE 754 binary format is made of.
+/// The parameters of an IEEE 754 binary format.
 template <class Element>
 struct Format {
   static_assert(std::is_same_v<Element, float> || std::is_same_v<Element, double>);
@@ -34,30 +34,30 @@ struct Format {
   static constexpr int lowest_exponent = std::numeric_limits<Element>::min_exponent - precision;  // smallest = 2^lowest
 };
 
-/// What the digits of a sum cannot say. Flags of parts are united by `or`.
+/// Facts about a sum that its digits cannot represent. Flags of parts are combined with `or`.
 enum Flags : std::uint8_t {
   no_flags = 0,
   has_nan = 1,
   has_plus_infinity = 2,
   has_minus_infinity = 4,
-  not_minus_zero = 8,   // a term other than -0.0: an exact zero is +0.0
-  has_minus_zero = 16,  // only of columns to which rows are dealt: those have no number of rows
+  not_minus_zero = 8,   // a term other than -0.0: a sum of exactly zero is +0.0
+  has_minus_zero = 16,  // only if labels distribute rows: then columns have no number of rows
 };
 
-/// The bits from the lowest of a term to the highest.
+/// The number of bits from the lowest bit of any term to the highest.
 template <class Element, int factors>
 constexpr int term_range = (Format<Element>::top_exponent - Format<Element>::lowest_exponent) * factors;
 
-/// The digits a sum needs, with 64 bits above the terms for as many as 2^63 of them, and the sign.
+/// The number of digits that a sum needs: those of a term, 64 bits for up to 2^63 terms, and the sign.
 template <class Element, int factors>
 constexpr int digits_needed = (term_range<Element, factors> + 64 + 1 + 31) / 32;
 
 constexpr int widest_digit_count = digits_needed<double, 2>;
 
 /// An integer as the window of its non-zero 32-bit digits, two's complement: sum of digits[i] 2^(32 (lowest + i)), less
-/// 2^(32 (lowest + count)) when negative. Canonical, one window for one integer: the first digit is not 0, the last is
-/// not what the sign continues with, zero has lowest 0. The digits are not initialised; there are two more than the
-/// widest sum has, for the carry out of it.
+/// 2^(32 (lowest + count)) when negative. Windows are canonical: every integer has one window. The first digit is not
+/// 0, the last digit is not a mere repetition of the sign, and zero has lowest 0. The digits are not initialised. There
+/// are two more digits than the widest sum has, for its carry.
 struct DigitWindow {
   int lowest = 0;
   int count = 0;
@@ -80,14 +80,14 @@ void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& w
 /// sum = a + b; both canonical and within `widest_digit_count` digits. The sum may end one digit higher.
 void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) noexcept;
 
-/// How many bits stand before the first that is set.
+/// The number of leading zero bits.
 constexpr int zeros_before(Uint128 bits) noexcept {
   const auto high = static_cast<std::uint64_t>(bits >> 64);
   return high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(bits));
 }
 
-/// A number as its sign, the first 128 bits of its magnitude, the highest of them set, whether a bit follows that is
-/// set, and the exponent of the highest. No bits: zero.
+/// A number as its sign, the first 128 bits of its magnitude (the highest bit is set), whether any later bit is set,
+/// and the exponent of the highest bit. Zero has no bits.
 struct Leading {
   bool negative = false;
   bool sticky = false;
@@ -97,18 +97,18 @@ struct Leading {
 
 /// The window's integer in units of 2^lowest_exponent.
 Leading leading(const DigitWindow& window, int lowest_exponent) noexcept;
-/// A smaller one.
+/// The same for a smaller integer.
 inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
   if (integer == 0) return {};
-  const auto sign = static_cast<Uint128>(integer >> 127);  // without a branch: it is as good as random
+  const auto sign = static_cast<Uint128>(integer >> 127);  // without a branch, because its outcome would be random
   const Uint128 magnitude = (static_cast<Uint128>(integer) ^ sign) - sign;
   const int spare = zeros_before(magnitude);
   return {
       .negative = integer < 0, .sticky = false, .exponent = lowest_exponent + 127 - spare, .bits = magnitude << spare};
 }
 
-/// The bits of value 2^unit as a double, rounded once to the nearest, ties to even; 0 is +0.0. With units between
-/// `lowest_normal_unit` and `highest_normal_unit` it is a normal number, as this wants.
+/// The bits of value 2^unit as a double, rounded once to the nearest, ties to even; 0 is +0.0. `unit` must be from
+/// `lowest_normal_unit` to `highest_normal_unit`, so that the result is a normal number.
 inline constexpr int lowest_normal_unit = std::numeric_limits<double>::min_exponent - 1;
 inline constexpr int highest_normal_unit = std::numeric_limits<double>::max_exponent - 1 - 128;
 inline std::uint64_t rounded_normal(Int128 value, int unit) noexcept {
@@ -116,16 +116,16 @@ inline std::uint64_t rounded_normal(Int128 value, int unit) noexcept {
                                  static_cast<std::uint64_t>(static_cast<Uint128>(value) >> 64), unit);
 }
 
-/// The sum that flags, row count and number stand for, rounded once to the nearest, ties to even. NaN is the canonical
-/// quiet NaN; no rows give +0.0, none but -0.0 give -0.0.
+/// The sum that flags, row count and number represent, rounded once to nearest, ties to even. A NaN is the canonical
+/// quiet NaN. Without rows the sum is +0.0; if all terms are -0.0, it is -0.0.
 template <class Result>
 Result rounded(Flags flags, Count rows, const Leading& sum) noexcept;
 
-/// Its square root, rounded once; the sum is not negative (a sum of squares).
+/// The square root of the sum, rounded once. The sum must not be negative (it is a sum of squares).
 template <class Result>
 Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept;
 
-/// Its quotient by `rows` (at least 1, all of them terms of the sum), rounded once.
+/// The sum divided by `rows`, rounded once. `rows` is the number of terms, at least 1.
 template <class Result>
 Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept;
 
