@@ -18,7 +18,7 @@
 #include "kernels/two_words.hpp"
 #endif
 
-#ifndef STEADFOLD_BINNED_GROUPS_BYTES  // compiled once, though this file is included once more for every target
+#ifndef STEADFOLD_BINNED_GROUPS_BYTES  // compiled once, although this file is included again for every target
 #define STEADFOLD_BINNED_GROUPS_BYTES
 namespace steadfold::kernels {
 namespace {

@@ -18,7 +18,7 @@
 #include "kernels/load_first.hpp"
 #endif
 
-#ifndef STEADFOLD_CASCADE_REFERENCE  // compiled once, though this file is included once more for every target
+#ifndef STEADFOLD_CASCADE_REFERENCE  // compiled once, although this file is included again for every target
 #define STEADFOLD_CASCADE_REFERENCE
 namespace steadfold::kernels {
 namespace {

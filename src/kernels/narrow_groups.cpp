@@ -16,7 +16,7 @@
 #include "kernels/two_words.hpp"
 #endif
 
-#ifndef STEADFOLD_NARROW_GROUPS_REFERENCE  // compiled once, though this file is included once more for every target
+#ifndef STEADFOLD_NARROW_GROUPS_REFERENCE  // compiled once, although this file is included again for every target
 #define STEADFOLD_NARROW_GROUPS_REFERENCE
 namespace steadfold::kernels {
 namespace {
@@ -215,7 +215,7 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
   const auto shift_by = [&](V exponent)
                             HWY_ATTR { return hn::IfThenZeroElse(hn::Eq(exponent, zero), hn::Sub(exponent, one)); };
   V all = zero;
-  V refused = zero;  // not 0 in lanes that are refused
+  V refused = zero;  // not 0 in refused lanes
   auto digits = hn::Set(as_signed, no_digit);
   for (std::size_t i = 0; i < most_columns; i += lanes) {
     const V bits = hn::And(hn::LoadU(d, terms + i), kept);

@@ -1,5 +1,5 @@
 // The form of the terms that kernels distribute to bins, and the choice of a kernel by form and number of bins.
-// Rank order: none. Cost: none.
+// Cost: none.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@
 #include <hwy/highway.h>
 #endif
 
-#ifndef STEADFOLD_TURN_REFERENCE  // compiled once, though this file is included once more for every target
+#ifndef STEADFOLD_TURN_REFERENCE  // compiled once, although this file is included again for every target
 #define STEADFOLD_TURN_REFERENCE
 namespace steadfold::kernels {
 namespace {
