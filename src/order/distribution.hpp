@@ -1,6 +1,6 @@
 // Rules that distribute N elements over p ranks in rank order: each rule gives the element count of every rank.
 // Cost: O(1) for closed forms, O(p) for a list; `balanced` computes up to 60 lists.
-// Source: Stelz 2022, eq. 1.3, 1.4, 3.8 and Algorithm 3. `balanced` has no source.
+// Source: Stelz 2022, eq. 1.3, 1.4, 3.8 and Algorithm 3. `balanced` is our own.
 #pragma once
 
 #include <optional>
