@@ -36,7 +36,7 @@ struct Scenario {
   Segmentation segmentation() const;
 };
 
-/// `nothing`: the schedule leaves the reduction to the transport, so neither can predict it.
+/// `nothing`: the transport makes the reduction, so messages and time cannot be predicted.
 enum class PredictedBy : std::uint8_t { simulation, formulas, nothing };
 
 /// Unknown values are empty: without a simulation, the bytes of records, the times and some rounds.
