@@ -70,8 +70,8 @@ inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
 }
 
-/// The number in a field of a C enumeration, which may have any value. In C++, loading a value that is not an
-/// enumerator is undefined behaviour.
+/// Reads a field of a C enumeration as a number. The caller may have stored any value there, and in C++ it is undefined
+/// behaviour to load a value that is not an enumerator.
 template <class Enumeration>
 unsigned number(const Enumeration& field) {
   static_assert(sizeof field == sizeof(unsigned));

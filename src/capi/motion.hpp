@@ -48,8 +48,8 @@ class InMotion {
   friend void keep_for_ever(InMotion* kept) noexcept;
   enum class Use : std::uint8_t { free, by_a_caller, by_a_mover };
 
-  /// Takes the turn, unless another caller has it. Waits for a mover, which is soon done, except if this thread is the
-  /// mover (a call from within an operator).
+  /// Takes the turn, unless another caller has it. If another thread is advancing the work, waits for it, which does
+  /// not take long. Does not wait if this thread itself is advancing the work (a call from within an operator).
   bool take_turn() noexcept {
     Use found = Use::free;
     return use_.compare_exchange_strong(found, Use::by_a_caller, std::memory_order_acquire) || wait_for_turn();
