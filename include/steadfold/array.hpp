@@ -202,7 +202,7 @@ class Vectors {
 /// An optional array of weights, or an optional mask.
 class MaybeArray {
  public:
-  /// No array, or a reference to the elements of one.
+  /// No array, or a reference to an array's elements.
   MaybeArray() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeArray(const A& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
@@ -218,7 +218,7 @@ class MaybeArray {
 /// An optional array of labels: integers of 32 or 64 bits, or unsigned integers of 8 or 16 bits.
 class MaybeLabels : public MaybeArray {
  public:
-  /// No labels, or a reference to the elements of an array of them.
+  /// No labels, or a reference to the elements of an array of labels.
   MaybeLabels() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeLabels(const A& array) : MaybeArray(array) {  // NOLINT(google-explicit-constructor)
@@ -227,7 +227,7 @@ class MaybeLabels : public MaybeArray {
   }
 };
 
-/// Says which elements of an array are reduced, and which axes are kept.
+/// Describes the reduction of an array: which elements are reduced, and which axes are kept.
 struct Axes {
   /// The kept axes, in ascending order. Every index of a kept axis has a result; results are in C order. A negative
   /// number counts axes from the end. The elements along all other axes are reduced; method `tree` takes them in C
@@ -260,7 +260,7 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   arrays.mask = axes.where.c_array();
   arrays.labels = axes.labels.c_array();
   arrays.groups = axes.groups;
-  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with its own error text
+  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with a different error text
   int last = -1;
   for (const int each : axes.keep) {
     const int axis = each < 0 ? each + x.axis_count : each;

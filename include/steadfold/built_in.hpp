@@ -174,7 +174,7 @@ template <class Mode, class T, class Op, class SomeOptions>
 auto reduce_rows(const Mode& mode, const Operands<T>& x, const Op& op, const SomeOptions& options) {
   return mode.template reduce<CallOfRows<T, std::decay_t<Op>>>(x, op, options);
 }
-template <class T, class Op>  // written by hand, since the whole call takes about 20 ns
+template <class T, class Op>  // optimised by hand, because the whole call takes about 20 ns
 auto reduce_rows(const Here& /*mode*/, const Operands<T>& x, const Op& op, const LocalOptions& options) {
   if (!x.second.fits(x.first.size())) throw Error(SF_INVALID_ARGUMENT, x.second.misfit(x.first.size()));
   HeldOperator<T, std::decay_t<Op>> held(op);

@@ -126,7 +126,7 @@ class BundlePlan : public detail::BoundPlan {
   friend struct detail::PlanAccess;
   explicit BundlePlan(Members members) : members_(std::move(members)) {}
 
-  /// Makes the members' calls as they are now, valid during a bind.
+  /// Makes the calls of the members so far. They are valid during a bind.
   std::vector<sf_call> take_calls(const BundleOptions& options) {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
@@ -140,8 +140,8 @@ class BundlePlan : public detail::BoundPlan {
     return calls;
   }
 
-  /// Finds the addresses of the members' elements. Returns the reason why the ranges cannot be used, if there is one.
-  /// Then there are no elements; the library reports that to all ranks, so that none waits for this rank.
+  /// Finds the addresses of the members' elements. If the ranges cannot be used, returns the reason. Then there are no
+  /// elements, and the library reports this to all ranks, so that no rank waits for this rank.
   std::string look() {
     data_.clear();
     for (std::size_t i = 0; i < members_.size(); ++i) {

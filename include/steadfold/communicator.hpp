@@ -13,11 +13,11 @@
 
 namespace steadfold {
 
-/// A group of ranks. Copies refer to the same group. The group belongs to the communicator or team that it was made of:
-/// the group of an MPI communicator ends with the communicator.
+/// A group of ranks. Copies refer to the same group. The group belongs to the communicator or team from which it was
+/// made: the group of an MPI communicator ends with the communicator.
 class Group {
  public:
-  /// Makes a Group of the handle of the C interface. The ownership does not change.
+  /// Makes a Group from the handle of the C interface. The ownership does not change.
   explicit Group(sf_group* handle) noexcept : handle_(handle) {}
   /// This rank's number, counted from 0, and the number of ranks.
   int rank() const noexcept { return sf_group_rank(handle_); }
@@ -53,8 +53,8 @@ inline constexpr bool has_group<C, std::void_t<decltype(GroupOf<C>::group(std::d
 template <class C>
 using if_group = std::enable_if_t<has_group<C>>;
 
-/// Calls `prepare()`, which makes the data that a collective call needs. If it throws, mostly since there is no memory,
-/// the other ranks get the error in place of the call, so that they do not wait for this rank.
+/// Calls `prepare()`, which makes the data that a collective call needs. If `prepare` throws (usually because memory
+/// runs out), the other ranks get the error in place of the call, so that they do not wait for this rank.
 template <class Prepare>
 auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
   try {
@@ -74,7 +74,7 @@ auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
     throw;
   }
 }
-/// Makes a new Call in this way.
+/// Makes a new object of type Call in this way.
 template <class Call, class... Arguments>
 std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
   return told(group, [&] { return std::make_unique<Call>(arguments...); });
@@ -86,8 +86,8 @@ std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
   throw Error(SF_INVALID_ARGUMENT, fault);
 }
 
-/// Make a call and return its results: Here in this process alone, Waiting over a group of ranks. started.hpp has a
-/// third mode.
+/// The modes of calls. `Here` makes a call in this process alone, and `Waiting` over a group of ranks; both return the
+/// results. started.hpp has a third mode.
 struct Here {
   template <class Made, class... From>
   auto reduce(const From&... from) const {

@@ -9,8 +9,8 @@
  *
  * Subtraction undoes addition: after an element was added and subtracted, the accumulator is bit for bit what it was
  * before, including the sign of a zero and the number of rows. NaNs and infinities are the exception: they set flags
- * that stay. If +inf is subtracted it counts as -inf, and +inf together with -inf is NaN. More may be subtracted than
- * was added.
+ * that stay. If +inf is subtracted it counts as -inf, and +inf together with -inf is NaN. A program may subtract more
+ * than it has added.
  *
  * Only sf_accumulator_create, _copy and _read, additions of arrays, and additions by several threads allocate memory.
  * An accumulator takes 0.7 KiB per column for sums of doubles, 1.2 KiB for products of doubles, and at most 0.3 KiB for

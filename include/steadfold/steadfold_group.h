@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* A group of ranks, with the library's data for it. Only one thread at a time may use a group. The group belongs to the
- * communicator or team that it was made of, which also frees it. */
+ * communicator or team from which it was made, which also frees it. */
 typedef struct sf_group sf_group;
 
 /* Return this rank's number, counted from 0, and the number of ranks. -1 for NULL. Local. */

@@ -31,7 +31,7 @@ namespace steadfold {
 /// The error that every failing call throws: `what()` reads "problem (why), suggestion".
 class Error : public std::runtime_error {
  public:
-  /// Makes an error of a status and a text.
+  /// Makes an error from a status and a text.
   Error(sf_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
   /// The kind of the error; `what()` has the text.
   sf_status status() const noexcept { return status_; }
@@ -230,13 +230,13 @@ template <class R>
 inline constexpr bool outlives<R, std::void_t<decltype(of_views(std::declval<const R&>()))>> =
     is_borrowed<R> || std::ranges::enable_borrowed_range<R>;
 #endif
-/// Whether a range exists after the statement in which it is an argument.
+/// Whether a range outlives the statement in which it is an argument.
 template <class R>
 inline constexpr bool lasts = std::is_lvalue_reference_v<R> || outlives<bare_t<R>>;
 }  // namespace detail
 
-/// A view of `size` elements at `data`; the caller keeps the ownership. Made of any object with data() and size(), or
-/// of a C array. A temporary that owns its elements gives only a view of const elements.
+/// A view of `size` elements at `data`; the caller keeps the ownership. It is made from any object with data() and
+/// size(), or from a C array. From a temporary that owns its elements, only a view of const elements can be made.
 template <class T>
 class View {
   template <class R>
@@ -324,7 +324,7 @@ namespace detail {
 template <class R>
 using element_t = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
 
-/// Whether the iterators of R, if there are any, give the elements at data(). Not so for a matrix whose elements are
+/// Whether the iterators of R, if there are any, give the elements at data(). False for a matrix whose iterators give
 /// rows.
 template <class R, class = void>
 inline constexpr bool iterates_elements = true;
