@@ -1,5 +1,5 @@
-"""Compares sums of an array by Steadfold and by other Python packages, in one run: what changes their bits, and their
-cost.
+"""Compares sums of an array by Steadfold and by other Python packages, in one run: the changes to which their bits are
+sensitive, and their cost.
 
   python3 python/benchmarks/peers.py                             the tables, in Markdown
   python3 python/benchmarks/peers.py --json peers.json           the same, and all figures to a file, which
@@ -31,7 +31,7 @@ SEED = 1
 SIZES = (1000, 100_000, 10_000_000)
 RANKS = (1, 2, 3, 4, 5)
 THREADS = (1, 2, 3, 4)
-CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}  # processor: of all threads, for a busy machine
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}  # processor: the time of all threads
 CHUNKS = (20_000, 5000, 1000, 777, 100)
 
 
@@ -43,7 +43,8 @@ class Contestant:
         self.name, self.sum, self.ours, self.single = name, add, ours, single
         self.prepare = prepare or (lambda x: x)
         self.threaded = threaded
-        # If it has no partial sums: the same function for the sums of chunks, and MPI's sum for the sums of ranks.
+        # If a contestant has no partial sums: the same function adds the sums of chunks, and MPI adds the sums of
+        # ranks.
         self.chunked = chunked or (lambda pieces: add(self.prepare(np.array([add(self.prepare(p)) for p in pieces], pieces[0].dtype))))
         self.ranks = ranks or (lambda part, comm: allreduced(np.asarray(add(self.prepare(part)), part.dtype), comm))
 
@@ -142,11 +143,11 @@ def bits(value, single):
 
 def rounded(x):
     exact = sum(map(Fraction, x.astype(np.float64).tolist()), Fraction())
-    return np.float64(float(exact)).astype(x.dtype)  # for float32: no exact sum here is near the middle of two numbers
+    return np.float64(float(exact)).astype(x.dtype)  # for float32: no exact sum here is close to a tie
 
 
 def tried(one):
-    """{what was varied: number of different results}, and whether the first result is correctly rounded."""
+    """{the varied property: number of different results}, and whether the first result is correctly rounded."""
     x = hostile(one.single)
     random = np.random.default_rng(SEED)
     orders = [x] + [random.permutation(x) for _ in range(7)]
@@ -175,7 +176,8 @@ def seconds_of(call, clock, least=5e-4):
 
 
 def race(calls, rounds, clock):
-    """{name: seconds of every round}. In every round all contestants take turns; each round begins with another one."""
+    """{name: seconds of every round}. In every round all contestants take turns. The first contestant changes from
+    round to round."""
     names, found = list(calls), {name: [] for name in calls}
     for call in calls.values():
         call()  # first calls load libraries and make plans
@@ -190,7 +192,7 @@ def figures(seconds, elements):
 
 
 def measured(contenders, rounds, clock):
-    """{name: {elements: figures}}, ns per element."""
+    """{name: {elements: figures}}, in ns per element."""
     found = {one.name: {} for one in contenders}
     for size in SIZES:
         x = np.random.default_rng(SEED).standard_normal(size)
@@ -201,7 +203,7 @@ def measured(contenders, rounds, clock):
     return found
 
 
-# Under a launcher: this file again, as a job.
+# Starts this file again as a job, with a launcher.
 
 
 def of_ranks(rounds, clock):

@@ -120,7 +120,7 @@ class Accumulator {
   }
 
  private:
-  /// Returns the handle. Refuses if another thread is changing the accumulator without Python's lock.
+  /// Returns the handle. Throws if another thread is changing the accumulator without Python's lock.
   [[nodiscard]] sf_accumulator* use() const {
     if (is_changing_)
       refuse("an accumulator that another thread is changing (one at a time), give every thread its own");

@@ -14,7 +14,7 @@ using detail::ResultForm;
 using detail::row_of;
 
 constexpr int most_axes = 31;                // axes are bits of a word
-constexpr std::uint64_t long_enough = 4096;  // from this number of elements on it is worth releasing Python's lock
+constexpr std::uint64_t long_enough = 4096;  // Python's lock is released from this number of elements on
 
 bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
 bool is_location(sf_operation operation) { return row_of(operation).result == ResultForm::located; }
@@ -65,7 +65,7 @@ std::uint32_t reduced_axes(nb::handle axis, int axes) {
   return reduced;
 }
 
-/// Refuses a single number, or a vector of one number, that would be broadcast along an axis.
+/// Throws if a single number, or a vector of one number, would be broadcast along an axis.
 void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what) {
   const int axes = PyArray_NDIM(x);
   if (PyArray_NDIM(partners) > 1 || PyArray_SIZE(partners) != 1 || axes == 0) return;
@@ -96,7 +96,7 @@ void take_labels(const Arguments& from, Call& to) {
     refuse("%R groups (no array has as many results), give fewer", from.groups.ptr());
 }
 
-/// Sets the fields of calls other than plain rows with one result.
+/// Sets the fields of all calls except calls of contiguous rows with one result.
 void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Call& to) {
   sf_arrays_init(&to.arrays, sizeof to.arrays);
   PyArrayObject* const x = as_array(to.x);
@@ -142,8 +142,8 @@ void make_results(const Arguments& from, std::uint32_t reduced, Call& to) {
   to.results.make(shape, axes, located_dtype(dtype));
 }
 
-/// Fills a call of no columns, and so no results, which MPI's shape allows. If other ranks have columns, they get an
-/// error.
+/// Fills a call without columns, which has no results. Calls in MPI's shape may have no columns. If other ranks have
+/// columns, all ranks get an error.
 void ask_for_nothing(Call& to) {
   const std::int32_t root = to.call.root;
   sf_call_init(&to.call, sizeof to.call);
@@ -181,7 +181,7 @@ void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) 
     refuse_result("every step is rounded to it), convert the elements or the result");
 }
 
-/// Sets the type of results, the method for it, and the layout if it matters.
+/// Sets the result type, the method that gives such results, and, if the call depends on it, the layout.
 void take_result(const Arguments& from, sf_call& call) {
   const sf_type own = makes_statistics(from.operation) ? SF_F64 : default_result(from.operation, call.type);
   call.result_type = from.dtype.is_none() ? own : asked_result(from.dtype);

@@ -49,7 +49,8 @@ struct Call {
 /// The type of results if no dtype is given: NumPy's, except that halves become floats.
 sf_type default_result(sf_operation operation, sf_type type);
 
-/// Fills a call. Returns false if the library lacks the operation for elements of this type; then nothing was refused.
+/// Fills a call. Returns false if the library lacks the operation for elements of this type; in this case there is no
+/// error.
 [[nodiscard]] bool translate(const Arguments& from, Call& to);
 
 /// Checks a name, which must not be empty or contain null characters. The pointer is valid as long as the given text.

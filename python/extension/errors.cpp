@@ -27,7 +27,7 @@ void raise(const nb::object& exception) {
 }
 
 void fail(sf_status status) {
-  if (PyErr_Occurred() != nullptr) raise();  // a signal handler has raised, which ended the call
+  if (PyErr_Occurred() != nullptr) raise();  // a signal handler has raised an exception, which ended the call
   const nb::object number = nb::int_(static_cast<int>(status)), text = text_from(sf_error_text());
   PyErr_SetObject(PyDict_GetItem(exceptions, number.ptr()), text.ptr());
   raise();

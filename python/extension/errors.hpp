@@ -82,7 +82,7 @@ T& held_by(nb::handle object) {
   return nb::cast<T&>(object);
 }
 
-/// Whether Python takes a value for true.
+/// Whether a value is true in Python.
 inline bool flag(nb::handle given) {
   const int truth = PyObject_IsTrue(given.ptr());
   if (truth < 0) raise();

@@ -117,7 +117,7 @@ class Team {
       if (seconds && !(*seconds >= 0))
         refuse("a timeout of %R seconds (it is at least 0), give 0 for none", timeout.ptr());
     } catch (...) {
-      if (!is_alone) static_cast<void>(create_over(over, 0));  // then the other ranks are refused, too
+      if (!is_alone) static_cast<void>(create_over(over, 0));  // then the call fails on the other ranks, too
       throw;
     }
     check(is_alone ? sf_team_create(count, &team_) : create_over(over, count));
@@ -154,8 +154,9 @@ class Team {
   sf_team* team_ = nullptr;
 };
 
-/// Called while calls wait: returns whether a signal handler has raised, as for Ctrl-C. Python runs handlers only on
-/// its main thread, which is nearly always the main thread of the process; other threads need not take the lock.
+/// Called while calls wait: returns whether a signal handler has raised an exception, as for Ctrl-C. Python runs
+/// handlers only on its main thread, which is nearly always the main thread of the process; other threads need not take
+/// the lock.
 int raised_by_signal() {
   if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return 0;
   const Lock lock;

@@ -21,7 +21,7 @@ class UserOperator {
   UserOperator& operator=(const UserOperator&) = delete;
   ~UserOperator();
 
-  /// The values of sf_call.user and sf_call.context.
+  /// The values for sf_call.user and sf_call.context.
   static int combine(const void* left, const void* right, void* result, std::size_t count, void* context);
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
   /// A text by which ranks compare their operators: the name of the callable and the form of its elements.

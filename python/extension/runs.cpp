@@ -268,8 +268,8 @@ class Plan {
   /// `operands`: None, or (x, factors) for every call, each an array, or None for the bound array.
   void prepare(nb::handle operands) {
     try {
-      // Decided by the calls that this rank has made so far, not by what has happened since; otherwise ranks could
-      // differ.
+      // This depends only on the calls that this rank has made, and not on their progress; otherwise ranks could decide
+      // differently.
       if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
       if (is_broken_)
         refuse("a run of a plan whose last run failed in the transport (it never ended), bind another plan");

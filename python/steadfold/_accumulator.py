@@ -111,7 +111,7 @@ class Accumulator:
 
     @classmethod
     def from_bytes(cls, data: bytes, shape: int | tuple[int, ...] | None = None) -> Accumulator:
-        """Makes an accumulator of the bytes from `to_bytes`. `shape` None: () for one sum, one axis for several
+        """Makes an accumulator from the bytes of `to_bytes`. `shape` None: () for one sum, one axis for several
         sums."""
         return cls._of(_core.Accumulator.from_bytes(bytes(memoryview(data)), None if shape is None else _extents(shape)))
 

@@ -26,7 +26,7 @@ Made = TypeVar("Made")
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _LARGEST_EXACT = 2**53  # every integer up to this one is a double
-_MOST_IN_WORDS = 2**30  # so many digits of 32 bits have a sum of at most 63 bits
+_MOST_IN_WORDS = 2**30  # this number of 32-bit digits has a sum of at most 63 bits
 
 
 def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
@@ -60,7 +60,7 @@ def from_sequence(x: Any) -> Array:
 
 @promised
 def doubles(values: Array) -> Array:
-    """Converts all numbers that math.fsum takes, one by one, to doubles; refuses all others."""
+    """Converts all numbers that math.fsum takes, one by one, to doubles. Raises an error for other values."""
     return np.array([math.fsum([value]) for value in values.ravel()], np.float64)
 
 

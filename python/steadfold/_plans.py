@@ -168,7 +168,7 @@ class NotCopied:
 
 class Plan(NotCopied):
     """A reduction that the ranks have agreed on, made by `plan`. Every run reads the current elements of the arrays
-    that the plan was made of. Their shapes and dtypes must not change."""
+    from which the plan was made. Their shapes and dtypes must not change."""
 
     def __init__(self, call: _core.Prepared, comm: Any) -> None:
         self._plan = _core.Plan([call], comm)

@@ -21,10 +21,11 @@ method
     ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). By default exact for sums, and a suitable method for others.
 comm
     A communicator of mpi4py (not an intercommunicator), or a member of a `steadfold.Team`. Every rank makes the same call with
-    its own rows; an error on one rank is raised on all ranks. Without `comm` the call is this process's own.
+    its own rows; an error on one rank is raised on all ranks. Without `comm` only the elements of this process are
+    reduced.
 layout
-    A `steadfold.Layout`, which says which rows of the whole job each rank has. Matters for "tree" and for indices. None: first
-    the rows of rank 0, then those of rank 1, and so on.
+    A `steadfold.Layout`, which says which rows of the whole job each rank has. Matters for "tree" and for indices.
+    None: first the rows of rank 0, then the rows of rank 1, and so on.
 root
     The rank that gets the result; the other ranks get None. By default all ranks get the result.
 schedule

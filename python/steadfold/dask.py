@@ -340,7 +340,7 @@ def _check_shapes(name: str, other: Any, x: Any) -> None:
 
 
 def _check_partners(name: str, other: Any, x: Any) -> None:
-    """Refuses a single number, or a vector of one number, that would be broadcast along an axis."""
+    """Raises an error if a single number, or a vector of one number, would be broadcast along an axis."""
     if x.ndim > 0 and other.shape in ((), (1,)) and (other.ndim == 0 or x.shape[-1] != 1):
         raise ValueError(f"{name} of 1 number for axes of {x.shape[-1]} elements (each has a partner), give as many: "
                          f"da.broadcast_to({name}, x.shape)")
