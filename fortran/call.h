@@ -7,10 +7,10 @@
 #include "layout.h"
 #include "steadfold/steadfold_names.h"
 
-/* Several arguments as one argument of a macro. */
+/* Passes several arguments as one argument of a macro. */
 #define LIST(...) __VA_ARGS__
 
-/* A call as Fortran made it. `name`, if given, is the name of the operation. */
+/* The arguments of a call from Fortran. `name`, if given, is the name of the operation. */
 typedef struct Arguments {
   sf_operation operation;
   sf_collective collective;
@@ -180,7 +180,8 @@ static inline const char* shape_text(Argument a, char* text, size_t room) {
   return text;
 }
 
-/* Checks that an operand can be repeated to the shape of the elements. C would report the extents in its own order. */
+/* Checks that an operand can be repeated to the shape of the elements. The C interface would report the extents in C's
+ * order. */
 static inline sf_status require_stretches(Argument operand, const char* what, Argument elements) {
   char own[400], others[400];
   const int skipped = elements->rank - operand->rank;

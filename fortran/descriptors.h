@@ -74,7 +74,7 @@ static inline uint64_t count_of(Argument a) {
  * pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
 static inline int has_distances(Argument a) {
   const CFI_index_t bytes = (CFI_index_t)a->elem_len, unit = bytes % 4 == 0 ? 4 : 1;
-  const double most = 1e14; /* bytes of memory, as a double, which cannot overflow */
+  const double most = 1e14; /* bytes of memory, computed as a double, which cannot overflow */
   int i;
   for (i = 0; i < a->rank; ++i) {
     const CFI_index_t extent = a->dim[i].extent, distance = a->dim[i].sm;

@@ -28,7 +28,7 @@ void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, i
   settle(status, comm, ierr);
 }
 
-/* Makes a type(sf_group) of a communicator. The variable holds the communicator, not its group, which ends with the
+/* Makes a type(sf_group) from a communicator. The variable holds the communicator, not its group, which ends with the
  * communicator. */
 void sf_fortran_group_of(Argument comm, Handle* group, int* ierr) {
   sf_group* found;

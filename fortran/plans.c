@@ -242,8 +242,8 @@ void sf_fortran_start_bind(const Handle* plan, Argument comm, Handle* handle, in
   settle(status, comm, ierr);
 }
 
-/* Finds a bound plan. Errors of runs know no communicator: without `ierr` they end this process, and MPI ends the
- * others. */
+/* Finds a bound plan. An error of a run is not connected with a communicator: without `ierr` it ends this process, and
+ * MPI ends the others. */
 static sf_status find_plan(Handle handle, Plan** plan) {
   static const char* const text =
       "no plan (it was not made, or not bound, or was freed), call sf_plan_sum with a communicator, or sf_bind";

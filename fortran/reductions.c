@@ -3,7 +3,7 @@
 #include "request.h"
 
 /* Defines each reduction twice: blocking, and started with a request after the communicator. `optional` is the list of
- * parameters after that, `given` initialises the Arguments. */
+ * the following parameters, and `given` initialises the Arguments. */
 #define REDUCTION(name, operands, optional, given)                                                                   \
   void sf_fortran_##name(operands, Argument comm, optional, Argument where, Argument options, int* ierr,             \
                          const Handle* layout) {                                                                     \

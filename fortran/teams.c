@@ -45,7 +45,7 @@ static sf_status find_team(Handle handle, Team** team) {
                        : SF_OK;
 }
 
-/* Refuses on the other ranks, too, so that they do not wait. */
+/* Makes the call fail on the other ranks, too, so that they do not wait. */
 static sf_status refuse_again(Argument comm) {
   sf_team* none = NULL;
   if (comm != NULL && is_communicator(comm)) sf_team_create_over_fortran(communicator(comm), 0, &none);

@@ -9,8 +9,8 @@
 
 #include "steadfold/steadfold.h"
 
-/* A phrase and its translation. In `from`, # is a number that is one greater in `to`, and % a number that is the same
- * in `to`. Both have as many numbers, in the same order. */
+/* A phrase and its translation. In `from`, # stands for a number that is one greater in `to`, and % for a number that
+ * is the same in `to`. Both texts have the same number of numbers, in the same order. */
 typedef struct Phrase {
   const char *from, *to;
 } Phrase;

@@ -17,7 +17,7 @@ typedef struct Work {
   Translated to;
 } Work;
 
-/* Makes a call from the arguments. Local; `group` is NULL if the call is this process's own. The memory that it
+/* Makes a call from the arguments. Local; `group` is NULL if the call involves only this process. The memory that it
  * allocates is freed by free_work, also after a failure. */
 typedef sf_status (*Prepare)(const Arguments* from, const sf_group* group, Work* work);
 
@@ -85,7 +85,7 @@ static inline sf_status prepare_array(const Arguments* from, const sf_group* gro
   return status == SF_OK ? find_room(work) : status;
 }
 
-/* Whether this rank gets results; `rank` is -1 if the call is this process's own. The group may have ended. */
+/* Whether this rank gets results; `rank` is -1 if the call involves only this process. The group may have ended. */
 static inline int is_written(const sf_call* call, int32_t rank) {
   if (rank < 0) return 1;
   if (call->collective == SF_EXSCAN && rank == 0) return 0;

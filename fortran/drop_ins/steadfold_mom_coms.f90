@@ -122,8 +122,8 @@ module steadfold_mom_coms
   logical, save :: is_set = .false., overflowed = .false.
 contains
 
-  ! Sets the communicator over whose ranks later sums are taken, in place of MOM6's list of PEs. Every rank of it calls.
-  ! Without a call it is MPI_COMM_WORLD.
+  ! Sets the communicator over whose ranks later sums are taken, in place of MOM6's list of PEs. Every rank of the
+  ! communicator makes the call. Without a call the communicator is MPI_COMM_WORLD.
   subroutine set_sum_comm(comm)
     integer, intent(in) :: comm
     ranks_of_sums = comm
