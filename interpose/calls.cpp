@@ -60,7 +60,7 @@ const char* name_of(steadfold_interpose_index function) noexcept { return shim()
 
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why) {
   std::fprintf(stderr, "steadfold: %s\n", why.c_str());
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher loses output unread by then
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher loses output not read by then
   PMPI_Abort(comm, 1);
   std::abort();  // if MPI_Abort returns
 }
@@ -85,7 +85,7 @@ void compare_settings() {
   const bool are_alike = least[0] == -least[1] && least[2] == -least[3];
   if (are_alike && least[4] == size) return;
   drop_trace();
-  PMPI_Barrier(MPI_COMM_WORLD);  // no rank ends the others before they have dropped their traces
+  PMPI_Barrier(MPI_COMM_WORLD);  // no rank ends the other ranks before these have removed their traces
   if (least[4] == rank) end_program(MPI_COMM_WORLD, fault);
   if (!are_alike && least[4] == size && rank == 0)
     end_program(MPI_COMM_WORLD,

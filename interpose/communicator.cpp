@@ -47,7 +47,8 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
   return there;
 }
 
-/// The same number in every run in which communicators of the same processes are first used in the same order.
+/// A number for the communicator. It is the same in every run in which communicators of the same processes are first
+/// used in the same order.
 std::uint32_t identity_of(const std::vector<int>& ranks) {
   static std::mutex lock;
   static auto& seen = *new std::unordered_map<std::uint32_t, std::uint32_t>;  // never destroyed
@@ -79,7 +80,7 @@ Communicator look_at(MPI_Comm comm) {
 
 std::atomic<bool> is_known = false;  // whether MPI is known to be running
 
-/// Asks the MPI library until MPI is running.
+/// Whether MPI is running. Asks the MPI library until it is.
 bool is_running() {
   if (is_known.load(std::memory_order_relaxed)) return true;
   int begun = 0, over = 0;
@@ -90,7 +91,7 @@ bool is_running() {
   return is;
 }
 
-/// The communicator of a thread's last look-up. Only look-ups of another communicator ask the MPI library.
+/// The communicator of a thread's last look-up. Only look-ups of a different communicator ask the MPI library.
 struct Last {
   MPI_Comm handle = MPI_COMM_NULL;
   std::uint64_t ended = 0;

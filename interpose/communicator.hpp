@@ -21,7 +21,7 @@ struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
   int rank = 0;
   int size = 0;
-  Treatment treatment = Treatment::tree;        // otherwise: why its calls are passed on
+  Treatment treatment = Treatment::tree;        // otherwise: the reason why its calls are passed on
   std::uint32_t identity = 0;                   // for a trace: from its processes and a count, see identity_of
   std::atomic<std::uint32_t>* calls = nullptr;  // for a trace: the number of calls named so far
   bool is_kept = false;                         // whether it is stored on the communicator
@@ -36,7 +36,7 @@ Communicator communicator_of(MPI_Comm comm);
 /// Whether other MPI processes spawned this process. Its files need this fact, since its rank may also be a parent's
 /// rank. First called in MPI_Init: a program may disconnect from its parents later.
 bool is_spawned();
-/// Tells that MPI will be finalised. Afterwards every look-up asks the MPI library whether MPI is running.
+/// Call it when MPI will be finalised. Afterwards every look-up asks the MPI library whether MPI is running.
 void note_end() noexcept;
 
 }  // namespace steadfold::interpose

@@ -22,7 +22,7 @@ struct Difference {
 
 class Diagnosis {
  public:
-  /// Calls the MPI library, before the program's buffers change. All ranks.
+  /// Calls the MPI library, before the program's buffers change. All ranks make this call.
   Diagnosis(const Call& call, const Communicator& comm);
   /// Call it once the interposer's results are in the call's buffer.
   Difference difference() const;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
-#ifdef STEADFOLD_MPI_ABI  // C only: with the standard ABI, all Fortran functions call C's
+#ifdef STEADFOLD_MPI_ABI  // C only: with the standard ABI, all Fortran functions call C's functions
 void steadfold::interpose::set_fortran(Wrappers& /*all*/) {}
 #else
 
@@ -50,7 +50,7 @@ class BufferNames {
   /// The buffer that C takes in place of `given`.
   void* in_c(void* given) {
     const std::lock_guard held(lock_);
-    unsigned long long loaded = 0;  // number of objects loaded so far, as the first object reports
+    unsigned long long loaded = 0;  // number of objects loaded so far, as reported for the first object
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* count) {
           *static_cast<unsigned long long*>(count) = info->dlpi_adds;
@@ -70,7 +70,7 @@ class BufferNames {
   };
 
   void look_again() {
-    std::vector<std::string> files;  // collected first, since the loader is locked while it lists objects
+    std::vector<std::string> files;  // collected first, because the loader is locked while it lists objects
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* all) {
           static_cast<std::vector<std::string>*>(all)->emplace_back(info->dlpi_name);

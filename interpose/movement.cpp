@@ -10,8 +10,8 @@ namespace steadfold::interpose {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20;       // of all rows that one thread holds
-constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // of one rank's row; measured: docs/unmodified.md
-constexpr std::size_t most_wide = std::size_t{1} << 20;        // of a row whose elements the ranks share; measured too
+constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // of one rank's row; measured, see docs/unmodified.md
+constexpr std::size_t most_wide = std::size_t{1} << 20;        // of a row whose elements the ranks share; measured, too
 constexpr std::size_t most_narrow = std::size_t{8} << 10;      // of all rows in an allgather
 
 /// The number of elements per round if `rows` rows of them are held.
@@ -21,7 +21,7 @@ int round_count(const Elements& elements, int rows, MPI_Count count) {
   return static_cast<int>(std::min(count, most));
 }
 
-/// Calls `body(first, now)`, which returns MPI's code, for at most `most` of `count` elements at a time.
+/// Calls `body(first, now)` for at most `most` of `count` elements at a time. `body` returns MPI's error code.
 template <class Body>
 int in_rounds(MPI_Count count, int most, const Body& body) {
   int code = MPI_SUCCESS;
@@ -106,7 +106,7 @@ int allreduce(const Call& call, const Communicator& comm) {
   const std::size_t of_all = call.elements.memory_bytes() * static_cast<std::size_t>(comm.size);
   if (count <= static_cast<MPI_Count>(most_narrow) && static_cast<std::size_t>(count) * of_all <= most_narrow)
     return allreduce_narrow(call, 0, static_cast<int>(count), comm);
-  if (count < comm.size)  // too few to share
+  if (count < comm.size)  // too few elements to share
     return in_rounds(count, round_count(call.elements, comm.size, count),
                      [&](MPI_Count first, int now) { return allreduce_narrow(call, first, now, comm); });
   Dealt shares(comm.size), rows(comm.size);

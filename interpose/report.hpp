@@ -1,5 +1,5 @@
 // Reports the treatment of the calls of this process: a table on standard error, or JSON in a file.
-// Cost: none unless asked for; then a lock and a search in a short list per call.
+// Cost: none without a report; with a report, a lock and a search in a short list per call.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace steadfold::interpose {
 
-/// Records a call that has ended; of a started call, that it has returned. `seconds`: the time of the call.
+/// Records a call that has ended, or a started call that has returned. `seconds`: the time of the call.
 void note(const Call& call, Treatment treatment, double seconds, const Difference& difference);
 
 /// `rank` and `size` are of MPI_COMM_WORLD. If `file` is empty, writes the table to standard error.

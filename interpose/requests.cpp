@@ -134,7 +134,7 @@ void Ending::settle_failed(int index, MPI_Request now) {
   if (now != MPI_REQUEST_NULL) return;
   try {
     settle(index, now);
-  } catch (const Fault&) {  // the error may have made its rows invalid
+  } catch (const Fault&) {  // the rows may be invalid because of the error
     forget(std::move(taken_[static_cast<std::size_t>(index)].entry));
   }
 }

@@ -19,7 +19,7 @@ struct Entry;
 /// Adds a new request. If it has ended already, finishes its reduction at once: MPI libraries give all ended requests
 /// one common handle.
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested);
-/// Tells that the program starts a persistent request.
+/// Call it when the program starts a persistent request.
 void start_request(MPI_Request request);
 /// Whether the table has any entry.
 bool has_requests() noexcept;
@@ -36,9 +36,10 @@ class Ending {
   void take(int index, MPI_Request request);
   /// If the request has ended, finishes its reduction. `now`: the request's value after the call. Throws Fault.
   void settle(int index, MPI_Request now);
-  /// As settle(), after a call that failed, perhaps for another request. Gives up reductions that cannot be finished.
+  /// The same as settle(), after a call that failed, perhaps because of another request. Gives up reductions that
+  /// cannot be finished.
   void settle_failed(int index, MPI_Request now);
-  /// Tells that the program has freed the request. Memory that MPI may still use is kept.
+  /// Call it when the program has freed the request. Memory that MPI may still use is kept.
   void give_up(int index);
 
  private:
@@ -55,7 +56,8 @@ void look_at_request(MPI_Request request);
 /// Keeps an operator alive, since the program may free it before a reduction has ended. Ignores MPI_OP_NULL.
 void keep_operator(MPI_Op op);
 void release_operator(MPI_Op op);
-/// Called if the program frees an operator. Returns whether it is kept; then it is freed after its last reduction.
+/// Called if the program frees an operator. Returns whether the table keeps the operator. If so, it is freed after its
+/// last reduction.
 bool is_freed_later(MPI_Op op);
 
 }  // namespace steadfold::interpose

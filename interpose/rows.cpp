@@ -268,7 +268,7 @@ void Memory::grow(std::size_t bytes) {
   size_ = bytes;
   if (is_listed_) return;
   is_listed_ = true;
-  thread_local const AtThreadEnd at_thread_end;  // made at a thread's first listing
+  thread_local const AtThreadEnd at_thread_end;  // made when a thread first lists a memory
   at_thread_end.list(*this);
 }
 

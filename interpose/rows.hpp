@@ -13,7 +13,8 @@
 
 namespace steadfold::interpose {
 
-/// An error that ends the program, as "problem (why), suggestion": to go on could give different bits on some ranks.
+/// An error that ends the program, as "problem (why), suggestion": if the program continued, some ranks could get
+/// different bits.
 using Fault = std::runtime_error;
 
 /// The treatment of a call. Values after `by_library` mean that it is passed on to the MPI library.

@@ -72,7 +72,7 @@ static function find(void* library, const char* name) {
 }
 
 /* Open MPI had persistent calls first as extensions with another prefix. Programs that look for these functions find
- * this library's. */
+ * the functions of this library. */
 static function find_either(void* library, const char* name) {
   char extension[64];
   const function found = find(library, name);
