@@ -78,8 +78,8 @@ Job::Job(Mpi mpi, int& argc, char**& argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks have their own threads
   int rank_count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  // If the launcher belongs to another MPI library, its ranks do not find each other. Then the launcher's rank count
-  // counts; check_start() reports the error.
+  // If the launcher belongs to another MPI library, its ranks do not find each other. Then the launcher's rank count is
+  // used, and check_start() reports the error.
   if (rank_count == 1 && launch.rank_count > 1) return;
   rank_count_ = rank_count;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -98,7 +98,7 @@ void Job::check_start(int argc, char** argv) const {
                   " ranks that do not find each other (it belongs to another MPI library than this command), start it "
                   "with the launcher of " +
                   mpi_library().name);
-  std::string line;  // without the program, whose path may differ between machines
+  std::string line;  // without the program's path, which may differ between machines
   for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
   const std::uint64_t mine = std::hash<std::string>()(line);
   std::uint64_t words[] = {mine, ~mine};

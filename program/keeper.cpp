@@ -155,7 +155,7 @@ int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string
   sigemptyset(&signals);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGCHLD, SIG_DFL);  // the process that started the command may have ignored it
+  std::signal(SIGCHLD, SIG_DFL);  // the process that started the command may have set this signal to be ignored
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -170,7 +170,7 @@ int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string
   return ended.status;
 }
 
-/// The keeper that this process waits for, if it has one.
+/// The keeper for which this process waits, if there is one.
 struct Kept {
   std::mutex mutex;
   std::condition_variable is_gone;

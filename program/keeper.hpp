@@ -1,4 +1,5 @@
-// Runs programs so that no process is left: launchers, their ranks, and all processes that these start.
+// Runs programs and makes sure that all their processes end: launchers, their ranks, and all processes that these
+// start.
 #pragma once
 
 #include <chrono>

@@ -54,8 +54,8 @@ std::string command_for(const std::string& library);
 /// The number of cores that this process may use; counts the hardware threads of a core once.
 int core_count();
 
-/// Where ranks run: anywhere, or, for measurements, each on a separate core while there are enough. The user's choice
-/// (in STEADFOLD_MPIRUN or in the launcher's settings) takes precedence.
+/// Where ranks run: anywhere, or, for measurements, each on a separate core if there are enough cores. The user's
+/// choice (in STEADFOLD_MPIRUN or in the launcher's settings) takes precedence.
 enum class Placement { anywhere, on_cores };
 
 /// Runs the program with these arguments on `rank_count` ranks and waits for its end. Uses the launcher of the

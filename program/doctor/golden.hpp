@@ -1,5 +1,5 @@
 // Records of golden values (tests/golden) and the inputs from which they were computed. tests/golden/data.py defines
-// the inputs; make.py defines the format of a line. Uses nothing of src/; steadfold.h gives the enumerators.
+// the inputs; make.py defines the format of a line. Does not use src/. The enumerators are those of steadfold.h.
 #pragma once
 
 #include <algorithm>
