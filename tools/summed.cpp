@@ -99,7 +99,7 @@ class Runner {
 
  private:
   const Job& job_;
-  std::optional<Team> alone_;  // in place of the job's group, if it has no transport
+  std::optional<Team> alone_;  // in place of the job's group, if there is none
   Group group_;
   const std::vector<T>& elements_;
   bool rooted_;

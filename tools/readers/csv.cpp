@@ -262,8 +262,8 @@ std::string doubt_about(const Beginning& beginning, std::size_t column) {
   return are_whole_above_points(beginning, column) ? "its numbers have no points, those below have" : "";
 }
 
-/// Whether line 1 has the names of the columns. If any column has a word above numbers, it does. If the chosen column
-/// has a number there, it does not.
+/// Whether line 1 has the names of the columns: some column has a word above numbers, and the chosen column does not
+/// have a number in line 1.
 bool has_header(const File& file, const Beginning& beginning, std::size_t column) {
   const std::string& text = beginning.first[column];
   bool is_names = false;
