@@ -1,5 +1,5 @@
 // Compares the schedule that `auto` chose with the best named schedule, from measurements of all schedules. The samples
-// that choose the best schedule are not those that judge it. Otherwise noise would make it look better than it is.
+// that choose the best schedule are not used to judge it. Otherwise noise would make it look better than it is.
 #include <algorithm>
 
 #include "contest.hpp"

@@ -26,7 +26,7 @@ class Fields {
     for (const std::string& method : methods) add(method);
   }
 
-  /// Whether the rival is right: its sums differ from those of `exact` only in the last bits.
+  /// Whether the rival is right: its sums differ from the sums with method `exact` only in the last bits.
   bool is_rival_right() {
     const std::vector<double> expected = steadfold::sum(array(), {.keep = {0}}, MPI_COMM_WORLD);
     vectors_.sum(mine_, sums_);

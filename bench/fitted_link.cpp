@@ -131,8 +131,8 @@ bool is_limited_over_time(const LinkTimes& times, const LogGP& link) {
 }
 
 /// The link whose time per byte is that of the stream. Its other figures come from messages that are at most as long as
-/// those of the stream. Longer messages reach the network's limit: the model would then show a wait or a different rate
-/// that does not exist.
+/// the stream's messages. Longer messages reach the network's limit: the model would then show a wait or a different
+/// rate that does not exist.
 LogGP link_of_stream(const LinkTimes& times, const LogGP& of_all) {
   LinkTimes some;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {

@@ -73,7 +73,7 @@ class Kernels {
   }
 
  private:
-  /// One thread's result, on cache lines of its own.
+  /// One thread's result, which shares no cache line with other results.
   struct alignas(128) Part {
     T sum = 0;
     std::uint64_t bits = 0;

@@ -25,8 +25,8 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// Also counts the bytes that a rank sends through the network interface, if one is named. Each rank needs a machine or
-/// network namespace of its own.
+/// Also counts the bytes that a rank sends through the network interface, if one is named. Each rank needs a separate
+/// machine or network namespace.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();
   if (interface.empty()) return together;

@@ -8,7 +8,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// A cache line as one value, however wide the machine's registers are. A core loads two such values per cycle, and
+/// A cache line as one value, however wide the machine's registers are. A core loads two of these values per cycle, and
 /// each load is followed by an OR. Four loads side by side keep both ports busy.
 using Line = std::uint64_t __attribute__((vector_size(64), may_alias));
 constexpr std::size_t line_bytes = sizeof(Line);

@@ -29,7 +29,7 @@ SCHEDULES = (
     "doubly_pipelined_tree,transpose,ring,halving_doubling,circulant"
 )
 FRAME, PAYLOAD = 1514, 1448  # bytes of a full frame, and the TCP payload in it
-PER_OPERATION = 1e-9  # seconds to add two doubles: negligible on such links
+PER_OPERATION = 1e-9  # seconds to add two doubles: negligible on slow links
 
 
 def run(*words, check=True, **keywords):

@@ -8,7 +8,7 @@
 /* The state of an accumulator. Not allocated if nothing was ever added. */
 typedef CFI_cdesc_t State;
 
-/* The numbers are those in steadfold.f90. */
+/* The numbers are equal to the numbers in steadfold.f90. */
 enum { added, taken_away, copied };
 enum { cleared, negated };
 enum { to_sum, to_mean, to_root };

@@ -69,9 +69,9 @@ static inline uint64_t count_of(Argument a) {
   return count;
 }
 
-/* Whether the distances in the descriptor are possible: elements do not overlap, are aligned like those of a sequence,
- * and fit into memory. gfortran 12 leaves the distances undefined if an assignment allocates an array for the result of
- * pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
+/* Whether the distances in the descriptor are possible: elements do not overlap, are aligned like the elements of a
+ * sequence, and fit into memory. gfortran 12 leaves the distances undefined if an assignment allocates an array for the
+ * result of pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
 static inline int has_distances(Argument a) {
   const CFI_index_t bytes = (CFI_index_t)a->elem_len, unit = bytes % 4 == 0 ? 4 : 1;
   const double most = 1e14; /* bytes of memory, computed as a double, which cannot overflow */

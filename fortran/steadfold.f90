@@ -508,8 +508,8 @@ module steadfold
       type(sf_request), intent(inout) :: request
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Finds the elements, `first` to `last`, of this rank if the `rows` elements of rank 0 come first, then those of
-    ! rank 1, and so on. `element_count` receives the number of elements of all ranks.
+    ! Finds the elements, `first` to `last`, of this rank if the `rows` elements of rank 0 come first, then the elements
+    ! of rank 1, and so on. `element_count` receives the number of elements of all ranks.
     subroutine sf_rank_order(rows, comm, first, last, element_count, ierr) bind(c, name="sf_fortran_rank_order")
       import :: c_int, c_int64_t
       integer(c_int64_t), intent(in) :: rows

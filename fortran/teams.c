@@ -1,5 +1,6 @@
-/* The teams of threads of steadfold.f90. Their workers are used in place of communicators. Rank order: that of the
- * workers; those of a rank follow those of the lower ranks. Cost: that of the team in C, and a handle per worker. */
+/* The teams of threads of steadfold.f90. Their workers are used in place of communicators. Rank order: the order of the
+ * workers; the workers of a rank follow the workers of the lower ranks. Cost: that of the team in C, and a handle per
+ * worker. */
 #include "request.h"
 #include "steadfold/steadfold_team.h"
 

@@ -91,7 +91,7 @@ void compare_settings() {
     end_program(MPI_COMM_WORLD,
                 "the ranks have different settings or releases of Steadfold (STEADFOLD_INTERPOSE_METHOD, _DIAGNOSE, "
                 "_COMPARE, LD_PRELOAD), give all ranks the same environment");
-  PMPI_Barrier(MPI_COMM_WORLD);  // waits until another rank ends this one
+  PMPI_Barrier(MPI_COMM_WORLD);  // waits until another rank ends this rank
 }
 
 void before_finalize() {

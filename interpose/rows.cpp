@@ -93,7 +93,7 @@ bool is_named(MPI_Op op) noexcept {
   return std::ranges::any_of(named_ops(), [op](const NamedOp& each) { return each.op == op; });
 }
 
-/// Whether MPI_Type_create_f90_... or a duplication made the type: these types have no names of their own.
+/// Whether MPI_Type_create_f90_... or a duplication made the type: these types have no separate names.
 bool is_like_a_named_one(MPI_Datatype type) noexcept {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);

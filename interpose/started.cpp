@@ -109,7 +109,7 @@ int Started::prepare([[maybe_unused]] MPI_Info info, [[maybe_unused]] MPI_Reques
     return call_.collective == Collective::scan
                ? STEADFOLD_PERSISTENT(Scan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request)
                : STEADFOLD_PERSISTENT(Exscan)(sent_, rows_, 1, record_->get(), merging(), comm, info, request);
-  // Not a persistent gather or allgather: those of MPICH 4.0.2 send the buffer's content at the request's creation.
+  // Persistent gathers and allgathers are not used: MPICH 4.0.2 sends the buffer's content at the request's creation.
   deal();
   return STEADFOLD_PERSISTENT(Alltoallv)(sent_, sent_parts_.bytes.data(), sent_parts_.begins.data(), MPI_BYTE, rows_,
                                          row_parts_.bytes.data(), row_parts_.begins.data(), MPI_BYTE, comm, info,

@@ -12,9 +12,9 @@ namespace steadfold::command {
 /// shell would; 127, with the reason in `err`, if the program cannot be started.
 ///
 /// Between this process and the program runs another process, the keeper, which leads a process group. When the program
-/// has ended, or this process was interrupted, terminated or killed, the keeper ends all its descendants, even those in
-/// other process groups and sessions. It sends SIGTERM, and kills them two seconds later, or sooner if a signal ended
-/// this process.
+/// has ended, or this process was interrupted, terminated or killed, the keeper ends all its descendants, even
+/// descendants in other process groups and sessions. It sends SIGTERM, and kills them two seconds later, or sooner if a
+/// signal ended this process.
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err);
 
 /// Call it before this process ends itself. Ends the program that another thread runs with `run_kept`, which then does

@@ -228,8 +228,7 @@ Ran run_program(const std::string& program, const std::vector<std::string>& argu
 std::string command_for(const std::string& library) {
   const std::filesystem::path own = this_program();
   const std::string name = own.stem().string() + "." + library;
-  // Installed in neighbouring folders, or in the build folder, where the programs of one library have no folder of
-  // their own.
+  // The commands are installed in neighbouring folders, or are all in the build folder.
   for (const auto& place :
        {own.parent_path(), own.parent_path() / ".." / library / "bin", own.parent_path() / ".." / ".." / "bin"}) {
     if (is_program(place / name)) return place / name;

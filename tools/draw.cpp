@@ -169,7 +169,7 @@ void check_name(const std::string& schedule) {
                 "name one of steadfold schedules");
 }
 
-/// Throws Failure if there is no such picture. People write the name of a schedule there, too.
+/// Throws Failure if the name is not the name of a picture. People write the name of a schedule there, too.
 void check_picture(const std::string& picture) {
   constexpr std::array<std::string_view, 3> known = {"schedule", "tree", "layout"};
   if (std::ranges::find(known, picture) != known.end()) return;

@@ -135,7 +135,7 @@ contains
     where (is_finite(exact) .and. abs(exact) > rel_diff(2, :)) rel_diff(1, :) = rel_diff(2, :)/abs(exact)
   end subroutine
 
-  ! Ends the program if a summand is infinite or NaN. Such a summand makes the sum infinite or NaN, so ranks search only
+  ! Ends the program if a summand is infinite or NaN. This summand makes the sum infinite or NaN, so ranks search only
   ! in this case, and the ranks that find one report it.
   subroutine require_finite(arr, sums, comm)
     real(r8), intent(in) :: arr(:, :), sums(:)

@@ -63,8 +63,8 @@ class Accumulator {
   Accumulator& operator=(Accumulator&&) noexcept = default;
   ~Accumulator() = default;
 
-  /// Makes an accumulator from the output of `bytes()`. Throws Error if the bytes are invalid, or if they are those of
-  /// an accumulator of another type.
+  /// Makes an accumulator from the output of `bytes()`. Throws Error if the bytes are invalid, or if an accumulator of
+  /// another type wrote them.
   static Accumulator load(View<const std::byte> bytes) {
     sf_accumulator* made = nullptr;
     detail::check(sf_accumulator_read(bytes.data(), bytes.size(), &made));
@@ -80,7 +80,7 @@ class Accumulator {
 
   /// The number of sums.
   std::size_t columns() const noexcept { return columns_; }
-  /// The number of rows: those added minus those subtracted.
+  /// The number of rows: the rows added minus the rows subtracted.
   std::int64_t rows() const {
     std::int64_t rows = 0;
     detail::check(sf_accumulator_describe(get(), nullptr, &rows));

@@ -243,9 +243,9 @@ struct Axes {
   /// weights that count.
   MaybeArray weights = {};
   /// The labels, for groups such as patches, basins or bins. The label of an element, 0 to groups - 1, is the number of
-  /// its group; an element with a negative label belongs to no group. The results are those of group 0, then those of
-  /// group 1, and so on, each as if the other groups did not exist. Labels are broadcast in the same way. A label of
-  /// `groups` or above is an error, unless `where` leaves its element out.
+  /// its group; an element with a negative label belongs to no group. The results of group 0 come first, then the
+  /// results of group 1, and so on. Each is computed as if the other groups did not exist. Labels are broadcast in the
+  /// same way. A label of `groups` or above is an error, unless `where` leaves its element out.
   MaybeLabels labels = {};
   std::uint64_t groups = 0;
 };

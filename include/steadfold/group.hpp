@@ -114,7 +114,7 @@ auto reduce_blocks(const Mode& mode, const R& values, View<const std::uint64_t> 
 
 /// Combines the buffers of all ranks, in MPI's shape and in place: buffer[i] receives the buffer[i] of all ranks,
 /// combined by `op` in the binary tree over ranks. The bits depend on the number of ranks, but not on algorithm,
-/// topology or MPI library. Of the options, `method` and `schedule` matter. The buffer is any contiguous range of
+/// topology or MPI library. The options `method` and `schedule` have an effect. The buffer is any contiguous range of
 /// writable elements.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
@@ -128,7 +128,7 @@ void reduce_to(int root, R&& buffer, const Op& op, const C& comm, Options option
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
 }
 /// Combines the buffers of the ranks up to this one, in MPI's shape and in place: buffer[i] receives the buffer[i] of
-/// ranks 0 to this rank, combined by `op` in the binary tree over those ranks.
+/// ranks 0 to this rank, combined by `op` in the binary tree over these ranks.
 template <class R, class Op, class C, class = detail::if_group<C>>
 void scan(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   detail::reduce_in_place(detail::Waiting(comm), std::forward<R>(buffer), op, options, SF_SCAN);
@@ -140,8 +140,8 @@ void exscan(R&& buffer, const Op& op, const C& comm, const Options& options = {}
 }
 
 /// Combines the vectors of all ranks by `op`, in MPI's shape, and gives every rank a block of the result: rank r gets
-/// blocks[r] elements, which follow those of the lower ranks. The bits are those of allreduce. `values` has as many
-/// elements as all blocks together, `result` as many as this rank's block. `result` may be part of `values`.
+/// blocks[r] elements, which follow those of the lower ranks. The bits are the same as with allreduce. `values` has as
+/// many elements as all blocks together, `result` as many as this rank's block. `result` may be part of `values`.
 template <class R, class S, class Op, class C, class = detail::if_group<C>>
 void reduce_scatter(const R& values, View<const std::uint64_t> blocks, S&& result, const Op& op, const C& comm,
                     const Options& options = {}) {

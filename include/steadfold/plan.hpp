@@ -18,7 +18,7 @@ struct PlanAccess;  // started.hpp
 /// The common base of all plans.
 class BoundPlan {
  public:
-  /// A readable description of what the ranks agreed on, a few lines of text; and the name of the schedule in use.
+  /// A readable description of the agreed plan, a few lines of text; and the name of the schedule in use.
   std::string describe() const { return sf_plan_describe(plan_.get()); }
   std::string schedule() const { return sf_plan_schedule(plan_.get()); }
   /// The cost of the last run on this rank.
@@ -336,8 +336,8 @@ class ArrayPlan : public detail::SinglePlan {
             const Options& options = {})
       : ArrayPlan(op, x, y, axes, steadfold::group_of(comm), options, nullptr) {}
 
-  /// Runs the plan and returns the results, in C order of the kept indices, those of group 0 first. The plan owns them,
-  /// and the next run changes them. On ranks that get no result they are NaNs (integers: 0).
+  /// Runs the plan and returns the results, in C order of the kept indices, the results of group 0 first. The plan owns
+  /// them, and the next run changes them. On ranks that get no result they are NaNs (integers: 0).
   View<const Result> run() {
     check(sf_plan_run(get(), nullptr, nullptr, room_));
     return *results_;

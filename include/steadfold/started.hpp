@@ -7,7 +7,7 @@
 //   if (!peak.wait_for(1ms)) compute_more();   // a timeout is not an error
 //   use(sum.get(), peak.get());                // in any order
 //
-// The bits are those of the blocking calls. A range must not change until its call has ended. steadfold_group.h
+// The bits are the same as with the blocking calls. A range must not change until its call has ended. steadfold_group.h
 // describes which calls of the library advance started calls.
 #pragma once
 

@@ -39,7 +39,7 @@ typedef struct sf_located_f64 {
  * are NaN. The mean is NaN if there are infinities of both signs. Variances and deviations are NaN if there is any
  * infinity. */
 typedef struct sf_statistics {
-  uint64_t count; /* the number of elements, without those that a mask left out */
+  uint64_t count; /* the number of elements that the mask, if there is one, selects */
   double min;
   uint64_t min_index;
   double max;
@@ -112,11 +112,11 @@ typedef struct sf_arrays {
                        or 8 bytes, or integers. For sums, mean and dot with methods exact, binned and plain; min and max,
                        with and without locations; statistics */
   uint32_t kept;    /* the kept axes: bit i stands for axis i of x */
-  sf_array labels;  /* gives the group of every element, 0 to groups - 1, if it has data or axes. The results are those
-                       of group 0, then those of group 1, and so on; each group has one result for every kept index.
-                       Labels are integers, or SF_BYTES of 1 or 2 bytes, which are unsigned. An element with a negative
-                       label belongs to no group. A label of `groups` or above is SF_INVALID_ARGUMENT, unless a mask
-                       leaves its element out. With methods exact, binned and plain, not with tree */
+  sf_array labels;  /* gives the group of every element, 0 to groups - 1, if it has data or axes. The results of group 0
+                       come first, then the results of group 1, and so on; each group has one result for every kept
+                       index. Labels are integers, or SF_BYTES of 1 or 2 bytes, which are unsigned. An element with a
+                       negative label belongs to no group. A label of `groups` or above is SF_INVALID_ARGUMENT, unless a
+                       mask leaves its element out. With methods exact, binned and plain, not with tree */
   uint64_t groups;  /* the number of groups; 0: there are no labels */
   const void* const* xs; /* NULL, or the addresses of x_count arrays of the same shape: xs[j] is the address of the
                             element of array j whose indices are all 0. `x` gives their type, shape and strides, and has

@@ -4,7 +4,7 @@
  *
  * An accumulator has one or more columns. Each column is an exact sum of elements, or of products of two factors. Only
  * results are rounded, once. So neither the order of the additions nor their distribution over accumulators that are
- * merged later changes a bit: results equal those of sf_reduce_local with SF_EXACT and the same rows, and equal
+ * merged later changes a bit: results equal the results of sf_reduce_local with SF_EXACT and the same rows, and equal
  * accumulators have equal bytes.
  *
  * Subtraction undoes addition: after an element was added and subtracted, the accumulator is bit for bit what it was
@@ -72,11 +72,11 @@ sf_status sf_accumulator_add_products(sf_accumulator* accumulator, const void* f
 sf_status sf_accumulator_subtract_products(sf_accumulator* accumulator, const void* first, const void* second,
                                            uint64_t rows, uint32_t threads);
 
-/* Adds, or subtracts, the elements of an array. Strides, kept axes, factors and mask are those of sf_call.arrays;
- * elements are read in place. Every kept index has a column, in C order; the accumulator must have exactly as many
- * columns (else SF_INVALID_ARGUMENT). The elements along the other axes are the rows. With factors the terms are
- * products; the accumulator must have SF_PRODUCTS. A mask selects rows: only selected rows count as rows, and the
- * elements of others are ignored, even a NaN or an infinity. The accumulator has the same bytes as after
+/* Adds, or subtracts, the elements of an array. Strides, kept axes, factors and mask have the same meaning as in
+ * sf_call.arrays. Elements are read in place. Every kept index has a column, in C order; the accumulator must have
+ * exactly as many columns (else SF_INVALID_ARGUMENT). The elements along the other axes are the rows. With factors the
+ * terms are products; the accumulator must have SF_PRODUCTS. A mask selects rows: only selected rows count as rows, and
+ * the elements of others are ignored, even a NaN or an infinity. The accumulator has the same bytes as after
  * sf_accumulator_add, or sf_accumulator_add_products, of the selected rows. All columns have the same number of rows,
  * so a mask must not differ between columns. Returns SF_UNSUPPORTED for a mask that does, for labels, and for lists of
  * arrays. Costs 0.5 us more than the same rows without an array, and 0.1 us more per column. */

@@ -6,8 +6,8 @@
  *     compute();
  *
  * Names, arguments and outcomes follow the sections on collectives of the GASPI standard. A group is the result of
- * sf_group_of for a communicator. Unlike in GASPI, the bits are fixed: they are those of sf_group_reduce in MPI's
- * shape, which combines the ranks' elements in the binary tree over ranks. This holds for sums and for your own
+ * sf_group_of for a communicator. Unlike in GASPI, the bits are fixed: they are the same as with sf_group_reduce in
+ * MPI's shape, which combines the ranks' elements in the binary tree over ranks. This holds for sums and for your own
  * operations, which need not be commutative. The number of elements has no upper limit. */
 #ifndef STEADFOLD_STEADFOLD_GASPI_H
 #define STEADFOLD_STEADFOLD_GASPI_H

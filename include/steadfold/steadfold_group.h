@@ -26,8 +26,9 @@ int32_t sf_group_size(const sf_group* group);
 const char* sf_group_transport(const sf_group* group);
 
 /* Reduces the rows of all ranks. `first` and `second` are as in sf_reduce_local. `result` receives `columns` results
- * (with SF_REDUCE_SCATTER: those of this rank's block) on the ranks that get a result, see sf_collective; on other
- * ranks it may be NULL. `result` may be `first`. A call of the same shape as an earlier call allocates nothing. */
+ * (with SF_REDUCE_SCATTER: the results of this rank's block) on the ranks that get a result, see sf_collective; on
+ * other ranks it may be NULL. `result` may be `first`. A call of the same shape as an earlier call allocates nothing.
+ * */
 sf_status sf_group_reduce(const sf_call* call, const void* first, const void* second, void* result, sf_group* group);
 
 /* Tells the other ranks that this rank cannot make its call. For layers on top of this interface, such as other
@@ -47,7 +48,7 @@ typedef struct sf_plan sf_plan;
 /* Makes a plan of `count` calls. All ranks agree on the layout and the schedule, and check that the calls are valid.
  * The intervals, grids and texts of the calls are copied; the context of a user operator must live as long as the plan.
  * Free the plan with sf_plan_free. All calls of a bundle have the same root and schedule; they may differ in operation,
- * type, method, columns and layout. The results are the same as those of separate calls. */
+ * type, method, columns and layout. The results are the same as in separate calls. */
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan);
 
 /* Runs a plan: reduces the rows at `first` (and `second`) into `result`. Allocates nothing. Only one thread at a time
@@ -147,7 +148,7 @@ sf_status sf_plan_trace(sf_plan* plan, int on);
 /* Writes the cost of the last run. Local, as are all functions below. */
 sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures);
 
-/* Returns a readable description of what the ranks agreed on, a few lines of text, valid as long as the plan. */
+/* Returns a readable description of the agreed plan, a few lines of text, valid as long as the plan. */
 const char* sf_plan_describe(const sf_plan* plan);
 /* Returns the name of the schedule in use. */
 const char* sf_plan_schedule(const sf_plan* plan);

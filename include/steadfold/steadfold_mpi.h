@@ -42,14 +42,14 @@ static const char* const sf_mpi_link __attribute__((used)) = &SF_MPI_LINK;
 sf_status sf_group_of(MPI_Comm comm, sf_group** group);
 
 /* Makes one team of the workers of all ranks of `comm`: `workers` on this rank, 1 to SF_TEAM_MOST. Other ranks may have
- * a different number. Each worker is a rank of the team's groups: first the workers of rank 0, then those of rank 1,
- * and so on. The functions of steadfold_team.h count the workers of this rank.
+ * a different number. Each worker is a rank of the team's groups: first the workers of rank 0, then the workers of rank
+ * 1, and so on. The functions of steadfold_team.h count the workers of this rank.
  *
  * Workers of one rank reduce through shared memory, and send messages to workers of other ranks. With
  * MPI_THREAD_MULTIPLE each worker sends its own messages. Otherwise the thread of worker 0, which should be the thread
  * that may call MPI, sends the messages of all workers of its rank while it is inside calls of the team, and its calls
- * end when those of the other workers do. The schedule `native` is refused, since MPI would combine the data of ranks,
- * not of workers.
+ * end when the calls of the other workers end. The schedule `native` is refused, since MPI would combine the data of
+ * ranks, not of workers.
  *
  * Collective: one thread of every rank calls it. sf_team_free must be called on every rank, too, before MPI is
  * finalised. */

@@ -53,7 +53,7 @@ class Team {
     team_.reset(made);
   }
 
-  /// Makes one team of the workers of all ranks: `workers` on this rank, numbered after those of the lower ranks.
+  /// Makes one team of the workers of all ranks: `workers` on this rank, numbered after the workers of the lower ranks.
   /// `comm` is a communicator as in mpi.hpp. Collective: one thread of every rank calls the constructor, and one calls
   /// the destructor, before MPI is finalised. Without MPI_THREAD_MULTIPLE worker 0 must be on the thread that may call
   /// MPI. Throws Error, on all ranks alike.

@@ -73,8 +73,8 @@ struct Binned {
 constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
 constexpr Method plain() { return {SF_PLAIN}; }  ///< no guarantee: for comparison
 
-/// Guarantees: what the bits of a call must not depend on, for instance `sf::ranks | sf::layout`. A call that cannot
-/// give the guarantees is refused. docs/guarantees.md has the table of methods and guarantees.
+/// Guarantees: properties on which the bits of a call must not depend, for instance `sf::ranks | sf::layout`. A call
+/// that cannot give the guarantees is refused. docs/guarantees.md has the table of methods and guarantees.
 struct Guarantees {
   std::uint32_t bits = 0;
   /// Both guarantees.
@@ -305,7 +305,7 @@ struct Statistics {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::uint64_t no_index = std::numeric_limits<std::uint64_t>::max();
 
-  std::uint64_t count = 0;  ///< the number of elements, without those that a mask left out
+  std::uint64_t count = 0;  ///< the number of elements that the mask, if there is one, selects
   double min = nan;
   std::uint64_t min_index = no_index;  ///< the lowest index within the whole job
   double max = nan;

@@ -153,7 +153,7 @@ class Accumulator {
     if (type_of(as_array(array)) == shape().type) return array;
     return converted("as_terms", array, dtype());
   }
-  /// Checks that the last axes of x are those of the accumulator.
+  /// Checks that the last axes of x are the axes of the accumulator.
   [[nodiscard]] std::uint32_t kept_axes(PyArrayObject* x) const {
     const int kept = static_cast<int>(shape_.size()), first = PyArray_NDIM(x) - kept;
     if (first < 0 || !std::equal(shape_.begin(), shape_.end(), PyArray_DIMS(x) + first)) {

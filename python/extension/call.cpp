@@ -181,7 +181,7 @@ void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) 
     refuse_result("every step is rounded to it), convert the elements or the result");
 }
 
-/// Sets the result type, the method that gives such results, and, if the call depends on it, the layout.
+/// Sets the result type, the method that gives this type, and, if the call depends on it, the layout.
 void take_result(const Arguments& from, sf_call& call) {
   const sf_type own = makes_statistics(from.operation) ? SF_F64 : default_result(from.operation, call.type);
   call.result_type = from.dtype.is_none() ? own : asked_result(from.dtype);

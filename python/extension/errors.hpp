@@ -1,5 +1,5 @@
-// Errors: converts those of the C interface to exceptions of steadfold._errors, and Python's own exceptions to texts
-// for other ranks.
+// Converts errors of the C interface to exceptions of steadfold._errors, and Python's own exceptions to texts for other
+// ranks.
 #pragma once
 
 #include <cstdarg>

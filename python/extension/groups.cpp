@@ -34,8 +34,8 @@ std::string last_dl_error() {
 }
 
 /// The MPI library that a loaded extension module uses: its version text, its file, and whether it is called by the MPI
-/// standard's binary interface, whose handles differ from those of Open MPI and MPICH. Its symbols become visible to
-/// libraries that are loaded later; no other MPI library is ever loaded.
+/// standard's binary interface, whose handles differ from the handles of Open MPI and MPICH. Its symbols become visible
+/// to libraries that are loaded later; no other MPI library is ever loaded.
 std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& module) {
   void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) fail_to_load(module + " is not loaded (" + last_dl_error() + "), import mpi4py.MPI first");
@@ -56,7 +56,7 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname, major >= 1};
 }
 
-/// Loads an MPI layer. Its MPI functions are those of the library that mpi_library_of found.
+/// Loads an MPI layer. It uses the MPI functions of the library that mpi_library_of found.
 void load_layer(const std::string& file) {
   void* const layer = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (layer == nullptr) fail_to_load(last_dl_error());
@@ -77,7 +77,7 @@ PyObject* communicator_class() {
 }
 
 /// Throws TypeError for any object that is not a communicator of mpi4py. Other MPI objects have integer handles in
-/// Fortran, too, and some are equal to those of communicators.
+/// Fortran, too, and some are equal to handles of communicators.
 void require_communicator(nb::handle comm) {
   PyObject* const communicators = communicator_class();
   const int is_one = communicators == nullptr ? 0 : PyObject_IsInstance(comm.ptr(), communicators);

@@ -2,7 +2,7 @@
 //
 // Before Python 3.14, an interpreter that ends stops every other thread that asks for the lock, by pthread_exit. That
 // unwinds the thread's stack, and ends the program with an error at the first C++ function that no exception may leave.
-// Here such a thread sleeps until the process ends, as all threads do since Python 3.14.
+// Here the thread sleeps until the process ends, as all threads do since Python 3.14.
 #pragma once
 
 #include <unistd.h>

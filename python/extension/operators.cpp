@@ -172,7 +172,7 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   PyArrayObject* const x = as_array(to.x);
   const bool batched = flag(from.batched);
   const bool has_columns = batched && PyArray_NDIM(x) > 1;
-  const int outer = has_columns ? 2 : 1;  // the axes before those of an element
+  const int outer = has_columns ? 2 : 1;  // the axes before the axes of an element
   if (PyArray_NDIM(x) < 1) refuse("an array without axes (the first axis counts elements), add an axis");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);

@@ -106,7 +106,7 @@ class Bound {
     is_aligned_ = PyArray_ISALIGNED(now);
   }
 
-  /// The array, or an array given in its place (not None), if its properties are those of the described array.
+  /// The array, or an array given in its place (not None), if it has the properties of the described array.
   [[nodiscard]] nb::object or_other(nb::handle given, const char* what) const {
     if (given.is_none()) return array_.is_valid() ? checked(array_, what) : array_;
     if (!array_.is_valid()) refuse("%s for a call that takes none, leave them out", what);

@@ -150,8 +150,8 @@ class Accumulator:
         return made
 
     def compare(self, other: Accumulator) -> Any:
-        """Compares the exact sums with those of another accumulator: -1, 0 or 1 for less, equal or greater, 2 if one is
-        NaN."""
+        """Compares the exact sums with the sums of another accumulator: -1, 0 or 1 for less, equal or greater, 2 if one
+        is NaN."""
         if not isinstance(other, Accumulator):
             raise TypeError(f"an accumulator is compared with {other!r} (its sums are not rounded), give another accumulator")
         return self._core.compare(other._core)

@@ -241,7 +241,7 @@ class Member:
 
 class Bundle(Calls[Member], NotCopied):
     """Reductions that share every message. Add reductions, then run them together whenever their arrays have new
-    elements. The results are the same as those of separate calls.
+    elements. The results are the same as in separate calls.
 
     >>> import numpy as np
     >>> import steadfold as sf

@@ -6,14 +6,14 @@
 >>> bool(sfd.sum(x) == sfd.sum(x.rechunk(333)))
 True
 
-The functions take dask arrays and return lazy arrays. The results have the same bits as those of the steadfold function
-of the same name for the whole array in memory. Every chunk becomes exact sums (`steadfold.Accumulator`), which are
-merged without rounding; integers are added as integers. An exact sum between tasks takes about 50 bytes, more if the
-exponents differ widely, so reduce long axes. If every reduced axis lies in one chunk, the chunks are reduced at once
-and nothing is merged.
+The functions take dask arrays and return lazy arrays. The results have the same bits as if the steadfold function of
+the same name were called for the whole array in memory. Every chunk becomes exact sums (`steadfold.Accumulator`), which
+are merged without rounding; integers are added as integers. An exact sum between tasks takes about 50 bytes, more if
+the exponents differ widely, so reduce long axes. If every reduced axis lies in one chunk, the chunks are reduced at
+once and nothing is merged.
 
-The options are those of steadfold's functions. `split_every` is dask's: the number of partial results that a task
-merges. All sums use method exact, since other methods depend on the positions of elements. Elements are float32,
+The options are the same as for steadfold's functions. `split_every` is dask's: the number of partial results that a
+task merges. All sums use method exact, since other methods depend on the positions of elements. Elements are float32,
 float64, complex64, complex128, bool or integers.
 """
 

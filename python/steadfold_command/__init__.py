@@ -82,7 +82,7 @@ def _chosen(library: str | None) -> tuple[str, bool]:
 
 def _loaded(name: str) -> ctypes.CDLL:
     path = os.fsencode(_HERE / f"{name}.so")
-    # ctypes resolves all functions at once, also those of an absent MPI library.
+    # ctypes resolves all functions at once, also functions of an absent MPI library.
     system = ctypes.CDLL(None)
     system.dlopen.restype = ctypes.c_void_p
     system.dlerror.restype = ctypes.c_char_p

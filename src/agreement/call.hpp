@@ -27,7 +27,7 @@ using order::Count;
 using order::Index;
 using order::Rank;
 
-/// The numbers are those of sf_layout in steadfold.h.
+/// The numbers are equal to the numbers of sf_layout in steadfold.h.
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank, grid };
 
 using arithmetic::Sweep;

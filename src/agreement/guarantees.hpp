@@ -9,7 +9,8 @@ namespace steadfold::agreement {
 struct Call;
 struct Description;
 
-/// Facts on which a call's bits must not depend, as bits. The numbers are those of sf_guarantee in steadfold.h.
+/// Facts on which a call's bits must not depend, as bits. The numbers are equal to the numbers of sf_guarantee in
+/// steadfold.h.
 using Guarantees = std::uint32_t;
 namespace guarantee {
 inline constexpr Guarantees none = 0;

@@ -15,7 +15,7 @@
 
 namespace steadfold::agreement {
 
-/// The numbers are those of sf_method in steadfold.h.
+/// The numbers are equal to the numbers of sf_method in steadfold.h.
 enum class Method : std::uint32_t { automatic, tree, exact, plain, binned };
 
 struct MethodRow {

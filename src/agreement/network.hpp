@@ -1,5 +1,5 @@
 // The costs of messages and of handling partials on a machine. The choice of a schedule and predictions depend on them.
-// Bits do not, except those of plain floating-point sums, which depend on the schedule.
+// Bits do not depend on them. The exception is plain floating-point sums, whose bits depend on the schedule.
 // Source: the LogGP model. Messages above the eager limit wait for the receiver (the rendezvous of MPI libraries).
 #pragma once
 

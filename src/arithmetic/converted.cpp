@@ -30,7 +30,8 @@ float widened<float>(Bfloat16 x) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-/// If the fields of a half are moved to those of a float, the number becomes 2^112 times smaller, subnormals included.
+/// If the fields of a half are moved to the fields of a float, the number becomes 2^112 times smaller, subnormals
+/// included.
 template <>
 float widened<float>(Float16 x) noexcept {
   const std::uint32_t fields = (x.bits & 0x7FFFu) << 13;

@@ -79,7 +79,7 @@ struct Rounding {
 #endif
 
 #if defined(__SSE2__) && defined(__GNUC__)
-/// The exception flags of this thread. `raise_flags` adds those of another thread without a trap.
+/// The exception flags of this thread. `raise_flags` adds the flags of another thread without a trap.
 inline unsigned raised_flags() noexcept { return _mm_getcsr() & 0x3F; }
 inline void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~0x3Fu); }
 inline void raise_flags(unsigned flags) noexcept {

@@ -131,7 +131,7 @@ const std::string& Plan::description() const noexcept { return may_run_together(
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
-/// The payload of the messages: one member's partials, or those of all members together.
+/// The payload of the messages: one member's partials, or the partials of all members together.
 Payload& Plan::payload() {
   if (members_.size() == 1) return *members_.front();
   if (!bundle_) bundle_.emplace(members_, agreed_.digest);

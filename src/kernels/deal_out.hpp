@@ -47,8 +47,8 @@ HWY_INLINE hn::Vec<Tag> factors(Tag d, const T* x, const T* y, order::Count coun
 }
 
 /// Whether the largest term is found by comparing bit patterns. Without an instruction for the maximum of 64-bit
-/// integers, a comparison and a choice follow each other, and every vector waits for the previous one. Such targets
-/// compare magnitudes. A term that is not finite is then found by x - x, which is +0 for finite terms.
+/// integers, a comparison and a choice follow each other, and every vector waits for the previous one. Targets without
+/// this instruction compare magnitudes. A term that is not finite is then found by x - x, which is +0 for finite terms.
 constexpr bool compares_bits = HWY_TARGET == HWY_AVX3 || HWY_HAVE_SCALABLE != 0;
 
 /// Includes a vector of terms in the largest magnitudes: in `bits` if bit patterns are compared, otherwise in `largest`

@@ -6,7 +6,7 @@
 // Level i is a floating-point sum that starts at 1.5 2^(top - 44 i) and must stay within that binade, where it is a
 // multiple of its unit 2^(top - 44 i - 52). Adding a term loses the part of the term below the unit. This loss is known
 // without error, and is added to the next level. If no level left its binade and the last level lost nothing, the bit
-// patterns minus those of the starts are the sum, in units.
+// patterns minus the bit patterns of the starts are the sum, in units.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ namespace steadfold::order {
 
 enum class Distribution { lower, upper, power2, optimized, balanced };
 
-/// Sets `distribution` to the rule of that name. If there is no such rule, returns false and sets nothing.
+/// Sets `distribution` to the rule of that name. If there is no rule of this name, returns false and sets nothing.
 bool distribution_named(std::string_view name, Distribution& distribution) noexcept;
 
 /// The deviation (alpha in eq. 3.9 of Stelz 2022, a fraction of N/p) of table 3.3 in Stelz 2022.

@@ -6,8 +6,8 @@
 
 namespace steadfold {
 
-/// The status of a partial, in ascending severity. Merging two partials keeps the larger status. The numbers equal
-/// those of sf_status in steadfold.h.
+/// The status of a partial, in ascending severity. Merging two partials keeps the larger status. The numbers are equal
+/// to the numbers of sf_status in steadfold.h.
 enum class Status : std::uint32_t {
   ok = 0,
   empty = 1,             // nothing to reduce, and the operator has no neutral element

@@ -43,7 +43,7 @@ class AgreedTags {
     return first;
   }
 
-  /// Holds a tag for an endpoint. Throws std::runtime_error if there is no such tag.
+  /// Holds a tag for an endpoint. Throws std::runtime_error if the tag does not exist.
   HeldTag hold(std::uint32_t tag) {
     if (tag > tags_.last())
       throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +

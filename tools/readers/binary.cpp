@@ -162,8 +162,8 @@ std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width,
 
 std::uint64_t little_endian_count(const File& file) { return word_at(file, 0, 8, std::endian::little); }
 
-/// Whether the file begins with a record of Fortran's unformatted output. Such a record has its length before and after
-/// its data.
+/// Whether the file begins with a record of Fortran's unformatted output. A record has its length before and after its
+/// data.
 bool has_records(const File& file, std::size_t width, std::endian order) {
   if (file.size() < 2 * width) return false;
   std::uint64_t length = word_at(file, 0, width, order);

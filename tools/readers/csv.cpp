@@ -1,6 +1,6 @@
-// One column of a table: perhaps a header line, then one row per line, fields between commas or tabs, quoted ones in
-// double quotes. Source: RFC 4180, without line ends in quoted fields. So a reader can find the next row from any place
-// in the file.
+// Reads one column of a table: perhaps a header line, then one row per line. Fields are between commas or tabs, and may
+// be quoted with double quotes. Source: RFC 4180, without line ends in quoted fields. So a reader can find the next row
+// from any place in the file.
 #include <algorithm>
 #include <charconv>
 #include <string>

@@ -50,7 +50,7 @@ bool has(const Json& object, const char* field, bool (*is_right)(const Json&)) {
   return found != object.end() && is_right(*found);
 }
 
-/// Throws Failure if none of the commands prints such an object.
+/// Throws Failure if none of the commands prints objects of this form.
 std::string kind_of(const Json& object, const std::string& place) {
   const auto is_of_objects = [](const Json& rows) {
     return rows.is_array() && std::ranges::all_of(rows, [](const Json& row) { return row.is_object(); });

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 6> compared = {"kernel", "variant", "meth
 constexpr std::array<std::string_view, 5> kept_apart = {"type", "operator", "library", "transport", "part"};
 // Text fields without information for a reader, or that the page shows in another place.
 constexpr std::array<std::string_view, 4> ignored = {"rival", "chosen", "target", "status"};
-// Fields with such a name, or one that ends with it, are times: "seconds", "tree_us".
+// Fields are times if their names are, or end with, one of these: "seconds", "tree_us".
 constexpr std::array<std::string_view, 2> units_of_time = {"seconds", "us"};
 // Results, if there is no time.
 constexpr std::array<std::string_view, 6> results_but_times = {"ratio",  "relative_error", "error",

@@ -31,7 +31,7 @@ struct Series {
 inline constexpr std::size_t most_lines = 24;
 
 struct Plot {
-  std::string title;  // the labels of its rows that differ from those of other plots
+  std::string title;  // the labels of its rows that differ from the labels of other plots
   std::string x_name;
   std::string y_name;
   std::vector<Series> series = {};

@@ -105,7 +105,7 @@ std::string cell_of(const Json& row, const std::vector<std::string>& fields, con
   return fmt::format("<td class=\"number\">{} {}</td>", markup_of(*value), markup_of(*interval));
 }
 
-/// The columns of rows, without the fields in `left_out`. A second interval of a field has a column of its own.
+/// The columns of rows, without the fields in `left_out`. A second interval of a field has a separate column.
 std::vector<Column> columns_of(const std::vector<std::string>& fields, const std::set<std::size_t>& left_out) {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < fields.size(); ++i) {

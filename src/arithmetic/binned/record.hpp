@@ -72,7 +72,7 @@ struct BinnedShape {
   /// The exponent of the lowest bin's quantum in the window below a top.
   int unit(int top) const noexcept { return grid.quantum(top - bin_count + 1); }
   bool is_normal(int top) const noexcept { return lowest_normal_unit <= unit(top) && unit(top) <= highest_normal_unit; }
-  /// The bounds of the groups that kernels may merge, and of those that they may round to doubles.
+  /// The bounds of the groups that kernels may merge, and of the groups that kernels may round to doubles.
   kernels::BinnedBounds bounds() const noexcept {
     int lowest = lowest_top();
     int highest = grid.highest_top();

@@ -22,7 +22,7 @@ int biased_exponent(std::uint64_t bits) noexcept {
   return static_cast<int>(bits >> exponent_at & Format<double>::exponent_mask);
 }
 
-/// A finite term's integer in units of its own exponent.
+/// The integer of a finite term, in units that belong to the term's exponent.
 Int128 integer_of(std::uint64_t bits) noexcept {
   using F = Format<double>;
   const std::uint64_t implicit = biased_exponent(bits) == 0 ? 0 : F::implicit_bit;

@@ -131,7 +131,7 @@ class Reader {
   }
 
   Count rows() const noexcept { return rows_; }
-  /// The position of the next column. `go_to` continues from such a position.
+  /// The position of the next column. `go_to` continues from this position.
   Bytes position(std::span<const std::byte> bytes) const noexcept { return bytes.size() - left_; }
   void go_to(Bytes position, std::span<const std::byte> bytes) noexcept {
     at_ = bytes.data() + position;
@@ -273,7 +273,7 @@ class Writer {
   }
   void fail() noexcept { fits_ = false; }
   bool fits() const noexcept { return fits_; }
-  /// The position for the next column. `go_to` continues from such a position.
+  /// The position for the next column. `go_to` continues from this position.
   Bytes position() const noexcept { return size_; }
   void go_to(Bytes position) noexcept { size_ = position; }
 

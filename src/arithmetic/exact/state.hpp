@@ -35,7 +35,7 @@ struct ColumnSum {
   DigitWindow window;
 };
 
-/// The comparison of two sums, as numbers. The values are those of the C interface.
+/// The comparison of two sums, as numbers. The values are equal to the values in the C interface.
 enum class Comparison : std::int32_t { less = -1, equal = 0, greater = 1, unordered = 2 };
 
 /// Only one caller at a time may change a state.

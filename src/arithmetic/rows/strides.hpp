@@ -117,7 +117,7 @@ class Strides {
 
   /// Whether a list has the address of each column's elements.
   bool are_listed() const noexcept { return are_listed_; }
-  /// The address of a column's elements in such a list.
+  /// The address of a column's elements in the list.
   static const std::byte* listed(const std::byte* list, order::Count column) noexcept {
     const void* place = nullptr;
     std::memcpy(&place, list + column * sizeof place, sizeof place);

@@ -8,9 +8,9 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// A term is shifted left by 0..31 bits and cut into digits; the last update adds the remainder. Of two updates the
-// first is below 2^32, the last below 2^(53 + 31 - 32) = 2^52. Of four updates the last is below 2^(106 + 31 - 96) =
-// 2^41. A carry leaves a word below 2^33. So 2^10 terms keep a word below 2^63.
+// A term is shifted left by 0..31 bits and cut into digits; the last update adds the remainder. If there are two
+// updates, the first is below 2^32 and the last below 2^(53 + 31 - 32) = 2^52. If there are four, the last is below
+// 2^(106 + 31 - 96) = 2^41. A carry leaves a word below 2^33. So 2^10 terms keep a word below 2^63.
 constexpr Count terms_between_carries = Count{1} << 10;
 
 /// The number of digits into which a term is cut.

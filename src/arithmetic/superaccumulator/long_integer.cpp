@@ -32,7 +32,7 @@ void close(DigitWindow& window, std::int64_t carry) noexcept {
   if (window.zero()) window.lowest = 0;
 }
 
-/// Windows of at most this many digits are added without loops, because no processor predicts the ends of such loops.
+/// Windows of at most this many digits are added without loops, because no processor predicts the ends of these loops.
 constexpr int few_digits = 4;
 bool has_few_digits(const DigitWindow& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
 

@@ -48,7 +48,7 @@ enum Flags : std::uint8_t {
 template <class Element, int factors>
 constexpr int term_range = (Format<Element>::top_exponent - Format<Element>::lowest_exponent) * factors;
 
-/// The number of digits that a sum needs: those of a term, 64 bits for up to 2^63 terms, and the sign.
+/// The number of digits that a sum needs: the digits of a term, 64 bits for up to 2^63 terms, and the sign.
 template <class Element, int factors>
 constexpr int digits_needed = (term_range<Element, factors> + 64 + 1 + 31) / 32;
 

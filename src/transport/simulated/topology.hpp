@@ -64,8 +64,8 @@ class Topology {
 ///   flat
 ///     every two ranks are connected by `link`
 ///   two_level:size=8[:latency=s][:gap=s][:per_byte=s][:links=1]
-///     nodes of `size` ranks. latency, gap and per_byte replace those of `inside`; per_byte holds for messages of all
-///     sizes. The ranks of a node share `links` links to other nodes; without `links`, each rank has its own.
+///     nodes of `size` ranks. latency, gap and per_byte replace the values of `inside`; per_byte holds for messages of
+///     all sizes. The ranks of a node share `links` links to other nodes; without `links`, each rank has its own.
 ///   fat_tree:arity=8[:oversubscription=1][:hop=s]
 ///     switches with `arity` ranks or switches below. Each level has `oversubscription` times fewer links up than down.
 ///     A switch above the first level adds `hop`, on the way up and on the way down.
