@@ -58,7 +58,7 @@ struct AllreduceOptions {
   std::vector<std::string> methods = {"tree", "exact", "binned", "plain"};
   std::vector<std::string> schedules = {};  // empty: auto and all rows
   std::string interface = {};  // the network interface whose bytes are counted; empty: bytes are not counted
-  std::size_t rows = 1;        // of every rank; rivals add up their rows in a loop first
+  std::size_t rows = 1;        // number of rows of every rank; rivals first add them in a loop
   int rounds = 15;
   bool is_choice = false;  // `bench auto`: only plans, of all schedules that `auto` could take, for rows_of_choices
 };

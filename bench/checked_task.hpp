@@ -191,8 +191,8 @@ inline Way way_of(const std::string& method, const std::string& schedule, const 
 /// The rows of one contest.
 struct Task {
   Operator op;
-  std::size_t count;     // of columns
-  std::size_t rows = 1;  // of every rank
+  std::size_t count;     // number of columns
+  std::size_t rows = 1;  // number of rows of every rank
 };
 
 /// A rank's rows, one after the other, and its result.

@@ -66,9 +66,9 @@ class LoopbackEndpoint final : public transport::Endpoint {
   std::vector<Loop::Slot>& mine() { return loop_->slots[rank_]; }
   std::shared_ptr<Loop> loop_;
   Rank rank_;
-  std::vector<transport::Ticket> sent_;  // and not told
+  std::vector<transport::Ticket> sent_;  // sent, and not reported by poll() yet
   std::size_t sent_count_ = 0;
-  std::vector<std::pair<transport::Ticket, Loop::Slot*>> receives_;  // that are open
+  std::vector<std::pair<transport::Ticket, Loop::Slot*>> receives_;  // open receives, with their slots
   std::size_t receive_count_ = 0;
 };
 

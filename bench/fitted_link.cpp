@@ -109,7 +109,7 @@ std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
 
 /// The best link of no, one or two limits. Its latency includes the gap.
 LogGP best_link(const LinkTimes& times) {
-  constexpr double much_smaller = 0.7;  // of the sum of squares, for each limit
+  constexpr double much_smaller = 0.7;  // factor of the sum of squares, for each limit
   constexpr double exact = 1e-12;       // times from an invented model
   Candidate best{.link = {.latency = times.one_way.front(), .gap = 0, .per_byte = 0}, .squares = HUGE_VAL};
   int taken = 0;

@@ -70,8 +70,8 @@ Partners partners_of_rank_0() {
     }
   }
   const std::vector<int> parts = transport::parts_of(of_neighbours);
-  int apart = 0;   // in another part, or anywhere if the parts are unknown
-  int beside = 0;  // in the part of rank 0
+  int apart = 0;   // a rank in another part, or any rank if the parts are unknown
+  int beside = 0;  // a rank in the part of rank 0
   for (std::size_t i = 1; i < neighbours.size(); ++i) {
     const bool is_beside = !parts.empty() && parts[i] == parts[0];
     (is_beside ? beside : apart) = neighbours[i];
@@ -129,7 +129,7 @@ LinkTimes link_times_to(int other, int rounds) {
     std::vector<std::vector<double>> one_way(sizes.size());
     std::vector<double> in_stream;
     std::vector<double> long_in_stream;
-    for (int round = -1; round < rounds; ++round) {  // the first one does not count
+    for (int round = -1; round < rounds; ++round) {  // the first round does not count
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         const double repetitions = std::clamp(bytes_of_a_sample / static_cast<double>(sizes[i]), 4.0, 200.0);
         const double seconds = side.ping_pong(sizes[i], static_cast<int>(repetitions));

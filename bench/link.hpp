@@ -13,7 +13,7 @@ namespace steadfold::bench {
 
 /// In seconds, medians of several rounds or launches.
 struct LinkTimes {
-  std::vector<std::size_t> bytes;  // of messages
+  std::vector<std::size_t> bytes;  // lengths of messages
   std::vector<double> one_way;     // half of a round trip, for each of these lengths
   double in_stream = 0;            // time of one message of 8 bytes in a stream of messages without waits
   double byte_in_stream = 0;       // time of one byte in a stream of messages of length_in_stream; 0: not measured

@@ -21,7 +21,7 @@ using order::Count;
 
 constexpr Count columns = 1000;
 constexpr Count rows = arithmetic::most_kept_rows;
-constexpr Count rows_of_each = rows / 2;  // of the two partials that are merged
+constexpr Count rows_of_each = rows / 2;  // of each of the two partials that are merged
 
 /// Values with the spread of exponents of usual sums.
 std::vector<double> values_of_rows(Count first) {
@@ -59,7 +59,7 @@ template <class Call>
 double seconds_of(int rounds, const Call& call) {
   constexpr int calls = 20;
   std::vector<double> samples;
-  for (int round = -1; round < rounds; ++round) {  // the first one does not count
+  for (int round = -1; round < rounds; ++round) {  // the first round does not count
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i) call();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

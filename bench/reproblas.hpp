@@ -19,7 +19,7 @@ class ReproBlas {
   int partial_size() const noexcept { return partial_size_; }
   /// `partial` := the sum of `values`.
   void sum(std::span<const double> values, double* partial) const noexcept {
-    constexpr std::size_t most = std::numeric_limits<int>::max();  // of a call
+    constexpr std::size_t most = std::numeric_limits<int>::max();  // elements per call
     set_zero_(fold, partial);
     for (std::size_t done = 0; done < values.size(); done += most)
       add_all_(fold, static_cast<int>(std::min(values.size() - done, most)), values.data() + done, 1, partial);

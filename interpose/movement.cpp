@@ -9,10 +9,10 @@
 namespace steadfold::interpose {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 20;       // of all rows that one thread holds
-constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // of one rank's row; measured, see docs/unmodified.md
-constexpr std::size_t most_wide = std::size_t{1} << 20;        // of a row whose elements the ranks share; measured, too
-constexpr std::size_t most_narrow = std::size_t{8} << 10;      // of all rows in an allgather
+constexpr std::size_t most_bytes = std::size_t{4} << 20;       // the most bytes of rows that one thread holds
+constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // per rank; measured, see docs/unmodified.md
+constexpr std::size_t most_wide = std::size_t{1} << 20;  // the most bytes of a row that the ranks share; measured, too
+constexpr std::size_t most_narrow = std::size_t{8} << 10;  // the most bytes of all rows in an allgather
 
 /// The number of elements per round if `rows` rows of them are held.
 int round_count(const Elements& elements, int rows, MPI_Count count) {

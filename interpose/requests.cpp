@@ -22,7 +22,7 @@ namespace {
 
 struct KeptOperator {
   int uses = 0;
-  bool is_freed = false;  // by the program
+  bool is_freed = false;  // the program has freed it
 };
 
 struct Table {

@@ -105,8 +105,8 @@ struct LibraryOperator {
   MPI_Op op;
   MPI_Datatype type;
   int count;
-  MPI_Aint begin;   // of a row's bytes, from the address that the MPI library takes
-  MPI_Aint stride;  // from one row to the next
+  MPI_Aint begin;   // offset of a row's bytes from the address that the MPI library takes
+  MPI_Aint stride;  // distance from one row to the next
 };
 
 int apply_by_library(const void* left, const void* right, void* result, std::size_t rows, void* context) {

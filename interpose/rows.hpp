@@ -52,13 +52,13 @@ class Memory {
 
  private:
   struct AtThreadEnd;
-  static constinit thread_local Memory* first_listed;  // of the memories to release at the thread's end
+  static constinit thread_local Memory* first_listed;  // list of the memories to release at the thread's end
   void grow(std::size_t bytes);
   void release() noexcept;
 
   std::byte* bytes_ = nullptr;
   std::size_t size_ = 0;
-  Memory* next_ = nullptr;  // in that list
+  Memory* next_ = nullptr;  // next in the list
   bool is_listed_ = false;
 };
 
@@ -111,7 +111,7 @@ class Elements {
   sf_operation operation_ = SF_USER;
   std::size_t bytes_ = 0;
   MPI_Aint extent_ = 0;
-  MPI_Aint true_begin_ = 0;  // of an element's bytes
+  MPI_Aint true_begin_ = 0;  // offset of an element's bytes
   MPI_Aint true_extent_ = 0;
   bool are_packed_ = true;
 };

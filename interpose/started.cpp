@@ -26,7 +26,7 @@ bool is_scan(const Call& call) noexcept {
 
 bool may_start(const Call& call, const Communicator& comm) noexcept {
   const std::size_t bytes = call.elements.memory_bytes();
-  const std::size_t copies = is_scan(call) ? 2 : 1;  // of the rows of all ranks
+  const std::size_t copies = is_scan(call) ? 2 : 1;  // copies of the rows of all ranks
   const auto most = static_cast<MPI_Count>(most_started / bytes / copies / static_cast<std::size_t>(comm.size));
   if (call.collective != Collective::reduce_scatter) return call.count <= most;
   return *std::ranges::max_element(call.counts) <= most && call.total() <= static_cast<MPI_Count>(most_started / bytes);

@@ -27,7 +27,7 @@ namespace steadfold::interpose {
 /// The function that a program called, and a way to pass the call on unchanged.
 struct Origin {
   steadfold_interpose_index index;
-  int (*passed_on)(steadfold_interpose_index, const void*);  // to the next definition after the shim
+  int (*passed_on)(steadfold_interpose_index, const void*);  // calls the next definition after the shim
   const void* arguments;
 
   int pass_on() const { return passed_on(index, arguments); }

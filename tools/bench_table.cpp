@@ -155,7 +155,7 @@ std::string table_of_choices(const Json& rows) {
                        row["library"].get<std::string>(), row["transport"].get<std::string>(),
                        row["launches"].get<int>());
   };
-  constexpr double near = 1.15;  // of the best schedule's time
+  constexpr double near = 1.15;  // times the best schedule's time
   const std::vector<std::string> heading = {"method",       "doubles",  "auto takes", "us",
                                             "predicted us", "the best", "us",         "times"};
   std::string text;

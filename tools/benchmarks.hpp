@@ -70,7 +70,7 @@ struct Benchmark {
   void (*check)(const AskedBench& asked) = nullptr;
   /// Prepares this process for ranks that it starts.
   void (*prepare)(const BenchOptions& options) = nullptr;
-  bool is_of_one_process = false;  // it has no ranks
+  bool is_of_one_process = false;  // runs in one process, without ranks
   bool takes_minutes = false;      // for all options
   bool varies_transport = false;   // ranks are started with each, in turn
   const char* usual_rank_counts = "2";

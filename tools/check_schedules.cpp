@@ -102,12 +102,12 @@ class SharedSweep {
   const int max_ranks_;
   LongWork& work_;
   const std::vector<SweepPart> parts_;
-  std::vector<std::size_t> order_;  // in which parts are taken
+  std::vector<std::size_t> order_;  // the order in which parts are taken
   double cost_ = 0;
 
   std::mutex mutex_;        // for what follows
   std::size_t taken_ = 0;   // in order_
-  std::size_t proved_ = 0;  // in order_: all before it
+  std::size_t proved_ = 0;  // all parts before this index in order_ are proved
   double proved_cost_ = 0;
   std::vector<bool> is_proved_;  // by part
   std::vector<SweepResult> results_;

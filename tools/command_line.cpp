@@ -165,7 +165,7 @@ std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, 
   } catch (const CLI::ParseError& error) {
     if (asks_for_help(arguments)) return app.help();
     throw fault_of(app, error, arguments);
-  } catch (const std::exception&) {  // of a word or a value
+  } catch (const std::exception&) {  // thrown for a word or a value
     if (asks_for_help(arguments)) return app.help();
     throw;
   }

@@ -123,7 +123,7 @@ void cut_columns(const DrawOptions& options, schedule::Context& context, Ground&
   context.blocks = ground.blocks;
 }
 
-constexpr unsigned usual_width = 1600;  // of a screen
+constexpr unsigned usual_width = 1600;  // width of a usual screen
 
 std::string drawn_schedule(const DrawOptions& options) {
   const schedule::Spec spec = schedule::parse(options.schedule);

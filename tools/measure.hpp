@@ -41,7 +41,7 @@ struct Traffic {
 struct Summed {
   double value = 0;
   std::string bits;
-  std::string schedule;  // of the run
+  std::string schedule;  // schedule of the run
   std::string compared;  // the line of the plan's text that compares predictions; empty: none
   bool same_on_all_ranks = true;
   bool same_in_all_runs = true;

@@ -10,7 +10,7 @@
 
 namespace steadfold::command {
 
-inline constexpr std::uint64_t placement_seed = 1;  // of `random`
+inline constexpr std::uint64_t placement_seed = 1;  // seed of `random`
 
 /// Throws Failure if no placement has this name.
 void check_placement(const std::string& placement);

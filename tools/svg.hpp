@@ -50,7 +50,7 @@ class Drawing {
 struct Frame {
   std::string title;       // a few words about the picture
   std::string sentence;    // a description for a reader who does not see the picture
-  std::string attributes;  // of the tag
+  std::string attributes;  // attributes of the tag
   std::string style;       // a style sheet; empty: the page has one
   double width = 0;
   double height = 0;

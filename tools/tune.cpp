@@ -226,7 +226,7 @@ Result run(TuneOptions options, const Job& job) {
   if (options.times.empty()) measured.links = measured_links(options, job, work);
   Result result;
   job.together([&] {
-    if (job.rank() != 0) return;  // other users may be unable to see the files
+    if (job.rank() != 0) return;  // other ranks may not see the files
     if (!options.times.empty()) measured = read_times(options.times);
     result = written(options, measured);
   });

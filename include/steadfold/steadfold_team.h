@@ -31,11 +31,11 @@ int32_t sf_team_size(const sf_team* team);
  * Local. */
 sf_status sf_team_group(sf_team* team, int32_t worker, sf_group** group);
 
-/* Binds the calling thread to the core of a worker. The cores are the cores that the thread that made the team could
- * use; neighbouring workers get neighbouring cores, and all cores are used. Teams of ranks on one node that may use the
- * same cores divide them. The thread stays bound, and threads that it starts inherit the binding. Bind before the first
- * call on the worker's group: that call finds the package (socket) of every worker, which the schedules `two_level` and
- * `root_group_last` use. Does nothing if STEADFOLD_BIND=off is in the environment. Local. */
+/* Binds the calling thread to the core of a worker. The library chooses among the cores that were available to the
+ * thread that made the team; neighbouring workers get neighbouring cores, and all cores are used. Teams of ranks on one
+ * node that may use the same cores divide them. The thread stays bound, and threads that it starts inherit the binding.
+ * Bind before the first call on the worker's group: that call finds the package (socket) of every worker, which the
+ * schedules `two_level` and `root_group_last` use. Does nothing if STEADFOLD_BIND=off is in the environment. Local. */
 sf_status sf_team_bind(sf_team* team, int32_t worker);
 
 /* Sets the longest time, in nanoseconds, that a call waits for other workers. 0, the default: without limit. Set it

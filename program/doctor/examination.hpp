@@ -13,7 +13,7 @@ namespace steadfold {
 struct Examination {
   std::uint64_t cases = 0;
   std::uint64_t checked = 0;       // number of results: one per case and method
-  std::string digest;              // of the results' bits; 16 hexadecimal digits
+  std::string digest;              // digest of the results' bits; 16 hexadecimal digits
   std::vector<std::string> wrong;  // one line per result that differs from its record
 };
 

@@ -25,7 +25,7 @@ struct CallHead {
   Description description;
   order::Grid grid;
   std::uint64_t rows = 0;
-  std::uint64_t block = 0;  // of this rank, in columns
+  std::uint64_t block = 0;  // this rank's block, in columns
   std::uint64_t interval_count = 0;
 };
 

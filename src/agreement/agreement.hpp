@@ -47,12 +47,12 @@ struct Member {
 /// The facts that all ranks have agreed on for one call or a bundle. Equal on every rank.
 struct Agreement {
   std::vector<Member> members;  // one call, or the calls of a bundle; all have one root
-  std::uint64_t digest = 0;     // of all members
+  std::uint64_t digest = 0;     // digest of all calls together
   schedule::Spec schedule;
   Chosen chosen;                                        // the name of the schedule, and the next best
   bool is_our_choice = false;                           // the caller named no schedule
   bool needs_proof = false;                             // the schedule must be proved when it is bound
-  std::shared_ptr<const order::Nodes> nodes = nullptr;  // from which the schedule takes its groups, or null
+  std::shared_ptr<const order::Nodes> nodes = nullptr;  // the nodes from which the schedule takes its groups, or null
   transport::LogGP link = assumed_link;                 // used to cut vectors into segments
   std::string unused_profile = {};                      // as in Means
 
@@ -88,10 +88,10 @@ order::Coverage coverage_of(const Call& call) noexcept;
 
 /// Facts about the job that all ranks know and that every agreement needs.
 struct Means {
-  std::string forced_schedule = {};                     // from rank 0's environment; empty if not set
+  std::string forced_schedule = {};                     // the schedule in rank 0's environment; empty if not set
   schedule::Rows rows = schedule::registry();           // the schedules that callers can name
   bool may_differ = false;                              // as in schedule::Merging
-  std::shared_ptr<const order::Nodes> nodes = nullptr;  // of the machine; null: one node, or unknown nodes
+  std::shared_ptr<const order::Nodes> nodes = nullptr;  // the machine's nodes; null: one node, or unknown nodes
   Network network = {};                                 // as rank 0's profile describes it
   std::string unused_profile = {};  // why the profile is not used; empty if it is used, or there is none
 };

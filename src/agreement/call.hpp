@@ -52,7 +52,7 @@ struct Array {
   std::array<arithmetic::Axis, arithmetic::most_axes + 1> axes{};
   std::size_t row_axes = 1;
   std::size_t column_axes = 1;
-  Bytes mask_bytes = 0;  // of an element of the mask; 0: no mask
+  Bytes mask_bytes = 0;  // bytes of an element of the mask; 0: no mask
   bool mask_has_columns = false;
   bool is_aligned = true;  // the first element is aligned, and so are all others unless strides say otherwise
   bool is_listed = false;  // the data are a list of addresses, one for each column
@@ -98,7 +98,7 @@ struct Call {
 
   Guarantees require = guarantee::none;  // refused if the call cannot keep them; may differ between ranks
 
-  unsigned threads = 1;  // that lift this rank's rows; may differ between ranks
+  unsigned threads = 1;  // threads that lift this rank's rows; may differ between ranks
 
   const Array* array = nullptr;  // null: rows are contiguous
 };
@@ -108,8 +108,8 @@ struct Data {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;  // the other factors of a dot product, or the mask of a masked sum
   std::byte* result = nullptr;
-  const std::byte* mask = nullptr;   // of an array
-  const std::byte* label = nullptr;  // of an array
+  const std::byte* mask = nullptr;   // only for an array
+  const std::byte* label = nullptr;  // only for an array
 };
 
 /// The data if they are given, otherwise the data of the array.

@@ -56,7 +56,7 @@ struct Timed {
   double seconds;
 };
 
-constexpr double worthwhile = 0.9;  // of the time, since models are not more accurate
+constexpr double worthwhile = 0.9;  // share of the time; models are not more accurate
 
 /// The first schedule, unless the fastest of the others takes less than `share` of its time.
 Chosen chosen_among(std::span<const Timed> all, double share) {

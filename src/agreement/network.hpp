@@ -21,8 +21,8 @@ inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 403
 
 /// The time to handle partials, in seconds per byte.
 struct Rates {
-  double merge_per_byte = 0;   // of one of the two partials
-  double finish_per_byte = 0;  // of the bytes that a partial of all rows has beyond its result
+  double merge_per_byte = 0;   // per byte of one of the two partials
+  double finish_per_byte = 0;  // per byte that a partial of all rows has beyond its result
 };
 
 /// The names of arithmetic::Content, in the order of its numbers.

@@ -73,7 +73,7 @@ Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::
     const double least_short = std::max(least, std::ceil(all / long_from));
     const Pipeline in_short = lemma.best(least_short, HUGE_VAL, start, link.per_byte * all);
     if (long_from == all) return in_short;
-    const double extra_seconds = (link.per_byte - link.long_per_byte) * long_from;  // of a block's first bytes
+    const double extra_seconds = (link.per_byte - link.long_per_byte) * long_from;  // for a block's first bytes
     const double most_long = std::floor(all / long_from);
     return quicker(in_short, lemma.best(least, most_long, start + extra_seconds, link.long_per_byte * all));
   };

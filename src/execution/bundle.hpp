@@ -52,7 +52,7 @@ class Bundle final : public Payload, private WordPayload {
     Bytes bytes;
   };
   std::vector<ByteRange> values_;  // by member
-  Bytes value_bytes_;              // of all members
+  Bytes value_bytes_;              // bytes of all members' values
 };
 
 }  // namespace steadfold::execution

@@ -99,7 +99,7 @@ class ColumnShare {
   }
 
  private:
-  static constexpr Bytes tile_bytes = 16384;  // of a row, so that rows of several ranks stay in the first-level cache
+  static constexpr Bytes tile_bytes = 16384;  // of a row; so rows of several ranks stay in the first-level cache
 
   Status reduce(std::span<const RowAndResult> ranks, Count tile) {
     const Count first = tile * tile_columns_;

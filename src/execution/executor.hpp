@@ -70,7 +70,7 @@ class Executor final : public schedule::Machine {
   Slots slots_;
   ResolvedSteps steps_;
   Messenger messenger_;
-  bool bounded_ = false;                      // of the current `advance`
+  bool bounded_ = false;                      // whether the current `advance` is bounded
   float spent_ = 0;                           // the part of its bound that is used up
   Pieces pieces_;                             // state of the next step, if it has begun
   const schedule::Step* finished_ = nullptr;  // the finish that the merge before it has already done

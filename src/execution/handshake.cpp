@@ -65,7 +65,7 @@ Partial Handshake::merge_piece(std::uint32_t /*segment*/, const Partial& lefts, 
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)
-      terms.ways &= ~in_the_handshake;  // it became too large for the handshake
+      terms.ways &= ~in_the_handshake;  // the partial became too large for the handshake
     else if (status != Status::ok)
       header.status = status;
     else

@@ -65,7 +65,7 @@ class Lifter {
     Count last = 0;
     arithmetic::UnwrittenRoom partial;
     Bytes size = 0;
-    arithmetic::UnwrittenRoom merged;  // of these rows and the rows of the threads before
+    arithmetic::UnwrittenRoom merged;  // partial of these rows and the rows of the threads before
   };
 
   arithmetic::Builder& builder() {
@@ -80,8 +80,8 @@ class Lifter {
   arithmetic::RowShape shape_;
   std::optional<arithmetic::Intake> intake_;
   std::vector<ThreadRows> rows_of_threads_;
-  Bytes bytes_of_none_ = 0;    // of a partial without rows
-  Bytes bytes_of_a_node_ = 0;  // that every node may add; 0 until it is needed
+  Bytes bytes_of_none_ = 0;    // bytes of a partial without rows
+  Bytes bytes_of_a_node_ = 0;  // bytes that every node may add; 0 until they are needed
 };
 
 }  // namespace steadfold::execution

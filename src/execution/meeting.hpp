@@ -71,7 +71,7 @@ class Meeting {
   std::array<std::vector<std::byte>, 2> rooms_;
   std::span<const std::byte> outcome_;
   std::size_t merged_ = 0;  // number of merged posts
-  Pieces pieces_;           // of the next post
+  Pieces pieces_;           // pieces of the merge with the next post
 };
 
 }  // namespace steadfold::execution

@@ -157,7 +157,7 @@ class Plan {
   bool running_ = false;
   bool bounded_ = false;  // the caller tests, and does other work in between
   bool is_empty_;         // no columns, so nothing is sent
-  bool gets_result_;      // on this rank
+  bool gets_result_;      // whether this rank gets the result
   order::Interval due_;   // the segments of this rank's result
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member

@@ -20,9 +20,9 @@ struct ResolvedStep {
   SlotMemory* right = nullptr;
   Bytes result_offset = 0;  // offset of the target's values in the result
   order::Count piece = 0;   // columns
-  float work = 0;           // in pieces
+  float work = 0;           // work of the step, in pieces
   arithmetic::PreparedMerge* merge = nullptr;
-  transport::SlotNumber number = 0;  // of the target, if it is a landing slot
+  transport::SlotNumber number = 0;  // number of the target, if it is a landing slot
   CompletionAction ending = CompletionAction::other;
   bool is_apart = false;   // the target's values are stored apart
   bool is_alone = false;   // a message of one slot

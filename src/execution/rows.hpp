@@ -142,7 +142,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   unsigned threads_ = 1;
   Bytes row_bytes_;
   arithmetic::Strides strides_;
-  arithmetic::Operands array_data_;  // of an array, if a run does not say where its operands are
+  arithmetic::Operands array_data_;  // addresses of the array's operands, if a run does not give them
   std::map<Count, Width> widths_;    // by columns
   std::vector<Segment> segments_;
   Bytes result_bytes_ = 0;
@@ -153,7 +153,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
   std::optional<Failure> caught_;  // thrown while rows were lifted on this rank, in this run or an earlier one
-  bool operator_failed_ = false;   // on this rank
+  bool operator_failed_ = false;   // whether the operator failed on this rank
   bool label_failed_ = false;      // a label of this rank names no group
   bool lends_rows_ = false;        // the caller's rows may be sent from their place in this run
   bool takes_results_ = false;     // results may be written before this run's end

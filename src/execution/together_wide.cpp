@@ -9,7 +9,7 @@
 namespace steadfold::execution {
 namespace {
 
-constexpr Bytes piece_bytes = Bytes{512} << 10;  // of a row: few waits, and the posts of two ranks stay in cache
+constexpr Bytes piece_bytes = Bytes{512} << 10;  // bytes of a row: few waits, and the posts of two ranks stay in cache
 
 /// The bytes of a piece that the other ranks post. From this size on, one more round, in which ranks post the results
 /// of their shares, is faster than reading all posts on every rank.
@@ -169,8 +169,8 @@ class PostedRows final : public Together {
 
     Piece whole;
     Piece rest;
-    Bytes value_bytes;  // of one column
-    Bytes most_bytes;   // of a post
+    Bytes value_bytes;  // bytes of one column
+    Bytes most_bytes;   // the most bytes of a post
   };
 
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, const CutRow& cut, transport::Transport& transport,

@@ -25,11 +25,11 @@ using schedule::StepKind;
 struct Message {
   Rank source = 0;
   Rank target = 0;
-  Weight weight;        // of all its slots
+  Weight weight;        // weight of all its slots
   Count round = 0;      // the round in which it starts
   double start = 0;     // the time when it may start; later, when its first byte arrives
   double duration = 0;  // time that it occupies a port
-  Count number = 0;     // in the order of sending: breaks ties
+  Count number = 0;     // number in the order of sending; breaks ties
 };
 
 /// Messages that are sent but not yet started: in any order if no message waits for another, else ordered by time.
@@ -135,7 +135,7 @@ struct OpenReceive {
 struct Landing {
   std::uint32_t place;
   schedule::Covers covers;
-  std::optional<Weight> weight;  // from its rows, if the message has several slots
+  std::optional<Weight> weight;  // weight of its rows, if the message has several slots
 };
 
 /// The messages of the wave that a rank receives.
@@ -380,7 +380,7 @@ class SimulatedRun {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return messages[i].start; });
     const std::size_t first = own.landings_complete;
-    const std::size_t slots = receives.front().landings_end - first;  // of each message
+    const std::size_t slots = receives.front().landings_end - first;  // slots of each message
     for (std::size_t turn = 0; turn < order.size(); ++turn) {
       const std::size_t which = order[turn];
       const std::span brought = std::span(own.landings).subspan(first + which * slots, slots);

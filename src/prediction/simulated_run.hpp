@@ -22,8 +22,8 @@ struct Spent {
   Count messages = 0;
   Count rounds = 0;
   Count bytes = 0;
-  Count operations = 0;  // of all ranks
-  double seconds = 0;    // until the last rank has finished
+  Count operations = 0;  // operations of all ranks
+  double seconds = 0;    // time until the last rank has finished
 };
 
 /// Every rank has `ports` ports to send and as many to receive; if half duplex, `ports` ports that do either. The

@@ -24,7 +24,7 @@ class Compiler {
 
   struct SlotUsers {
     std::uint32_t writer = none;   // the last communication that writes the slot
-    std::uint32_t readers = none;  // in reads_: the last communication that reads the slot after its last write
+    std::uint32_t readers = none;  // index in reads_ of the last communication that reads the slot after its last write
   };
   struct OpenRead {
     std::uint32_t ticket;
@@ -46,7 +46,7 @@ class Compiler {
   SlotTable table_{1};
   std::vector<Slot> slots_;               // by place
   std::vector<SlotUsers> traffic_;        // by place
-  std::vector<OpenRead> reads_;           // of all slots
+  std::vector<OpenRead> reads_;           // reads of all slots
   std::vector<std::uint8_t> waited_for_;  // by ticket: whether a step has waited for it
   bool in_message_ = false;               // the last step was not the last of its message
   std::uint32_t first_ = 0;               // first step of the message

@@ -113,7 +113,7 @@ std::string fault_of_merges(std::span<const Step> receives, std::span<const Step
 // Messages of a wave may take each other's slots, so their slots must be alike.
 std::string fault_of_receives(std::span<const Step> receives) {
   const auto last = std::ranges::find(receives, false, &Step::more);
-  const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // of the first message
+  const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // slots of the first message
   if (last == receives.end() || receives.size() % slots != 0) return "a wave of unlike messages";
   for (std::size_t i = 0; i < receives.size(); ++i) {
     const Step& alike = receives[i % slots];
@@ -185,8 +185,8 @@ std::string fault_of_waves(std::span<const Step> steps) {
     return std::find_if_not(begin, steps.end(), [&](const Step& step) { return is_in_wave(step, kind); });
   };
   if (std::ranges::none_of(steps, &Step::any_order)) return {};
-  std::span<const Step> receives;  // of the wave that has not been merged
-  std::vector<Key> slots;          // of waves, sorted
+  std::span<const Step> receives;  // receives of the wave that has not been merged
+  std::vector<Key> slots;          // slots of waves, sorted
   for (auto at = steps.begin(); at != steps.end();) {
     const auto end = std::max(at + 1, end_of(at, at->kind));
     const std::span<const Step> row(at, end);

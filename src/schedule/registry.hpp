@@ -25,8 +25,8 @@ constexpr bool offers(Collective offered, Collective asked) noexcept {
 inline constexpr Collective reductions = Collective::reduce | Collective::allreduce | Collective::reduce_scatter;
 inline constexpr Collective scans = Collective::scan | Collective::exscan;
 
-std::string_view name_of(Collective collective) noexcept;  // of one collective
-std::string names_of(Collective collectives);              // of several, separated by commas
+std::string_view name_of(Collective collective) noexcept;  // name of one collective
+std::string names_of(Collective collectives);              // names of several collectives, separated by commas
 std::string quoted(std::string_view text);                 // a name in quotes, for messages
 /// Makes "unknown WHAT 'NAME' (the nearest name is 'X'), take one of ...", or says that no name is similar.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
@@ -96,7 +96,7 @@ struct Row {
   Counts counts = Counts::once;
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
-  Count (*unit)(Context) = nullptr;  // of segments; for schedules made of other schedules
+  Count (*unit)(Context) = nullptr;  // unit of segments, for schedules made of other schedules
   Partials partials = Partials::merged;
   // How many vectors pass a rank's ports, one after the other. Null: one segment in every round.
   double (*vectors)(Context) = nullptr;

@@ -22,7 +22,7 @@ namespace steadfold::session {
 struct DefaultArguments {
   std::vector<Count> equal_blocks;
   std::vector<order::Interval> mine;  // the rows of a call that lists no intervals
-  order::Grid grid;                   // with its number of ranks resolved
+  order::Grid grid;                   // the call's grid, with its number of ranks resolved
 };
 
 /// The call with all defaults filled in: the layout of MPI (one row per rank), the rows of a grid, one interval if

@@ -164,7 +164,7 @@ class Group {
 
   std::uint64_t next_number_ = 0;
   bool has_left_out_ = false;     // there was no memory for a call, so the ranks number calls differently
-  StartedCall* first_ = nullptr;  // of the calls under way, in the order of their starts
+  StartedCall* first_ = nullptr;  // first of the calls under way, in the order of their starts
   StartedCall* last_ = nullptr;
   std::size_t cursor_ = 0;     // the position of the call that `advance_another` advanced last
   std::vector<Started> idle_;  // for later calls

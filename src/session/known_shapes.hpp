@@ -33,7 +33,7 @@ struct KnownShape : Shape {
   }
 
   std::uint64_t digest;
-  order::Bytes bytes_of_none;    // of a partial without rows
+  order::Bytes bytes_of_none;    // bytes of a partial without rows
   order::Bytes bytes_of_a_node;  // the most that a node can add
   std::size_t calls_under_way = 0;
 };

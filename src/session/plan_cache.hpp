@@ -118,7 +118,7 @@ class PlanCache {
 
   std::array<Key, most> keys_{};  // 0 columns if there is no plan
   std::array<std::shared_ptr<CachedPlan>, most> plans_;
-  std::size_t end_ = 0;  // behind the last place in use
+  std::size_t end_ = 0;  // index after the last place in use
   std::uint64_t next_number_ = 0;
 };
 

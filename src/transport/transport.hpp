@@ -36,7 +36,7 @@ using SlotNumber = std::uint32_t;  // a landing slot of an endpoint
 struct Completion {
   Ticket ticket = 0;
   bool failed = false;
-  Bytes size = 0;             // of a message that has landed, both parts together
+  Bytes size = 0;             // size of a message that has landed, both parts together
   std::byte* data = nullptr;  // its first part: in its slot, or in memory leased until the slot's next release
 };
 

@@ -329,14 +329,14 @@ class SchedulePicture {
   Drawing drawing_;
   std::vector<Arrow> arrows_;
   std::vector<std::vector<std::string>> results_;        // by rank
-  std::vector<double> y_;                                // of the ranks' lines
+  std::vector<double> y_;                                // positions of the ranks' lines
   std::vector<Column> columns_;                          // by round
   std::map<std::pair<Rank, Count>, std::size_t> taken_;  // lines of text that are already there
   double begin_ = 0;
   double end_ = 0;
   double top_ = 0;
-  double below_ = 0;  // of the first band
-  double down_ = 0;   // from the first band to the last
+  double below_ = 0;  // position below the first band
+  double down_ = 0;   // distance from the first band to the last
   double width_ = 0;
   const double most_width_;
 };

@@ -32,7 +32,7 @@ constexpr std::uint64_t bytes_of(Stored stored) noexcept {
 struct Block {
   Format format = Format::raw;
   Stored stored = Stored::f64;
-  std::uint64_t offset = 0;  // of the first element
+  std::uint64_t offset = 0;  // offset of the first element
   std::uint64_t element_count = 0;
   std::endian order = std::endian::little;
   std::optional<FortranOrder> across = {};  // if the file's elements are not in C order

@@ -166,7 +166,7 @@ bool are_digits(std::string_view text) {
 /// Properties of a column in the first rows below line 1.
 struct Below {
   bool has_numbers = false, has_names = false, has_any = false;
-  bool has_whole = false, has_points = false;  // of its numbers; inf and nan are neither
+  bool has_whole = false, has_points = false;  // some numbers are whole, or have points; not inf or nan
   bool is_of_numbers() const noexcept { return has_numbers && !has_names; }
 
   void take(std::string_view field) {

@@ -19,7 +19,7 @@ constexpr double plot_width = 520;
 constexpr double top = 52;
 constexpr double before_names = 40;  // leads, and samples of the lines
 constexpr double label_height = 14;
-constexpr std::size_t most_plots = 24;  // of rows with the same fields
+constexpr std::size_t most_plots = 24;  // plots of rows with the same fields
 constexpr std::size_t most_letters = 48;
 constexpr int most_ticks = 16;
 

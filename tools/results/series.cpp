@@ -99,7 +99,7 @@ Names without_repeated(const Rows& rows, Names labels) {
 /// The values of all rows in one field.
 struct Field {
   std::string name;
-  std::string text;  // of the first row that has the field
+  std::string text;  // value in the first row that has the field
   std::size_t rows = 0;
   bool has_text = false;
   bool has_number = false;

@@ -68,7 +68,7 @@ class DealtSums {
   /// Terms that were set aside, sorted by column.
   struct Sorted {
     std::vector<Element> terms;
-    std::vector<std::uint32_t> ends;  // of the columns
+    std::vector<std::uint32_t> ends;  // end of each column's terms
 
     Sorted(std::span<const Aside> aside, std::size_t columns);
     std::span<const Element> of(std::size_t column) const noexcept {

@@ -10,7 +10,7 @@ namespace steadfold::arithmetic {
 
 /// Rows of an array. Their mask, if there is one, selects the same rows for all columns.
 struct StridedRows {
-  const RowShape& shape;  // of as many columns as the state has
+  const RowShape& shape;  // with the number of columns of the state
   const Strides& strides;
   Operands data;
   Count count = 0;

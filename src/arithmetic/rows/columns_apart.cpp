@@ -171,7 +171,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   std::vector<std::unique_ptr<Builder>> columns_;
   Bytes element_bytes_;
   bool are_dealt_;
-  Bytes survey_bytes_;  // of one column
+  Bytes survey_bytes_;  // for one column
   Count rows_ = 0;      // all rows, if labels distribute them
   Status status_ = Status::ok;
 };

@@ -50,7 +50,7 @@ class RangesOfColumns {
  public:
   RangesOfColumns(Count columns, Bytes bytes_per_column) {
     constexpr Bytes most_at_once = Bytes{3} << 20;  // somewhat more than the cache has
-    constexpr Bytes many = Bytes{1} << 19;          // in one of several ranges
+    constexpr Bytes many = Bytes{1} << 19;          // bytes in one of several ranges
     constexpr Count most_ranges = 1024;
     const Count last = columns - 1;
     const Bytes enough = bytes_per_column * columns > most_at_once ? many : most_at_once;
@@ -84,7 +84,7 @@ class RangesOfColumns {
 
  private:
   static constexpr std::size_t all_elements = (std::size_t{1} << 20) / (sizeof(Element) + sizeof(std::uint32_t));
-  static constexpr std::size_t fewest = 64;  // in a room
+  static constexpr std::size_t fewest = 64;  // elements of a buffer
 
   void make_rooms() {
     elements_ = std::make_unique_for_overwrite<Element[]>(ranges_.size() * room_);

@@ -47,8 +47,8 @@ inline constexpr std::size_t operand_count = 4;
 /// group 1, and so on. The data have the columns of only one group; strides of 0 repeat them for all groups.
 struct Labels {
   order::Count groups = 0;   // 0: there are no labels
-  order::Count columns = 1;  // of a group
-  order::Bytes bytes = 0;    // of a label: 1, 2, 4 or 8
+  order::Count columns = 1;  // columns of a group
+  order::Bytes bytes = 0;    // bytes of a label: 1, 2, 4 or 8
   bool is_signed = false;    // for 4 or 8 bytes: labels below 0 belong to no group
 };
 

@@ -213,7 +213,7 @@ Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
   if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
   bits <<= spare;
-  bool sticky = top > 4;  // the first digit is not 0
+  bool sticky = top > 4;  // because the first digit is not 0
   if (top >= 4) {
     const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
     const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;

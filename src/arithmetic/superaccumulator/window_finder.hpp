@@ -60,8 +60,8 @@ class ColumnWindowFinder {
  private:
   bool fit_others(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops, Found& found) const noexcept;
 
-  kernels::AddColumnsToWindows few_;   // with two levels
-  kernels::AddColumnsToWindows most_;  // with the most levels
+  kernels::AddColumnsToWindows few_;   // the kernel with two levels
+  kernels::AddColumnsToWindows most_;  // the kernel with the most levels
   kernels::HighestExponents highest_;
 };
 

@@ -51,7 +51,7 @@ void visit_both(const Record& left, const Record& right, Visit visit) {
 /// The size of a union of intervals, found before any value is read.
 struct Survey {
   Count interval_count = 0;
-  Count closed_nodes = 0;  // of all intervals except the last one
+  Count closed_nodes = 0;  // nodes of all intervals except the last one
   Count stack_nodes = 0;   // the most nodes on the stack at a time
   bool overlap = false;
   Interval open;

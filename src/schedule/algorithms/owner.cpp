@@ -100,7 +100,7 @@ Steps owner(Context c) {
   const Interval own = owners.rows(c.rank);
   const Interval all{0, owners.row_count()};
   const bool is_root = c.rank == c.root;
-  const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the rank that holds element 0
+  const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the owner of element 0
   const Interval last = own.empty() ? Interval{} : last_message(owners, own);
 
   // Receives from the ranks above are posted at the start.

@@ -100,7 +100,7 @@ class RankTree {
 /// The place of a rank in the tree.
 struct TreePlace {
   Rank behind_root = 0;  // position, counted from the root
-  Rank ranks = 1;        // in its subtree
+  Rank ranks = 1;        // ranks in its subtree
   Rank parent = -1;      // position of the parent; -1 for the root
   Rank number = 0;       // among its parent's children
 

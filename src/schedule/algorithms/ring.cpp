@@ -18,7 +18,7 @@ Steps scatter(Context c, Blocks blocks) {
   const Rank turns = c.rank_count - 1;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Rank t = -1; t < turns; ++t) {
-    const Rank incoming = blocks.ahead(-3 - t);  // in the next turn
+    const Rank incoming = blocks.ahead(-3 - t);  // the block that arrives in the next turn
     for (std::uint32_t s = blocks.begin(incoming); s < blocks.end(incoming) && t + 1 < turns; ++s)
       co_yield make::receive(before, landing(0, s), {blocks.ahead(-2 - t), t + 2});
     if (t < 0) continue;

@@ -9,7 +9,7 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr Rank most_ranks = 1024;             // some schedules prepare O(rank count) data for each rank
-constexpr Count most_steps = Count{1} << 16;  // of all ranks
+constexpr Count most_steps = Count{1} << 16;  // steps of all ranks
 
 bool is_affordable(const Row& row, Context context) {
   if (context.rank_count > most_ranks) return false;

@@ -475,7 +475,7 @@ class Prover::Proof final : public Machine {
   std::vector<std::uint32_t> first_receive_;       // by rank; no ticket before it is an open receive
   std::vector<Carried> carried_;                   // by segment
   std::vector<std::vector<std::uint32_t>> ended_;  // by rank: tickets to report to its interpreter, without receives
-  std::vector<std::uint64_t> trees_;               // of rank 0, by segment
+  std::vector<std::uint64_t> trees_;               // trees of rank 0, by segment
 
   std::vector<std::uint8_t> done_;  // by rank
   std::vector<std::uint8_t> is_queued_;

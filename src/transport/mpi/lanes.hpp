@@ -21,7 +21,7 @@
 
 namespace steadfold::transport {
 
-constexpr Bytes default_largest = 2048;  // of messages through lanes: those of one-shot calls fit
+constexpr Bytes default_largest = 2048;  // bytes of a message; the messages of one-shot calls fit
 constexpr Bytes default_pool = Bytes{4} << 20;
 
 struct RmaSettings {
@@ -43,7 +43,7 @@ struct LaneNotice {
 /// One rank's end of an endpoint's lanes. Only the constructor throws or allocates.
 class Lanes {
  public:
-  static constexpr std::uint64_t mailboxes = 4;  // of a lane
+  static constexpr std::uint64_t mailboxes = 4;  // mailboxes of a lane
 
   /// Local. If the window has no room left, this rank has no lanes.
   Lanes(std::shared_ptr<Window> window, Rank rank, Rank rank_count, std::span<const Bytes> capacities,
@@ -94,7 +94,7 @@ class Lanes {
   bool are_at_rest() const noexcept { return is_at_rest_; }
   /// Whether the lanes are at rest, and no write of this rank and no credit for it is still open.
   bool have_settled() noexcept;
-  bool is_reported = false;  // to the other ranks, as settled
+  bool is_reported = false;  // whether the other ranks know that the lanes have settled
 
  private:
   struct Incoming {
@@ -132,7 +132,7 @@ class Lanes {
   Rank rank_;
   std::uint64_t ranks_;
   std::uint64_t first_message_;
-  std::uint64_t mailbox_words_ = 0;  // of this rank's
+  std::uint64_t mailbox_words_ = 0;  // words of this rank's mailboxes
   std::uint64_t slots_ = 0;
   std::optional<std::uint64_t> first_;
   bool are_connected_ = false;
@@ -141,7 +141,7 @@ class Lanes {
   std::vector<std::uint64_t> sent_;  // number of messages, by target
   std::vector<Incoming> incoming_;   // by source
   std::array<Copy, copies> copies_;
-  std::size_t copy_words_ = 0;  // of each copy; no rank has larger mailboxes
+  std::size_t copy_words_ = 0;  // words of each copy; no rank has larger mailboxes
   MPI_Request reading_ = MPI_REQUEST_NULL;
   Rank reads_from_ = -1;   // the source whose mailbox is being read
   std::size_t asked_ = 0;  // number of its words being read

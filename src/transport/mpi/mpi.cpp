@@ -234,7 +234,7 @@ namespace {
 /// Communicators in use. Never destroyed: destructors of a program's static objects may finalise MPI.
 struct Uses {
   std::mutex mutex;
-  std::vector<MPI_Comm> attached;   // with an attached object, in the order of their first use
+  std::vector<MPI_Comm> attached;   // communicators with an attached object, in the order of their first use
   std::vector<MPI_Comm> under_way;  // whose first use has not ended
 };
 Uses& uses() {

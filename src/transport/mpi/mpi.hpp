@@ -98,7 +98,7 @@ class MpiTransport final : public Transport {
   MPI_Comm setup_ = MPI_COMM_NULL;  // connections and gathers, whose order differs from that of plans
   Rank rank_ = 0;
   Rank rank_count_ = 0;
-  bool shares_cores_ = true;       // with other ranks
+  bool shares_cores_ = true;       // whether ranks share cores
   std::vector<Rank> node_labels_;  // the lowest rank of each rank's node; empty if there is one node
   int all_prepared_ = 1;           // for the current connection
   MPI_Request connecting_ = MPI_REQUEST_NULL;

@@ -45,7 +45,7 @@ class NodeMemory final : public CommonMemory {
 
   MPI_Comm progress_;
   std::shared_ptr<const void> keeps_;
-  Bytes bytes_ = 0;  // of all parts
+  Bytes bytes_ = 0;  // bytes of all parts
   std::byte* all_ = nullptr;
   std::byte* own_ = nullptr;       // this process's part
   std::vector<std::byte*> parts_;  // by neighbour: the part of its process

@@ -67,7 +67,7 @@ class RmaTransport final : public ForwardingTransport {
   MPI_Request connecting_ = MPI_REQUEST_NULL;
   std::map<std::uint64_t, Rank> settled_;      // number of ranks, by serial
   std::mutex mutex_;                           // guards the following member
-  std::vector<std::shared_ptr<Lanes>> lanes_;  // of living endpoints, and of destroyed endpoints that have not settled
+  std::vector<std::shared_ptr<Lanes>> lanes_;  // of living endpoints, and of destroyed ones that have not settled
 };
 
 /// The transport that STEADFOLD_TRANSPORT of rank 0 asks for.

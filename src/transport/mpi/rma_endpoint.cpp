@@ -87,7 +87,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
 
  private:
   static constexpr std::size_t most_looks = 16;           // per poll
-  static constexpr std::uint32_t polls_per_progress = 4;  // that found nothing
+  static constexpr std::uint32_t polls_per_progress = 4;  // polls that found nothing
   struct LaneTransfer {
     Rank peer = 0;
     SlotNumber slot = 0;
@@ -161,7 +161,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
   std::shared_ptr<Window> window_;
   std::shared_ptr<Lanes> lanes_;
   std::vector<LaneTransfer> transfers_;  // by ticket
-  std::vector<Ticket> waiting_;          // to send, in the order of `put`
+  std::vector<Ticket> waiting_;          // messages to send, in the order of `put`
   std::vector<Ticket> awaited_;          // messages from lanes, in the order of `release`
   std::vector<Ticket> failed_;           // communications that could not start and that poll() has not returned yet
   std::size_t writing_ = 0;              // messages that are being written

@@ -39,7 +39,7 @@ inline constexpr Rank most_board_ranks = 64;
 /// One rank's posts, as all ranks see them. Two long posts follow in memory, one per parity.
 struct Posts {
   Notice<MachineMemory, Post> notice;
-  alignas(cache_line) Bytes long_bytes = 0;  // of each long post
+  alignas(cache_line) Bytes long_bytes = 0;  // bytes of each long post
 
   static Bytes long_bytes_for(Bytes longest) noexcept {
     return longest <= Post::most ? 0 : (longest + cache_line - 1) / cache_line * cache_line;
@@ -162,9 +162,9 @@ class Board {
   std::vector<Posts*> all_;
   std::vector<Posts*> others_;
   std::optional<BoardPlace<MachineMemory, Post>> place_;
-  std::array<std::vector<CacheLine>, 2> copies_;  // of this rank's posts, by parity
+  std::array<std::vector<CacheLine>, 2> copies_;  // copies of this rank's posts, by parity
   std::size_t seen_ = 0;                          // number of other ranks that have posted in this round
-  Bytes size_ = 0;                                // of this rank's post in this round
+  Bytes size_ = 0;                                // size of this rank's post in this round
   std::uint8_t mark_ = 0;
   bool is_copied_ = false;
   Rank rank_;

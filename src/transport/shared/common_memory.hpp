@@ -55,7 +55,7 @@ class CommonMemory {
   /// block is freed once all neighbours have left it.
   void leave(std::span<const Place> places, Place own_place) noexcept;
 
-  static constexpr Bytes head_bytes = cache_line;  // of a block
+  static constexpr Bytes head_bytes = cache_line;  // bytes of a block's head
 
  protected:
   /// `bytes` is a multiple of a cache line; the memory is all zero.
@@ -67,7 +67,7 @@ class CommonMemory {
  private:
   struct BlockHead {
     std::atomic<std::uint64_t> users;  // number of neighbours that have not left
-    Bytes bytes;                       // of the block
+    Bytes bytes;                       // size of the block
     Place next;                        // the next block that waits until all neighbours have left
   };
   static_assert(sizeof(BlockHead) <= head_bytes);

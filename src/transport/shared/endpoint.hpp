@@ -64,7 +64,7 @@ class SharedEndpoint final : public Endpoint {
     std::span<const std::byte> bytes;
     std::optional<std::span<const std::byte>> second;
     std::optional<SecondRoom> room;
-    std::uint64_t number = 0;  // of its letter, once it is sent
+    std::uint64_t number = 0;  // number of its letter, once it is sent
     Ticket next = none;        // the next ticket of its queue
   };
   /// Tickets in the order of their calls, linked through their transfers.

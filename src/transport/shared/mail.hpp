@@ -20,9 +20,9 @@ struct Letter {
   static constexpr Bytes most = 112;
 
   enum class Bears : std::uint8_t {
-    bytes,      // in the letter
+    bytes,      // the bytes are in the letter
     enclosure,  // bytes in the room of its box
-    pointers,   // to the sender's memory, which must not change until the letter is taken
+    pointers,   // pointers to the sender's memory, which must not change until the letter is taken
     nothing,    // the message did not fit
   };
   struct Pointers {
@@ -34,7 +34,7 @@ struct Letter {
   SlotNumber slot = 0;
   Bears bears = Bears::bytes;
   bool has_second = false;
-  std::uint16_t size = 0;  // of the bytes in the letter or its enclosure
+  std::uint16_t size = 0;  // size of the bytes in the letter or its enclosure
   union {
     Pointers pointers;
     std::byte bytes[most] = {};

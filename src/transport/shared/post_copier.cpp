@@ -17,7 +17,7 @@ constexpr bool can_stream = true;
 constexpr bool can_stream = false;  // then all copies go into the cache
 #endif
 constexpr Bytes least_bytes = 4096;                            // shorter copies fit into a core's store buffer
-constexpr Bytes looked_at = 16 << 10;                          // at most so many bytes of a copy are timed
+constexpr Bytes looked_at = 16 << 10;                          // at most this number of bytes of a copy is timed
 constexpr auto time_per_look = std::chrono::milliseconds(10);  // while it streams, if the timed copy was slow
 constexpr double slow_line = 13;                               // nanoseconds; between 7 and 26
 constexpr double interrupted_line = 200;

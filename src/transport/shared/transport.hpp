@@ -75,7 +75,7 @@ class SharedTransport : public Transport {
   std::size_t seen_ = 0;                     // number of neighbours that have posted the current notice
   std::vector<SharedEndpoint*> endpoints_;   // endpoints prepared since the last connection
   std::vector<WaitingBoard> boards_;         // boards prepared since the last connection
-  std::vector<CommonMemory::Place> places_;  // of all neighbours, for the endpoint or board that is being connected
+  std::vector<CommonMemory::Place> places_;  // all neighbours' places for the endpoint or board that is being connected
 };
 
 }  // namespace steadfold::transport

@@ -118,8 +118,8 @@ class RankTransport final : public Transport {
   std::uint32_t connections_ = 0;  // number begun
   std::uint32_t connections_ended_ = 0;
   std::uint32_t gathers_ = 0;             // number begun
-  std::uint8_t hold_ = 0;                 // of the last connection
-  std::uint8_t gather_hold_ = 0;          // of the last gather
+  std::uint8_t hold_ = 0;                 // polls for which the last connection is held
+  std::uint8_t gather_hold_ = 0;          // polls for which the last gather is held
   std::optional<std::uint32_t> refused_;  // number of endpoints to prepare before one is refused
 };
 
@@ -295,8 +295,8 @@ class SimulatedEndpoint final : public Endpoint {
     std::uint8_t hold = 0;
     Rank peer = 0;
     Ticket next = none;                  // in its queue
-    std::shared_ptr<Transfer> transfer;  // of an open put or release
-    std::shared_ptr<Total> total;        // of an open add_words
+    std::shared_ptr<Transfer> transfer;  // transfer of an open put or release
+    std::shared_ptr<Total> total;        // total of an open add_words
     std::span<std::int64_t> words;
   };
   /// Memory of the network for a message until its slot is released again. A later reader finds 0xA5, or the address
@@ -360,7 +360,7 @@ class SimulatedEndpoint final : public Endpoint {
   Completion ended(Ticket ticket) noexcept {
     OpenCommunication& communication = communications_[ticket];
     Completion completion{.ticket = ticket};
-    completion.failed = !communication.transfer && !communication.total;  // it was not connected
+    completion.failed = !communication.transfer && !communication.total;  // the endpoint was not connected
     if (completion.failed) return completion;
     switch (communication.kind) {
       case CommunicationKind::put: copy_bytes_of(*communication.transfer); break;
