@@ -41,7 +41,7 @@ Json caches() {
 
 std::string compiler() {
 #if defined(__clang__)
-  return __VERSION__;  // names the compiler too
+  return __VERSION__;  // includes the compiler's name
 #else
   return std::string("GCC ") + __VERSION__;
 #endif

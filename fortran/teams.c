@@ -70,7 +70,7 @@ void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int
 
 void sf_fortran_team_member(const Handle* team, const int* worker, Handle* group, int* ierr) {
   Team* own;
-  sf_group* asked; /* reports the error of the number */
+  sf_group* asked; /* called for its error if the number of the worker is wrong */
   sf_status status = find_team(*team, &own);
   if (status == SF_OK) status = sf_team_group(own->team, *worker, &asked);
   if (status == SF_OK) *group = own->groups[*worker];

@@ -50,8 +50,8 @@ class Started {
   std::byte* copy_ = nullptr;
   std::byte* rows_ = nullptr;
   MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;  // the program may free its own type
-  CallName name_{};                             // for a trace
-  std::uint64_t input_ = 0;                     // for a trace
+  CallName name_{};                             // only for a trace
+  std::uint64_t input_ = 0;                     // only for a trace
 };
 
 }  // namespace steadfold::interpose

@@ -106,7 +106,7 @@ class SharedSweep {
   double cost_ = 0;
 
   std::mutex mutex_;        // for what follows
-  std::size_t taken_ = 0;   // in order_
+  std::size_t taken_ = 0;   // number of taken parts
   std::size_t proved_ = 0;  // all parts before this index in order_ are proved
   double proved_cost_ = 0;
   std::vector<bool> is_proved_;  // by part

@@ -6,7 +6,7 @@ sensitive, and their cost.
   python3 docs/plots/python.py peers.json docs/plots/python.svg  draws
 
 Needs steadfold and NumPy. Packages that are not installed (dask, accupy, xsum, mpi4py with a launcher) are left out.
-The run tries whether bits change. Contestants take turns in every round. STEADFOLD_MPIRUN names the launcher.
+The run tests whether bits change. Contestants take turns in every round. STEADFOLD_MPIRUN names the launcher.
 """
 
 import argparse

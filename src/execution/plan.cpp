@@ -263,7 +263,7 @@ void Plan::conclude() {
   }
   status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
-  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // also if nothing was sent
+  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // even if no message was sent
   std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
   if (status_ <= Status::empty && gets_result_) deliver();
 }

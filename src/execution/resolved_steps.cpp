@@ -12,7 +12,7 @@ namespace {
 std::vector<bool> find_last_reads(const Program& program) {
   const auto steps = program.steps();
   std::vector<bool> is_last(steps.size(), true);
-  std::vector<const Step*> next(program.slots().size(), nullptr);  // next step that names the place
+  std::vector<const Step*> next(program.slots().size(), nullptr);  // the next step that uses the place
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Program::Places& places = program.places(steps[i]);
     if (places.left != Program::no_place) {
@@ -82,7 +82,7 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
   const std::vector<bool> reads_last = find_last_reads(*program_);
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
-  std::vector<const Step*> next(places_count, nullptr);  // next step that names the place
+  std::vector<const Step*> next(places_count, nullptr);  // the next step that uses the place
   std::vector<bool> is_finished(places_count, false);    // by a finish to the result, which is the last reader
   std::vector<bool> is_copied(places_count, false);
   for (std::size_t i = steps.size(); i-- > 0;) {

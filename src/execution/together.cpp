@@ -17,8 +17,8 @@ using arithmetic::PartialKind;
 // Every rank computes the whole result or its share of it. So for more bytes a schedule is faster.
 constexpr Count most_rows = 64;  // with more rows, merging partials is faster
 constexpr Bytes most_rows_bytes = 4096;
-static_assert(transport::most_board_ranks <= kernels::most_cascaded);  // so that one row per rank needs no builder
-static_assert(most_rows_bytes <= transport::Board::most_copied);       // NarrowRows reads posts in place
+static_assert(transport::most_board_ranks <= kernels::most_cascaded);  // so one row per rank needs no builder
+static_assert(most_rows_bytes <= transport::Board::most_copied);       // because NarrowRows reads posts in place
 constexpr Count most_built_columns = 8;
 constexpr Rank most_merging_ranks = 32;  // each of which merges the partials of all ranks
 constexpr Bytes most_partial_bytes = 16384;

@@ -13,7 +13,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/column_bins.cpp"
-#include <hwy/foreach_target.h>  // after the line above
+#include <hwy/foreach_target.h>  // must follow the line above
 #include <hwy/highway.h>
 
 #include "kernels/deal_out.hpp"
@@ -102,7 +102,7 @@ HWY_INLINE ColumnWords tops_of(ColumnWords largest, std::uint64_t lowest_top) {
   const ColumnWords field = hn::Add(hn::ShiftRight<fraction_bits_of_doubles>(largest),
                                     hn::Set(d, std::uint64_t{PreRounding<double>::to_bin}));
   const ColumnWords binades = form == TermForm::square ? hn::Add(field, field) : field;    // above the least quantum
-  const auto product = hn::MulEven(hn::BitCast(halves, binades), hn::Set(halves, 52429));  // 2^21 / 40
+  const auto product = hn::MulEven(hn::BitCast(halves, binades), hn::Set(halves, 52429));  // 52429 is 2^21 / 40
   const ColumnWords lowest = hn::Set(d, lowest_top);
   return hn::IfThenElse(hn::Eq(largest, hn::Zero(d)), lowest, higher(lowest, hn::ShiftRight<21>(product)));
 }

@@ -8,7 +8,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/select.cpp"
-#include <hwy/foreach_target.h>  // after the line above
+#include <hwy/foreach_target.h>  // must follow the line above
 #include <hwy/highway.h>
 #endif
 

@@ -10,7 +10,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/window.cpp"
-#include <hwy/foreach_target.h>  // after the line above
+#include <hwy/foreach_target.h>  // must follow the line above
 #include <hwy/highway.h>
 
 #include "kernels/load_first.hpp"

@@ -21,7 +21,7 @@ namespace steadfold::session {
 class Watch {
  public:
   using Interrupt = int (*)();
-  /// A function that a waiting caller asks every 0.1 s whether the program is to stop; null: no function. It counts for
+  /// A function that a waiting caller asks every 0.1 s whether the program is to stop; null: no function. It applies to
   /// the whole process, for watches made afterwards.
   static void set_interrupt(Interrupt asked) noexcept { interrupt.store(asked); }
 

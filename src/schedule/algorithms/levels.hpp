@@ -46,7 +46,7 @@ class Levels {
   Levels(const Context& c, Defaults defaults) : context_(c), groups_(c), defaults_(defaults) {
     if (c.scatters()) deal_segments();
   }
-  Levels(const Levels&) = delete;  // contexts point into this object
+  Levels(const Levels&) = delete;  // not copied, because contexts point into this object
   Levels& operator=(const Levels&) = delete;
 
   const Groups& groups() const { return groups_; }

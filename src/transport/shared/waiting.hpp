@@ -25,7 +25,7 @@ class Waiting {
  private:
   static constexpr std::uint32_t tests_per_progress = 64;  // a few microseconds apart
 
-  CommonMemory* memory_;  // null unless processes share it and this rank drives
+  CommonMemory* memory_;  // null, except if processes share it and this rank may call MPI
   Backoff backoff_;
 };
 
