@@ -206,7 +206,7 @@ void write_report(const steadfold_interpose_shim& shim, Treatment method, int ra
   for (const Line& line : lines()) sites.push_back(line.site);
   const std::vector<std::string> places = places_of(sites);  // by line
   if (file.empty()) {
-    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // one call, so the table is contiguous
+    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // one call keeps the table in one piece
     return;
   }
   if (!write_whole(file, json(shim, method, rank, size, places)))

@@ -49,7 +49,7 @@ module steadfold_mom_coms
 
   ! Constants and functions of steadfold.h and steadfold_accumulator.h.
   integer(c_int), parameter :: f64 = 0, elements = 0, sum_of_terms = 0
-  integer(c_int64_t), parameter :: word = 8 ! bytes; the size of packed accumulators is a multiple
+  integer(c_int64_t), parameter :: word = 8 ! bytes; the size of packed accumulators is a multiple of it
   interface
     function create(type, terms, columns, accumulator) bind(c, name="sf_accumulator_create") result(status)
       import :: c_int, c_int64_t, c_ptr

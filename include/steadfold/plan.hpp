@@ -74,7 +74,7 @@ struct Shape {
   Second second = Second::none;
   std::uint64_t elements = 0;
   std::uint64_t results = 0;
-  bool gets_result = true;  // if false, the result may be left out
+  bool gets_result = true;  // if false, this rank gets no result, and may leave `result` out
 
   static Shape of(const sf_call& call, int rank) {
     Shape shape;

@@ -197,7 +197,7 @@ std::optional<order::Layout> layout_of(const Call& call, const Description& desc
   if (description.layout != LayoutKind::grid) return in_rank_order(counts);
   if (needs_lists(description)) return order::Layout::of(*call.grid);
   for (Rank rank = 0; rank < rank_count; ++rank) counts[static_cast<std::size_t>(rank)] = call.grid->count(rank);
-  return in_rank_order(counts);  // indices do not count
+  return in_rank_order(counts);  // indices have no effect
 }
 
 /// Adds a call, whose layout and blocks are known, to the agreement. The text of a failure begins with `where`.

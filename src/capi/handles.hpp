@@ -46,7 +46,7 @@ struct sf_group final : steadfold::capi::InMotion {
   steadfold::session::Group group;
   std::atomic<std::size_t> owners = 1;  // its owner, and requests that may still use it; the last one deletes it
   std::shared_ptr<void> gaspi;          // its unfinished GASPI collective (capi/gaspi.cpp)
-  std::unique_ptr<steadfold::capi::ProgressThread> progress;  // if requested; it ends first
+  std::unique_ptr<steadfold::capi::ProgressThread> progress;  // the progress thread, if requested; it ends first
 };
 
 struct sf_plan final : steadfold::capi::InMotion {

@@ -17,7 +17,8 @@ namespace steadfold::capi {
 /// A plan or a group. One thread uses it at a time. Between calls other threads can advance it.
 class InMotion {
  public:
-  /// `home` is the group to which it belongs. The group's progress thread advances it. `home` is only compared.
+  /// `home` is the group to which it belongs. The group's progress thread advances it. `home` is used only for
+  /// comparisons.
   explicit InMotion(const void* home) noexcept : home_(home) {}
   InMotion(const InMotion&) = delete;
   InMotion& operator=(const InMotion&) = delete;

@@ -57,7 +57,7 @@ class WordPayload {
 /// A merge that was prepared when the program was made.
 struct Preparation {
   std::unique_ptr<arithmetic::PreparedMerge> merge = nullptr;  // if not null, it is used in place of the kind's merge
-  bool finishes = false;                                       // it may also do the following finish
+  bool finishes = false;                                       // whether it also does the following finish
 };
 
 /// Defines the contents of an executor's slots: partials and values, whose bytes begin with a Header. Segments are

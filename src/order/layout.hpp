@@ -64,7 +64,7 @@ class Layout {
   /// The reason why the lists do not cover 0..N-1 exactly once.
   struct Fault {
     Status status;     // gap or overlap
-    std::string text;  // the first indices concerned and, for an overlap, the ranks
+    std::string text;  // the first wrong indices and, for an overlap, the ranks
   };
   /// `nullopt` if the lists cover 0..N-1 exactly once.
   std::optional<Fault> fault() const;

@@ -81,7 +81,7 @@ class StartedCall {
   StartedCall* next_ = nullptr;
   std::shared_ptr<StartedCall> self_;  // set while the call is under way, unless its caller stays
   Flow flow_;
-  std::optional<Task<>> work_;  // declared last, so its destructor runs before that of the flow
+  std::optional<Task<>> work_;  // declared last, so its destructor runs before the flow's destructor
 };
 
 }  // namespace steadfold::session

@@ -79,8 +79,8 @@ class DealtSums {
   };
 
   void begin_with_units(std::span<const std::byte> elements) noexcept;
-  /// The number of terms set aside from which accumulators are used. Accumulators take as much memory. The number fits
-  /// in 32 bits.
+  /// When this number of terms is set aside, they are added to accumulators, which take about as much memory as these
+  /// terms. The number fits in 32 bits.
   std::size_t most_aside() const noexcept { return std::clamp<std::size_t>(32 * sums_.size(), 1U << 15, 1U << 31); }
   void add_elsewhere(SmallSum& sum, Element element);
   void add_to_accumulators();

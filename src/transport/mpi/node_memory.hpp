@@ -23,10 +23,10 @@ inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // per rank
 /// resources. Freeing it needs no communication. The system removes the file however the processes end.
 class NodeMemory final : public CommonMemory {
  public:
-  /// Collective over `node`, whose processes are on one node; blocks. `ranks`: the number of ranks of each process.
-  /// `bytes` per rank, a multiple of a page. If a process cannot map the file, throws std::runtime_error on every
-  /// process. `progress`: a communicator without messages. It must live as long as a rank waits here, or `keeps` must
-  /// keep it alive.
+  /// Collective over `node`, whose processes are on one node. Blocks until all have called. `ranks`: the number of
+  /// ranks of each process. `bytes` per rank, a multiple of a page. If a process cannot map the file, throws
+  /// std::runtime_error on every process. `progress`: a communicator without messages. It must live as long as a rank
+  /// waits here, or `keeps` must keep it alive.
   NodeMemory(MPI_Comm node, std::span<const Rank> ranks, Bytes bytes, MPI_Comm progress,
              std::shared_ptr<const void> keeps);
   ~NodeMemory() override;
@@ -65,7 +65,7 @@ struct NodeSettings {
   std::shared_ptr<const void> keeps = {};  // an object that the memory keeps alive
 };
 /// Makes the memory for a group whose processes are the ranks, or whose processes have the ranks as workers. Collective
-/// over `group`, blocks.
+/// over `group`. Blocks until all have called.
 NodeOfRank make_node_memory(const MpiTransport& group, const NodeSettings& settings = {});
 NodeOfRank make_node_memory(const MpiTransport& group, const Workers& workers, bool shares_cores,
                             const NodeSettings& settings = {});
