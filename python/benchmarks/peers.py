@@ -203,7 +203,7 @@ def measured(contenders, rounds, clock):
     return found
 
 
-# Starts this file again as a job, with a launcher.
+# The functions below start this file again as a job with a launcher, and run there.
 
 
 def of_ranks(rounds, clock):
