@@ -26,7 +26,7 @@ def rows(made):
              "enum class DefaultMethod : std::uint8_t { tree, exact, plain };\n",
              "struct OperationRow {", "  std::string_view words;  // the name in error texts",
              "  Operation combined_by;   // the operator that merges partial results",
-             "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // in MPI's shape", "  OperandForm operands = OperandForm::elements;",
+             "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // for calls in MPI's shape", "  OperandForm operands = OperandForm::elements;",
              "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
              "  bool has_several_sums = false;  // the result is computed from several exact sums",
              "  bool needs_rows = false;        // without rows there is no result", "};",

@@ -79,8 +79,8 @@ class BundleOperations : public detail::BundleMembers {
   auto mean(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MEAN>{}, axes, options);
   }
-  /// The smallest element and the lowest index that has it. The index is that of the layout; without a layout it counts
-  /// in rank order.
+  /// The smallest element and the lowest index that has it. The index follows the layout. Without a layout, elements
+  /// are counted in rank order.
   template <class R, class = detail::if_no_array<R>>
   auto min_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MIN_LOCATION>{}, options);
@@ -89,8 +89,8 @@ class BundleOperations : public detail::BundleMembers {
   auto min_location(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_MIN_LOCATION>{}, axes, options);
   }
-  /// The largest element and the lowest index that has it. The index is that of the layout; without a layout it counts
-  /// in rank order.
+  /// The largest element and the lowest index that has it. The index follows the layout. Without a layout, elements are
+  /// counted in rank order.
   template <class R, class = detail::if_no_array<R>>
   auto max_location(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MAX_LOCATION>{}, options);

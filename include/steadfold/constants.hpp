@@ -26,11 +26,11 @@ inline constexpr BuiltIn<SF_DOT> dot{}, weighted_sum{};
 inline constexpr BuiltIn<SF_NORM2> norm2{};
 /// The mean: the sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MEAN> mean{};
-/// The smallest element and the lowest index that has it. The index is that of the layout; without a layout it counts
-/// in rank order.
+/// The smallest element and the lowest index that has it. The index follows the layout. Without a layout, elements are
+/// counted in rank order.
 inline constexpr BuiltIn<SF_MIN_LOCATION> min_location{}, minimum_location{};
-/// The largest element and the lowest index that has it. The index is that of the layout; without a layout it counts in
-/// rank order.
+/// The largest element and the lowest index that has it. The index follows the layout. Without a layout, elements are
+/// counted in rank order.
 inline constexpr BuiltIn<SF_MAX_LOCATION> max_location{}, maximum_location{};
 /// The sum of absolute values, by default correctly rounded.
 inline constexpr BuiltIn<SF_ABS_SUM> abs_sum{}, norm1{};

@@ -54,7 +54,7 @@ struct OperationRow {
   Operation combined_by;   // the operator that merges partial results
   ServedBy served_by;
   DefaultMethod by_default;
-  DefaultMethod of_vectors;  // in MPI's shape
+  DefaultMethod of_vectors;  // for calls in MPI's shape
   OperandForm operands = OperandForm::elements;
   Terms terms = Terms::elements;
   ResultForm result = ResultForm::own;
