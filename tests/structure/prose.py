@@ -60,10 +60,10 @@ def page_of(text):
 
 
 def joined(comments):
-    """Comments that go on in the next line, as one."""
+    """The comments. A comment that has its line for itself belongs to the comment of the line before."""
     parts, last = [], None
-    for line, comment in comments:
-        if last is not None and line == last + 1:
+    for line, comment, is_alone in comments:
+        if is_alone and last is not None and line == last + 1:
             parts[-1] += " " + comment
         else:
             parts.append(comment)
@@ -72,12 +72,17 @@ def joined(comments):
 
 
 def comments_of_c(text):
-    found = [(text.count("\n", 0, match.start()), match[1] or match[2] or "") for match in C_COMMENT.finditer(text)]
-    return joined((line, comment) for line, comment in found if comment)
+    found = []
+    for match in C_COMMENT.finditer(text):
+        if comment := (match[1] or match[2] or "").lstrip("/"):
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            found.append((text.count("\n", 0, match.start()), comment, not before.strip()))
+    return joined(found)
 
 
 def comments_of_lines(text, mark):
-    return joined((line, found[1]) for line, words in enumerate(text.splitlines()) if (found := re.search(mark + r"+<?\s(.*)", words)))
+    lines = [(line, re.search(f"(.*?){mark}+<?\\s(.*)", words)) for line, words in enumerate(text.splitlines())]
+    return joined((line, found[2], not found[1].strip()) for line, found in lines if found)
 
 
 def docstrings_of(text):
@@ -139,7 +144,7 @@ class Prose(unittest.TestCase):
 
     def test_the_words_of_every_kind_of_file_are_seen(self):
         self.assertEqual(page_of("# What is it\n\nOf those `a`.\n```\ncode\n```\n- one\n- two"), ["# What is it", "Of those `a`.", "- one", "- two"])
-        self.assertEqual(comments_of_c('int a; // one\n// two\nauto b = "// no"; /* three */'), ["one two three"])
+        self.assertEqual(comments_of_c('int a; // one\n// two\nauto b = "// no"; /* three */'), ["one two", "three"])
         self.assertEqual(comments_of_lines("x = 1  # one\n# two\ny = 2\n# three", "#"), ["one two", "three"])
         for habit, example in {"those": "of those", "by a method": "sums by `tree`", "such": "such a thing", "a for per": "one a rank",
                                "what in place of a noun": "says what it takes"}.items():  # fmt: skip
