@@ -29,7 +29,7 @@ static const Phrase phrases[] = {
     {"give the bytes that an accumulator was written to", "give the bytes that sf_write wrote"},
     {"make one of products", "give a weight from the first addition on"},
     {"(accumulators take doubles and floats)", "(accumulators take real numbers of kinds 4 and 8)"},
-    {"ask for SF_SUM and give arrays.mask", "ask for 'sum' and give where"},
+    {"ask for SF_SUM and give arrays.mask", "ask for 'sum' and give the argument 'where'"},
     {"ask for dot or weighted_mean", "ask for 'dot' or 'weighted_mean'"},
     {"give an sf_list", "give one such as SF_LIST_METHODS"},
     {"an axis", "a dimension"},

@@ -208,7 +208,8 @@ void add_simulate(CLI::App& app, Action& action) {
       ->check(from_to(1, most_reckoned))
       ->capture_default_str();
   simulate
-      .add_option("--schedule", o->schedule, "A name of `steadfold schedules`, auto, or mpich (the choice of MPICH)")
+      .add_option("--schedule", o->schedule,
+                  "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)")
       ->capture_default_str();
   simulate.add_option("--collective", o->collective,
                       std::string(collective_help) + "; reduce_scatter (of the columns), scan or exscan");

@@ -84,7 +84,7 @@ void add_sum(CLI::App& app, Action& action) {
   options->request.add_to(sum);
   sum.add_option("--method", options->method, method_help)->capture_default_str();
   sum.add_option("--schedule", options->schedule,
-                 "A name of `steadfold schedules`, auto, or mpich (the choice of MPICH)")
+                 "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)")
       ->capture_default_str();
   sum.callback([options, &action] {
     options->request.check();

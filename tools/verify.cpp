@@ -30,7 +30,7 @@ struct VerifyOptions {
   bool yes = false;
 };
 
-/// Every combination asked for. If a combination is impossible, it is a failure if the user named both method and
+/// Every combination asked for. An impossible combination is a failure only if the user named both method and
 /// schedule. It is left out if one of them comes from `all` or a default.
 std::vector<Case> cases_of(const VerifyOptions& options) {
   const bool all_methods = options.methods.empty() || options.methods == "all";

@@ -353,7 +353,7 @@ def arguments(codes, comment):
 
 
 def operation(each, constant, declared, types):
-    """The entry of an operation: its calls, its arguments and its facts. The entry also shows the object (such as sf::sum)
+    """The entry for an operation: its calls, its arguments and its properties. The entry also shows the object (such as sf::sum)
     that `reduce` and plans take. `declared`: the entry of the function, if the operation has a function besides the
     object."""
     [(comment, code)] = constant.declarations
