@@ -461,7 +461,7 @@ contains
     call sf_sum(x, total, options='collective=scan', ierr=ierr)
     call expect(ierr, SF_UNSUPPORTED, "(it is between ranks), pass a communicator")
     call sf_combine(x, 'masked_sum', total, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "ask for 'sum' and give the argument ''where''")
+    call expect(ierr, SF_INVALID_ARGUMENT, "ask for 'sum' and give the argument 'where'")
     call sf_combine(x, 'max', total, weight=x, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "factors for max (it takes none), ask for 'dot' or 'weighted_mean'")
     call sf_combine(x, 'user', total, MPI_COMM_WORLD, ierr=ierr)

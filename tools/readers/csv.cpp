@@ -248,7 +248,7 @@ bool are_whole_above_points(const Beginning& beginning, std::size_t column) {
          std::ranges::all_of(beginning.first, [](const std::string& cell) { return are_digits(trimmed(cell)); });
 }
 
-/// Why line 1 may be a header although its cell in the chosen column is not a name; empty if there is no such reason.
+/// Why line 1 may be a header although its cell in the chosen column is not a name; empty if there is no reason.
 std::string doubt_about(const Beginning& beginning, std::size_t column) {
   bool has_empty = false, has_names = false;
   for (std::size_t i = 0; i < beginning.first.size(); ++i) {
