@@ -20,7 +20,7 @@ using binned_record::write_value;
 
 // A share has at most 2^39 quanta. The remainder of a carry, and the terms until the next carry, add up to at most
 // 2^62.
-constexpr Count terms_between_carries = Count{1} << 22;
+constexpr Count terms_between_carries_of_bins = Count{1} << 22;
 constexpr std::int64_t most_kept = std::int64_t{1} << 61;
 
 constexpr int fraction_bits = Format<double>::precision - 1;
@@ -49,7 +49,7 @@ void DealtBins<Element, bin_count>::clear() noexcept {
 
 template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::add(std::span<const std::uint32_t> columns, const std::byte* elements) {
-  if (terms_ + columns.size() > terms_between_carries) carry();
+  if (terms_ + columns.size() > terms_between_carries_of_bins) carry();
   terms_ += columns.size();
   for_each_dealt<Element>(columns, elements, sums_.data(), [this](BinnedSum& sum, double term) {
     const auto exponent = static_cast<unsigned>(std::bit_cast<std::uint64_t>(term) << 1 >> (fraction_bits + 1));

@@ -95,7 +95,7 @@ bool DealtRows::find_columns(const std::byte* labels, const std::byte* mask, Cou
       const auto group = static_cast<Count>(label);
       const Count column = group * how.columns + first;  // lower groups wrap around
       are_known &= is_out | (group < how.groups);
-      columns[i] = is_out | (column >= count) ? no_run : static_cast<std::uint32_t>(column);
+      columns[i] = (is_out | (column >= count)) ? no_run : static_cast<std::uint32_t>(column);
     }
     return are_known;
   });
