@@ -122,8 +122,7 @@ TEST(PairwiseExchange, FaultsInOneRanksStepsAreFound) {
          "covers rank 1 and rank 5, not rank 1 and rank 4 as it says");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart = {}; }), "merges what is not adjacent");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.first = 6; }), "covers ranks that do not exist");
-  expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.count = -1; }),
-         "covers ranks that do not exist");
+  expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.count = -1; }), "covers ranks that do not exist");
 }
 
 TEST(PairwiseExchange, TwoRunsAreNoRankOrder) {
