@@ -65,8 +65,7 @@ std::vector<Group> groups_of(const Json& rows) {
   std::vector<Group> groups;
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> places;
   for (const Json& row : rows) {
-    const auto found = row.find("part");
-    const std::string part = found != row.end() && found->is_string() ? found->get<std::string>() : "";
+    const std::string part = results::string_in(row, "part");
     const auto [place, is_new] = places.try_emplace({part, needed_fields_of(row)}, groups.size());
     if (is_new) groups.push_back({.part = part, .rows = {}});
     groups[place->second].rows.push_back(&row);
@@ -78,19 +77,15 @@ bool has_field(const Json& rows, const char* field) {
   return std::ranges::any_of(rows, [field](const Json& row) { return row.contains(field); });
 }
 
-/// The text of the field with this name, or an empty text.
-std::string text_of(const Json& object, const char* field) {
-  const auto found = object.find(field);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 /// The title of a measurement or comparison, for people. Files do not name their benchmark.
 std::string subject_of(const Results& each) {
   const Json& rows = each.object["rows"];
   if (each.kind == "verify") return "The bits of a sum";
   if (each.kind == "study")
-    return "Study " + text_of(each.object, "study") +
-           (text_of(each.object, "source").empty() ? "" : " of [" + text_of(each.object, "source") + "]");
+    return "Study " + results::string_in(each.object, "study") +
+           (results::string_in(each.object, "source").empty()
+                ? ""
+                : " of [" + results::string_in(each.object, "source") + "]");
   if (has_field(rows, "kernel")) return "What sums cost in one process";
   if (has_field(rows, "rival")) return "What reductions cost, beside rivals";
   return "Measurements";
@@ -100,11 +95,11 @@ std::string subject_of(const Results& each) {
 std::string machine_of(const Results& each) {
   const auto environment = each.object.find("environment");
   if (environment == each.object.end() || !environment->is_object()) return "";
-  std::string text = text_of(*environment, "cpu");
+  std::string text = results::string_in(*environment, "cpu");
   if (const auto cores = environment->find("cores"); cores != environment->end() && cores->is_number_integer())
     text += fmt::format("{}{} core{}", text.empty() ? "" : ", ", cores->dump(), *cores == 1 ? "" : "s");
   for (const char* const field : {"mpi", "date"}) {
-    const std::string more = text_of(*environment, field);
+    const std::string more = results::string_in(*environment, field);
     if (!more.empty()) text += (text.empty() ? "" : ", ") + more.substr(0, more.find_first_of(",T"));
   }
   return text;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 
 #include "results/names.hpp"
@@ -20,19 +19,6 @@ using Rows = std::vector<const Json*>;
 using Sentences = std::vector<std::string>;
 
 constexpr std::size_t most_sentences = 12;
-constexpr double most_shown = 1e290;  // results that are neither times nor ratios of times
-
-std::optional<double> number_of(const Json& row, const std::string& field) {
-  const auto found = row.find(field);
-  if (found == row.end() || !found->is_number()) return std::nullopt;
-  const auto number = found->get<double>();
-  return std::abs(number) < most_shown ? std::optional(number) : std::nullopt;
-}
-
-std::string string_of(const Json& row, const std::string& field) {
-  const auto found = row.find(field);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 Rows pointers_to(const Json& rows) {
   Rows all;
@@ -50,9 +36,9 @@ std::string range(double low, double high) {
 Sentences of_verify(const Json& object) {
   std::map<std::string, std::pair<std::size_t, std::set<std::string>>> methods;
   for (const Json& row : object["rows"]) {
-    auto& [sums, results] = methods[string_of(row, "method")];
+    auto& [sums, results] = methods[string_in(row, "method")];
     ++sums;
-    results.insert(string_of(row, "bits"));
+    results.insert(string_in(row, "bits"));
   }
   Sentences told = {object["identical"].get<bool>() ? "Every method that promises the same bits gave them."
                                                     : "A method that promises the same bits gave different ones."};
@@ -80,11 +66,11 @@ Sentences of_kernels(const Rows& rows) {
   };
   std::map<std::pair<std::string, double>, Best> parts;
   for (const Json* const row : rows) {
-    const std::string kernel = string_of(*row, "kernel");
-    const auto ratio = number_of(*row, "ratio_to_accumulate");
-    const auto elements = number_of(*row, "elements");
+    const std::string kernel = string_in(*row, "kernel");
+    const auto ratio = number_in(*row, "ratio_to_accumulate");
+    const auto elements = number_in(*row, "elements");
     if (!ratio || !elements || kernel == "accumulate" || kernel == "read") continue;
-    Best& best = parts[{string_of(*row, "type"), number_of(*row, "threads").value_or(1)}];
+    Best& best = parts[{string_in(*row, "type"), number_in(*row, "threads").value_or(1)}];
     if (*elements > best.elements) best = {.elements = *elements};
     if (*elements < best.elements) continue;
     const auto [place, is_new] = best.ratios.try_emplace(kernel, *ratio);
@@ -109,14 +95,14 @@ struct Beside {
 
 /// The rival's name without the name of its library, which may be long.
 std::string rival_of(const Json& row) {
-  const std::string name = string_of(row, "rival");
+  const std::string name = string_in(row, "rival");
   const std::size_t library = name.rfind(": ");
   return library == std::string::npos ? name : name.substr(library + 2);
 }
 
 std::string subject_of(const Json& row) {
   for (const char* const field : {"method", "kernel", "call", "variant"})
-    if (const std::string name = string_of(row, field); !name.empty()) return name;
+    if (const std::string name = string_in(row, field); !name.empty()) return name;
   return "Steadfold";
 }
 
@@ -124,7 +110,7 @@ std::string subject_of(const Json& row) {
 std::vector<std::string> mixed_fields(const Rows& rows) {
   std::vector<std::string> mixed;
   for (const char* const field : {"call", "operator", "type", "library", "transport"}) {
-    const auto differs = [&](const Json* row) { return string_of(*row, field) != string_of(*rows.front(), field); };
+    const auto differs = [&](const Json* row) { return string_in(*row, field) != string_in(*rows.front(), field); };
     if (std::ranges::any_of(rows, differs)) mixed.emplace_back(field);
   }
   return mixed;
@@ -133,10 +119,10 @@ std::vector<std::string> mixed_fields(const Rows& rows) {
 std::string circumstances_of(const Json& row, const std::vector<std::string>& mixed) {
   std::string text;
   for (const std::string& field : mixed)
-    if (const std::string name = string_of(row, field); !name.empty())
+    if (const std::string name = string_in(row, field); !name.empty())
       text += ", " + (field == "call" ? "" : field + " ") + name;
   for (const char* const field : {"ranks", "threads"})
-    if (const auto count = number_of(row, field); count && *count > 1) text += ", " + size_text(field, *count);
+    if (const auto count = number_in(row, field); count && *count > 1) text += ", " + size_text(field, *count);
   return text;
 }
 
@@ -151,7 +137,7 @@ struct Ratios {
 /// The field that says how large calls are; empty if there is none.
 std::string size_field(const Rows& rows) {
   for (const char* const field : {"count", "elements", "points"})
-    if (std::ranges::all_of(rows, [&](const Json* row) { return number_of(*row, field).has_value(); })) return field;
+    if (std::ranges::all_of(rows, [&](const Json* row) { return number_in(*row, field).has_value(); })) return field;
   return "";
 }
 
@@ -161,7 +147,7 @@ std::string sentence_of(const std::string& subject, const Beside& each) {
   const std::string field = size_field(each.rows);
   std::map<double, Ratios> by_size;
   for (const Json* const row : each.rows)
-    by_size[field.empty() ? 0 : *number_of(*row, field)].add(*number_of(*row, "ratio"));
+    by_size[field.empty() ? 0 : *number_in(*row, field)].add(*number_in(*row, "ratio"));
   const auto at = [&](double size) { return field.empty() ? "" : " at " + size_text(field, size); };
   const auto& [least, first] = *by_size.begin();
   const auto& [most, last] = *by_size.rbegin();
@@ -175,19 +161,19 @@ std::string sentence_of(const std::string& subject, const Beside& each) {
 /// Finding: how long calls take beside a rival, over all sizes. If there are several schedules, only the schedule that
 /// the library chooses counts.
 Sentences of_rivals(const Rows& rows) {
-  const auto is_auto = [](const Json* row) { return string_of(*row, "schedule") == "auto"; };
+  const auto is_auto = [](const Json* row) { return string_in(*row, "schedule") == "auto"; };
   const bool has_auto = std::ranges::any_of(rows, is_auto);
   const std::vector<std::string> mixed = mixed_fields(rows);
   std::vector<std::pair<std::string, Beside>> parts;
   std::map<std::string, std::size_t> places;
   for (const Json* const row : rows) {
     const std::string rival = rival_of(*row);
-    if (!number_of(*row, "ratio") || rival.empty() || (has_auto && !is_auto(row))) continue;
+    if (!number_in(*row, "ratio") || rival.empty() || (has_auto && !is_auto(row))) continue;
     const std::string subject = subject_of(*row) + circumstances_of(*row, mixed);
     const auto [place, is_new] = places.try_emplace(subject + "\n" + rival, parts.size());
     if (is_new) parts.push_back({subject, {.rows = {}, .rival = rival}});
     parts[place->second].second.rows.push_back(row);
-    parts[place->second].second.schedules.insert(string_of(*row, "schedule"));
+    parts[place->second].second.schedules.insert(string_in(*row, "schedule"));
   }
   Sentences told;
   for (const auto& [subject, each] : parts)

@@ -86,6 +86,11 @@ std::vector<Line> lines_with_text(const std::string& text) {
 
 }  // namespace
 
+std::string string_in(const Json& object, const std::string& field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::vector<Results> read(const std::string& path) {
   const std::string text = contents_of(path, "name a file with results");
   const std::vector<Line> lines = lines_with_text(text);

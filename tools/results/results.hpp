@@ -1,6 +1,7 @@
 // Reads results of `bench`, `study` and `verify`, as --json prints them, and shows them on a page.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct Results {
 /// The objects of a file: one object, or one per line. Throws Failure if the file cannot be read, is not JSON, or has
 /// objects that none of the three commands prints.
 std::vector<Results> read(const std::string& path);
+
+/// The number in a field of a row. Empty if there is none, or if the number is too large to be drawn.
+std::optional<double> number_in(const Json& row, const std::string& field);
+/// The text in a field of an object. Empty if there is none.
+std::string string_in(const Json& object, const std::string& field);
 
 /// At most a dozen findings, each a sentence without its full stop. A group has rows with the same fields.
 std::vector<std::string> findings_of(const Results& results, const std::vector<std::vector<const Json*>>& groups);

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "results/names.hpp"
+#include "results/results.hpp"
 
 namespace steadfold::command::results {
 namespace {
@@ -46,13 +47,6 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
 
 /// Numbers that can be drawn: differences and quotients of what is measured do not overflow.
 bool can_be_drawn(double number) { return std::abs(number) < 1e290; }
-
-std::optional<double> number_in(const Json& row, const std::string& field) {
-  const auto found = row.find(field);
-  if (found == row.end() || !found->is_number()) return std::nullopt;
-  const auto number = found->get<double>();
-  return can_be_drawn(number) ? std::optional(number) : std::nullopt;
-}
 
 std::string text_of(const Json& value) {
   if (value.is_null()) return "-";
@@ -456,6 +450,13 @@ class PlotMaker {
 };
 
 }  // namespace
+
+std::optional<double> number_in(const Json& row, const std::string& field) {
+  const auto found = row.find(field);
+  if (found == row.end() || !found->is_number()) return std::nullopt;
+  const auto number = found->get<double>();
+  return can_be_drawn(number) ? std::optional(number) : std::nullopt;
+}
 
 std::vector<Plot> plots_in(const Rows& rows) {
   if (rows.empty()) return {};
