@@ -48,9 +48,7 @@ std::vector<std::string> built_methods() {
 
 const agreement::MethodRow& row_named(const std::string& name) {
   if (const auto* const row = agreement::find_method(family_of(name))) return *row;
-  const std::vector<std::string> known = built_methods();
-  throw Failure(
-      schedule::unknown_name("method", family_of(name), std::vector<std::string_view>(known.begin(), known.end())));
+  throw Failure(schedule::unknown_name("method", family_of(name), built_methods()));
 }
 
 bool promises_the_same_bits(const std::string& method) { return row_named(method).merging.is_associative; }

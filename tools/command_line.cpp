@@ -63,7 +63,7 @@ std::string unknown_subcommand(const CLI::App& app, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* const each : app.get_subcommands([](const CLI::App* of) { return !of->get_group().empty(); }))
     names.push_back(each->get_name());
-  return schedule::unknown_name("subcommand", name, std::vector<std::string_view>(names.begin(), names.end()));
+  return schedule::unknown_name("subcommand", name, names);
 }
 
 /// The last lines of a help. `subcommand` is empty for the command itself.

@@ -178,10 +178,8 @@ void check_picture(const std::string& picture) {
     throw Failure(fmt::format("unknown picture '{}' (it is a schedule), write draw schedule {}", picture, picture));
   std::vector<std::string> names = schedule_names();
   names.insert(names.begin(), known.begin(), known.end());
-  const std::string told =
-      schedule::unknown_name("picture or schedule", family, std::vector<std::string_view>(names.begin(), names.end()));
-  throw Failure(told.substr(0, told.find("), take one of")) +
-                "), take one of schedule NAME, tree, layout; steadfold schedules lists the names");
+  throw Failure(schedule::unknown_name("picture or schedule", family, names,
+                                       "schedule NAME, tree, layout; steadfold schedules lists the names"));
 }
 
 void check(const DrawOptions& options) {

@@ -98,7 +98,7 @@ std::optional<Failure> unknown_word(const CLI::App& subcommand, std::span<char* 
     if (word == "--") break;
     const std::string name(word.substr(0, word.find('=')));
     if (name.starts_with("--") && std::ranges::find(known, name) == known.end())
-      return Failure(schedule::unknown_name("option", name, std::vector<std::string_view>(known.begin(), known.end())));
+      return Failure(schedule::unknown_name("option", name, known));
   }
   std::vector<std::string> left = subcommand.remaining();
   std::erase(left, "--");

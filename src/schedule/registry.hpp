@@ -28,8 +28,12 @@ inline constexpr Collective scans = Collective::scan | Collective::exscan;
 std::string_view name_of(Collective collective) noexcept;  // name of one collective
 std::string names_of(Collective collectives);              // names of several collectives, separated by commas
 std::string quoted(std::string_view text);                 // a name in quotes, for messages
-/// Makes "unknown WHAT 'NAME' (the nearest name is 'X'), take one of ...", or says that no name is similar.
-std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
+/// Makes "unknown WHAT 'NAME' (the nearest name is 'X'), take one of ...", or says that no name is similar. `advice`
+/// replaces the list of all names.
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known,
+                         std::string_view advice = {});
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known,
+                         std::string_view advice = {});
 
 /// All collectives, in the order in which they are shown.
 inline constexpr std::array every_collective = {Collective::reduce, Collective::allreduce, Collective::reduce_scatter,

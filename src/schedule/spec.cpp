@@ -31,15 +31,22 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known,
+                         std::string_view advice) {
   const auto distance = [&](std::string_view each) { return edit_distance(name, each); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
   const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // at a larger distance, the name is not similar
   std::string text = std::string("unknown ").append(what).append(" ").append(quoted(name));
   text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (none has a name like that";
-  std::string names;
-  for (const std::string_view each : known) names.append(names.empty() ? "" : ", ").append(each);
+  std::string names(advice);
+  if (advice.empty())
+    for (const std::string_view each : known) names.append(names.empty() ? "" : ", ").append(each);
   return text + "), take one of " + names;
+}
+
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known,
+                         std::string_view advice) {
+  return unknown_name(what, name, std::vector<std::string_view>(known.begin(), known.end()), advice);
 }
 
 namespace {
