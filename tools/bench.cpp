@@ -24,34 +24,17 @@
 namespace steadfold::command {
 namespace {
 
-struct BenchmarkText {
-  std::string_view name;
-  std::string_view about;
-};
+/// The names of all benchmarks, and their texts. The laboratory's come last.
+std::vector<BenchmarkText> all_texts() {
+  std::vector<BenchmarkText> texts;
+  for (const Benchmark& each : benchmarks()) texts.push_back({each.name, each.about});
+  texts.insert(texts.end(), std::begin(laboratory_benchmarks), std::end(laboratory_benchmarks));
+  return texts;
+}
 
-/// What each benchmark compares, for the help.
-constexpr BenchmarkText texts_of_benchmarks[] = {
-    {"local", "sums and dot products in one process, beside plain loops"},
-    {"prefetch", "the sums of local with each setting of STEADFOLD_PREFETCH"},
-    {"arrays", "fields, rows, groups and statistics in one process, beside plain loops"},
-    {"labels", "sums by label in one process, beside the loop of a program"},
-    {"allreduce", "allreduces of vectors over ranks, beside MPI_Allreduce"},
-    {"auto", "the schedule that auto chooses, beside all others"},
-    {"bundle", "several sums in one message, beside one MPI_Allreduce for each"},
-    {"fields", "sums of thirty fields over ranks, beside loops and vectors of integers"},
-    {"reduce", "sums of distributed elements at rank 0, beside a loop and MPI_Reduce"},
-    {"interpose", "calls through the interposer, beside those of the MPI library"},
-    {"shared", "allreduces between threads, beside OpenMP's reduction"},
-    {"teams", "teams of the threads of all ranks, beside barriers around MPI_Allreduce"},
-    {"splitphase", "started allreduces, beside MPI_Iallreduce"},
-    {"solver-loop", "a sea-ice solver, beside other ways to compute its scalar products"},
-};
-
-/// The names of all benchmarks. The laboratory's benchmarks come last.
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names;
-  for (const Benchmark& each : benchmarks()) names.push_back(each.name);
-  names.insert(names.end(), std::begin(laboratory_benchmarks), std::end(laboratory_benchmarks));
+  for (const BenchmarkText& each : all_texts()) names.push_back(each.name);
   return names;
 }
 
@@ -81,13 +64,11 @@ const std::vector<OptionUse> uses_of_benchmarks = {
 /// A line for each benchmark: its name, the comparison, and the options that not every benchmark takes.
 std::string table_of_benchmarks() {
   std::string table = "Benchmarks:\n";
-  for (const std::string_view name : all_names()) {
+  for (const auto& [name, about] : all_texts()) {
     std::vector<std::string_view> options;
     for (const OptionUse& use : uses_of_benchmarks)
       if (std::ranges::count(use.users, name) > 0) options.push_back(use.option);
-    const auto text = std::ranges::find(texts_of_benchmarks, name, &BenchmarkText::name);
-    fmt::format_to(std::back_inserter(table), "  {:<26}{}; {}\n", name,
-                   text == std::end(texts_of_benchmarks) ? "" : text->about, fmt::join(options, ", "));
+    fmt::format_to(std::back_inserter(table), "  {:<26}{}; {}\n", name, about, fmt::join(options, ", "));
   }
   return table +
          "  all of them               --rounds, --confidence, --raw, --json\n"

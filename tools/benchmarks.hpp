@@ -60,6 +60,8 @@ std::string choices_table(const bench::Measurement& measurement, double confiden
 /// A benchmark. If a function is null, the common behaviour is enough.
 struct Benchmark {
   std::string_view name;
+  /// The comparison, for the help. `laboratory_benchmarks` has the texts of the laboratory's.
+  std::string_view about = {};
   /// Measures over the ranks of this job. Collective.
   bench::Measurement (*over_ranks)(const BenchOptions& options, const Job& job) = nullptr;
   /// Measures in this process, and starts other processes if it needs some.

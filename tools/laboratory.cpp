@@ -25,7 +25,8 @@ std::filesystem::path laboratory() {
 bool is_for_laboratory(std::span<char* const> arguments) {
   const std::string_view subcommand = arguments.size() > 1 ? arguments[1] : "";
   if (subcommand == "study") return true;
-  return subcommand == "bench" && std::ranges::count(laboratory_benchmarks, benchmark_in(arguments)) > 0;
+  return subcommand == "bench" &&
+         std::ranges::count(laboratory_benchmarks, benchmark_in(arguments), &BenchmarkText::name) > 0;
 }
 
 void continue_in_laboratory(std::span<char* const> arguments) noexcept {

@@ -10,8 +10,18 @@
 
 namespace steadfold::command {
 
+struct BenchmarkText {
+  std::string_view name;
+  std::string_view about;  // the comparison
+};
+
 /// The benchmarks of the laboratory. Helps and errors of the command name them, too.
-inline constexpr std::string_view laboratory_benchmarks[] = {"shared", "teams", "splitphase", "solver-loop"};
+inline constexpr BenchmarkText laboratory_benchmarks[] = {
+    {"shared", "allreduces between threads, beside OpenMP's reduction"},
+    {"teams", "teams of the threads of all ranks, beside barriers around MPI_Allreduce"},
+    {"splitphase", "started allreduces, beside MPI_Iallreduce"},
+    {"solver-loop", "a sea-ice solver, beside other ways to compute its scalar products"},
+};
 
 /// Whether the arguments name `study`, or a benchmark of the laboratory.
 bool is_for_laboratory(std::span<char* const> arguments);
