@@ -17,6 +17,12 @@ std::vector<std::string> schedule_names();
 std::string own_collective(const std::string& schedule);
 /// The collective of this name. Throws Failure if there is none.
 schedule::Collective collective_named(const std::string& name);
+inline constexpr const char* distribution_help =
+    "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one "
+    "count "
+    "per rank";
+inline constexpr const char* schedule_help =
+    "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)";
 inline constexpr const char* collective_help =
     "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
 

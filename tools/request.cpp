@@ -18,11 +18,7 @@ void Request::add_to(CLI::App& app) {
     readers::File opened(path);  // throws if there is none
   });
   app.add_option("--collective", collective, collective_help);
-  app.add_option("--distribution", distribution,
-                 "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
-                 "with one count per "
-                 "rank")
-      ->capture_default_str();
+  app.add_option("--distribution", distribution, distribution_help)->capture_default_str();
   app.add_option(
       "--type", type,
       "f64 or f32; default: the file's type, and f64 for integers; integers that the type cannot hold are refused");

@@ -207,18 +207,10 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--width", o->width, "Columns of an element")
       ->check(from_to(1, most_reckoned))
       ->capture_default_str();
-  simulate
-      .add_option("--schedule", o->schedule,
-                  "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)")
-      ->capture_default_str();
+  simulate.add_option("--schedule", o->schedule, schedule_help)->capture_default_str();
   simulate.add_option("--collective", o->collective,
                       std::string(collective_help) + "; reduce_scatter (of the columns), scan or exscan");
-  simulate
-      .add_option("--distribution", o->distribution,
-                  "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
-                  "with one count per "
-                  "rank")
-      ->capture_default_str();
+  simulate.add_option("--distribution", o->distribution, distribution_help)->capture_default_str();
   simulate.add_option("--method", o->method, method_help)->capture_default_str();
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
   const auto profile = std::make_shared<std::string>();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "catalogue.hpp"
 #include "command.hpp"
 #include "measure.hpp"
 #include "program/methods.hpp"
@@ -83,9 +84,7 @@ void add_sum(CLI::App& app, Action& action) {
   const auto options = std::make_shared<SumOptions>();
   options->request.add_to(sum);
   sum.add_option("--method", options->method, method_help)->capture_default_str();
-  sum.add_option("--schedule", options->schedule,
-                 "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)")
-      ->capture_default_str();
+  sum.add_option("--schedule", options->schedule, schedule_help)->capture_default_str();
   sum.callback([options, &action] {
     options->request.check();
     method_named(options->method);
