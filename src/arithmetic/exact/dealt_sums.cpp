@@ -245,8 +245,10 @@ void DealtSums<Element>::finish(std::byte* values) {
       std::memcpy(values, &bits, sizeof bits);
       continue;
     }
-    Leading all = leading(sum.value(), sum.unit + exponent_of_unit);
-    if (sum.wide != none) {
+    Leading all;
+    if (sum.wide == none) {
+      all = leading(sum.value(), sum.unit + exponent_of_unit);
+    } else {
       DigitWindow whole;
       window(column, sorted, whole);
       all = leading(whole, Wide::lowest_exponent);

@@ -26,6 +26,12 @@ bool with_label(const Labels& how, const Visit& visit) {
   }
 }
 
+/// Whether a row belongs to no group: its mask is 0, or its label is negative.
+template <class Label>
+bool is_left_out(const std::byte* mask, Count row, Label label) noexcept {
+  return (mask != nullptr && mask[row] == std::byte{0}) || (std::is_signed_v<Label> && label < Label{0});
+}
+
 template <Bytes bytes>
 void gather_elements(const std::byte* from, std::span<const std::uint32_t> order, std::byte* to) noexcept {
   for (std::size_t i = 0; i < order.size(); ++i) std::memcpy(to + i * bytes, from + order[i] * bytes, bytes);
@@ -43,8 +49,7 @@ bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count 
     Label label;
     std::memcpy(&label, labels + i * sizeof label, sizeof label);
     run_of_row_[i] = no_run;
-    if (mask != nullptr && mask[i] == std::byte{0}) continue;
-    if (std::is_signed_v<Label> && label < Label{0}) continue;
+    if (is_left_out(mask, i, label)) continue;
     const auto group = static_cast<Count>(label);
     if (group >= groups) return false;
     if (group - first >= count) continue;  // lower groups wrap around
@@ -91,7 +96,7 @@ bool DealtRows::find_columns(const std::byte* labels, const std::byte* mask, Cou
     for (Count i = 0; i < rows; ++i) {
       Label label;
       std::memcpy(&label, labels + i * sizeof label, sizeof label);
-      const bool is_out = (mask != nullptr && mask[i] == std::byte{0}) || (std::is_signed_v<Label> && label < Label{0});
+      const bool is_out = is_left_out(mask, i, label);
       const auto group = static_cast<Count>(label);
       const Count column = group * how.columns + first;  // lower groups wrap around
       are_known &= is_out | (group < how.groups);
