@@ -9,7 +9,6 @@ import ast
 import collections
 import random
 import re
-import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -41,14 +40,17 @@ GROUPS = {  # of files: the folders whose prose is counted together
     "tests": ("tests", "examples", "surface", "packaging", "cmake"),
     "laboratory": ("lab",),
 }
+SUFFIXES = {".md", ".cpp", ".hpp", ".h", ".c", ".py", ".f90", ".cmake"}
 MADE = re.compile(r"<!-- [^>]*(?:quoted by|made (?:from|by))[^>]*-->.*?<!-- end -->", re.DOTALL)
 C_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//([^\n]*)|/\*(.*?)\*/', re.DOTALL)
 C_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def files_of(group):
-    listed = subprocess.run(["git", "ls-files", *GROUPS[group]], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+    """Also in a source archive, which has no repository."""
+    places = [ROOT / name for name in GROUPS[group]]
+    files = [path for place in places for path in ([place] if place.is_file() else place.rglob("*"))]
+    return sorted(path for path in files if path.suffix in SUFFIXES or path.name == "CMakeLists.txt")
 
 
 def page_of(text):
