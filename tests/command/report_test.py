@@ -219,6 +219,8 @@ class Reports(ReportTest):
         rows = [{**row, "bits": str(i)} for i, row in enumerate(VERIFY["rows"])]
         self.assertEqual(self.findings({"identical": False, "rows": rows}),
                          ["A method that promises the same bits gave different ones.", "exact: 2 different results in 2 sums."])  # fmt: skip
+        rows = [{**row, "same_on_all_ranks": False} for row in VERIFY["rows"]]
+        self.assertEqual(self.findings({"identical": False, "rows": rows})[1], "exact: 2 different results in 2 sums.")
 
     def test_people_read_no_path_first(self):
         page = self.report(BENCH)

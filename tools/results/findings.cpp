@@ -39,6 +39,7 @@ Sentences of_verify(const Json& object) {
     auto& [sums, results] = methods[string_in(row, "method")];
     ++sums;
     results.insert(string_in(row, "bits"));
+    if (row.value("same_on_all_ranks", Json(true)) == Json(false)) results.insert("ranks differ");
   }
   Sentences told = {object["identical"].get<bool>() ? "Every method that promises the same bits gave them."
                                                     : "A method that promises the same bits gave different ones."};
