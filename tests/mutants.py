@@ -46,6 +46,7 @@ LABORATORY = PROJECT / "lab" / "tests" / "mutants"
 COMPILED = "compiled.txt"  # beside tables: digests of files with all edits that a compiler took
 MOST_COMPILED = 8  # by a check, each in a second; C's files take milliseconds and are all compiled
 LIMIT = 20  # seconds; what takes longer hangs
+TEXT_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 HANGS = re.compile(r" HANGS\b|nothing has moved for|\*\*\*Timeout")
 
 
@@ -136,7 +137,9 @@ def switched_files(mutants):
 
 
 def digest_of(text):
-    return f"{zlib.crc32((TABLES / 'switch.h').read_bytes() + text.encode()):08x}"
+    """Of the code, so that a new comment or another line break needs no compilation."""
+    code = "".join(TEXT_OR_COMMENT.sub(lambda found: found[1] or "", text).split())
+    return f"{zlib.crc32((TABLES / 'switch.h').read_bytes() + code.encode()):08x}"
 
 
 def known_digests(tables):
