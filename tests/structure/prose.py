@@ -159,16 +159,31 @@ def write():
     RECORD.write_text("# How often each habit of prose.py is met; made by prose.py write. May only fall.\n" + "\n".join(lines) + "\n")
 
 
+def code_at(path, comment):
+    """The line of code that a comment belongs to: its own line, or the next one that is no comment."""
+    words = r"[\s/*!#<]+".join(map(re.escape, comment.split()))
+    text = path.read_text(errors="replace")
+    found = re.search(words, text)
+    if not found:
+        return ""
+    begin = text.rfind("\n", 0, found.start()) + 1
+    lines = (text[begin : found.start()] + text[found.end() :]).splitlines()
+    is_code = re.compile(r"\s*[^\s/*!#\"]")
+    return next((line.strip() for line in lines if is_code.match(line)), "")
+
+
 def draw(seed):
+    """A comment is shown with its file and its line of code, as its readers see it."""
     chance = random.Random(seed)
     pages = sentences_of(part for path in files_of("pages") for part in prose_of(path))
     code = [path for group in ("interfaces", "library", "command") for path in files_of(group)]
-    comments = sentences_of(part for path in code if path.suffix != ".md" for part in prose_of(path))
-    texts = [text for path in code for text in texts_of(path)]
+    comments = [(each, path) for path in code if path.suffix != ".md" for each in sentences_of(prose_of(path))]
+    texts = [(each, path) for path in code for each in texts_of(path)]
     for title, some, count in (("pages", pages, 40), ("comments and docstrings", comments, 40), ("texts", texts, 20)):
         print(f"# {title}: {count} of {len(some)}")
-        for number, sentence in enumerate(chance.sample(some, count), 1):
-            print(f"{number}. {sentence}")
+        for number, each in enumerate(chance.sample(some, count), 1):
+            sentence, path = each if isinstance(each, tuple) else (each, None)
+            print(f"{number}. {sentence}" + (f"   [{path.relative_to(ROOT)}: {code_at(path, sentence)}]" if path else ""))
 
 
 def main():
