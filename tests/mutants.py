@@ -47,6 +47,7 @@ COMPILED = "compiled.txt"  # beside tables: digests of files with all edits that
 MOST_COMPILED = 8  # by a check, each in a second; C's files take milliseconds and are all compiled
 LIMIT = 20  # seconds; what takes longer hangs
 TEXT_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+PART_OF_STATEMENT = re.compile(r"\s*(?:if|for|while|return|const|constexpr|else)\b")
 HANGS = re.compile(r" HANGS\b|nothing has moved for|\*\*\*Timeout")
 
 
@@ -77,14 +78,20 @@ class Mutant:
         self.end = self.begin + len(self.old)
         if re.search(r"\bco_await\s+$", text[: self.begin]):  # of which GCC 12 awaits a copy that is gone
             self.faults.append("it is all that is awaited (a switch there crashes), edit a part of it")
+        if not self.is_interpreted and not self.is_of_statements and PART_OF_STATEMENT.match(self.old):
+            self.faults.append("it is neither an expression nor a whole statement, edit the expression in it")
 
     @property
     def is_interpreted(self):
         return self.file.endswith(".py")
 
+    @property
+    def is_of_statements(self):
+        return self.old.rstrip().endswith((";", "}")) and ";" in self.old
+
     def switched(self, old):
         """The old text with the new one beside it; `old` may hold other edits of the same place."""
-        if self.old.rstrip().endswith((";", "}")) and ";" in self.old:
+        if self.is_of_statements:
             return f"if (STEADFOLD_MUTANT({self.number}u)) {{ {self.new} }} else {{ {old} }}"
         return f"(STEADFOLD_MUTANT({self.number}u) ? ({self.new}) : ({old}))"
 
