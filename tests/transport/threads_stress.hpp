@@ -1,5 +1,5 @@
 // Real threads, random delays: what tests of protocols between threads have in common. Every run says its seed. Under
-// the thread sanitizer, and where the processor is emulated, with fewer operations.
+// the thread sanitizer, and without STEADFOLD_FULL, with fewer operations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <stdexcept>
@@ -21,11 +22,7 @@
 
 namespace steadfold::transport::threads_stress {
 
-#if defined(STEADFOLD_TEST_EMULATED)
-inline constexpr std::uint64_t fewer = 5;
-#else
-inline constexpr std::uint64_t fewer = test::sanitized ? 10 : 1;
-#endif
+inline const std::uint64_t fewer = test::sanitized ? 10 : std::getenv("STEADFOLD_FULL") ? 1 : 5;
 
 inline constexpr auto most_patience = std::chrono::seconds(60);  // of one wait: a lock-out
 
