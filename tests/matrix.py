@@ -1,12 +1,15 @@
 """Which test files notice which edits of tests/mutants. Usage: matrix.py BUILD [MINUTES], where BUILD is the build of
 mutants (./dev mutants --matrix).
 
-Every test file runs once, and the build tells which edits its cases reach. Then it runs once with each of these edits,
-20 seconds at most, and notices an edit where it fails. BUILD/matrix.jsonl keeps the results: a run that was ended, or
-that MINUTES are over for, goes on where it was. Remove the file after a change of sources or tests.
+Every test file runs once, and the build tells which edits its cases reach. Files that take more than 20 seconds are left
+out. A file notices an edit if it fails with it, in at most 20 seconds and three times its own. First every file runs with
+edits until it notices one. Then every edit is tried with files until two notice it. So the table has the least number of
+edits that a file notices; a file is said to notice an edit alone if all files that reach the edit have run with it.
+BUILD/matrix.jsonl keeps the results: a run that was ended, or that MINUTES are over for, goes on where it was. Remove the
+file after a change of sources or tests.
 
-Left out: tests whose files guard no line of the library (EXEMPT), tests that take longer than 20 seconds, all but one
-number of ranks and one MPI library, and edits of Python's files, which change the sources in place."""
+Left out, too: tests whose files guard no line of the library (EXEMPT), all but one number of ranks and one MPI library,
+and edits of Python's files, which change the sources in place."""
 
 import collections
 import fnmatch
@@ -17,7 +20,6 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -46,16 +48,11 @@ class TestFile:
         words = [part for test, _, words in named if test == self.test for part in words.split(":")]
         return any(fnmatch.fnmatchcase(case, word) for word in words for case in self.cases or [word])
 
-    def runs(self, mutants):
-        """The edits to run with, the likeliest to be noticed first, then in an order by chance."""
-        reached = [each for each in mutants if each.number in self.reached]
-        return sorted(reached, key=lambda each: (not self.is_named_by(each), each.number))
-
     def run(self, **variables):
         """Passed, failed or hangs; and the seconds."""
-        began = time.monotonic()
-        environment = {**os.environ, **self.environment, "STEADFOLD_TEST_LIMIT": str(LIMIT), **variables}
-        verdict, _ = outcome_of(self.words, environment, LIMIT, self.folder)
+        began, limit = time.monotonic(), LIMIT + 3 * self.seconds
+        environment = {**os.environ, **self.environment, "STEADFOLD_TEST_LIMIT": str(int(limit)), **variables}
+        verdict, _ = outcome_of(self.words, environment, limit, self.folder)
         return verdict, time.monotonic() - began
 
 
@@ -131,20 +128,54 @@ def find_reached(files, results, pool):
             print(f"left out: {each.file} ({'longer than 20 s' if verdict == 'hangs' else 'it fails without an edit'})")
 
 
-def print_table(files, mutants, results):
-    noticing = collections.defaultdict(list)
-    for mutant in mutants:
-        for each in files:
-            if results.known.get((each.file, mutant.number), ("", 0))[0] == "failed":
-                noticing[mutant.number].append(each.file)
-    notices = collections.Counter(file for some in noticing.values() for file in some)
-    alone = collections.Counter(some[0] for some in noticing.values() if len(some) == 1)
-    print("reached notices alone seconds file")
-    for each in sorted(files, key=lambda each: (notices[each.file], alone[each.file], -each.seconds)):
-        print(f"{len(each.reached):7} {notices[each.file]:7} {alone[each.file]:5} {each.seconds:7.1f} {each.file}")
-    for mutant in mutants:
-        if not noticing[mutant.number]:
-            print(f"no file notices {mutant.name}")
+class Matrix:
+    def __init__(self, files, mutants, results, end):
+        self.files, self.mutants, self.results, self.end = files, mutants, results, end
+        self.files_of = {each.number: [file for file in files if each.number in file.reached] for each in mutants}
+
+    def is_known(self, file, mutant):
+        return (file.file, mutant.number) in self.results.known
+
+    def is_noticed(self, file, mutant):
+        return self.results.known.get((file.file, mutant.number), ("", 0))[0] == "failed"
+
+    def noticing(self, mutant):
+        return [file for file in self.files_of[mutant.number] if self.is_noticed(file, mutant)]
+
+    def try_once(self, file, mutant):
+        if not self.is_known(file, mutant) and time.monotonic() < self.end:
+            self.results.add(file.file, mutant.number, *file.run(STEADFOLD_MUTANT=str(mutant.number)))
+        return self.is_noticed(file, mutant)
+
+    def try_file(self, file):
+        """Until it notices an edit: first those that name it, then those that few files reach."""
+        reached = [each for each in self.mutants if each.number in file.reached]
+        reached.sort(key=lambda each: (not self.is_noticed(file, each), not file.is_named_by(each), len(self.files_of[each.number])))
+        return any(self.try_once(file, each) for each in reached)
+
+    def try_edit(self, mutant):
+        """Until two files notice it: first those that it names, then the quick ones."""
+        files = sorted(self.files_of[mutant.number], key=lambda each: (not each.is_named_by(mutant), each.seconds))
+        for file in files:
+            if len(self.noticing(mutant)) >= 2:
+                return
+            self.try_once(file, mutant)
+
+    def print_table(self):
+        notices, alone = collections.Counter(), collections.Counter()
+        for mutant in self.mutants:
+            files, noticing = self.files_of[mutant.number], self.noticing(mutant)
+            notices.update(each.file for each in noticing)
+            if len(noticing) == 1 and all(self.is_known(each, mutant) for each in files):
+                alone[noticing[0].file] += 1
+        print("reached notices alone seconds file")
+        for each in sorted(self.files, key=lambda each: (notices[each.file], alone[each.file], -each.seconds)):
+            tried = sum(number in each.reached for file, number in self.results.known if file == each.file)
+            note = "" if notices[each.file] else f" (tried with {tried})"
+            print(f"{len(each.reached):7} {notices[each.file]:7} {alone[each.file]:5} {each.seconds:7.1f} {each.file}{note}")
+        for mutant in self.mutants:
+            if not self.noticing(mutant) and all(self.is_known(each, mutant) for each in self.files_of[mutant.number]):
+                print(f"no file notices {mutant.name}")
 
 
 def main():
@@ -154,19 +185,13 @@ def main():
     files, results = test_files(build), Results(build / "matrix.jsonl")
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         find_reached(files, results, pool)
-        rounds = zip_longest(*([(each, mutant.number) for mutant in each.runs(mutants)] for each in files))
-        pairs = [pair for some in rounds for pair in some if pair]  # so a run that is ended says something of every file
-        left = [pair for pair in pairs if (pair[0].file, pair[1]) not in results.known]
-        print(f"{len(files)} test files, {len(mutants)} edits; {len(pairs)} runs, {len(left)} of them left", flush=True)
-
-        def one(pair):
-            if time.monotonic() < end:
-                results.add(pair[0].file, pair[1], *pair[0].run(STEADFOLD_MUTANT=str(pair[1])))
-
-        list(pool.map(one, left))
-    missing = sum((each.file, number) not in results.known for each, number in pairs)
-    print_table(files, mutants, results)
-    print(f"{len(pairs) - missing} of {len(pairs)} runs are done" + (", start it again for the others" if missing else ""))
+        matrix = Matrix(files, mutants, results, end)
+        print(f"{len(files)} test files, {len(mutants)} edits, {sum(map(len, matrix.files_of.values()))} pairs", flush=True)
+        list(pool.map(matrix.try_file, sorted(files, key=lambda each: each.seconds)))
+        list(pool.map(matrix.try_edit, mutants))
+    matrix.print_table()
+    if time.monotonic() >= end:
+        print("the time is over, start it again for the rest")
     for name, reason in EXEMPT.items():
         print(f"exempt: {name} ({reason})")
     print(f"run in {PROJECT}, exempt and left-out tests are not in the table")
