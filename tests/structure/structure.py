@@ -235,8 +235,8 @@ class Structure(unittest.TestCase):
                 continue
             text = page.read_text()
             self.assertIn("\n## Where to begin\n", text, room)
-            seen = re.search(r"\n## What it may include\n(.*?)\n## ", text, re.DOTALL)
-            self.assertTrue(seen, f"{room} says nothing under 'What it may include'")
+            seen = re.search(r"\n## Permitted includes\n(.*?)\n## ", text, re.DOTALL)
+            self.assertTrue(seen, f"{room} says nothing under 'Permitted includes'")
             if room in SEES:
                 self.assertEqual(set(re.findall(r"\]\((\w+)\.md\)", seen[1])), SEES[room] - {"steadfold"}, room)
 
