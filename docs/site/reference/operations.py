@@ -52,7 +52,7 @@ def facts(each, names=None):
         f"Result: {result}.",
         f"Method: {method}.",
         f"Bits with the default method: {each.bits}.",
-        f"Errors, [on all ranks](../../guarantees.md#what-happens-when-something-is-wrong): {said}.",
+        f"Errors, [on all ranks](../../guarantees.md#errors): {said}.",
     ]
     if each.result == "located" and "SF_EMPTY" not in names:  # Python returns only the index
         del rows[1]
