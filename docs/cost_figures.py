@@ -1,5 +1,5 @@
-"""Makes the tables of docs/performance.md. Each compares the time of Steadfold's calls with that of another library or loop,
-measured in the same run. `local` and `ranks` also draw plots, which needs matplotlib."""
+"""Makes the tables of docs/performance.md. Each table compares the time of Steadfold's calls with the time of
+another library or of a loop, measured in the same run. `local` and `ranks` also draw plots, which needs matplotlib."""
 
 from os import getloadavg
 from statistics import median
@@ -117,7 +117,7 @@ def choices():
     worst = max(found, key=lambda row: row["ratio"])
     near = sum(row["ratio"] <= 1.15 for row in found)
     return (f"Between two ranks that send messages, {near} of {len(found)} choices take at most 1.15 times as long as the "
-            f"best schedule. The worst one takes {worst['ratio']:.2f} times as long ({spaced(worst['count'])} doubles with "
+            f"best schedule. The worst choice takes {worst['ratio']:.2f} times as long ({spaced(worst['count'])} doubles with "
             f"method `{worst['method']}`, measured on {place()}).")
 
 

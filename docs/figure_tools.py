@@ -13,7 +13,7 @@ ROOT_MAY_RUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM":
 
 def run(*words, core=None, environment=None):
     """Runs a program. Returns its standard output, its processor time in seconds and its peak memory in bytes.
-    `environment` has variables to add to those of this process."""
+    `environment`: variables to add to the environment of this process."""
     pinned = ["taskset", "-c", str(core)] if core is not None else []
     process = subprocess.Popen([*pinned, *map(str, words)], stdout=subprocess.PIPE, text=True, cwd=HOUSE,
                                env={**os.environ, **ROOT_MAY_RUN, **(environment or {})})

@@ -29,7 +29,7 @@ def sums():
 
 
 def shown(cell):
-    """The number of a cell in decimals, and its bits; a star marks bits that differ from those of the first row."""
+    """Returns the number of a cell in decimals, and its bits; a star marks bits that differ from the bits of the first row."""
     bits, *_ = cell.split()
     number = struct.unpack(">d", bytes.fromhex(bits.rstrip("*")))[0]
     return repr(number), f"`{bits.rstrip('*')}`" + "\\*" * bits.endswith("*")
@@ -111,8 +111,8 @@ def solver_loop():
     far += [[text, *(f"{by[p, way]['ratio']:.2f}" for p in ranks)] for way, text in said.items()]
     note = "Times of one solve; if no unit is given, relative to plain loops: medians of 5 rounds in each of 3 launches"
     return "\n".join([rows(header, lines), "", f"({note}. Measured on {place()}.)", "",
-                      f"Predicted for {spaced(most)} velocities on nodes of 36 ranks, with a latency of 1.5 us and a "
-                      "bandwidth of 10 GB/s between nodes:", "",
+                      f"These times are predicted for {spaced(most)} velocities on nodes of 36 ranks, with a latency of "
+                      "1.5 us and a bandwidth of 10 GB/s between nodes:", "",
                       rows(["scalar products", *(f"{p} ranks" for p in ranks)], far)])
 
 

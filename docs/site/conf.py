@@ -33,7 +33,7 @@ pygments_dark_style = "github-dark"
 
 
 def setup(app):
-    """Turns off the search index of Sphinx: search.py makes the one that the site uses."""
+    """Turns off the search index of Sphinx: search.py makes the index that the site uses."""
 
     def leave_out_search(app):
         app.builder.search = False

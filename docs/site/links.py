@@ -75,7 +75,7 @@ class Links:
         return self.shown.setdefault(found, f"source/{found}.md")
 
     def sources(self):
-        """The pages that show source files to which other pages link."""
+        """Makes the pages that show source files. Other pages link to these files."""
         return {page: shown(self.house, found) for found, page in self.shown.items()}
 
 

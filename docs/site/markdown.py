@@ -12,7 +12,7 @@ TAB = re.compile(rf"^\*\*({'|'.join(map(re.escape, LANGUAGES))})\*\*[ \t]*$", re
 
 
 def without_code(text):
-    """The text with fenced code replaced by spaces. Line breaks stay, so offsets are those of the original."""
+    """The text with fenced code replaced by spaces. Line breaks stay, so offsets are the same as in the original."""
     return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 

@@ -1,6 +1,6 @@
 """The reference pages of the C++ interface: public declarations of the headers, with the comments (///) before them. The
-parser relies on the format that clang-format gives the headers. It leaves out code that only compilers need: conditions on
-template parameters, and types of the namespace detail."""
+parser relies on the format that clang-format gives the headers. The pages leave out code that only compilers need:
+conditions on template parameters, and types of the namespace detail."""
 
 import re
 from dataclasses import dataclass, field
@@ -36,8 +36,8 @@ class Entry:
     name: str
     kind: str  # function, type, value
     declarations: list
-    members: list = field(default_factory=list)  # of a class: the entries of its members
-    bases: list = field(default_factory=list)  # of a class: the names of its base classes
+    members: list = field(default_factory=list)  # the entries of the members, if the entry is a class
+    bases: list = field(default_factory=list)  # the names of the base classes, if the entry is a class
 
 
 def end_of(text, at, brackets="{}"):
@@ -149,7 +149,7 @@ class Scope:
     namespaces: tuple = ()
     entries: list = field(default_factory=list)
     doc: str = ""  # the comment before the next declaration
-    has_gap: bool = False  # whether an empty line stands before it
+    has_gap: bool = False  # whether there is an empty line before the entry
 
     @property
     def is_shown(self):
@@ -305,7 +305,7 @@ def noted(declaration):
 
 
 def inherited(base, types):
-    """The public members of a base class and of its own base classes."""
+    """The public members of a base class, and of the base classes of this class."""
     if base not in types:
         return []
     found = types[base]
