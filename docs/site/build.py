@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the site: build.py, started by ./dev site. The result is build/site/index.html.
 
-The pages of the repository are Markdown that also reads well on GitHub. This script copies them to build/site.pages, and
+The pages of the repository are Markdown that also reads well on GitHub. This script copies the pages to build/site.pages, and
 adds generated pages: of the schedules (schedules.py), of the interfaces and of the examples (reference/). Sphinx turns
 them into HTML; a warning of Sphinx is an error. The site also offers the Markdown of each page, and llms.txt lists it."""
 

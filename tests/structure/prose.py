@@ -7,9 +7,11 @@ Usage:
 
 import ast
 import collections
+import io
 import random
 import re
 import sys
+import tokenize
 import unittest
 from pathlib import Path
 
@@ -87,6 +89,13 @@ def comments_of_lines(text, mark):
     return joined((line, found[2], not found[1].strip()) for line, found in lines if found)
 
 
+def comments_of_python(text):
+    """A mark in a string begins no comment."""
+    tokens = [each for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type == tokenize.COMMENT]
+    found = [(each, re.match(r"#+\s(.*)", each.string)) for each in tokens]
+    return joined((each.start[0], words[1], not each.line[: each.start[1]].strip()) for each, words in found if words)
+
+
 def docstrings_of(text):
     nodes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     texts = [ast.get_docstring(node) for node in ast.walk(ast.parse(text)) if isinstance(node, nodes)]
@@ -100,7 +109,7 @@ def prose_of(path):
     if suffix in (".cpp", ".hpp", ".h", ".c"):
         return comments_of_c(text)
     if suffix == ".py":
-        return docstrings_of(text) + comments_of_lines(text, "#")
+        return docstrings_of(text) + comments_of_python(text)
     if suffix == ".f90":
         return comments_of_lines(text, "!")
     if suffix == ".cmake" or path.name == "CMakeLists.txt":
@@ -148,6 +157,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(page_of("# What is it\n\nOf those `a`.\n```\ncode\n```\n- one\n- two"), ["# What is it", "Of those `a`.", "- one", "- two"])
         self.assertEqual(comments_of_c('int a; // one\n// two\nauto b = "// no"; /* three */'), ["one two", "three"])
         self.assertEqual(comments_of_lines("x = 1  # one\n# two\ny = 2\n# three", "#"), ["one two", "three"])
+        self.assertEqual(comments_of_python("x = '# no'  # one\n# two\ny = 2\n# three"), ["one two", "three"])
         for habit, example in {"those": "of those", "by a method": "sums by `tree`", "such": "such a thing", "a for per": "one a rank",
                                "what in place of a noun": "says what it takes"}.items():  # fmt: skip
             self.assertRegex(example, HABITS[habit])

@@ -78,7 +78,7 @@ def declaration_at(text, at):
 
 
 def tidy(code):
-    """A declaration for readers: without comments, and without specifiers and types that only the compiler needs."""
+    """Returns a declaration as readers see it: without comments, and without specifiers and types that only the compiler needs."""
     code = re.sub(r"//[^\n]*", "", code)
     code = re.sub(r"/\*.*?\*/", "", code)
     code = re.sub(r"detail::Sum<(?:[^<>]|<[^<>]*>)*>& ?", "decltype(sum)&", " ".join(code.split()))
@@ -370,7 +370,7 @@ def operation(each, constant, declared, types):
 
 
 def brought(name, texts, entries):
-    """A list of the names that the headers included by header `name` declare, with links. Empty if it includes none."""
+    """A list of the names that the headers included by header `name` declare, with links. The list is empty if it includes no other header."""
     found, rows = [name], []
     for each in found:
         found += [other for other in re.findall(r'#include "steadfold/(\w+\.hpp)"', texts[each]) if other not in found]
