@@ -29,14 +29,14 @@ def facts_of_operations():
         takes = listing(each.takes) or "any"
         if set(each.takes) == set(classes()):
             takes = "all"
-        default = each.default + (f"; {each.vectors} in MPI's shape" if each.vectors != each.default else "")
+        default = each.default + (f"; {each.vectors} for one vector per rank" if each.vectors != each.default else "")
         if "integer" in each.takes and each.default != "plain":
             default += "; plain for integers"
         if "extended" in each.takes and each.default == "exact":
-            default += "; tree for extended"
+            default += "; tree for extended types"
         about = each.about + (f" ({each.note})" if each.note and "sf_" not in each.note else "")
         rows.append([f"`{each.name}`", about, takes, results[each.result], default, each.bits, each.empty])
-    return table(["operation", "is", "takes", "result", "default method", "bits", "without rows"], rows)
+    return table(["operation", "meaning", "element types", "result", "default method", "bits", "result without rows"], rows)
 
 
 def types_of_classes():

@@ -29,7 +29,7 @@ def facts(each, names=None):
     others = listing([f"`{method}`" for method in METHODS if method in each.methods and method != each.default])
     unlike = [
         *(["`plain` for integers"] if each.default != "plain" and "integer" in each.takes else []),
-        *([f"`{each.vectors}` in MPI's shape"] if each.vectors != each.default else []),
+        *([f"`{each.vectors}` for one vector per rank"] if each.vectors != each.default else []),
     ]
     errors = {
         "SF_EMPTY": each.empty == "SF_EMPTY" and "there are no elements",
