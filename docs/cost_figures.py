@@ -38,7 +38,7 @@ def local():
 
 
 def dots():
-    """The cost of dot products. Takes the lower quartile of the samples: other programs may run on the machine, and
+    """Measures the cost of dot products. It takes the lower quartile of the samples: other programs may run on the machine, and
     interrupt most samples."""
     sizes = {1000: "1000, from L1", 100_000: "100 000, from L2", 10_000_000: "10 000 000, from memory"}
     launches, rounds = 7, 25

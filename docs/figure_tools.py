@@ -30,7 +30,7 @@ def answer(*words, core=None, environment=None):
 
 
 def place():
-    """Date, processor, compiler and MPI library of the measurement, in one line."""
+    """Returns date, processor, compiler and MPI library of the measurement, in one line."""
     info = answer("bench", "local", "--sizes", "1000", "--rounds", "3")["environment"]
     mpi = info["mpi"].split(",")[0]
     return (f"{info['date'][:10]}, {info['cpu']}, {info['cores']} cores, {info['widest_target']}, {info['compiler']}, "

@@ -20,7 +20,7 @@ from figure_tools import BIN, HOUSE, answer, place, ratio_text, rows, run, space
 
 
 def sums():
-    """The results of example_likelihood in decimals and as bits. Its times are left out: docs/performance.md has times."""
+    """Returns the results of example_likelihood in decimals and as bits. The times are left out: docs/performance.md has times."""
     table, _, _ = run(BIN / "example_likelihood", "--compare")
     jobs = [line.split("|") for line in table.splitlines() if re.match(r" *\d+ \|", line)]
     cells = [[ranks.strip(), *shown(plain), *shown(exact)] for ranks, plain, _, exact in jobs]
@@ -36,7 +36,7 @@ def shown(cell):
 
 
 def runs_of_solver(*more):
-    """The results of example_solver. Its times are left out: with more ranks than cores they say little."""
+    """Returns the results of example_solver. The times are left out: with more ranks than cores they say little."""
     words = ("--compare", *more, "--dot", "plain,exact,binned")
     table, _, _ = run(BIN / "example_solver", *words)
     kept = []
@@ -57,7 +57,7 @@ def pipelined():
 
 
 def search():
-    """The tree search of example_likelihood. Its times are left out: with more ranks than cores they say little."""
+    """Returns the tree search of example_likelihood. The times are left out: with more ranks than cores they say little."""
     words = ("--compare", "--sites", "100000")
     table, _, _ = run(BIN / "example_likelihood", *words)
     lines = table.replace("plain loop + MPI_Allreduce", f"{'plain':26}").splitlines()

@@ -32,8 +32,8 @@ class Links:
         self.faults = []
 
     def rewritten(self, name, page, text):
-        """The text of a page, with links for the site. `name`: its file, to which its links are relative. A generated page
-        has no file: its `name` is that of the page below docs/."""
+        """Returns the text of a page, with links for the site. `name`: its file, to which its links are relative. A generated page
+        has no file: its `name` is the name of the page below docs/."""
 
         def replacement(link):
             target, _, anchor = link["target"].partition("#")
@@ -50,7 +50,7 @@ class Links:
         return replace_links(text, replacement)
 
     def place_of(self, found, is_picture):
-        """The page or picture of the site for a file or folder of the repository; None if the site has none."""
+        """Returns the page or picture of the site for a file or folder of the repository, or None if the site has no page for it."""
         if found in self.page_of:
             return self.page_of[found]
         if (below := found.removeprefix("docs/")) != found and (below in self.made or (self.directory / below).is_file()):
@@ -80,7 +80,7 @@ class Links:
 
 
 def on_page(picture):
-    """An SVG without its style for systems in dark mode. The site has its own switch between light and dark, and its style
+    """Returns an SVG without its style for systems in dark mode. The site has its own switch between light and dark, and its style
     sheet inverts pictures."""
     return re.sub(r"\s*@media \(prefers-color-scheme: ?dark\) ?\{[^{}]*\{[^{}]*\}\s*\}", "", picture)
 

@@ -12,7 +12,7 @@ TAB = re.compile(rf"^\*\*({'|'.join(map(re.escape, LANGUAGES))})\*\*[ \t]*$", re
 
 
 def without_code(text):
-    """The text with fenced code replaced by spaces. Line breaks stay, so offsets are the same as in the original."""
+    """Returns the text with fenced code replaced by spaces. Line breaks stay, so offsets are the same as in the original."""
     return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
@@ -52,7 +52,7 @@ def replace_tabs(name, text, made):
 
 
 def tabs_of(place, text):
-    """The tabs of one set, as {language: text}. Messages of errors begin with `place`."""
+    """Returns the tabs of one set, as {language: text}. Messages of errors begin with `place`."""
     seen = without_code(text)
     heads = [*TAB.finditer(seen)]
     if not heads or seen[: heads[0].start()].strip():
@@ -69,7 +69,7 @@ def tabs_of(place, text):
 
 
 def tab_set(tabs):
-    """A set of tabs in the syntax of sphinx-design. If a reader chooses a language in one set, all sets show it."""
+    """Returns a set of tabs in the syntax of sphinx-design. If a reader chooses a language in one set, all sets show it."""
     lines = ["```````{tab-set}", ":sync-group: language", ""]
     for language, content in tabs.items():
         lines += [f"``````{{tab-item}} {language}", f":sync: {language}", "", content, "", "``````", ""]
@@ -101,7 +101,7 @@ def escaped(words):
 
 
 def with_code(words, names):
-    """Plain text as Markdown, escaped as in `escaped`. Text between backticks and matches of the pattern `names` become
+    """Returns plain text as Markdown, escaped as in `escaped`. Text between backticks and matches of the pattern `names` become
     code."""
     parts, at = [], 0
     for found in re.finditer(rf"`[^`]+`|{names}", words):

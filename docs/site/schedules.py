@@ -81,7 +81,7 @@ def sources(house):
 
 
 def head_of(path):
-    """The comment at the head of a file, as a quotation in Markdown."""
+    """Returns the comment at the head of a file, as a quotation in Markdown."""
     lines = []
     for line in path.read_text().splitlines():
         if not line.startswith("//"):

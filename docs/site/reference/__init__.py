@@ -60,7 +60,7 @@ def command(release):
 
 
 def of_help(text):
-    """A help text as Markdown: its lists become tables, and its examples become code."""
+    """Returns a help text as Markdown: lists become tables, and examples become code."""
     head, *lists = re.split(r"^(?=\w+:$)", text, flags=re.MULTILINE)
     usage, parts = re.search(r"^Usage: (.*)$", head, re.MULTILINE)[1], [head.splitlines()[0].rstrip(".") + "."]
     parts.append(f"```text\n{usage}\n```")

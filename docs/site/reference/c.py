@@ -15,7 +15,7 @@ import man_pages  # noqa: E402
 
 
 def prose(comment):
-    """A comment as Markdown. Names become code spans, and indented lines become blocks of code."""
+    """Returns a comment as Markdown. Names become code spans, and indented lines become blocks of code."""
     paragraphs = []
     for paragraph in filter(str.strip, re.split(r"\n\s*\n", comment)):
         if all(line.startswith("  ") for line in paragraph.splitlines()):

@@ -38,7 +38,7 @@ def prose(doc):
 
 
 def signature(name, what):
-    """The signature of a function, for readers; None if Python cannot inspect it."""
+    """Returns the signature of a function, or None if Python cannot inspect the function."""
     try:
         parameters = [each for each in inspect.signature(what).parameters.values() if each.name != "self"]
     except (TypeError, ValueError):
@@ -84,7 +84,7 @@ def entry(name, what, depth, of=""):
     """The text of an entry: a function, or a class with its methods. `depth`: the level of its heading."""
     doc = inspect.getdoc(what) or ""
     shown = signature(of + name, what)
-    if shown is None:  # a function of the extension module; its docstring begins with its signatures
+    if shown is None:  # a function of the extension module; the docstring begins with the signatures
         lines = doc.splitlines()
         count = next((i for i, line in enumerate(lines) if not line.startswith(f"{name}(")), len(lines))
         shown, doc = (
