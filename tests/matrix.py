@@ -148,13 +148,13 @@ class Matrix:
         return self.is_noticed(file, mutant)
 
     def try_file(self, file):
-        """Until it notices an edit: first those that name it, then those that few files reach."""
+        """Runs the file until it notices an edit: first the edits whose entries name the file, then edits that few files reach."""
         reached = [each for each in self.mutants if each.number in file.reached]
         reached.sort(key=lambda each: (not self.is_noticed(file, each), not file.is_named_by(each), len(self.files_of[each.number])))
         return any(self.try_once(file, each) for each in reached)
 
     def try_edit(self, mutant):
-        """Until two files notice it: first those that it names, then the quick ones."""
+        """Runs files until two notice the edit: first the files that its entry names, then quick files."""
         files = sorted(self.files_of[mutant.number], key=lambda each: (not each.is_named_by(mutant), each.seconds))
         for file in files:
             if len(self.noticing(mutant)) >= 2:

@@ -144,7 +144,7 @@ def switched_files(mutants):
 
 
 def digest_of(text):
-    """Of the code, so that a new comment or another line break needs no compilation."""
+    """Covers only the code, so that a new comment or another line break needs no compilation."""
     code = "".join(TEXT_OR_COMMENT.sub(lambda found: found[1] or "", text).split())
     return f"{zlib.crc32((TABLES / 'switch.h').read_bytes() + code.encode()):08x}"
 

@@ -170,7 +170,7 @@ def write():
 
 
 def code_at(path, comment):
-    """The line of code that a comment belongs to: its own line, or the next one that is no comment."""
+    """The line of code that a comment belongs to: its own line, or the next line without a comment."""
     words = r"[\s/*!#<]+".join(map(re.escape, comment.split()))
     text = path.read_text(errors="replace")
     found = re.search(words, text)
