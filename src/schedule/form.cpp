@@ -65,10 +65,10 @@ std::string fault_of_message(std::span<const Step> message) {
   for (const Step& step : message) {
     const bool alike = step.kind == last.kind && step.peer == last.peer;
     if (!alike || (step.kind != StepKind::send && step.kind != StepKind::receive))
-      return "a message of several kinds of steps or peers";
+      return "the steps of one message are of several kinds, or have several peers";
   }
   const Step* const again = named_twice(message);
-  return again == nullptr ? "" : "a message that names " + text_of(again->target) + " twice";
+  return again == nullptr ? "" : "a message names " + text_of(again->target) + " twice";
 }
 
 // The message with which a slot arrives: the place of its last slot, and its number of slots.
@@ -88,7 +88,9 @@ std::string fault_of_company(const Program& program, std::span<const Step> messa
     if (place == Program::no_place) return {};  // fault_of_form reports it
     Company& known = companies[place];
     if (known.count == 0) known = own;
-    if (known != own) return text_of(step.target) + " comes in several companies, which share its memory";
+    if (known != own)
+      return text_of(step.target) +
+             " arrives together with different slots in different messages (the slots of a message share memory)";
   }
   return {};
 }
@@ -99,13 +101,16 @@ constexpr bool is_in_wave(const Step& step, StepKind kind) { return step.any_ord
 // wave.
 std::string fault_of_merges(std::span<const Step> receives, std::span<const Step> merges) {
   if (merges.size() != receives.size())
-    return "a wave of " + std::to_string(receives.size()) + " slots and " + std::to_string(merges.size()) + " merges";
+    return "a wave (receives in any order) with " + std::to_string(receives.size()) + " slots and " +
+           std::to_string(merges.size()) + " merges (each slot needs one merge)";
   std::map<std::uint32_t, Slot> sums;  // by segment
   for (std::size_t i = 0; i < merges.size(); ++i) {
     const Step& merge = merges[i];
-    if (merge.right != receives[i].target) return "a wave whose slots are merged in another order or not at all";
+    if (merge.right != receives[i].target)
+      return "the slots of a wave (receives in any order) are merged in another order, or not at all";
     const Slot sum = sums.try_emplace(merge.target.segment, merge.target).first->second;
-    if (merge.left != merge.target || merge.target != sum) return "a wave that is merged into several partials";
+    if (merge.left != merge.target || merge.target != sum)
+      return "a wave (receives in any order) is merged into several partial results of one segment";
   }
   return {};
 }
@@ -114,12 +119,13 @@ std::string fault_of_merges(std::span<const Step> receives, std::span<const Step
 std::string fault_of_receives(std::span<const Step> receives) {
   const auto last = std::ranges::find(receives, false, &Step::more);
   const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // slots of the first message
-  if (last == receives.end() || receives.size() % slots != 0) return "a wave of unlike messages";
+  if (last == receives.end() || receives.size() % slots != 0)
+    return "the messages of a wave (receives in any order) differ in their slots or segments";
   for (std::size_t i = 0; i < receives.size(); ++i) {
     const Step& alike = receives[i % slots];
     const Slot slot = receives[i].target;
     if (slot.kind != SlotKind::landing || slot.segment != alike.target.segment || receives[i].more != alike.more)
-      return "a wave of unlike messages";
+      return "the messages of a wave (receives in any order) differ in their slots or segments";
   }
   return {};
 }
@@ -143,11 +149,12 @@ bool one_segment(const Step& step, std::uint32_t segments) {
 }  // namespace
 
 std::string fault_of_form(const Step& step, const Context& context) {
-  if (!kinds_allowed(step)) return "slots of a kind that this step may not have";
-  if (!one_segment(step, context.segments)) return "slots of several segments, or of a segment that does not exist";
+  if (!kinds_allowed(step)) return "the step names a slot of a kind that it may not use";
+  if (!one_segment(step, context.segments))
+    return "the step names slots of several segments, or a segment that does not exist";
   const bool has_peer = step.kind == StepKind::send || step.kind == StepKind::receive;
   if (has_peer && (step.peer < 0 || step.peer >= context.rank_count || step.peer == context.rank)) {
-    return "no peer " + std::to_string(step.peer);
+    return "the peer does not exist: rank " + std::to_string(step.peer);
   }
   for (const RankRange covered : {step.covers.ranks, step.covers.apart}) {
     if (covered.first < 0 || covered.first >= context.rank_count || covered.count < 0 ||
@@ -159,7 +166,7 @@ std::string fault_of_form(const Step& step, const Context& context) {
   };
   if (step.covers.apart.count > 0 &&
       Circle(context.ranks()).overlap(run_of(step.covers.ranks), run_of(step.covers.apart)))
-    return "covers a rank in two runs";
+    return "the step names a rank twice";
   return {};
 }
 
@@ -169,7 +176,7 @@ std::string fault_of_messages(const Program& program) {
   std::vector<Company> companies(program.slots().size());
   while (!steps.empty()) {
     const auto last = std::ranges::find(steps, false, &Step::more);
-    if (last == steps.end()) return "a message without an end";
+    if (last == steps.end()) return "the last step of a message is missing";
     const auto message = steps.first(static_cast<std::size_t>(last - steps.begin()) + 1);
     std::string fault = fault_of_message(message);
     if (fault.empty() && message.back().kind == StepKind::receive)
@@ -192,21 +199,22 @@ std::string fault_of_waves(std::span<const Step> steps) {
     const std::span<const Step> row(at, end);
     std::string fault;
     if (is_in_wave(*at, StepKind::receive)) {
-      fault = receives.empty() ? fault_of_receives(row) : "a wave that begins before the last wave is merged";
+      fault = receives.empty() ? fault_of_receives(row)
+                               : "a wave (receives in any order) begins before the previous wave is merged";
       for (const Step& step : receives = row) insert(slots, key_of(step.target));
     } else if (is_in_wave(*at, StepKind::merge)) {
       fault = fault_of_merges(std::exchange(receives, {}), row);
     } else if (at->any_order) {
-      fault = "a " + text_of(at->kind) + " of a wave";
+      fault = "a " + text_of(at->kind) + " is marked any_order (only receives and merges can be)";
     } else if (holds(slots, at->left) || holds(slots, at->right)) {
-      fault = "a " + text_of(at->kind) + " that reads a slot of a wave";
+      fault = "a " + text_of(at->kind) + " reads a slot of a wave before the wave is merged";
     } else if (at->kind == StepKind::receive) {
       erase(slots, key_of(at->target));
     }
     if (!fault.empty()) return fault;
     at = end;
   }
-  return receives.empty() ? "" : "a wave that is not merged";
+  return receives.empty() ? "" : "the slots of the last wave (receives in any order) are not merged";
 }
 
 std::string text_of(StepKind kind) {

@@ -58,8 +58,9 @@ void Compiler::require_number(Slot slot) const {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   const std::uint32_t segments = program_->segments_;
   if ((std::uint64_t{slot.number} + 1) * segments * 2 <= most) return;
-  throw std::length_error("more landing slots than can be numbered (" + std::to_string(slot.number + 1) +
-                          " for each of " + std::to_string(segments) + " segments), take fewer segments or levels");
+  throw std::length_error("the schedule needs too many receive buffers (" + std::to_string(slot.number + 1) +
+                          " for each of " + std::to_string(segments) +
+                          " segments), use fewer segments or fewer levels of nested schedules");
 }
 
 std::uint32_t Compiler::read(Slot slot) {

@@ -11,17 +11,17 @@ std::optional<std::string> order_refusal(const Row& row, Collective collective, 
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
   if (row.merges_on_arrival) {
     return cannot +
-           " with this operator (it merges in the order in which messages arrive, which would change the bits), "
-           "take single_notify or another schedule, or ask for tree, exact or binned";
+           " with this operator (it merges in the order in which messages arrive, which would change the bits), use "
+           "schedule single_notify or another one, or method tree, exact or binned";
   }
   if (collective == Collective::allreduce && row.same_on_all_ranks == SameOnAllRanks::no && !merging.may_differ) {
-    return cannot + " in allreduce (it would give ranks different bits), ask for tree, exact or binned";
+    return cannot + " in allreduce (different ranks would get different bits), use method tree, exact or binned";
   }
   const Rank end = collective == Collective::reduce ? root : 0;
   if (kind == OperatorKind::ordered && !row.keeps_order(end)) {
     return cannot + " at root " + std::to_string(end) +
-           " (it does not keep rank order there and the operator does not commute), "
-           "take root 0, a schedule that keeps rank order, or method tree";
+           " (it does not keep rank order there and the operator does not commute), use root 0, a schedule that keeps "
+           "rank order, or method tree";
   }
   return std::nullopt;
 }
@@ -38,22 +38,22 @@ std::optional<std::string> refusal(const Row& row, Collective collective, Rank r
                                    OperatorKind kind) {
   if (!offers(row.collectives, collective)) {
     return "schedule " + quoted(row.name) + " cannot serve " + std::string(name_of(collective)) + " (it offers " +
-           names_of(row.collectives) + " only), take another schedule";
+           names_of(row.collectives) + " only), choose another schedule";
   }
   if (row.counts == Counts::at_least_once && !(merging.may_overlap && kind == OperatorKind::idempotent)) {
     return "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method) +
-           " with this operator (it counts some ranks twice, which is correct only for min, max and locations with "
-           "method "
-           "plain), take another schedule";
+           " with this operator (it counts some ranks twice, which is correct only for min, max and their locations "
+           "with method plain), choose another schedule";
   }
   if (!serves(row, merging)) {
     const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
     if (merging.method == "exact")
       return cannot +
-             " here (it adds 64-bit words, which is impossible for several sums per result, groups and masks of "
-             "elements), take " +
+             " for this call (it adds 64-bit words, which is impossible for several sums per result, groups and masks "
+             "of elements), choose " +
              "another schedule";
-    return cannot + " (it serves exact, and binned by double sweep), take another schedule or method";
+    return cannot +
+           " (it serves only method exact, and method binned with the double sweep), choose another schedule or method";
   }
   if (!merging.is_associative) return order_refusal(row, collective, root, merging, kind);
   return std::nullopt;
@@ -83,8 +83,9 @@ std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank
   const Spec* const between = between_groups(&spec);
   if (between == nullptr) return std::nullopt;
   if (offers(between->row->collectives, collective)) return refusal(*between, collective, root, merging, kind);
-  return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " by " +
-         quoted(spec.parameter("outer")->value) + " between groups (it does not offer this), take another for 'outer'";
+  return "schedule " + quoted(spec.name) + " cannot serve " + std::string(name_of(collective)) + " with " +
+         quoted(spec.parameter("outer")->value) +
+         " between groups (that schedule does not offer this collective), choose another schedule for 'outer'";
 }
 
 std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const order::Nodes* nodes) {
@@ -104,10 +105,10 @@ std::optional<std::string> refusal(const Row& row, std::span<const order::Layout
   for (const order::Layout* const layout : layouts) {
     if (!layout->in_rank_order())
       return cannot + "this layout (it needs elements in rank order), " +
-             "give every rank the elements that follow the elements of the rank before it, or take another schedule";
+             "give every rank the elements that follow the elements of the rank before it, or choose another schedule";
     if (*layout != *layouts.front())
       return cannot +
-             "a bundle of several layouts (its messages follow a single layout), bind the calls separately or take "
+             "a bundle of several layouts (its messages follow a single layout), bind the calls separately or choose "
              "another " +
              "schedule";
   }

@@ -37,11 +37,11 @@ std::string unknown_name(std::string_view what, std::string_view name, std::span
   const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
   const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // at a larger distance, the name is not similar
   std::string text = std::string("unknown ").append(what).append(" ").append(quoted(name));
-  text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (none has a name like that";
+  text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (no name is similar";
   std::string names(advice);
   if (advice.empty())
     for (const std::string_view each : known) names.append(names.empty() ? "" : ", ").append(each);
-  return text + "), take one of " + names;
+  return text + "), choose one of " + names;
 }
 
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known,
@@ -81,11 +81,12 @@ std::string_view cut_brackets(std::string_view& text) {
     text.remove_prefix(i + 1);
     return inside;
   }
-  fail("bracket without an end in " + quoted(text), "every '[' needs its ']'", "close it");
+  fail("a bracket is not closed in " + quoted(text), "every '[' needs its ']'", "close the bracket");
 }
 
 const Row& row_named(std::string_view name, Rows rows, bool in_brackets) {
-  if (name.empty()) fail("no schedule name", "the text is empty or begins with ':'", "write a name first");
+  if (name.empty())
+    fail("the schedule name is missing", "the text is empty or begins with ':'", "begin with the name of a schedule");
   const Row* row = find(name, rows);
   if (!row) throw std::invalid_argument(unknown_name("schedule", name, known_names(rows, in_brackets)));
   return *row;
@@ -93,12 +94,13 @@ const Row& row_named(std::string_view name, Rows rows, bool in_brackets) {
 
 void require_accepted(const Spec& spec, std::string_view key) {
   const auto accepted = spec.row->parameters;
-  if (spec.parameter(key)) fail("parameter " + quoted(key) + " twice", "its value is not clear", "give it once");
+  if (spec.parameter(key))
+    fail("parameter " + quoted(key) + " twice", "two values contradict each other", "give the parameter once");
   if (std::find(accepted.begin(), accepted.end(), key) != accepted.end()) return;
   std::string names;
   for (const std::string_view name : accepted) names.append(names.empty() ? "" : ", ").append(name);
   fail("schedule " + quoted(spec.name) + " has no parameter " + quoted(key),
-       accepted.empty() ? "it accepts none" : "it accepts " + names, "leave it out");
+       accepted.empty() ? "it has no parameters" : "its parameters are " + names, "leave out the parameter");
 }
 
 std::string problem_of(const Spec& spec, const Spec::Parameter& parameter) {
@@ -113,9 +115,12 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows ro
   const std::string_view whole = text;
   const std::size_t equals = text.find('=');
   const std::string_view key = text.substr(0, std::min(equals, text.find(':')));
-  if (key.empty()) fail("no parameter name in " + quoted(whole), "parameters are key=value", "write a name before it");
+  if (key.empty())
+    fail("a parameter has no name in " + quoted(whole), "parameters are written key=value",
+         "write the parameter's name before the value");
   require_accepted(spec, key);
-  if (equals != key.size()) fail("parameter " + quoted(key) + " has no value", "parameters are key=value", "give one");
+  if (equals != key.size())
+    fail("parameter " + quoted(key) + " has no value", "parameters are written key=value", "give a value");
   text.remove_prefix(equals + 1);
 
   Spec::Parameter parameter{std::string(key), {}, {}};
@@ -123,7 +128,7 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows ro
     parameter.value = cut_brackets(text);
     if (depth == most_nested)
       fail("too many brackets around " + quoted(parameter.value),
-           "schedules nest " + std::to_string(most_nested) + " deep at most", "ask for fewer levels");
+           "schedules can be nested " + std::to_string(most_nested) + " levels deep at most", "nest fewer schedules");
     parameter.nested.push_back(parse(parameter.value, rows, depth + 1));
     if (!text.empty() && text.front() != ':') {
       fail("unexpected " + quoted(text) + " after a bracket", "parameters are separated by ':'", "write ':' before it");
@@ -133,7 +138,7 @@ Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows ro
     parameter.value = cut(text, ':');
   }
   if (parameter.value.empty()) {
-    fail("parameter " + quoted(key) + " has no value", "there is nothing after '='", "give one");
+    fail("parameter " + quoted(key) + " has no value", "there is nothing after '='", "give a value");
   }
   return parameter;
 }
@@ -143,7 +148,7 @@ Spec parse(std::string_view text, Rows rows, int depth) {
   Spec spec;
   spec.name = cut(text, ':');
   spec.row = &row_named(spec.name, rows, depth > 0);
-  if (ends_early) fail("nothing after the last ':'", "a parameter must follow it", "leave the ':' out");
+  if (ends_early) fail("the text ends with ':'", "a parameter must follow each ':'", "leave out the last ':'");
   while (!text.empty()) spec.parameters.push_back(next_parameter(spec, text, rows, depth));
   if (spec.row->check_parameters) spec.row->check_parameters(spec);
   return spec;
@@ -165,7 +170,8 @@ Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count l
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
     fail("parameter " + quoted(key) + " of schedule " + quoted(spec.name) + " cannot be " + quoted(text),
-         "it is a number from " + std::to_string(least) + " to " + std::to_string(most), "choose one");
+         "it is a number from " + std::to_string(least) + " to " + std::to_string(most),
+         "choose a number from this range");
   return number;
 }
 
@@ -173,16 +179,16 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
   const Spec::Parameter* parameter = spec.parameter(key);
   if (!parameter) return;
   if (parameter->nested.empty())
-    fail(problem_of(spec, *parameter), "it is a schedule",
-         "write it in brackets, as in " + std::string(key) + "=[flat]");
+    fail(problem_of(spec, *parameter), "its value is a schedule",
+         "write the schedule in brackets, as in " + std::string(key) + "=[flat]");
   const Row& row = *parameter->nested.front().row;
   if (row.layouts != Layouts::any || !row.messages)
-    refuse_value(spec, key, "its messages depend on the layout or are made by the transport");
+    refuse_value(spec, key, "the messages of that schedule depend on the layout, or the MPI library sends them");
   if (!collective) return;
-  if (row.has_groups) refuse_value(spec, key, "it is itself made of other schedules");
+  if (row.has_groups) refuse_value(spec, key, "that schedule itself is made of other schedules");
   if (!offers(row.collectives, *collective))
-    refuse_value(spec, key, "it does not serve " + std::string(name_of(*collective)));
-  if (!row.keeps_order(0)) refuse_value(spec, key, "it does not keep rank order");
+    refuse_value(spec, key, "that schedule does not offer " + std::string(name_of(*collective)));
+  if (!row.keeps_order(0)) refuse_value(spec, key, "that schedule does not keep rank order");
 }
 
 void refuse_value(const Spec& spec, std::string_view key, const std::string& why, const std::string& suggestion) {

@@ -434,18 +434,18 @@ TEST(Schedules, TheChoiceKeepsRankOrderWhereTheOperatorNeedsIt) {
 TEST(Schedules, UnknownOnesAreRefused) {
   EXPECT_EQ(with_schedule("tree").status, Status::invalid_argument);
   EXPECT_EQ(with_schedule("tree").text.find(
-                "unknown schedule 'tree' (none has a name like that), take one of auto, mpich, flat, "),
+                "unknown schedule 'tree' (no name is similar), choose one of auto, mpich, flat, "),
             0u);
   EXPECT_EQ(with_schedule("", "linaer").status, Status::invalid_argument);
   EXPECT_EQ(with_schedule("flat:block=3").text,
-            "schedule 'flat' has no parameter 'block' (it accepts open), leave it out");
+            "schedule 'flat' has no parameter 'block' (its parameters are open), leave out the parameter");
 }
 
 TEST(Schedules, ThatCannotServeTheCallAreRefused) {
   EXPECT_EQ(with_schedule("native").status, Status::unsupported);
   EXPECT_EQ(with_schedule("native").text,
-            "schedule 'native' cannot serve method 'tree' (it serves exact, and binned by double sweep), take another "
-            "schedule or method");
+            "schedule 'native' cannot serve method 'tree' (it serves only method exact, and method binned with the "
+            "double sweep), choose another schedule or method");
   Call rooted = sum_call();
   rooted.root = 1;
   rooted.collective = schedule::Collective::reduce;

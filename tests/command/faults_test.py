@@ -132,7 +132,7 @@ class Options(FaultTest):
 
     def test_words_come_before_options_and_those_before_what_is_missing(self):
         for arguments, first in (
-            (["draw", "foo"], "unknown picture or schedule 'foo' (none has a name like that), take one of schedule NAME, tree"),
+            (["draw", "foo"], "unknown picture or schedule 'foo' (no name is similar), choose one of schedule NAME, tree"),
             (["draw", "rign", "--rnaks", "4"], "unknown picture or schedule 'rign' (the nearest name is 'ring')"),
             (["draw", "ring"], "unknown picture 'ring' (it is a schedule), write draw schedule ring"),
             (["draw", "schedule", "rign", "--rnaks", "4"], "unknown schedule 'rign' (the nearest name is 'ring')"),
@@ -295,7 +295,7 @@ class Options(FaultTest):
             (["simulate", "--ranks", "4", "--elements", "9", "--schedule", "ring", "--collective", "reduc"], "reduce"),
         ):  # fmt: skip
             self.note(arguments, f"the nearest name is '{nearest}'")
-        self.note(["fly"], "none has a name like that")
+        self.note(["fly"], "no name is similar")
 
     def test_a_full_disk(self):
         with open("/dev/full", "w") as full:

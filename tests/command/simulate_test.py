@@ -238,7 +238,7 @@ class Simulate(CommandTest):
         found = self.simulate("010", "010")  # which is 8 in octal
         self.assertEqual((found["ranks"], found["elements"]), (10, 10))
         self.fault("--elements", elements=str(2**63))
-        self.fault("none has a name like that", arguments=["--schedule=nosuch"])
+        self.fault("no name is similar", arguments=["--schedule=nosuch"])
         self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
         self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
         self.fault("cannot serve reduce ", arguments=["--schedule=recursive_doubling", "--collective=reduce"])

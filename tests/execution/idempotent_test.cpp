@@ -162,10 +162,9 @@ TEST(OriginalDissemination, RefusesWhatIsNotIdempotent) {
   const auto refused = [&](Call call, const std::string& method) {
     const Concluded found = concluded(calls_for(call, deal));
     EXPECT_EQ(found.status, Status::unsupported);
-    EXPECT_EQ(found.text,
-              "schedule 'original_dissemination' cannot serve method '" + method +
-                  "' with this operator (it counts some ranks twice, which is correct only for min, max and "
-                  "locations with method plain), take another schedule");
+    EXPECT_EQ(found.text, "schedule 'original_dissemination' cannot serve method '" + method +
+                              "' with this operator (it counts some ranks twice, which is correct only for min, max "
+                              "and their locations with method plain), choose another schedule");
   };
   for (const std::string name : {"original_dissemination:n=2", "two_level:outer=[original_dissemination]"}) {
     for (const Operation operation : {Operation::sum, Operation::product, Operation::abs_sum, Operation::masked_sum}) {
@@ -192,8 +191,9 @@ TEST(OriginalDissemination, RefusesWhatIsNotIdempotent) {
   Call rooted = call_of(Operation::min, "original_dissemination");
   rooted.root = 0;
   rooted.collective = schedule::Collective::reduce;
-  EXPECT_EQ(concluded(calls_for(rooted, deal)).text,
-            "schedule 'original_dissemination' cannot serve reduce (it offers allreduce only), take another schedule");
+  EXPECT_EQ(
+      concluded(calls_for(rooted, deal)).text,
+      "schedule 'original_dissemination' cannot serve reduce (it offers allreduce only), choose another schedule");
 }
 
 }  // namespace

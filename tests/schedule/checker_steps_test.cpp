@@ -43,10 +43,10 @@ Steps merges_of_two(Context c) {
 }
 
 TEST(Checker, ReportsMergesOfRowsThatOverlapOrDoNotMeet) {
-  EXPECT_REPORTS((report_of(merges_of_two<2, 1>)), "merges overlapping rank 2 with 2 ranks from 1");
-  EXPECT_REPORTS((report_of(merges_of_two<1, 2>)), "merges overlapping 2 ranks from 1 with rank 2");
+  EXPECT_REPORTS((report_of(merges_of_two<2, 1>)), "merges overlapping ranks, rank 2 with 2 ranks from 1");
+  EXPECT_REPORTS((report_of(merges_of_two<1, 2>)), "merges overlapping ranks, 2 ranks from 1 with rank 2");
   EXPECT_REPORTS((report_of(merges_of_two<0, 2>, reduce_of_four, KeepsRankOrder::never)),
-                 "merges what is not adjacent, rank 0 with rank 2");
+                 "merges ranks that are not adjacent, rank 0 with rank 2");
 }
 
 template <Rank first, Rank end>
@@ -60,8 +60,8 @@ Steps lifts(Context c) {
 
 TEST(Checker, ReportsRowsThatARankDoesNotHold) {
   EXPECT_EQ((report_of(lifts<2, 3>)), "nothing");
-  EXPECT_REPORTS((report_of(lifts<1, 2>)), "rank 2 step 0 (lift): takes rank 1, which it does not hold");
-  EXPECT_REPORTS((report_of(lifts<2, 4>)), "takes 2 ranks from 2, which it does not hold");
+  EXPECT_REPORTS((report_of(lifts<1, 2>)), "rank 2 step 0 (lift): takes rank 1, which this rank does not hold");
+  EXPECT_REPORTS((report_of(lifts<2, 4>)), "takes 2 ranks from 2, which this rank does not hold");
   EXPECT_REPORTS((report_of(lifts<2, 5>)), "covers rows that do not exist");
 }
 
@@ -82,7 +82,7 @@ TEST(Checker, ReportsPeersAndRanksThatCannotBe) {
   EXPECT_REPORTS(report_of([](Context) -> Steps {
                    co_yield make::merge(partial(0), partial(1), partial(2), Covers(RankRange{3, 2}, RankRange{0, 2}));
                  }),
-                 "covers a rank in two runs");
+                 "the step names a rank twice");
 }
 
 // Words of what several ranks brought, or of segments that ranks take in different orders.
@@ -103,7 +103,7 @@ Steps additions(Context c) {
 TEST(Checker, ReportsAdditionsOfDifferentThings) {
   const Context context{.rank_count = 3, .segments = 2};
   EXPECT_REPORTS(report_of(additions<true>, context), "adds 2 ranks from 0, not its own rows");
-  EXPECT_REPORTS(report_of(additions<false>, context), "adds another segment than the ranks before it");
+  EXPECT_REPORTS(report_of(additions<false>, context), "adds a different segment than lower ranks do at this point");
 }
 
 // Two segments, of which rank 1 has both values sent in messages of the first.
@@ -130,12 +130,12 @@ TEST(Checker, ReportsValuesAndPartialsThatAreNotWhereFormulasSay) {
   row.messages = [](Context) { return Count{4}; };
   row.partial_messages = [](Context) { return Count{2}; };
   const Context context{.rank_count = 2, .collective = Collective::reduce, .segments = 2};
-  EXPECT_REPORTS(check(row, context).value_or(""), "values of a segment: 2, by the formula 1");
+  EXPECT_REPORTS(check(row, context).value_or(""), "results of a segment: 2, but the formula gives 1");
 
   row = *find("ring");
   EXPECT_EQ(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "");
   row.partial_messages = [](Context) { return Count{11}; };
-  EXPECT_REPORTS(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "partials: 12, by the formula 11");
+  EXPECT_REPORTS(check(row, {.rank_count = 4, .segments = 4}).value_or(""), "partials: 12, but the formula gives 11");
 }
 
 }  // namespace

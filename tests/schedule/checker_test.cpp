@@ -15,28 +15,30 @@ namespace {
 TEST(Checker, AcceptsTheStarWithoutFault) { EXPECT_EQ(report<Fault::none>(), "nothing"); }
 
 TEST(Checker, ReportsMessagesThatDoNotMatch) {
-  EXPECT_REPORTS(report<Fault::dropped_message>(), "from rank 3 to rank 0 waits for a message that is never sent");
-  EXPECT_REPORTS(report<Fault::second_message>(), "a message from rank 3 to rank 0 is never received");
-  EXPECT_REPORTS(report<Fault::other_slot>(), "goes to landing(3, segment 0), its receive names landing(0, segment 0)");
+  EXPECT_REPORTS(report<Fault::dropped_message>(), "from rank 3 to rank 0 waits for a message that no rank sends");
+  EXPECT_REPORTS(report<Fault::second_message>(), "a message from rank 3 to rank 0 is received by no step");
+  EXPECT_REPORTS(report<Fault::other_slot>(),
+                 "goes to landing(3, segment 0), but its receive expects landing(0, segment 0)");
   EXPECT_REPORTS(report<Fault::no_such_peer>(), "no peer 4");
 }
 
 TEST(Checker, ReportsWrongOrderAndCovers) {
-  EXPECT_REPORTS(report<Fault::swapped_merge>(), "merges out of order rank 1 with rank 0");
+  EXPECT_REPORTS(report<Fault::swapped_merge>(), "merges ranks out of order, rank 1 with rank 0");
   EXPECT_REPORTS(report<Fault::wrong_covers_of_message>(), "brings rank 3, not 2 ranks from 3");
   EXPECT_REPORTS(report<Fault::wrong_covers_of_merge>(), "covers 2 ranks from 0, not 2 ranks from 1");
 }
 
 TEST(Checker, ReportsContributionsMissingOrTwice) {
   EXPECT_REPORTS(report<Fault::left_out>(), "finishes 3 ranks from 0 only");
-  EXPECT_REPORTS(report<Fault::duplicate>(), "merges overlapping 3 ranks from 0 with rank 2");
-  EXPECT_REPORTS(report<Fault::empty_slot>(), "reads partial(7, segment 0), which holds nothing");
+  EXPECT_REPORTS(report<Fault::duplicate>(), "merges overlapping ranks, 3 ranks from 0 with rank 2");
+  EXPECT_REPORTS(report<Fault::empty_slot>(), "reads partial(7, segment 0), to which nothing was written");
   EXPECT_REPORTS(report<Fault::no_value>(), "rank 0 has 0 values, not 1");
 }
 
 TEST(Checker, ReportsMisusedSlots) {
-  EXPECT_REPORTS(report<Fault::overwritten_landing>(), "overwrites landing(0, segment 0), which nothing has read");
-  EXPECT_REPORTS(report<Fault::merge_into_landing>(), "slots of a kind that this step may not have");
+  EXPECT_REPORTS(report<Fault::overwritten_landing>(),
+                 "overwrites landing(0, segment 0), whose content no step has read");
+  EXPECT_REPORTS(report<Fault::merge_into_landing>(), "the step names a slot of a kind that it may not use");
   EXPECT_REPORTS(report<Fault::other_segment>(), "slots of several segments");
   EXPECT_REPORTS(report<Fault::no_such_segment>(), "a segment that does not exist");
 }
@@ -51,10 +53,10 @@ TEST(Checker, ReportsWrongFormulas) {
   row.rounds = star_messages;
   EXPECT_EQ(check(row, reduce_of_four).value_or(""), "");
   row.messages = [](Context) { return Count{4}; };
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "messages: 3, by the formula 4");
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "messages: 3, but the formula gives 4");
   row.messages = nullptr;
   row.rounds = [](Context) { return Count{2}; };
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rounds: 3, by the formula 2");
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rounds: 3, but the formula gives 2");
 }
 
 TEST(Checker, ReportsWrongFormulasOfWhatMessagesCarry) {
@@ -62,7 +64,7 @@ TEST(Checker, ReportsWrongFormulasOfWhatMessagesCarry) {
   const Context context{.rank_count = 4, .segments = 2};
   EXPECT_EQ(check(row, context).value_or(""), "");
   row.partial_messages = [](Context) { return Count{8}; };
-  EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 3, by the formula 4");
+  EXPECT_REPORTS(check(row, context).value_or(""), "partial results of a segment: 3, but the formula gives 4");
 }
 
 // Rank 1 sends its partial and has the value sent back; in segment 1 it sends its partial once more instead.
@@ -91,9 +93,9 @@ TEST(Checker, ReportsSegmentsThatCarryDifferentThings) {
   EXPECT_EQ(check(row, context).value_or(""), "");
   row.messages = [](Context) { return Count{4}; };
   row.partial_messages = [](Context) { return Count{2}; };
-  EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 2, by the formula 1");
+  EXPECT_REPORTS(check(row, context).value_or(""), "partial results of a segment: 2, but the formula gives 1");
   row.partial_messages = [](Context) { return Count{4}; };
-  EXPECT_REPORTS(check(row, context).value_or(""), "partials of a segment: 1, by the formula 2");
+  EXPECT_REPORTS(check(row, context).value_or(""), "partial results of a segment: 1, but the formula gives 2");
 }
 
 // Everybody who has several ports sends and receives as many messages in a round.
@@ -106,7 +108,7 @@ TEST(Checker, CountsRoundsOfSeveralPorts) {
   }
   row.ports = [](Context) { return 2u; };
   EXPECT_REPORTS(check(row, {.rank_count = 7, .collective = Collective::reduce}).value_or(""),
-                 "rounds: 3, by the formula 2");
+                 "rounds: 3, but the formula gives 2");
 }
 
 TEST(Checker, ReportsAValueWhereNoneIsDue) {
@@ -114,7 +116,8 @@ TEST(Checker, ReportsAValueWhereNoneIsDue) {
     c.collective = Collective::allreduce;  // brings all ranks the value although only the root asked
     return find("flat")->steps(c);
   });
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has value(0, segment 0), which is not its own");
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""),
+                 "rank 1 has value(0, segment 0), a result that belongs to another rank");
 }
 
 // Right as the row makes its steps, and wrong where one of a rank is changed or left out.
@@ -147,7 +150,7 @@ TEST(Checker, ReportsSharesThatAreNotTheRanksOwn) {
                                        step = make::finish(value(), partial(1), {0, 3});
                                      return true;
                                    }),
-                 "has the value of 3 ranks from 0, not of 2 ranks from 0");
+                 "has the result of 3 ranks from 0, not of 2 ranks from 0");
   EXPECT_REPORTS(report_of_changed("linear", scan, 2,
                                    [](Step& step) {
                                      if (step.kind == StepKind::finish) step.covers = {0, 4};
@@ -191,7 +194,7 @@ Steps swap_partials(Context c) {
 TEST(Checker, ReportsDeadlockUnderSynchronousSends) {
   EXPECT_EQ(check(row_of(swap_partials<false>), {.rank_count = 2}).value_or(""), "");
   EXPECT_REPORTS(check(row_of(swap_partials<true>), {.rank_count = 2}).value_or(""),
-                 "deadlock: waiting are rank 0 before step 3 (lift), rank 1 before step 3 (lift)");
+                 "deadlock: these ranks wait forever: rank 0 before step 3 (lift), rank 1 before step 3 (lift)");
 }
 
 // Rank 0 hands its value from rank 1 back: legal to run, but its receives do not stand in an order it can serve.
@@ -217,7 +220,7 @@ Steps early_receive(Context c) {
 
 TEST(Checker, TellsAnUnservableOrderOfReceivesFromADeadlock) {
   EXPECT_REPORTS(check(row_of(early_receive), {.rank_count = 3, .collective = Collective::reduce}).value_or(""),
-                 "rounds are undefined");
+                 "the rounds cannot be counted");
 }
 
 // Three ranks send each other everything; rank 2 merges from the right where `differs`.
@@ -244,7 +247,7 @@ Steps everyone(Context c) {
 TEST(Checker, ReportsRanksThatMergeAlongDifferentTrees) {
   EXPECT_EQ(check(row_of(everyone<false>), {.rank_count = 3}).value_or(""), "");
   Row row = row_of(everyone<true>);
-  EXPECT_REPORTS(check(row, {.rank_count = 3}).value_or(""), "rank 2 has a value merged along another tree");
+  EXPECT_REPORTS(check(row, {.rank_count = 3}).value_or(""), "rank 2 has a result merged along a different tree");
   row.same_on_all_ranks = SameOnAllRanks::no;
   EXPECT_EQ(check(row, {.rank_count = 3}).value_or(""), "");
 }
@@ -281,13 +284,15 @@ std::string packing_report() {
 
 TEST(Checker, ReportsMessagesOfSeveralSlotsThatDoNotMatch) {
   EXPECT_EQ(packing_report<Packing::right>(), "nothing");
-  EXPECT_REPORTS(packing_report<Packing::split_by_receiver>(), "carries 2 slots, its receive names 1");
+  EXPECT_REPORTS(packing_report<Packing::split_by_receiver>(), "carries 2 slots, but its receive expects 1");
   EXPECT_REPORTS(packing_report<Packing::other_order>(),
-                 "goes to landing(0, segment 1), its receive names landing(0, ");
-  EXPECT_REPORTS(packing_report<Packing::no_end>(), "rank 1 has a message without an end");
-  EXPECT_REPORTS(packing_report<Packing::several_peers>(), "a message of several kinds of steps or peers");
-  EXPECT_REPORTS(packing_report<Packing::twice>(), "a message that names landing(0, segment 0) twice");
-  EXPECT_REPORTS(packing_report<Packing::several_companies>(), "landing(0, segment 0) comes in several companies");
+                 "goes to landing(0, segment 1), but its receive expects landing(0, ");
+  EXPECT_REPORTS(packing_report<Packing::no_end>(), "rank 1 has a fault: the last step");
+  EXPECT_REPORTS(packing_report<Packing::several_peers>(),
+                 "the steps of one message are of several kinds, or have several peers");
+  EXPECT_REPORTS(packing_report<Packing::twice>(), "a message names landing(0, segment 0) twice");
+  EXPECT_REPORTS(packing_report<Packing::several_companies>(),
+                 "landing(0, segment 0) arrives together with different slots");
 }
 
 // Words are added by all ranks but the last.
@@ -297,7 +302,8 @@ Steps native_without_last(Context c) {
 }
 
 TEST(Checker, ReportsARankThatLeavesAnAdditionOut) {
-  EXPECT_REPORTS(check(row_of(native_without_last), {.rank_count = 3}).value_or(""), "takes part in 0 add_words");
+  EXPECT_REPORTS(check(row_of(native_without_last), {.rank_count = 3}).value_or(""),
+                 "takes part in 0 additions of words");
 }
 
 }  // namespace

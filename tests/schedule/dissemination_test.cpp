@@ -141,8 +141,8 @@ TEST(Dissemination, NeedsNineForEveryJobTo1024) {
 
 TEST(Dissemination, StrictRefusesWhatIsNotAdaptable) {
   EXPECT_EQ(refusal(dissemination(1, true), 13).value_or(""),
-            "schedule 'dissemination:n=1:strict=1' cannot serve 13 ranks (no data boundaries fit, and larger messages "
-            "are ruled out), take n=2 or leave 'strict' out");
+            "schedule 'dissemination:n=1:strict=1' cannot serve 13 ranks ('strict' allows one partial result per "
+            "message, and some messages would need two), use n=2 or leave out 'strict'");
   EXPECT_FALSE(refusal(dissemination(1, true), 14));
   EXPECT_FALSE(refusal(dissemination(1), 13));
   const Spec groups = parse("two_level:size=4:outer=[dissemination:n=1:strict=1]");

@@ -127,7 +127,7 @@ TEST(Program, RefusesMoreLandingSlotsThanThereAreNumbers) {
       of_last_slot(segments);
       ADD_FAILURE() << segments << " segments";
     } catch (const std::length_error& error) {
-      EXPECT_EQ(std::string(error.what()).find("more landing slots than can be numbered (65536 for each of"), 0u);
+      EXPECT_EQ(std::string(error.what()).find("the schedule needs too many receive buffers (65536 for each of"), 0u);
     }
   }
 }

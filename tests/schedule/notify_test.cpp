@@ -158,18 +158,21 @@ TEST(Notify, ParametersAreChecked) {
     }
   };
   EXPECT_EQ(error("multi_notify:tree=oak"),
-            "parameter 'tree' of schedule 'multi_notify' cannot be 'oak' (no tree has that name), take binary, "
+            "parameter 'tree' of schedule 'multi_notify' cannot be 'oak' (no tree has this name), choose binary, "
             "binomial, chain, flat or kary");
   EXPECT_EQ(error("single_notify:k=3"),
-            "parameter 'k' of schedule 'single_notify' cannot be '3' (only tree=kary has it), leave it out");
+            "parameter 'k' of schedule 'single_notify' cannot be '3' (only tree=kary has this parameter), leave out "
+            "the parameter");
   EXPECT_EQ(error("single_notify:tree=flat:k=3"),
-            "parameter 'k' of schedule 'single_notify' cannot be '3' (only tree=kary has it), leave it out");
+            "parameter 'k' of schedule 'single_notify' cannot be '3' (only tree=kary has this parameter), leave out "
+            "the parameter");
   EXPECT_EQ(error("single_notify:tree=kary:k=1"),
             "parameter 'k' of schedule 'single_notify' cannot be '1' (it is a number from 2 to 64), choose one");
   EXPECT_NE(error("multi_notify:tree=[flat]"), "");
   EXPECT_EQ(error("multi_notify:k=5:tree=kary"), "");
   EXPECT_EQ(error("reduce_broadcast:reduce=[single_notify:tree=flat]"), "");
-  EXPECT_NE(error("reduce_broadcast:reduce=[multi_notify]").find("it does not keep rank order"), std::string::npos);
+  EXPECT_NE(error("reduce_broadcast:reduce=[multi_notify]").find("that schedule does not keep rank order"),
+            std::string::npos);
 }
 
 TEST(Notify, ArrivalServesOnlyWhatKeepsItsBits) {
@@ -189,7 +192,7 @@ TEST(Notify, ArrivalServesOnlyWhatKeepsItsBits) {
   }
   EXPECT_EQ(why_not("multi_notify", Collective::reduce, test::plain_merging, OperatorKind::commutative),
             "schedule 'multi_notify' cannot serve method 'plain' with this operator (it merges in the order in which "
-            "messages arrive, which would change the bits), take single_notify or another schedule, or ask for tree, "
+            "messages arrive, which would change the bits), use schedule single_notify or another one, or method tree, "
             "exact or binned");
   EXPECT_EQ(why_not("single_notify", Collective::reduce, test::plain_merging, OperatorKind::ordered), "");
 }
@@ -238,43 +241,44 @@ constexpr std::size_t first_merge = 4;
 
 TEST(Waves, AreTakenAsTheyAre) {
   EXPECT_EQ(report_of([](auto&) {}), "nothing");
-  EXPECT_REPORTS(report_of([](auto&) {}, false), "merges in the order of arrival, which the row does not declare");
+  EXPECT_REPORTS(report_of([](auto&) {}, false),
+                 "merges in the order of arrival, which the schedule's registry row does not declare");
 }
 
 TEST(Waves, ReportMessagesMergedTwiceOrNever) {
   EXPECT_REPORTS(report_of([](auto& steps) { steps[first_merge + 2].right = landing(1); }),
-                 "a wave whose slots are merged in another order or not at all");
+                 "the slots of a wave (receives in any order) are merged in another order, or not at all");
   EXPECT_REPORTS(report_of([](auto& steps) { steps.erase(steps.begin() + first_merge + 1); }),
-                 "a wave of 3 slots and 2 merges");
+                 "a wave (receives in any order) with 3 slots and 2 merges");
   EXPECT_REPORTS(report_of([](auto& steps) { steps.insert(steps.begin() + first_merge + 1, steps[first_merge]); }),
-                 "a wave of 3 slots and 4 merges");
+                 "a wave (receives in any order) with 3 slots and 4 merges");
   EXPECT_REPORTS(
       report_of([](auto& steps) { steps.erase(steps.begin() + first_merge, steps.begin() + first_merge + 3); }),
-      "a wave that is not merged");
+      "the slots of the last wave (receives in any order) are not merged");
 }
 
 TEST(Waves, ReportWhatHoldsInOneOrderOnly) {
   EXPECT_REPORTS(report_of([](auto& steps) { steps[first_merge + 1].any_order = false; }),
-                 "a wave of 3 slots and 1 merges");
+                 "a wave (receives in any order) with 3 slots and 1 merges");
   EXPECT_REPORTS(report_of([](auto& steps) { std::swap(steps[first_merge].right, steps[first_merge + 1].right); }),
-                 "a wave whose slots are merged in another order or not at all");
+                 "the slots of a wave (receives in any order) are merged in another order, or not at all");
   EXPECT_REPORTS(report_of([](auto& steps) {
                    steps[first_merge].target = partial(1);
                    steps[first_merge + 1].left = partial(1);
                    steps[first_merge + 1].target = partial(1);
                    steps[first_merge + 2].left = partial(1);
                  }),
-                 "a wave that is merged into several partials");
+                 "a wave (receives in any order) is merged into several partial results of one segment");
   // The slot of the first message that came would be filled again while the wave is still being merged.
   EXPECT_REPORTS(report_of([](auto& steps) { std::swap(steps[2], steps[first_merge + 1]); }), "a wave");
   EXPECT_REPORTS(report_of([](auto& steps) {
                    steps.insert(steps.end() - 1, make::copy(partial(1), landing(0), {1, 1}));
                  }),
-                 "a copy that reads a slot of a wave");
+                 "a copy reads a slot of a wave before the wave is merged");
   EXPECT_REPORTS(report_of([](auto& steps) { steps.insert(steps.begin() + 3, make::send(2, landing(1), landing(0))); }),
-                 "a send that reads a slot of a wave");
+                 "a send reads a slot of a wave before the wave is merged");
   EXPECT_REPORTS(report_of([](auto& steps) { steps[1].any_order = false; }), "a wave");
-  EXPECT_REPORTS(report_of([](auto& steps) { steps[3].any_order = true; }), "a lift of a wave");
+  EXPECT_REPORTS(report_of([](auto& steps) { steps[3].any_order = true; }), "a lift is marked any_order");
 }
 
 TEST(Waves, ReportUnlikeMessages) {
@@ -282,7 +286,7 @@ TEST(Waves, ReportUnlikeMessages) {
   const Context two_segments{.rank_count = 4, .collective = Collective::reduce, .segments = 2};
   EXPECT_EQ(report_of([](auto&) {}, true, two_segments), "nothing");
   EXPECT_REPORTS(report_of([](auto& steps) { std::swap(steps[2].target, steps[3].target); }, true, two_segments),
-                 "a wave of unlike messages");
+                 "the messages of a wave (receives in any order) differ in their slots or segments");
 }
 
 }  // namespace

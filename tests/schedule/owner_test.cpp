@@ -203,16 +203,18 @@ bool no_value(Rank, int, Step& step) { return step.kind != StepKind::finish; }
 TEST(Owner, BrokenOnPurposeIsFoundOut) {
   EXPECT_EQ(report<unchanged>(), "nothing");
   EXPECT_REPORTS(report<lost_message>(), "from rank 1 to rank 0");
-  EXPECT_REPORTS(report<message_elsewhere>(), "from rank 1 to rank 0 goes to landing(2, segment 0), its receive names");
-  EXPECT_REPORTS(report<other_landing>(), "goes to landing(7, segment 0), its receive names landing(1, segment 0)");
-  EXPECT_REPORTS(report<half_a_node>(), "brings 1 rows from 6, not 2 rows from 6 as it says");
-  EXPECT_REPORTS(report<rows_of_another>(), "takes 2 rows from 8, which it does not hold");
+  EXPECT_REPORTS(report<message_elsewhere>(),
+                 "from rank 1 to rank 0 goes to landing(2, segment 0), but its receive expects");
+  EXPECT_REPORTS(report<other_landing>(),
+                 "goes to landing(7, segment 0), but its receive expects landing(1, segment 0)");
+  EXPECT_REPORTS(report<half_a_node>(), "brings 1 rows from 6, not 2 rows from 6 as the step declares");
+  EXPECT_REPORTS(report<rows_of_another>(), "takes 2 rows from 8, which this rank does not hold");
   EXPECT_REPORTS(report<rows_of_nobody>(), "covers rows that do not exist");
-  EXPECT_REPORTS(report<right_op_left>(), "merges out of order 1 rows from 9 with 1 rows from 8");
-  EXPECT_REPORTS(report<skipped_node>(), "merges what is not adjacent, 1 rows from 8 with 2 rows from 10");
-  EXPECT_REPORTS(report<node_twice>(), "merges overlapping 2 rows from 8 with 1 rows from 9");
-  EXPECT_REPORTS(report<unclaimed_rows>(), "covers 7 rows from 8, not 6 rows from 8 as it says");
-  EXPECT_REPORTS(report<early_send>(), "brings 4 rows from 8, not 7 rows from 8 as it says");
+  EXPECT_REPORTS(report<right_op_left>(), "merges ranks out of order, 1 rows from 9 with 1 rows from 8");
+  EXPECT_REPORTS(report<skipped_node>(), "merges ranks that are not adjacent, 1 rows from 8 with 2 rows from 10");
+  EXPECT_REPORTS(report<node_twice>(), "merges overlapping ranks, 2 rows from 8 with 1 rows from 9");
+  EXPECT_REPORTS(report<unclaimed_rows>(), "covers 7 rows from 8, not 6 rows from 8 as the step declares");
+  EXPECT_REPORTS(report<early_send>(), "brings 4 rows from 8, not 7 rows from 8 as the step declares");
   EXPECT_REPORTS(report<no_value>(), "rank 0 has 0 values, not 1");
 }
 
@@ -224,8 +226,9 @@ TEST(Owner, WithAnotherBufferThanTheFormulaIsFoundOut) {
     c.spec = &buffered;
     return find("owner")->steps(c);
   };
-  EXPECT_EQ(check(row, {.rank_count = 2, .collective = Collective::reduce, .layout = &layout}).value_or(""),
-            "owner reduce ranks=2 root=0 segments=1 starts=0,3,6: messages: 1, by the formula 2");  // [S0] figure 3.3
+  EXPECT_EQ(
+      check(row, {.rank_count = 2, .collective = Collective::reduce, .layout = &layout}).value_or(""),
+      "owner reduce ranks=2 root=0 segments=1 starts=0,3,6: messages: 1, but the formula gives 2");  // [S0] figure 3.3
 }
 
 }  // namespace

@@ -114,13 +114,13 @@ TEST(PairwiseExchange, FaultsInOneRanksStepsAreFound) {
     EXPECT_NE(found.find(words), std::string::npos) << found;
   };
   EXPECT_EQ(fault_of(0, StepKind::send, 0, [](Step&) {}), "");
-  expect(fault_of(1, StepKind::merge, 1, [](Step& s) { std::swap(s.left, s.right); }), "another tree");
+  expect(fault_of(1, StepKind::merge, 1, [](Step& s) { std::swap(s.left, s.right); }), "a different tree");
   expect(fault_of(1, StepKind::merge, 1, [](Step& s) { s.right = s.left; }), "merges overlapping");
   expect(fault_of(1, StepKind::receive, 1, [](Step& s) { s.covers.apart = {}; }),
-         "brings rank 0 and rank 4, not rank 0 as it says");
+         "brings rank 0 and rank 4, not rank 0 as the step declares");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.first = 4; }),
-         "covers rank 1 and rank 5, not rank 1 and rank 4 as it says");
-  expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart = {}; }), "merges what is not adjacent");
+         "covers rank 1 and rank 5, not rank 1 and rank 4 as the step declares");
+  expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart = {}; }), "merges ranks that are not adjacent");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.first = 6; }), "covers ranks that do not exist");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.count = -1; }), "covers ranks that do not exist");
 }
@@ -129,7 +129,7 @@ TEST(PairwiseExchange, TwoRunsAreNoRankOrder) {
   Row row = *find("pairwise_exchange");
   row.keeps_rank_order = KeepsRankOrder::always;
   EXPECT_EQ(check(row, {.rank_count = 8}).value_or(""), "");
-  EXPECT_NE(check(row, {.rank_count = 6}).value_or("").find("merges what is not adjacent"), std::string::npos);
+  EXPECT_NE(check(row, {.rank_count = 6}).value_or("").find("merges ranks that are not adjacent"), std::string::npos);
 }
 
 // The first adaption of the butterfly for p ranks, p no power of two: processes p, p + 1, ... up to the next power are

@@ -196,7 +196,7 @@ TEST(WhenBound, OnlyWhatNoSweepHasIsProved) {
   EXPECT_EQ(steps_made, 0u);
   EXPECT_EQ(fault("flat:open=7"),
             "flat:open=7 allreduce ranks=4 root=0 segments=1: a receive from rank 3 to rank 0 waits for a message that "
-            "is never sent");
+            "no rank sends");
 }
 
 TEST(WhenBound, TheCallsOwnCaseIsProved) {

@@ -212,15 +212,15 @@ TEST(Refusal, OfNothingThatARowSaysItServes) {
 
 TEST(Refusal, OfACollectiveThatIsNotOffered) {
   EXPECT_EQ(why_not("recursive_doubling", Collective::reduce, 0, test::exact_merging),
-            "schedule 'recursive_doubling' cannot serve reduce (it offers allreduce, scan, exscan only), take another "
-            "schedule");
+            "schedule 'recursive_doubling' cannot serve reduce (it offers allreduce, scan, exscan only), choose "
+            "another schedule");
   EXPECT_EQ(why_not("recursive_doubling", Collective::allreduce, 0, test::exact_merging), "");
 }
 
 TEST(Refusal, OfAMethodThatIsNotServed) {
   EXPECT_EQ(why_not("native", Collective::allreduce, 0, test::tree_merging),
-            "schedule 'native' cannot serve method 'tree' (it serves exact, and binned by double sweep), take another "
-            "schedule or method");
+            "schedule 'native' cannot serve method 'tree' (it serves only method exact, and method binned with the "
+            "double sweep), choose another schedule or method");
   EXPECT_EQ(why_not("native", Collective::reduce, 3, test::exact_merging), "");
 }
 
@@ -229,8 +229,8 @@ TEST(Refusal, OfPlainWhereRankOrderIsNotKept) {
     return why_not("binomial", Collective::reduce, root, merging, kind);
   };
   EXPECT_EQ(asked(2, test::plain_merging, OperatorKind::ordered),
-            "schedule 'binomial' cannot serve method 'plain' at root 2 (it does not keep rank order there and the "
-            "operator does not commute), take root 0, a schedule that keeps rank order, or method tree");
+            "schedule 'binomial' cannot serve method 'plain' at root 2 (it does not keep rank order there "
+            "and the operator does not commute), use root 0, a schedule that keeps rank order, or method tree");
   EXPECT_EQ(asked(0, test::plain_merging, OperatorKind::ordered), "");
   EXPECT_EQ(asked(2, test::plain_merging, OperatorKind::commutative), "");
   EXPECT_EQ(asked(2, test::tree_merging, OperatorKind::ordered), "");
@@ -267,11 +267,11 @@ TEST(Refusal, OfLayoutsThatAScheduleCannotFollow) {
   EXPECT_EQ(why_not("owner", {listed}), "");
   EXPECT_EQ(why_not("owner", {two, two}), "");
   EXPECT_EQ(why_not("owner", {reversed}),
-            "schedule 'owner' cannot serve this layout (it needs elements in rank order), give "
-            "every rank the elements that follow the elements of the rank before it, or take another schedule");
+            "schedule 'owner' cannot serve this layout (it needs elements in rank order), give every rank the elements "
+            "that follow the elements of the rank before it, or choose another schedule");
   EXPECT_EQ(why_not("owner", {two, other}),
             "schedule 'owner' cannot serve a bundle of several layouts (its messages follow a single layout), bind the "
-            "calls separately or take another schedule");
+            "calls separately or choose another schedule");
   EXPECT_EQ(why_not("flat", {reversed, two}), "");
 }
 
@@ -299,18 +299,18 @@ std::string all_names() {
 
 TEST(Parse, UnknownNamesListTheKnownOnes) {
   EXPECT_EQ(error_of("butterfly"),
-            "unknown schedule 'butterfly' (none has a name like that), take one of auto, mpich, " + all_names());
+            "unknown schedule 'butterfly' (no name is similar), choose one of auto, mpich, " + all_names());
   EXPECT_EQ(error_of("two_level:inner=[butterfly]"),
-            "unknown schedule 'butterfly' (none has a name like that), take one of " + all_names())
+            "unknown schedule 'butterfly' (no name is similar), choose one of " + all_names())
       << "in brackets rows only";
-  EXPECT_NE(error_of("").find("no schedule name"), std::string::npos);
-  EXPECT_NE(error_of(":n=2").find("no schedule name"), std::string::npos);
+  EXPECT_NE(error_of("").find("the schedule name is missing"), std::string::npos);
+  EXPECT_NE(error_of(":n=2").find("the schedule name is missing"), std::string::npos);
   EXPECT_NE(error_of("flat "), "");
 }
 
 TEST(Parse, UnknownNamesAreToldTheNearestOne) {
   const auto expect = [](const std::string& asked, const std::string& why) {
-    EXPECT_TRUE(error_of(asked).starts_with("unknown schedule '" + asked + "' (" + why + "), take one of "))
+    EXPECT_TRUE(error_of(asked).starts_with("unknown schedule '" + asked + "' (" + why + "), choose one of "))
         << error_of(asked);
   };
   expect("linaer", "the nearest name is 'linear'");
@@ -320,8 +320,8 @@ TEST(Parse, UnknownNamesAreToldTheNearestOne) {
   expect("pipelined_tee", "the nearest name is 'pipelined_tree'");
   expect("mpihc", "the nearest name is 'mpich'");
   expect("autos", "the nearest name is 'auto'");
-  expect("a", "none has a name like that");
-  expect(std::string(5000, 'x'), "none has a name like that");
+  expect("a", "no name is similar");
+  expect(std::string(5000, 'x'), "no name is similar");
   for (const Row& row : registry()) {
     if (row.name.size() < 5) continue;
     for (std::size_t at = 0; at < row.name.size(); ++at) {
@@ -340,7 +340,7 @@ TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
     if (accepted.empty()) accepted = "none";
     EXPECT_EQ(error_of(std::string(row.name) + ":colour=3"), "schedule '" + std::string(row.name) +
                                                                  "' has no parameter 'colour' (it accepts " + accepted +
-                                                                 "), leave it out");
+                                                                 "), leave out the parameter");
     for (const std::string& name : names_of(row)) EXPECT_EQ(parse(name).row, &row) << name;
   }
 }
@@ -358,15 +358,15 @@ TEST(Parse, ReportsValuesThatARowCannotUse) {
 TEST(Parse, ReportsNestedSchedulesThatDoNotServe) {
   const std::string cannot = "parameter 'reduce' of schedule 'reduce_broadcast' cannot be ";
   EXPECT_EQ(error_of("reduce_broadcast:reduce=flat"),
-            cannot + "'flat' (it is a schedule), write it in brackets, as in reduce=[flat]");
+            cannot + "'flat' (its value is a schedule), write the schedule in brackets, as in reduce=[flat]");
   EXPECT_EQ(error_of("reduce_broadcast:reduce=[recursive_doubling]"),
-            cannot + "'recursive_doubling' (it does not serve reduce), choose another schedule");
+            cannot + "'recursive_doubling' (that schedule does not offer reduce), choose another schedule");
   for (const std::string name : {"native", "owner"})
     EXPECT_NE(error_of("reduce_broadcast:reduce=[" + name + "]").find("cannot be '" + name + "'"), std::string::npos);
   EXPECT_EQ(error_of("reduce_broadcast:reduce=[knomial:k=3]:block=7"), "");
   EXPECT_EQ(error_of("two_level:inner=[ring]:size=4"),
-            "parameter 'inner' of schedule 'two_level' cannot be 'ring' (it does not keep rank order), choose another "
-            "schedule");
+            "parameter 'inner' of schedule 'two_level' cannot be 'ring' (that schedule does not keep rank order), "
+            "choose another schedule");
   EXPECT_EQ(error_of("two_level:outer=[owner]").find("parameter 'outer' of schedule 'two_level' cannot be 'owner'"),
             0u);
 }
@@ -380,7 +380,7 @@ TEST(Parse, LevelsNestNoDeeperThanSlotsHaveNumbers) {
   }
   EXPECT_EQ(error_of(name), "");
   EXPECT_EQ(error_of("two_level:outer=[" + name + "]"),
-            "too many brackets around 'flat' (schedules nest 4 deep at most), ask for fewer levels");
+            "too many brackets around 'flat' (schedules nest 4 levels deep at most), nest fewer schedules");
   std::string deep;
   for (int level = 0; level < 100000; ++level) deep += "two_level:outer=[";
   EXPECT_NE(error_of(deep + "flat" + std::string(100000, ']')).find("too many brackets"), std::string::npos);
@@ -390,8 +390,8 @@ TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
   const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
   EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
   EXPECT_EQ(refusal(spec, Collective::reduce, 0, test::tree_merging, OperatorKind::ordered).value_or(""),
-            "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (it does not offer this), "
-            "take another for 'outer'");
+            "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that schedule does not "
+            "offer this collective), choose another schedule for 'outer'");
   EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, test::plain_merging, OperatorKind::ordered));
   const Spec deep = parse("two_level:outer=[two_level:outer=[recursive_doubling]]");
   EXPECT_FALSE(refusal(deep, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
@@ -425,14 +425,14 @@ TEST(Parse, ReportsFormsThatAreNotOnes) {
   expect("ring:block", "parameter 'block' has no value");
   expect("ring:block=", "parameter 'block' has no value");
   expect("ring:block:n=2", "parameter 'block' has no value");
-  expect("ring:block=[]", "no schedule name");
-  expect("ring:=3", "no parameter name in '=3'");
-  expect("ring::block=3", "no parameter name");
-  expect("ring:", "nothing after the last ':'");
-  expect("ring:block=3:", "nothing after the last ':'");
+  expect("ring:block=[]", "the schedule name is missing");
+  expect("ring:=3", "a parameter has no name in '=3'");
+  expect("ring::block=3", "a parameter has no name");
+  expect("ring:", "the text ends with ':'");
+  expect("ring:block=3:", "the text ends with ':'");
   expect("ring:block=3:block=4", "parameter 'block' twice");
   expect("ring:size=3", "no parameter 'size' (it accepts block)");
-  expect("two_level:inner=[flat", "bracket without an end in '[flat'");
+  expect("two_level:inner=[flat", "a bracket is not closed in '[flat'");
   expect("two_level:inner=[flat]x", "unexpected 'x' after a bracket");
   expect("two_level:inner=[flat]]", "unexpected ']' after a bracket");
   expect("two_level:inner=[flta]", "unknown schedule 'flta'");

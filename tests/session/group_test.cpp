@@ -413,9 +413,9 @@ TEST_P(Groups, RefuseToBindWithOneTextOnEveryRank) {
     }
   });
   for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
-  EXPECT_NE(
-      texts[0].find("schedule 'native' cannot serve method 'binned' (it serves exact, and binned by double sweep)"),
-      std::string::npos)
+  EXPECT_NE(texts[0].find("schedule 'native' cannot serve method 'binned' (it serves only method exact, and method "
+                          "binned with the double sweep)"),
+            std::string::npos)
       << texts[0];
   EXPECT_NE(texts[0].find("0 columns"), std::string::npos) << texts[0];
   EXPECT_NE(texts[0].find("schedule 'native' cannot serve method 'tree'"), std::string::npos) << texts[0];

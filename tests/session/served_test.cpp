@@ -150,7 +150,7 @@ TEST_P(Served, OnlyByWhatIsProvedWhenItIsBound) {
       const std::string once =
           "schedule '" + nested + "' cannot be used (its proof fails: " + nested +
           " allreduce ranks=" + std::to_string(p) + " root=0 segments=1: a receive from rank " + std::to_string(p - 1) +
-          " to rank 0 waits for a message that is never sent), choose another schedule and report this";
+          " to rank 0 waits for a message that no rank sends), choose another schedule and report this";
       EXPECT_EQ(text, once + once);
     }
   }

@@ -101,7 +101,8 @@ Count binary_rounds(Context c) {
 
 constexpr Row binary_row = {
     .name = "binary",
-    .sentence = "partials go up a binary tree of ranks in order; for allreduce the values go down again",
+    .sentence =
+        "partial results go up a binary tree and are merged in rank order; for allreduce the result goes down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -116,7 +117,7 @@ constexpr Row binary_row = {
 
 constexpr Row pipelined_tree_row = {
     .name = "pipelined_tree",
-    .sentence = "the tree of binary, as a pipeline of segments",
+    .sentence = "as binary, but the columns are cut into segments that go through the tree as a pipeline",
     .collectives = Collective::reduce | Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

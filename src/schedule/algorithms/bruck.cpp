@@ -128,11 +128,13 @@ constexpr std::array<std::string_view, 3> bruck_examples = {"n=2", "n=3", "n=5"}
 
 constexpr Row bruck_row = {
     .name = "bruck",
-    .sentence = "every rank sends its sums to n ranks before it, round by round; all ranks end in the same round",
+    .sentence =
+        "in each round every rank sends its partial results to n ranks before it (cyclically); all ranks finish in the "
+        "same round",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::no,
-    .restrictions = "not method plain if the order of combining changes the bits",
+    .restrictions = "no method plain if the order of combining changes the bits",
     .parameters = bruck_parameters,
     .source = "S4",
     .steps = bruck,

@@ -163,12 +163,12 @@ Count circulant_halvings(Context c) { return c.segments == 1 ? 0 : static_cast<C
 constexpr Row circulant_row = {
     .name = "circulant",
     .sentence =
-        "in round k every rank sends to the rank s_k ahead, where s_k are halves of the rank count; then the values go "
-        "back",
+        "in each round every rank sends to the rank s ahead (cyclically), where s is the rank count halved repeatedly; "
+        "then the results go back the same way",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with a non-commutative operator",
+    .restrictions = "no method plain with a non-commutative operator",
     .parameters = {},
     .source = "arXiv 2410.14234",
     .steps = circulant,

@@ -276,9 +276,10 @@ std::optional<std::string> refusal_of_dissemination(const Context& c) {
   const auto is_adaptable = [&](Rank ports) { return adaption_of(c.ranks(), base_of(ports)).companions == 0; };
   if (!is_strict(*c.spec) || is_adaptable(ports_of(c))) return std::nullopt;
   const Rank best = ports_of_fewest_companions(c.ranks());
-  const std::string other = is_adaptable(best) ? "take n=" + std::to_string(best) + " or " : "";
+  const std::string other = is_adaptable(best) ? "use n=" + std::to_string(best) + " or " : "";
   return "schedule '" + text_of(*c.spec) + "' cannot serve " + std::to_string(c.rank_count) +
-         " ranks (no data boundaries fit, and larger messages are ruled out), " + other + "leave 'strict' out";
+         " ranks ('strict' allows one partial result per message, and some messages would need two), " + other +
+         "leave out 'strict'";
 }
 
 constexpr std::array<std::string_view, 2> dissemination_parameters = {"n", "strict"};
@@ -310,11 +311,13 @@ constexpr std::array<std::string_view, 3> original_examples = {"n=2", "n=3", "n=
 
 constexpr Row dissemination_row = {
     .name = "dissemination",
-    .sentence = "every rank sends its sum to n ranks ahead of it, n+1 times as far in each round; no rank counts twice",
+    .sentence =
+        "every rank sends its partial result to n ranks ahead, and the distance grows n+1 times per round; no rank is "
+        "counted twice",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::no,
-    .restrictions = "not method plain if the order of combining changes the bits",
+    .restrictions = "no method plain if the order of combining changes the bits",
     .parameters = dissemination_parameters,
     .source = "S4",
     .steps = dissemination,
@@ -330,11 +333,11 @@ constexpr Row dissemination_row = {
 
 constexpr Row original_dissemination_row = {
     .name = "original_dissemination",
-    .sentence = "as dissemination, but a rank always sends its whole sum, so some ranks count twice",
+    .sentence = "as dissemination, but a rank always sends its whole partial result, so some ranks are counted twice",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::no,
-    .restrictions = "only min, max and locations, with method plain",
+    .restrictions = "only for min, max and their locations, with method plain",
     .parameters = original_parameters,
     .source = "S4",
     .steps = original,

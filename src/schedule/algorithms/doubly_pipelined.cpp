@@ -184,8 +184,8 @@ constexpr std::array<std::string_view, 2> doubly_pipelined_examples = {"block=2"
 constexpr Row doubly_pipelined_linear_row = {
     .name = "doubly_pipelined_linear",
     .sentence =
-        "partials go up two chains to two roots that exchange them, or up one chain (roots=1); values go down "
-        "meanwhile",
+        "partial results go up two chains of ranks to two roots that exchange them (roots=1: one chain); results go "
+        "down at the same time",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -204,8 +204,8 @@ constexpr Row doubly_pipelined_linear_row = {
 constexpr Row doubly_pipelined_tree_row = {
     .name = "doubly_pipelined_tree",
     .sentence =
-        "partials go up two post-order trees to two roots that exchange them, or up one tree (roots=1); values go down "
-        "meanwhile",
+        "partial results go up two post-order trees to two roots that exchange them (roots=1: one tree); results go "
+        "down at the same time",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -132,7 +132,7 @@ Count flat_rounds(Context c) {
 
 constexpr Row flat_row = {
     .name = "flat",
-    .sentence = "every rank sends to the root, which merges in rank order",
+    .sentence = "every rank sends its partial result to the root, which merges them in rank order",
     .collectives = reductions | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -226,7 +226,8 @@ Count halving_doubling_halvings(Context c) {
 constexpr Row halving_doubling_row = {
     .name = "halving_doubling",
     .sentence =
-        "partners 2^k apart, nearest first, exchange halves of their remaining segments; then the values go back",
+        "in round k, ranks at distance 2^k exchange halves of the columns that they still reduce; then the results go "
+        "back the same way",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

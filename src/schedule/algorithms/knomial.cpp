@@ -218,11 +218,11 @@ constexpr std::array<std::string_view, 3> knomial_examples = {"k=2", "k=3", "k=8
 
 constexpr Row binomial_row = {
     .name = "binomial",
-    .sentence = "partials go up a binomial tree of ranks; for allreduce the values go down again",
+    .sentence = "partial results go up a binomial tree of ranks; for allreduce the result goes down again",
     .collectives = reductions | scans,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "plain with a non-commutative operator: only root 0 or allreduce",
+    .restrictions = "method plain with a non-commutative operator: only root 0 or allreduce",
     .parameters = {},
     .source = "S3",
     .steps = binomial,
@@ -234,11 +234,12 @@ constexpr Row binomial_row = {
 constexpr Row knomial_row = {
     .name = "knomial",
     .sentence =
-        "partials go up a k-nomial tree of ranks, k-1 children per level; for allreduce the values go down again",
+        "partial results go up a k-nomial tree of ranks, with k-1 children per level; for allreduce the result goes "
+        "down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "plain with a non-commutative operator: only root 0 or allreduce",
+    .restrictions = "method plain with a non-commutative operator: only root 0 or allreduce",
     .parameters = knomial_parameters,
     .source = "S4",
     .steps = knomial,

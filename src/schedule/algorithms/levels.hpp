@@ -184,7 +184,8 @@ constexpr int last_number_of(int last_number_inside, int levels) {
 }
 static_assert(last_number_of(std::max(most_open, last_landing_slot), most_nested + 1) <=
                   std::numeric_limits<decltype(Slot::number)>::max(),
-              "flat and rows of cyclic.hpp number most slots, and all levels that can be asked for must find room");
+              "slot numbers must have room for the deepest nesting of the schedules with the most slots (flat and "
+              "those of cyclic.hpp)");
 constexpr Slot of_kind(Slot slot, int kind) {
   slot.number = static_cast<std::uint16_t>(slot_kinds * slot.number + kind);
   return slot;

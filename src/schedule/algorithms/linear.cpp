@@ -127,7 +127,7 @@ Count linear_rounds(Context c) {
 
 constexpr Row linear_row = {
     .name = "linear",
-    .sentence = "partials go along a chain of ranks, from both ends towards the root",
+    .sentence = "partial results go along a chain of ranks, from both ends to the root",
     .collectives = reductions | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -142,7 +142,7 @@ constexpr Row linear_row = {
 
 constexpr Row pipelined_linear_row = {
     .name = "pipelined_linear",
-    .sentence = "the chain of linear, as a pipeline of segments",
+    .sentence = "as linear, but the columns are cut into segments that go along the chain as a pipeline",
     .collectives = Collective::reduce | Collective::allreduce | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -25,11 +25,11 @@ Steps native(Context c) {
 
 constexpr Row native_row = {
     .name = "native",
-    .sentence = "the MPI library adds the words of all partials in one allreduce",
+    .sentence = "the MPI library adds the 64-bit words of all partial results in one allreduce",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "exact, and binned by double sweep",
+    .restrictions = "only method exact, and method binned with the double sweep",
     .parameters = {},
     .source = "ours",
     .steps = native,

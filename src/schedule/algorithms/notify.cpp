@@ -119,12 +119,12 @@ constexpr std::array<std::string_view, 3> multi_examples = {"tree=binomial", "tr
 constexpr Row single_notify_row = {
     .name = "single_notify",
     .sentence =
-        "partials go up a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=), children merged in rank "
-        "order; for allreduce the values go down again",
+        "partial results go up a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=) and are merged in "
+        "rank order; for allreduce the result goes down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "plain with a non-commutative operator: only root 0 or allreduce",
+    .restrictions = "method plain with a non-commutative operator: only root 0 or allreduce",
     .parameters = tree_parameters,
     .source = "S2",
     .steps = notify<MergeOrder::of_ranks>,
@@ -138,11 +138,11 @@ constexpr Row single_notify_row = {
 
 constexpr Row multi_notify_row = {
     .name = "multi_notify",
-    .sentence = "the trees of single_notify, children merged in the order in which their partials arrive",
+    .sentence = "as single_notify, but partial results are merged in the order in which they arrive",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "not method plain if the order of merging changes the bits",
+    .restrictions = "no method plain if the order of combining changes the bits",
     .parameters = tree_parameters,
     .source = "S2",
     .steps = notify<MergeOrder::of_arrival>,

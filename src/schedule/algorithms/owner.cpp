@@ -168,12 +168,12 @@ constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 constexpr Row owner_row = {
     .name = "owner",
     .sentence =
-        "a tree node is reduced on the rank that holds its first element; ranks send each other the right children "
-        "they need",
+        "each node of the summation tree is reduced on the rank that holds its first element; other ranks send that "
+        "rank the right children that it lacks",
     .collectives = Collective::reduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "reduce only; elements in rank order",
+    .restrictions = "reduce only; only layouts in rank order",
     .parameters = owner_parameters,
     .source = "S0",
     .steps = owner,

@@ -47,11 +47,12 @@ Count pairwise_rounds(Context c) { return doubling_rounds(c); }
 
 constexpr Row pairwise_exchange_row = {
     .name = "pairwise_exchange",
-    .sentence = "as recursive_doubling, but ranks beyond the largest power of two pair up with the first ranks",
+    .sentence =
+        "as recursive_doubling, but each rank beyond the largest power of two first sends to one of the first ranks",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with a non-commutative operator",
+    .restrictions = "no method plain with a non-commutative operator",
     .parameters = {},
     .source = "S4",
     .steps = pairwise_exchange,

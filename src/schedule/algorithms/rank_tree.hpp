@@ -86,11 +86,11 @@ class RankTree {
     const bool is_kary = tree != nullptr && tree->value == "kary";
     if (is_kary) return static_cast<Rank>(number_of(*spec, "k", 4, 2, most_children_of_kary));
     if (spec != nullptr && spec->parameter("k") != nullptr)
-      refuse_value(*spec, "k", "only tree=kary has it", "leave it out");
+      refuse_value(*spec, "k", "only tree=kary has this parameter", "leave out parameter k");
     if (tree == nullptr) return 2;
     const auto found = std::ranges::find(named, std::string_view(tree->value), &NamedArity::name);
     if (found == named.end() || !tree->nested.empty())
-      refuse_value(*spec, "tree", "no tree has that name", "take binary, binomial, chain, flat or kary");
+      refuse_value(*spec, "tree", "no tree has this name", "choose binary, binomial, chain, flat or kary");
     return found->arity;
   }
 

@@ -107,7 +107,7 @@ Count recursive_doubling_rounds(Context c) {
 
 constexpr Row recursive_doubling_row = {
     .name = "recursive_doubling",
-    .sentence = "partners exchange their sums, twice as far apart in each round",
+    .sentence = "pairs of ranks exchange their partial results; the distance between partners doubles in each round",
     .collectives = Collective::allreduce | scans,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

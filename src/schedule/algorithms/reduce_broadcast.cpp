@@ -70,7 +70,8 @@ constexpr std::array<std::string_view, 3> reduce_examples = {"reduce=[linear]", 
 constexpr Row reduce_broadcast_row = {
     .name = "reduce_broadcast",
     .sentence =
-        "any schedule's reduce to rank 0 (reduce=[name], else binomial), then a binomial broadcast of the values",
+        "a reduce to rank 0 with any schedule (reduce=[name], default binomial), then a binomial broadcast of the "
+        "result",
     .collectives = Collective::allreduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

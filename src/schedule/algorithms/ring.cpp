@@ -63,11 +63,12 @@ Steps ring(Context c) {
 constexpr Row ring_row = {
     .name = "ring",
     .sentence =
-        "each rank's block of columns goes once around the ring and is reduced on the way; then its values go around",
+        "the columns are divided into one block per rank; each block goes once around the ring and is reduced on the "
+        "way; then its result goes around",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with a non-commutative operator",
+    .restrictions = "no method plain with a non-commutative operator",
     .parameters = block_parameter,
     .source = "S3",
     .steps = ring,

@@ -35,7 +35,7 @@ Slot group_partial(std::uint32_t segment) { return inner_slot(value(0, segment),
 Slot others_partial(std::uint32_t segment) { return outer_slot(value(0, segment)); }
 static_assert(last_number_of(2 * std::max(most_open, last_landing_slot) + 1, most_nested + 1) <=
                   std::numeric_limits<decltype(Slot::number)>::max(),
-              "an inner schedule needs twice as many slot numbers");
+              "slot numbers must have room for twice those of the inner schedule");
 
 template <class Rename>
 void rename_slots(Step& step, Rename rename) {
@@ -131,7 +131,8 @@ void check_root_group_last(const Spec& spec) {
   const Spec::Parameter* outer = spec.parameter("outer");
   for (const Spec* nested = outer ? &outer->nested.front() : nullptr; nested != nullptr;) {
     if (nested->row == &root_group_last_row)
-      refuse_value(spec, "outer", "its partials would cover too many runs of ranks");
+      refuse_value(spec, "outer",
+                   "each of its partial results would need more intervals of ranks than a message can name");
     const Spec::Parameter* further = nested->parameter("outer");
     nested = further ? &further->nested.front() : nullptr;
   }
@@ -191,12 +192,13 @@ constexpr std::array<std::string_view, 3> root_group_last_examples = {
 constexpr Row root_group_last_row = {
     .name = "root_group_last",
     .sentence =
-        "all groups except the root's reduce (inner=[name]), then their first ranks (outer=[name]), then the root's "
-        "group; groups are the machine's nodes or size= consecutive ranks",
+        "every group except the root's reduces to its first rank (inner=[name]), these ranks reduce to the root's "
+        "group (outer=[name]), then that group reduces to the root; a group is a node of the machine or size= "
+        "consecutive ranks",
     .collectives = Collective::reduce,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "reduce only; no plain with a non-commutative operator",
+    .restrictions = "reduce only; no method plain with a non-commutative operator",
     .parameters = root_group_last_parameters,
     .source = "S3",
     .steps = root_group_last,

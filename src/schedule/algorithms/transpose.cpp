@@ -94,7 +94,8 @@ void check_transpose(const Spec& spec) {
 constexpr Row transpose_row = {
     .name = "transpose",
     .sentence =
-        "all ranks exchange blocks of columns, and each merges its block in rank order; then the values go to all",
+        "all ranks exchange blocks of columns; each rank merges its block in rank order; then the results go to all "
+        "ranks",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,

@@ -158,12 +158,12 @@ constexpr std::array<std::string_view, 3> two_level_examples = {"size=3", "inner
 constexpr Row two_level_row = {
     .name = "two_level",
     .sentence =
-        "any reduce inside groups of ranks (inner=[name]), any schedule between their first ranks (outer=[name]); "
-        "groups are the machine's nodes or size= consecutive ranks",
+        "groups of ranks reduce to their first ranks (inner=[name]), which then use another schedule between them "
+        "(outer=[name]); a group is a node of the machine or size= consecutive ranks",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "no plain with a non-commutative operator",
+    .restrictions = "no method plain with a non-commutative operator",
     .parameters = two_level_parameters,
     .source = "S3",
     .steps = two_level,

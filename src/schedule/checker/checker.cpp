@@ -102,9 +102,9 @@ class Prover::Proof final : public Machine {
       first_cell_.push_back(cells);
       cells += program(rank).slots().size();
       for (const std::string& fault : {fault_of_messages(program(rank)), fault_of_waves(program(rank).steps())})
-        if (!fault.empty()) fail(rank, "has " + fault);
+        if (!fault.empty()) fail(rank, "has a fault: " + fault);
       if (!program(rank).waves().empty() && !merges_on_arrival(*row_, context_.spec))
-        fail(rank, "merges in the order of arrival, which the row does not declare");
+        fail(rank, "merges in the order of arrival, which the schedule's registry row does not declare");
       for (const Step& step : program(rank).steps()) {
         const std::string form = fault_of_form(step, own);
         if (!form.empty()) fail(rank, step, form);
@@ -145,7 +145,7 @@ class Prover::Proof final : public Machine {
     if (!failure_.empty()) return;
     if (!all_done()) fail_deadlock();
     if (!ports_in_order_)
-      fail("rounds are undefined: the order of a rank's receives contradicts the order of its sends");
+      fail("the rounds cannot be counted: the order of a rank's receives contradicts the order of its sends");
   }
 
   bool all_done() const { return std::find(done_.begin(), done_.end(), 0) == done_.end(); }
@@ -167,14 +167,15 @@ class Prover::Proof final : public Machine {
   }
 
   void fail_deadlock() {
-    std::string text = "deadlock: waiting are";
+    std::string text = "deadlock: these ranks wait forever:";
     for (Rank rank = 0, named = 0; rank < rank_count() && named < 4; ++rank) {
       if (done_[at(rank)]) continue;
       const auto steps = program(rank).steps();
       const std::uint32_t next = interpreters_[at(rank)].next_step();
       const bool ended = next == steps.size();
       text += (named++ ? ", rank " : " rank ") + std::to_string(rank) +
-              (ended ? " at its end" : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
+              (ended ? " at the end of its program"
+                     : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
     }
     fail(text);
   }
@@ -185,7 +186,7 @@ class Prover::Proof final : public Machine {
     if (!own.filled || own.in_flight) {
       fail(rank_, step,
            "reads " + text_of(program(rank_).slots()[place]) +
-               (own.in_flight ? " while a communication may change it" : ", which holds nothing"));
+               (own.in_flight ? " while a message that is under way may change it" : ", to which nothing was written"));
     }
     own.unread = false;
     return failure_.empty() ? &own : nullptr;
@@ -193,7 +194,8 @@ class Prover::Proof final : public Machine {
 
   void write(const Step& step, const Cell& content) {
     if (holds_partial(step.target) && !same_rows(content.rows, step.covers)) {
-      fail(rank_, step, "covers " + words(content.rows) + ", not " + words(rows_of(step.covers)) + " as it says");
+      fail(rank_, step,
+           "covers " + words(content.rows) + ", not " + words(rows_of(step.covers)) + " as the step declares");
     }
     Cell& target = target_cell(rank_, step);
     if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
@@ -230,7 +232,7 @@ class Prover::Proof final : public Machine {
     const RowRun own = own_rows();
     const RowRun lifted = step.covers.is_part() ? rows_of(step.covers).run : own;
     if (lifted.first < own.first || lifted.first + lifted.count > own.first + own.count)
-      fail(rank_, step, "takes " + words(lifted) + ", which it does not hold");
+      fail(rank_, step, "takes " + words(lifted) + ", which this rank does not hold");
     write(step, {.rows = lifted, .filled = true, .tree = joined_tree(lifted.first + 1, lifted.count)});
   }
 
@@ -245,9 +247,9 @@ class Prover::Proof final : public Machine {
     };
     const std::optional<RowSet> rows = circle_.joined(left.rows, right.rows);
     const bool may_be_two = !keeps_order_ && step.covers.apart.count > 0;
-    if (counts_once_ && circle_.overlap(left.rows, right.rows)) fail_merge("overlapping");
-    if (!rows || (rows->apart.count > 0 && !may_be_two)) fail_merge("what is not adjacent,");
-    if (keeps_order_ && !circle_.follows(left.rows, right.rows)) fail_merge("out of order");
+    if (counts_once_ && circle_.overlap(left.rows, right.rows)) fail_merge("overlapping ranks,");
+    if (!rows || (rows->apart.count > 0 && !may_be_two)) fail_merge("ranks that are not adjacent,");
+    if (keeps_order_ && !circle_.follows(left.rows, right.rows)) fail_merge("ranks out of order,");
     Cell result = left;
     result.rows = rows.value_or(left.rows);
     result.tree = joined_tree(left.tree, right.tree);
@@ -289,7 +291,7 @@ class Prover::Proof final : public Machine {
     for (const Step& step : matching_.message(own)) {
       Cell& target = target_cell(rank_, step);
       if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
-      if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", which nothing has read");
+      if (target.unread) fail(rank_, step, "overwrites " + text_of(step.target) + ", whose content no step has read");
       target.in_flight = true;
     }
     const std::uint32_t send = matching_[own].partner;
@@ -306,7 +308,7 @@ class Prover::Proof final : public Machine {
       Cell content = cell(source, program(source).places(matching_.message(send)[i]).left);
       if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
         fail(target, receiving,
-             "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as it says");
+             "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as the step declares");
       }
       content.in_flight = content.unread = true;
       content.being_sent = 0;
@@ -325,7 +327,7 @@ class Prover::Proof final : public Machine {
     if (!same_rows(content->rows, own_rows())) fail(rank_, step, "adds " + words(content->rows) + ", not its own rows");
     Addition& addition = additions_[matching_[own].partner];
     if (!addition.started.empty() && addition.segment != step.target.segment) {
-      fail(rank_, step, "adds another segment than the ranks before it");
+      fail(rank_, step, "adds a different segment than lower ranks do at this point");
     }
     addition.segment = step.target.segment;
     addition.started.push_back(own);
@@ -404,7 +406,8 @@ class Prover::Proof final : public Machine {
         if (own.unread) fail(rank, "never reads " + text_of(slots[place]));
         if (slots[place].kind != SlotKind::value || slots[place].number != 0) continue;
         ++values;
-        if (!is_due(rank, slots[place].segment)) fail(rank, "has " + text_of(slots[place]) + ", which is not its own");
+        if (!is_due(rank, slots[place].segment))
+          fail(rank, "has " + text_of(slots[place]) + ", a result that belongs to another rank");
         judge_value(rank, slots[place].segment, own);
       }
       std::uint32_t due = 0;
@@ -416,20 +419,20 @@ class Prover::Proof final : public Machine {
   void judge_value(Rank rank, std::uint32_t segment, const Cell& own) {
     const Rank root = context_.rooted() ? context_.root : 0;
     if (!same_rows(own.rows, due_rows(rank)))
-      fail(rank, "has the value of " + words(own.rows) + ", not of " + words(due_rows(rank)));
+      fail(rank, "has the result of " + words(own.rows) + ", not of " + words(due_rows(rank)));
     if (row_->keeps_order(root) && own.rows.run.first != 0) {
-      fail(rank, "has a value merged from " + std::string(context_.layout ? "row " : "rank ") +
-                     std::to_string(own.rows.run.first) + " round, not in rank order");
+      fail(rank, "has a result merged cyclically from " + std::string(context_.layout ? "row " : "rank ") +
+                     std::to_string(own.rows.run.first) + " on, not in rank order");
     }
     if (context_.collective != Collective::allreduce || !same_on_all_ranks(*row_, context_.spec)) return;
     if (rank == 0) trees_[segment] = own.tree;
-    if (trees_[segment] != own.tree) fail(rank, "has a value merged along another tree than that of rank 0");
+    if (trees_[segment] != own.tree) fail(rank, "has a result merged along a different tree than on rank 0");
   }
 
   void judge_cost() {
     const auto judge = [&](std::string_view what, Count found, Count formula) {
       if (found == formula) return;
-      fail(std::string(what) + ": " + std::to_string(found) + ", by the formula " + std::to_string(formula));
+      fail(std::string(what) + ": " + std::to_string(found) + ", but the formula gives " + std::to_string(formula));
     };
     const bool is_uneven = row_->uneven || context_.collective == Collective::reduce_scatter || context_.is_scan();
     Count partials = 0;
@@ -439,8 +442,8 @@ class Prover::Proof final : public Machine {
     if (row_->messages) judge("messages", matching_.message_count(), row_->messages(context_));
     for (const Carried& carried : carried_) {
       if (!row_->messages || !row_->partial_messages || is_uneven) break;
-      judge("partials of a segment", carried.partials, bytes_of(*row_, context_, {.partials = 1}));
-      judge("values of a segment", carried.values, bytes_of(*row_, context_, {.values = 1}));
+      judge("partial results of a segment", carried.partials, bytes_of(*row_, context_, {.partials = 1}));
+      judge("results of a segment", carried.values, bytes_of(*row_, context_, {.values = 1}));
     }
     if (!row_->allows_rounds(rounds_, context_)) judge("rounds", rounds_, row_->rounds(context_));
   }

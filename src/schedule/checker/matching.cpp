@@ -37,8 +37,8 @@ void Matching::match(std::span<const Program> programs) {
   const bool has_receive = receive != receives_.end();
   if (!fault_.empty() || (!has_send && !has_receive)) return;
   fault_ = has_send && (!has_receive || send->pair() < receive->pair())
-               ? "a message" + route(send->source, send->target) + " is never received"
-               : "a receive" + route(receive->source, receive->target) + " waits for a message that is never sent";
+               ? "a message" + route(send->source, send->target) + " is received by no step"
+               : "a receive" + route(receive->source, receive->target) + " waits for a message that no rank sends";
 }
 
 // Sends are already sorted by source, and receives by target. The communications of each rank are in order.
@@ -77,7 +77,7 @@ void Matching::number_rank(Rank rank) {
   }
   if (rank > 0 && additions != addition_count_ && fault_.empty()) {
     fault_ = "rank " + std::to_string(rank) + " takes part in " + std::to_string(additions) +
-             " add_words, the ranks before it in " + std::to_string(addition_count_);
+             " additions of words by the MPI library, but lower ranks take part in " + std::to_string(addition_count_);
   }
   addition_count_ = additions;
 }
@@ -90,10 +90,11 @@ void Matching::pair(std::uint32_t send, std::uint32_t receive) {
   const auto which = [&] { return "a message" + route(communications_[send].rank, communications_[receive].rank); };
   for (std::size_t i = 0; i < std::min(sent.size(), received.size()) && fault_.empty(); ++i) {
     if (sent[i].target == received[i].target) continue;
-    fault_ = which() + " goes to " + text_of(sent[i].target) + ", its receive names " + text_of(received[i].target);
+    fault_ =
+        which() + " goes to " + text_of(sent[i].target) + ", but its receive expects " + text_of(received[i].target);
   }
   if (sent.size() == received.size() || !fault_.empty()) return;
-  fault_ = which() + " carries " + std::to_string(sent.size()) + " slots, its receive names " +
+  fault_ = which() + " carries " + std::to_string(sent.size()) + " slots, but its receive expects " +
            std::to_string(received.size());
 }
 
