@@ -60,7 +60,8 @@ class Result {
     if (member_->phase == Phase::running)
       throw Error(SF_INVALID_ARGUMENT, "no value (a run was started and has not ended), call wait or test first");
     if (member_->status == SF_EMPTY)
-      throw Error(SF_EMPTY, "nothing to reduce (no rank brought an element to this member), check the count first");
+      throw Error(SF_EMPTY,
+                  "nothing to reduce (no rank brought an element to this member), check the number of elements first");
     if (member_->status != SF_OK)
       throw Error(member_->status, "no value (the bundle's last run failed), see the exception of the run");
     return *value_;

@@ -105,8 +105,8 @@ void require_no_failure(const std::vector<Proposal>& proposals) {
 }
 
 std::string_view name_of(Asked asked) noexcept {
-  constexpr std::array<std::string_view, 4> names = {"a reduction", "the bind of a plan", "a layout in rank order",
-                                                     "a barrier"};
+  constexpr std::array<std::string_view, 4> names = {"a reduction", "the binding of a plan",
+                                                     "a request for a layout in rank order", "a barrier"};
   return names[static_cast<std::size_t>(asked)];
 }
 
@@ -239,8 +239,8 @@ void require_served(const Agreement& agreed) {
   for (const order::Layout* const layout : layouts) {
     if (!layout->in_rank_order())
       throw Failure(Status::unsupported,
-                    "a scan of this layout (a scan needs elements in rank order), give every rank "
-                    "the elements that follow the elements of the rank before it");
+                    "this layout cannot be scanned (a scan needs elements in rank order), give every rank the elements "
+                    "that follow the elements of the rank before it");
   }
 }
 
@@ -285,19 +285,19 @@ schedule::Context context_of(const Agreement& agreed) noexcept {
 
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where) {
   if (const auto fault = layout.fault())
-    throw Failure(fault->status,
-                  where + "the layout is not whole (" + fault->text + "), list every element of 0..N-1 exactly once");
+    throw Failure(fault->status, where + "the layout does not have every element exactly once (" + fault->text +
+                                     "), list every element of 0..N-1 exactly once");
   const Count found = layout.element_count();
   if (element_count == arithmetic::unknown_count || element_count == found) return;
   throw Failure(found < element_count ? Status::gap : Status::overlap,
-                where + std::to_string(found) + " elements in place of " + std::to_string(element_count) +
-                    " (the layout's element count), make them equal");
+                where + std::to_string(found) + " elements instead of " + std::to_string(element_count) +
+                    " (the layout's element count), make the numbers equal");
 }
 
 Count sum_of_rows(Count some, Count more) {
   if (some > order::most_elements || more > order::most_elements - some)
     throw Failure(Status::invalid_argument,
-                  "more rows than can be counted (the ranks bring 2^63 or more), check the rows of every rank");
+                  "too many rows (the ranks together bring 2^63 or more), check the number of rows of every rank");
   return some + more;
 }
 

@@ -164,10 +164,10 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("element bytes", std::to_string(mine.element_bytes), std::to_string(other.element_bytes));
   if (mine.element_count != other.element_count)
     return differ("element count", text_of_count(mine.element_count), text_of_count(other.element_count));
-  if (mine.operator_name != other.operator_name) return "operators of different names or types";
-  if (mine.array != other.array) return differ("elements as", array_name(mine.array), array_name(other.array));
-  if (mine.commutes != other.commutes) return "one operator commutative, the other not";
-  if (mine.may_fail != other.may_fail) return "one operator may fail, the other not";
+  if (mine.operator_name != other.operator_name) return "operators with different names or types";
+  if (mine.array != other.array) return differ("elements given as", array_name(mine.array), array_name(other.array));
+  if (mine.commutes != other.commutes) return "one operator is commutative, the other is not";
+  if (mine.may_fail != other.may_fail) return "one operator may fail, the other cannot";
   return "no difference";
 }
 

@@ -39,8 +39,8 @@ std::string text_of(Status status) {
   switch (status) {
     case Status::ok: return "no failure";
     case Status::empty:
-      return "nothing to reduce (no rank brought an element and the operator has no neutral element), check the count "
-             "first";
+      return "nothing to reduce (no rank brought an element and the operator has no neutral element), check the number "
+             "of elements first";
     case Status::gap:
       return "elements are missing (the ranks' rows do not cover 0..N-1), check the layout and the element count";
     case Status::overlap:
@@ -50,12 +50,12 @@ std::string text_of(Status status) {
     case Status::mismatch:
       return "the ranks made different calls (method, operator, type, width, layout or schedule differ), make the same "
              "call on every rank";
-    case Status::invalid_argument: return "an argument is unusable (another rank knows which), see that rank's message";
-    case Status::unsupported: return "the combination is not offered (another rank knows which), see its message";
+    case Status::invalid_argument: return "an argument is invalid (on another rank), see that rank's message";
+    case Status::unsupported: return "the combination is not supported (on another rank), see that rank's message";
     case Status::transport_failed:
       return "a message was lost or did not fit (the transport reported an error), see the MPI library's messages";
     case Status::internal:
-      return "the reduction failed inside the library (out of memory or a fault), please report it";
+      return "the reduction failed inside the library (out of memory, or an error in the library), report this error";
   }
   return "unknown status";
 }
@@ -89,7 +89,8 @@ std::optional<Failure> caught_failure(Status& status) noexcept {
 
 Failure operator_failure() {
   return {Status::operator_failed,
-          "the user operator failed (on this rank it returned other than 0, or threw), see its own message"};
+          "the user operator failed (on this rank it returned a value other than 0, or threw an exception), see the "
+          "operator's own message"};
 }
 
 Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows) {
@@ -108,7 +109,7 @@ Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Oper
     if (how.columns > 1) which += " of kept index " + std::to_string(i % how.columns);
   }
   return {Status::invalid_argument,
-          which + " names no group (the last one is " + std::to_string(how.groups - 1) + "), correct it"};
+          which + " names no group (the last group is " + std::to_string(how.groups - 1) + "), correct the label"};
 }
 
 }  // namespace steadfold::agreement

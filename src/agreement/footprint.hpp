@@ -76,8 +76,8 @@ inline Footprint footprint_of(const Description& description, const arithmetic::
 /// The failure of a call that conflicts with another call.
 inline Failure conflict() {
   return {Status::invalid_argument,
-          "the call writes memory that another call under way uses, or the other way round (both use it until they "
-          "have ended), end the other call first or give each call its own memory"};
+          "the call uses memory that another call under way uses, and at least one of them writes it (a call uses its "
+          "memory until it ends), end the other call first or give each call its own memory"};
 }
 
 }  // namespace steadfold::agreement

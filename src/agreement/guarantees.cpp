@@ -29,14 +29,13 @@ std::string advice(Guarantees missing, const Description& description) {
   const bool is_of_ranks = missing == guarantee::ranks || missing == guarantee::layout;
   if (is_of_ranks && description.layout == LayoutKind::row_per_rank)
     return "reduce distributed elements instead of one vector per rank";
-  if (is_of_ranks && is_scan(description.collective)) return "reduce the elements of all ranks instead";
-  if (missing == guarantee::layout && needs_indices(description))
-    return "give a layout that tells the elements' indices";
+  if (is_of_ranks && is_scan(description.collective)) return "use a reduction of all ranks' elements instead of a scan";
+  if (missing == guarantee::layout && needs_indices(description)) return "give a layout that has element indices";
   const bool has_tree =
       arithmetic::row_of(description.operation).served_by.tree && !description.has_mask() && !description.deals_rows();
   const bool has_exact = !rounding_once(description).empty();
-  if (has_tree) return has_exact ? "take method tree or exact" : "take method tree";
-  return has_exact ? "take method exact" : "leave the guarantee out";
+  if (has_tree) return has_exact ? "use method tree or exact" : "use method tree";
+  return has_exact ? "use method exact" : "leave out the guarantee";
 }
 
 }  // namespace
@@ -59,14 +58,14 @@ void require_kept(const Call& call) {
   if ((call.require & ~guarantee::all) != 0)
     throw Failure(Status::invalid_argument, "guarantees " + std::to_string(call.require) +
                                                 " are unknown (all guarantees together are " +
-                                                std::to_string(guarantee::all) + "), combine those of sf_guarantee");
+                                                std::to_string(guarantee::all) + "), combine values of sf_guarantee");
   const Description description = describe(call);
   const Guarantees missing = call.require & ~kept(description);
   for (const GuaranteeName& each : names) {
     if ((missing & each.bit) == 0) continue;
     throw Failure(Status::unsupported, "the bits depend on " + std::string(each.meaning) + " (" +
-                                           std::string(arithmetic::name_of(call.operation)) + " by method " +
-                                           std::string(name_of(description.method)) + " cannot keep '" +
+                                           std::string(arithmetic::name_of(call.operation)) + " with method " +
+                                           std::string(name_of(description.method)) + " cannot give guarantee '" +
                                            std::string(each.name) + "' in this layout), " +
                                            advice(each.bit, description));
   }

@@ -68,8 +68,8 @@ void require_result_type(const Description& description) {
   throw Failure(Status::unsupported, std::string(arithmetic::name_of(description.operation)) + " of " +
                                          std::string(arithmetic::name_of(description.type)) + " with results of type " +
                                          std::string(arithmetic::name_of(description.result_type)) +
-                                         " is not offered (they may be " + made +
-                                         "), take one of these result types or convert the elements");
+                                         " is not supported (results may be " + made +
+                                         "), use one of these result types or convert the elements");
 }
 
 /// The kind for elements that may have to be converted first.
@@ -84,8 +84,8 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
   if (!conversion && arithmetic::takes_absolute_values(operation))
     throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + " of " +
                                            std::string(arithmetic::name_of(type)) +
-                                           " is not offered (absolute values of reals of 64 bits at most are), take "
-                                           "double, float, bf16 or f16");
+                                           " is not supported (absolute values are, of real numbers of at most 64 "
+                                           "bits), use type double, float, bf16 or f16");
   if (!conversion) return method.make(description, op, columns);
   Description converted = description;
   converted.type = conversion->type;
@@ -125,9 +125,10 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
   if (description.deals_rows() && row_of(description.method).needs_indices)
-    throw Failure(Status::unsupported, "groups by method " + std::string(name_of(description.method)) +
-                                           " are not offered (rows of other groups have no place in the tree), take " +
-                                           (rounding_once(description).empty() ? "" : "exact, binned or ") + "plain");
+    throw Failure(Status::unsupported,
+                  "groups with method " + std::string(name_of(description.method)) +
+                      " are not supported (the tree has no place for rows of other groups), use method " +
+                      (rounding_once(description).empty() ? "" : "exact, binned or ") + "plain");
   if (has_small_groups(description, columns)) return row_of(description.method).make(description, op, columns);
   if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
     Description of_a_column = description;

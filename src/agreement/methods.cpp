@@ -31,52 +31,56 @@ using Kind = std::unique_ptr<arithmetic::PartialKind>;
   const Operation operation = description.operation;
   const std::string of_type =
       operation == Operation::user ? " operator" : " of " + std::string(arithmetic::name_of(description.type));
-  throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + of_type + " by method " +
-                                         std::string(name_of(description.method)) + " is not offered (" + why);
+  throw Failure(Status::unsupported, std::string(arithmetic::name_of(operation)) + of_type + " with method " +
+                                         std::string(name_of(description.method)) + " is not supported (" + why);
 }
 
 /// A suggestion for a call that its method cannot make.
 std::string take_rounding_once(const Description& description) {
   const std::string_view methods = rounding_once(description);
-  return methods.empty() ? "leave the method to the library" : "take " + std::string(methods);
+  return methods.empty() ? "let the library choose the method" : "use method " + std::string(methods);
 }
 
 /// For methods that round once: they make sums of doubles and floats.
 void require_sum(const Description& description) {
   const Operation operation = description.operation;
-  if (operation == Operation::user) unsupported(description, "it adds numbers, in no order), take tree");
+  if (operation == Operation::user)
+    unsupported(description, "this method adds numbers, in no fixed order), use method tree");
   if (combined_by(operation) != Operation::sum)
-    unsupported(description, "only sums, mean, dot and norm2 are), leave the method to the library");
+    unsupported(description, "this method computes only sums, mean, dot and norm2), let the library choose the method");
   if (!is_double_or_float(description.type) || !is_double_or_float(description.result_type))
-    unsupported(description, is_rounded_once(operation)
-                                 ? "it takes doubles, floats and what floats hold), convert the elements"
-                                 : "it takes doubles, floats and what floats hold), take plain or tree");
+    unsupported(
+        description,
+        is_rounded_once(operation)
+            ? "this method takes doubles, floats and types whose values fit in a float), convert the elements"
+            : "this method takes doubles, floats and types whose values fit in a float), use method plain or tree");
 }
 
 /// For methods that round in every step: they need an operator on the elements themselves.
 void require_operator(const Description& description, const Operator& op) {
   if (is_rounded_once(description.operation))
-    unsupported(description, "it is rounded once, at the end, and " + std::string(name_of(description.method)) +
-                                 " rounds in every step), " + take_rounding_once(description));
+    unsupported(description, "the operation rounds once, at the end, but method " +
+                                 std::string(name_of(description.method)) + " rounds in every step), " +
+                                 take_rounding_once(description));
   if (description.result_type != description.type) {
     const std::string_view others = rounding_once(description);
-    unsupported(description, "its result type " + std::string(arithmetic::name_of(description.result_type)) +
-                                 " does not hold every element), take " + std::string(others) +
+    unsupported(description, "result type " + std::string(arithmetic::name_of(description.result_type)) +
+                                 " does not hold every element), use " + std::string(others) +
                                  (others.empty() ? "" : ", or ") + "another result type");
   }
   if (op.apply == nullptr)
-    unsupported(description, "there is no such operator on numbers of that type), see the types in docs/guarantees.md");
+    unsupported(description, "this type has no such operator), see the types in docs/guarantees.md");
   if (arithmetic::is_location(description.operation) && description.type > Type::u64)
-    unsupported(description, "locations are those of numbers of 32 or 64 bits), convert the elements");
+    unsupported(description, "only numbers of 32 or 64 bits have locations), convert the elements");
 }
 
 Kind make_tree(const Description& description, const Operator& op, Count columns) {
   if (description.has_mask())
     unsupported(description,
-                "rows that the mask leaves out have no place in the tree), " + take_rounding_once(description));
+                "the tree has no place for rows that the mask leaves out), " + take_rounding_once(description));
   require_operator(description, op);
   if (arithmetic::is_location(description.operation))
-    unsupported(description, "no order changes its bits), leave the method to the library");
+    unsupported(description, "no order of combining changes its bits), let the library choose the method");
   return arithmetic::make_tree(op, columns);
 }
 
@@ -105,7 +109,7 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
 Kind make_binned(const Description& description, const Operator& /*op*/, Count columns) {
   require_sum(description);
   if (arithmetic::has_several_sums(description.operation))
-    unsupported(description, "only exact sums are made into such), take exact");
+    unsupported(description, "its result is made from exact sums), use method exact");
   const Operation operation = description.operation;
   const auto bin_count = static_cast<int>(description.bin_count);
   if (description.deals_rows())

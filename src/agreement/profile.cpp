@@ -17,7 +17,7 @@ namespace steadfold::agreement {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
-constexpr const char* write_it = "let `steadfold tune` write it";
+constexpr const char* write_it = "write the profile with `steadfold tune`";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
@@ -76,7 +76,7 @@ double number_in(std::string_view value, const std::string& where) {
   double number = 0;
   const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (failed != std::errc() || end != value.data() + value.size() || !(number >= 0) || !(number < 1e12))
-    refuse(where + " cannot be used", "'" + std::string(value) + "' is no number from 0 to 1e12");
+    refuse(where + " cannot be used", "'" + std::string(value) + "' is not a number from 0 to 1e12");
   return number;
 }
 
@@ -92,12 +92,12 @@ void take_line(std::string_view line, int number, Figures& figures) {
   const std::string where = "line " + std::to_string(number);
   const std::size_t sign = line.find('=');
   if (sign == std::string_view::npos)
-    refuse(where + " is no `key = value`", "'" + std::string(line.substr(0, 40)) + "'");
+    refuse(where + " is not of the form `key = value`", "'" + std::string(line.substr(0, 40)) + "'");
   const std::string_view key = trimmed(line.substr(0, sign));
   const std::string_view value = trimmed(line.substr(sign + 1));
   if (is_figure(key)) {
     if (!figures.add(std::string(key), number_in(value, where)))
-      refuse(where + " says " + std::string(key) + " again", "an earlier line has it");
+      refuse(where + " says " + std::string(key) + " a second time", "an earlier line has the same key");
   } else if (!tells_origin(key)) {
     refuse(where + " has an unknown key", "'" + std::string(key.substr(0, 40)) + "'");
   }
@@ -108,7 +108,7 @@ void take_limit(const Figures& figures, const std::string& prefix, const LinkLim
   const std::string limit = prefix + std::string(each.limit_name);
   const std::string figure = prefix + std::string(each.name);
   if (figures.has(limit) != figures.has(figure))
-    refuse("figures are missing", limit + " and " + figure + " belong together");
+    refuse("figures are missing", limit + " and " + figure + " must be given together");
   if (!figures.has(limit)) return;
   link.*each.limit = static_cast<transport::Bytes>(figures.of(limit));
   link.*each.figure = figures.of(figure);
@@ -241,8 +241,8 @@ std::string text_of_file(const std::string& path) {
   std::string text(most + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "it is no file, or not readable");
-  if (text.size() > most) refuse(path + " is no profile", "it has more than 64 KiB");
+  if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "there is no such file, or it is not readable");
+  if (text.size() > most) refuse(path + " is not a profile", "the file has more than 64 KiB");
   return text;
 }
 

@@ -24,22 +24,22 @@ void require_settings() {
   for (const kernels::Target target : kernels::available())
     known += (known.empty() ? "" : ", ") + std::string(kernels::name_of(target));
   refuse("unknown target '" + std::string(kernels::forced()) +
-         "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), take one of " +
+         "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), choose one of " +
          known + ", or leave it unset");
 }
 
 /// Checks the root and the blocks: which rank gets which part of the result.
 void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
-    refuse("root " + text_of_root(call.root) + " (the ranks are 0 to " + std::to_string(rank_count - 1) +
-           "), give one of them, or none for all");
+    refuse("root " + text_of_root(call.root) + " is not a rank (the ranks are 0 to " + std::to_string(rank_count - 1) +
+           "), give one of these ranks, or no root to get the result on all ranks");
   const std::string name(name_of(call.collective));
   if (call.root != all_ranks && call.collective != Collective::reduce)
     refuse("root " + std::to_string(call.root) + " of " + name +
-           " (every rank gets a result of its own), leave it out");
+           " (in this collective every rank gets its own result), leave out the root");
   if (is_scan(call.collective) && has_bins(call) && call.sweep == Sweep::double_sweep)
-    refuse("double sweep in " + name +
-           " (the largest term of all ranks is not the largest term of the first ranks), take the " + "single sweep");
+    refuse("the double sweep cannot be used in " + name +
+           " (the largest term of all ranks is not the largest term of the first ranks), use the " + "single sweep");
   if (call.collective != Collective::reduce_scatter) return;
   if (call.blocks.empty())
     refuse(name + " without blocks (blocks say how many columns each of the " + std::to_string(rank_count) +
@@ -47,21 +47,21 @@ void validate_share(const Call& call, Rank rank_count) {
   for (std::size_t rank = 0; rank < call.blocks.size(); ++rank)
     if (call.blocks[rank] > call.columns)
       refuse("a block of " + order::text_as_given(call.blocks[rank]) + " columns for rank " + std::to_string(rank) +
-             " (rows have " + std::to_string(call.columns) + "), deal every column to one rank");
+             " (rows have " + std::to_string(call.columns) + "), give every column to exactly one rank");
   Count sum = 0;
   for (const Count block : call.blocks) sum += std::min(block, call.columns + 1 - std::min(sum, call.columns));
   if (call.blocks.size() != static_cast<std::size_t>(rank_count) || sum != call.columns)
     refuse(std::string("blocks of ") + (sum > call.columns ? "more than " : "") +
            std::to_string(std::min(sum, call.columns)) + " columns for " + std::to_string(call.blocks.size()) +
            " ranks (rows have " + std::to_string(call.columns) + " columns and there are " +
-           std::to_string(rank_count) + " ranks), deal every column to one rank");
+           std::to_string(rank_count) + " ranks), give every column to exactly one rank");
 }
 
 }  // namespace
 
 void require_threads(unsigned threads) {
   if (threads < 1 || threads > most_threads)
-    refuse(std::to_string(threads) + " threads (no machine runs as many at once), give 1 to " +
+    refuse(std::to_string(threads) + " threads (the number of threads is out of range), give 1 to " +
            std::to_string(most_threads));
 }
 
@@ -72,10 +72,10 @@ void require_size(const Call& call) {
   const auto row_bytes = order::checked_product(std::max(call.columns, Count{1}), element_bytes, ~Bytes{0} / 256);
   if (!row_bytes)
     refuse("rows of " + std::to_string(call.columns) + " elements of " + std::to_string(element_bytes) +
-           " bytes (no memory holds as much), check columns and element_bytes");
+           " bytes are too large (no memory holds as much), check columns and element_bytes");
   if (call.rows > most_rows(*row_bytes))
     refuse(std::to_string(call.rows) + " rows of " + std::to_string(call.columns * element_bytes) +
-           " bytes (no memory holds as much), check rows, columns and element_bytes");
+           " bytes are too large (no memory holds as much), check rows, columns and element_bytes");
 }
 
 namespace {
@@ -90,25 +90,27 @@ Count rows_of(std::span<const order::Interval> intervals) {
   Count rows = 0;
   for (const order::Interval interval : intervals) {
     if (interval.begin > interval.end)
-      refuse(text_of(interval) + " ends before it begins (they are half-open), give begin <= end");
+      refuse(text_of(interval) + " ends before it begins (intervals are half-open), give begin <= end");
     if (interval.end > order::most_elements)
       refuse(text_of(interval) + " ends beyond " + std::to_string(order::most_elements) +
              " (no job has more rows), check begin and end");
     if (interval.size() > order::most_elements - rows)
       refuse("intervals of " + std::to_string(order::most_elements) +
-             " rows or more (no rank has as many), check begin and end");
+             " rows or more on one rank (no rank has as many), check begin and end");
     rows += interval.size();
   }
   return rows;
 }
 
 void require_row_per_rank(const Call& call, Count ranks) {
-  if (call.rows != 1) refuse(std::to_string(call.rows) + " rows in MPI's shape (every rank brings one), give 1");
+  if (call.rows != 1)
+    refuse(std::to_string(call.rows) +
+           " rows on this rank (in layout row_per_rank every rank has one row), give 1 row");
   if (call.element_count == ranks || call.element_count == arithmetic::unknown_count) return;
   throw Failure(call.element_count > ranks ? Status::gap : Status::overlap,
-                "an element count of " + std::to_string(call.element_count) + " in MPI's shape (" +
+                "an element count of " + std::to_string(call.element_count) + " in layout row_per_rank (" +
                     std::to_string(ranks) + (ranks == 1 ? " rank brings" : " ranks bring") +
-                    " one row each), leave it unknown");
+                    " one row each), leave the element count unknown");
 }
 
 }  // namespace
@@ -118,14 +120,18 @@ void validate(const Call& call, Rank rank_count) {
   const bool is_user = call.operation == Operation::user;
   if (call.operation > arithmetic::last_operation)
     refuse("operation " + std::to_string(static_cast<std::uint32_t>(call.operation)) +
-           " is unknown (it is no sf_operation), give a known operation");
+           " is unknown (it is not a value of sf_operation), give a known operation");
   if (call.columns == 0 && call.layout != LayoutKind::row_per_rank)
     refuse("0 columns (a row has at least one element), give the length of a row");
   if (is_user != (call.type == Type::bytes))
-    refuse("operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), give " +
-           std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
-  if (is_user && call.user.apply == nullptr) refuse("no user operator (the function is null), give one");
-  if (is_user && call.user.element_bytes == 0) refuse("elements of 0 bytes (element_bytes is 0), give their size");
+    refuse(
+        "operator and type do not fit together (user operators take SF_BYTES, built-in operators a number type), "
+        "give " +
+        std::string(is_user ? "SF_BYTES and element_bytes" : "a number type or a user operator"));
+  if (is_user && call.user.apply == nullptr)
+    refuse("no user operator (the function is null), give the function of the operator");
+  if (is_user && call.user.element_bytes == 0)
+    refuse("elements of 0 bytes (element_bytes is 0), give the size of an element");
   require_size(call);
   if (call.element_count > order::most_elements && call.element_count != arithmetic::unknown_count)
     refuse("an element count of " + std::to_string(call.element_count) + " (no job has more rows than " +
@@ -135,21 +141,22 @@ void validate(const Call& call, Rank rank_count) {
   require_threads(call.threads);
   if (has_bins(call) && call.bin_count != 0 &&
       (call.bin_count < arithmetic::fewest_bins || call.bin_count > arithmetic::most_bins))
-    refuse(std::to_string(call.bin_count) + " bins (method binned keeps 2, 3 or 4), give one of these, or 0 for 3");
+    refuse(std::to_string(call.bin_count) +
+           " bins (method binned keeps 2, 3 or 4), give one of these numbers, or 0 for the default of 3");
   require_kept(call);
   const bool has_grid = call.layout == LayoutKind::grid;
   if (has_grid && call.grid == nullptr)
-    refuse("no grid (the layout is a grid, and its address is null), give its axes");
+    refuse("no grid (the layout is a grid, but the address of the grid is null), give the axes of the grid");
   if (has_grid)
     if (const auto fault = call.grid->fault(rank_count)) refuse(*fault);
   if (call.layout != LayoutKind::intervals && !has_grid) return;
   const Count listed = rows_of(call.intervals);
   if (listed != call.rows && has_grid)
-    refuse(std::to_string(call.rows) + " rows where a grid of " + call.grid->text() + " has " + std::to_string(listed) +
-           " for this rank (its layout and data differ in size), make them equal");
+    refuse(std::to_string(call.rows) + " rows of data, but a grid of " + call.grid->text() + " has " +
+           std::to_string(listed) + " rows for this rank (layout and data differ in size), make the sizes equal");
   if (listed != call.rows)
-    refuse(std::to_string(call.rows) + " rows for intervals of " + std::to_string(listed) +
-           " (this rank's layout and data differ in size), make them equal");
+    refuse(std::to_string(call.rows) + " rows of data for intervals of " + std::to_string(listed) +
+           " rows (layout and data of this rank differ in size), make the sizes equal");
 }
 
 Missing missing(const Description& description, Count rows, const Data& data, bool is_due) noexcept {
@@ -169,12 +176,12 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
   const auto null = [](const std::string& text) { return Failure(Status::invalid_argument, text); };
   if (missing == Missing::result)
     return null(
-        "nowhere to put the result (its address is null on a rank that gets it, or its size is not that of its block), "
-        "give an address");
+        "the result has no memory (its address is null on a rank that gets the result, or its size differs from the "
+        "size of the rank's block), give an address");
   if (missing == Missing::mask)
-    return null("the mask is null (" + to_be_read + "), give an element for every row, or no mask at all");
+    return null("the mask is null (" + to_be_read + "), give a mask element for every row, or leave out the mask");
   if (missing == Missing::label)
-    return null("the labels are null (" + to_be_read + "), give a label for every row, or no labels at all");
+    return null("the labels are null (" + to_be_read + "), give a label for every row, or leave out the labels");
   if (arithmetic::has_factors(operation))
     return null(std::string("the ") + (missing == Missing::first ? "first" : "second") + " factor of a " +
                 std::string(arithmetic::is_dot(operation) ? "dot product" : name_of(operation)) +
@@ -182,7 +189,7 @@ Failure failure_of(Missing missing, Operation operation, Count rows) {
   if (missing == Missing::second)
     return null("the mask of a masked sum is null (it is missing or of another size; " + to_be_read +
                 "), give a byte for every row");
-  return null("the data are null (" + to_be_read + "), give their address");
+  return null("the address of the data is null (" + to_be_read + "), give the address of the data");
 }
 
 }  // namespace steadfold::agreement

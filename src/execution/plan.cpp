@@ -60,9 +60,9 @@ bool may_fail(const Agreement& agreed) {
 std::string text_of(const Member& member) {
   const Description& d = member.description;
   return std::string(arithmetic::name_of(d.operation)) + " over " + std::to_string(member.element_count) + " rows of " +
-         std::to_string(d.columns) + " x " + std::string(arithmetic::name_of(d.type)) + " by method " +
+         std::to_string(d.columns) + " x " + std::string(arithmetic::name_of(d.type)) + " with method " +
          std::string(name_of(d.method)) +
-         (d.sweep == Sweep::double_sweep ? ", its largest term found beforehand\n" : "\n");
+         (d.sweep == Sweep::double_sweep ? ", with the largest term found in a first sweep\n" : "\n");
 }
 
 Bytes survey_bytes(std::span<const std::unique_ptr<RowsPayload>> members) {
@@ -124,7 +124,7 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   if (may_fail(agreed_) && agreed_.collective() != schedule::Collective::reduce)
     closing_.emplace(status_exchange_, *transport_, tag + 1, agreed_.nodes.get());
   together_ = make_together(agreed_, *members_.front(), *transport_, tag);
-  text_together_ = text_ + "together: ranks read each other's rows in memory that all of them see, without messages\n";
+  text_together_ = text_ + "together: ranks read each other's rows in shared memory, without messages\n";
 }
 
 const std::string& Plan::description() const noexcept { return may_run_together() ? text_together_ : text_; }
@@ -140,7 +140,7 @@ Payload& Plan::payload() {
 
 Failure plan_is_running() {
   return {Status::invalid_argument,
-          "the plan is running (it was started, and nobody has waited for the end), call wait before the next start"};
+          "the plan is running (it was started, and its run has not been waited for), call wait before the next start"};
 }
 
 void Plan::start(std::span<const Data> data, bool stays) {
@@ -280,7 +280,7 @@ Failure Plan::failure() const {
   if (refusal_ && status_ == refusal_->status()) return *refusal_;
   if (status_ == Status::invalid_argument && given_ != members_.size())
     return {status_, "data for " + std::to_string(given_) + " calls (the plan was bound for " +
-                         std::to_string(members_.size()) + "), give an entry for each"};
+                         std::to_string(members_.size()) + "), give one entry per call"};
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto own = members_[i]->failure();
     if (own && own->status() == status_) return {status_, agreement::in_bundle(i, members_.size()) + own->what()};

@@ -63,20 +63,23 @@ std::optional<std::string> Grid::fault(Rank rank_count) const {
   // An extent of 0 must not hide an overflow, so the other extents are multiplied too.
   const auto at_least_one = [](const GridAxis& axis) { return std::max(axis.extent, Count{1}); };
   if (!product(axes, most_elements, at_least_one))
-    return "a grid of " + product_text(axes, of_extent) + " elements (more than can be counted), check the extents";
+    return "a grid of " + product_text(axes, of_extent) +
+           " elements is too large (its elements cannot be counted), check the extents";
   if (std::ranges::count(axes, 0u, of_ranks) > 1)
     return "a grid of " + product_text(axes, of_ranks) +
-           " ranks (only one axis may leave its ranks open), give the ranks of the others";
+           " ranks (only one axis may have 0 ranks, which the library fills in), give the number of ranks along the "
+           "other axes";
   const Grid whole = resolved(rank_count);
   const auto ranks = static_cast<Count>(rank_count);
   if (product(whole.axes, ranks, of_ranks) != ranks)
     return "a grid of " + product_text(whole.axes, of_ranks) + " ranks for " + std::to_string(rank_count) +
            (rank_count == 1 ? " rank" : " ranks") +
-           " (every rank has one place in it), give axes whose ranks multiply to the number of ranks";
+           " (every rank has exactly one place in the grid), make the product of the ranks along the axes equal to the "
+           "number of ranks";
   for (const GridAxis& axis : whole.axes) {
     if (axis.first < axis.ranks) continue;
     return "first rank " + std::to_string(axis.first) + " along an axis of " + std::to_string(axis.ranks) +
-           " (ranks are counted from 0), give a lower rank";
+           " ranks (ranks are counted from 0), give a lower rank";
   }
   return std::nullopt;
 }

@@ -16,10 +16,12 @@ struct Variable {
 
 constexpr Variable variables[] = {
     {"STEADFOLD_TARGET", "name an instruction set"},
-    {"STEADFOLD_PREFETCH", "take off, near or far", {"off", "near", "far"}},
+    {"STEADFOLD_PREFETCH", "set it to off, near or far", {"off", "near", "far"}},
     {"STEADFOLD_SCHEDULE", "name a schedule"},
-    {"STEADFOLD_TRANSPORT", "take auto, mpi, shared, rma or rma:loads", {"auto", "mpi", "shared", "rma", "rma:loads"}},
-    {"STEADFOLD_BIND", "take on or off", {"on", "off"}},
+    {"STEADFOLD_TRANSPORT",
+     "set it to auto, mpi, shared, rma or rma:loads",
+     {"auto", "mpi", "shared", "rma", "rma:loads"}},
+    {"STEADFOLD_BIND", "set it to on or off", {"on", "off"}},
     {"STEADFOLD_PROFILE", "name a file"},
 };
 

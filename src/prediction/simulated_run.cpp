@@ -209,7 +209,7 @@ class SimulatedRun {
     for (const RankState& rank : ranks_) {
       if (rank.next != nullptr || !rank.receives.empty())
         throw std::logic_error(
-            "the schedule is in a deadlock (a rank waits for a message that no rank sends), report it");
+            "the schedule is in a deadlock (a rank waits for a message that no rank sends), report this error");
       spent_.seconds = std::max(spent_.seconds, rank.now);
     }
     spent_.messages = outbox_.sent();
@@ -235,7 +235,8 @@ class SimulatedRun {
       switch (step.kind) {
         case StepKind::send: send(rank, own, step); break;
         case StepKind::receive: receive(rank, own, step); break;
-        case StepKind::add_words: throw std::logic_error("words cannot be added without a transport");
+        case StepKind::add_words:
+          throw std::logic_error("a prediction cannot add words (only the MPI library adds them)");
         default: compute(own, step);
       }
       own.next = nullptr;

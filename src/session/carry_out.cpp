@@ -111,7 +111,7 @@ Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
 /// messages, so they have one root and one schedule.
 std::vector<Description> Group::usable(std::span<const Call> calls) const {
   if (calls.empty())
-    throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add one before it is bound");
+    throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add a call before you bind the bundle");
   std::vector<Description> descriptions;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string where = agreement::in_bundle(i, calls.size());
@@ -123,18 +123,19 @@ std::vector<Description> Group::usable(std::span<const Call> calls) const {
       throw Failure(failure.status(), where + failure.what());
     }
     if (calls.size() > 1 && calls[i].columns == 0)
-      throw Failure(Status::invalid_argument, where + "0 columns (a bundle's calls have some), leave the call out");
+      throw Failure(Status::invalid_argument,
+                    where + "0 columns (every call of a bundle has at least one column), leave out the call");
     if (calls.size() > 1 && calls[i].collective == Collective::reduce_scatter)
       throw Failure(Status::unsupported,
-                    where + "reduce_scatter (a bundle cannot divide results among ranks), bind this call by itself");
+                    where + "reduce_scatter (a bundle cannot divide results among ranks), bind this call separately");
     if (agreement::asked_name(calls[i].collective) != agreement::asked_name(calls[0].collective))
       throw Failure(Status::invalid_argument, where +
-                                                  "another collective than that of the first call (all calls of a "
-                                                  "bundle have one collective), bind this call by itself");
+                                                  "a different collective than in the first call (all calls of a "
+                                                  "bundle have the same collective), bind this call separately");
     if (calls[i].root != calls[0].root || asked_schedule(calls[i]) != asked_schedule(calls[0]))
       throw Failure(Status::invalid_argument, where +
-                                                  "another root or schedule than that of the first call (all calls of "
-                                                  "a bundle share both), make them equal");
+                                                  "a different root or schedule than in the first call (all calls of a "
+                                                  "bundle share both), use the same root and schedule");
   }
   return descriptions;
 }

@@ -132,8 +132,8 @@ Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
   const auto gathered = co_await gather(flow, mine);
   const std::string found = text_of(parts_of(gathered)[0]);
   if (found.empty()) co_return;
-  throw Failure(Status::unsupported, "schedule '" + agreed.chosen.schedule + "' cannot be used (its proof fails: " +
-                                         found + "), choose another schedule and report this");
+  throw Failure(Status::unsupported, "schedule '" + agreed.chosen.schedule + "' cannot be used (its check fails: " +
+                                         found + "), choose another schedule and report this error");
 }
 
 Task<Coordinator::TransportInUse> Coordinator::transport_of(Flow& /*flow*/, const Agreement& agreed) {
@@ -204,9 +204,9 @@ Task<Agreement> Coordinator::settle(Flow& flow, Asked asked, std::span<const Cal
   if (worst != Status::ok) throw Failure(worst, agreement::text_of(worst));
   if (!agreed) agreed = co_await agree(flow, asked, calls, nullptr);
   if (agreed->schedule.row->adds_words && !transport_->adds_words())
-    throw Failure(Status::unsupported, "no schedule " + agreed->chosen.schedule +
-                                           " (the MPI library adds words of processes, and these ranks are threads), "
-                                           "choose another schedule");
+    throw Failure(Status::unsupported, "schedule " + agreed->chosen.schedule +
+                                           " cannot be used (the MPI library adds words of processes, but these ranks "
+                                           "are threads), choose another schedule");
   co_return std::move(*agreed);
 }
 

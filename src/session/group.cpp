@@ -141,10 +141,9 @@ void Group::advance_another() {
 
 void Group::require_usable() const {
   if (has_left_out_)
-    throw Failure(
-        Status::transport_failed,
-        "the ranks of the group count their calls differently (memory ran out when this rank made a call, and the "
-        "other ranks may wait for it), use another group");
+    throw Failure(Status::transport_failed,
+                  "the ranks of the group have made different numbers of calls (memory ran out in a call of this rank, "
+                  "and other ranks may wait for that call), use another group");
   execution::require_usable(coordinator_.transport());
 }
 
@@ -241,7 +240,7 @@ void Group::refuse(Failure why) {
   const Started started = start_refusal(std::move(why));
   wait_for(*started);
   started->require_success();
-  throw Failure(Status::internal, "no rank knows of a refused call (a fault of the library), please report it");
+  throw Failure(Status::internal, "no rank says why a call was refused (an error in the library), report this error");
 }
 
 std::unique_ptr<Plan> Group::bind(std::span<const Call> calls) {

@@ -212,7 +212,8 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   Call call = given;
   if (call.collective != Collective::reduce && call.collective != Collective::allreduce)
     throw Failure(Status::unsupported,
-                  "a scan or reduce_scatter of one process (it is between ranks), take sf_reduce with a communicator");
+                  "a scan or reduce_scatter without a communicator (these collectives need ranks), call sf_reduce with "
+                  "a communicator");
   const bool has_grid = call.layout == LayoutKind::grid && call.grid != nullptr && !call.grid->fault(1);
   const order::Interval all{0, has_grid ? call.grid->element_count() : call.rows};
   if (call.layout != LayoutKind::intervals) call.intervals = {&all, 1};

@@ -56,7 +56,7 @@ class PlanCache {
     for (const auto& cached : offered)
       if (place_of(*cached) == place) return *cached->plan;
     throw std::logic_error(
-        "no cached plan has the number on which all ranks agreed (a fault of the library), please report it");
+        "no cached plan has the number on which all ranks agreed (an error in the library), report this error");
   }
 
   /// An entry for a plan of this call; the caller adds the plan. Local.

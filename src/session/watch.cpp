@@ -44,7 +44,8 @@ void Watch::look(Wait& wait) {
   wait.asked_ = now;
   const Interrupt asked = interrupt.load();
   if (asked != nullptr && asked() != 0)
-    end(wait.caller_, std::string(what_) + " can't be used any more (a call on it was interrupted), use another");
+    end(wait.caller_, std::string(what_) +
+                          " can't be used any more (a call on it was interrupted), use another communicator or team");
 }
 
 /// A text that lists the callers that are in no call.
@@ -52,7 +53,7 @@ std::string Watch::absent() const {
   std::string list;
   for (std::size_t i = 0; i + 1 < callers_.size(); ++i)
     if (callers_[i].calls.load() == 0) list += (list.empty() ? "" : ", ") + std::to_string(i);
-  return list.empty() ? "" : " (of its workers here, these are in no call: " + list + ")";
+  return list.empty() ? "" : " (workers of this process that are in no call: " + list + ")";
 }
 
 void Watch::end(std::size_t caller, const std::string& why) {

@@ -127,11 +127,11 @@ TEST(Mismatch, NamesWhatDiffersInUserOperators) {
   expect_difference(
       user, [](Call& c) { c.user.element_bytes = 24; }, "element bytes 16 against 24");
   expect_difference(
-      user, [](Call& c) { c.operator_name = "join2"; }, "operators of different names or types");
+      user, [](Call& c) { c.operator_name = "join2"; }, "operators with different names or types");
   expect_difference(
-      user, [](Call& c) { c.user.commutative = true; }, "one operator commutative, the other not");
+      user, [](Call& c) { c.user.commutative = true; }, "one operator is commutative, the other is not");
   expect_difference(
-      user, [](Call& c) { c.user_may_fail = false; }, "one operator may fail, the other not");
+      user, [](Call& c) { c.user_may_fail = false; }, "one operator may fail, the other cannot");
 }
 
 TEST(Mismatch, OfTwoRanksNamesTheFirst) {
@@ -187,29 +187,34 @@ TEST(Unusable, ArgumentsAreNamedWithTheirRank) {
       sum, [](Call& c) { c.columns = 0; }, wrong,
       "0 columns (a row has at least one element), give the length of a row");
   expect_unusable(
-      sum, [](Call& c) { c.root = 4; }, wrong, "root 4 (the ranks are 0 to 3), give one of them, or none for all");
+      sum, [](Call& c) { c.root = 4; }, wrong,
+      "root 4 is not a rank (the ranks are 0 to 3), give one of these ranks, or no root to get the result on all "
+      "ranks");
   expect_unusable(
-      sum, [](Call& c) { c.root = -2; }, wrong, "root -2 (the ranks are 0 to 3), give one of them, or none for all");
+      sum, [](Call& c) { c.root = -2; }, wrong,
+      "root -2 is not a rank (the ranks are 0 to 3), give one of these ranks, or no root to get the result on all "
+      "ranks");
   expect_unusable(
       sum, [](Call& c) { c.columns = std::uint64_t{1} << 60; }, wrong,
-      "rows of 1152921504606846976 elements of 8 bytes (no memory holds as much), check columns and "
+      "rows of 1152921504606846976 elements of 8 bytes are too large (no memory holds as much), check columns and "
       "element_bytes");
   expect_unusable(
       sum, [](Call& c) { c.layout = LayoutKind::row_per_rank; }, wrong,
-      "3 rows in MPI's shape (every rank brings one), give 1");
+      "3 rows on this rank (in layout row_per_rank every rank has one row), give 1 row");
 }
 
 TEST(Unusable, OperatorsAreNamed) {
   const Status wrong = Status::invalid_argument;
   expect_unusable(
-      user_call(), [](Call& c) { c.user.apply = nullptr; }, wrong, "no user operator (the function is null), give one");
+      user_call(), [](Call& c) { c.user.apply = nullptr; }, wrong,
+      "no user operator (the function is null), give the function of the operator");
   expect_unusable(
       user_call(), [](Call& c) { c.user.element_bytes = 0; }, wrong,
-      "elements of 0 bytes (element_bytes is 0), give their size");
+      "elements of 0 bytes (element_bytes is 0), give the size of an element");
   expect_unusable(
       user_call(), [](Call& c) { c.type = Type::f64; }, wrong,
-      "operator and type do not go together (user operators take SF_BYTES, built-in ones a number type), "
-      "give SF_BYTES and element_bytes");
+      "operator and type do not fit together (user operators take SF_BYTES, built-in operators a number type), give "
+      "SF_BYTES and element_bytes");
 }
 
 /// The ordinary slip of a built-in operator on SF_BYTES, whatever the method says.
@@ -221,8 +226,8 @@ TEST(Unusable, BytesWithoutAUserOperatorAreNamed) {
       call.operation = operation;
       expect_unusable(
           call, [](Call& c) { c.type = Type::bytes; }, Status::invalid_argument,
-          "operator and type do not go together (user operators take SF_BYTES, built-in ones a number "
-          "type), give a number type or a user operator");
+          "operator and type do not fit together (user operators take SF_BYTES, built-in operators a number type), "
+          "give a number type or a user operator");
     }
   }
 }
@@ -236,7 +241,7 @@ TEST(Unusable, IntervalsAreNamed) {
   call.intervals = good;
   expect_unusable(
       call, [&](Call& c) { c.intervals = backwards; }, Status::invalid_argument,
-      "interval [4, 1) ends before it begins (they are half-open), give begin <= end");
+      "interval [4, 1) ends before it begins (intervals are half-open), give begin <= end");
   expect_unusable(
       call, [&](Call& c) { c.intervals = beyond; }, Status::invalid_argument,
       "interval [9223372036854775807, 9223372036854775808) ends beyond 9223372036854775807 (no job has more rows), "
@@ -249,10 +254,10 @@ TEST(Unusable, IntervalsAreNamed) {
       "of the whole job, or leave it unknown");
   expect_unusable(
       call, [](Call& c) { c.rows = 7; }, Status::invalid_argument,
-      "7 rows for intervals of 3 (this rank's layout and data differ in size), make them equal");
+      "7 rows of data for intervals of 3 rows (layout and data of this rank differ in size), make the sizes equal");
   expect_unusable(
       call, [](Call& c) { c.rows = 0; }, Status::invalid_argument,
-      "0 rows for intervals of 3 (this rank's layout and data differ in size), make them equal");
+      "0 rows of data for intervals of 3 rows (layout and data of this rank differ in size), make the sizes equal");
 }
 
 TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
@@ -261,24 +266,26 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
   call.method = Method::exact;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::max; }, wrong,
-      "max of f64 by method exact is not offered (only sums, mean, dot and norm2 are), leave the method to the "
-      "library");
+      "max of f64 with method exact is not supported (this method computes only sums, mean, dot and norm2), let the "
+      "library choose the method");
   expect_unusable(
       call, [](Call& c) { c.type = c.result_type = Type::i64; }, wrong,
-      "sum of i64 by method exact is not offered (it takes doubles, floats and what floats hold), take plain or tree");
+      "sum of i64 with method exact is not supported (this method takes doubles, floats and types whose values fit in "
+      "a "
+      "float), use method plain or tree");
   call.method = Method::tree;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::dot; }, wrong,
-      "dot of f64 by method tree is not offered (it is rounded once, at the end, and tree rounds in every step), take "
-      "exact or binned");
+      "dot of f64 with method tree is not supported (the operation rounds once, at the end, but method tree rounds in "
+      "every step), use method exact or binned");
   expect_unusable(
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
-      "sum of f64 by method tree is not offered (its result type f32 does not hold every element), take exact or "
+      "sum of f64 with method tree is not supported (result type f32 does not hold every element), use exact or "
       "binned, or another result type");
   call.method = Method::plain;
   expect_unusable(
       call, [](Call& c) { c.operation = Operation::max_location, c.result_type = Type::f32; }, wrong,
-      "max location of f64 by method plain is not offered (its result type f32 does not hold every element), take "
+      "max location of f64 with method plain is not supported (result type f32 does not hold every element), use "
       "another result type");
   const auto make_user = [](Call& c) {
     c.operation = Operation::user;
@@ -289,7 +296,8 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
     call.method = method;
     const std::string name(agreement::name_of(method));
     expect_unusable(call, make_user, wrong,
-                    "user operator by method " + name + " is not offered (it adds numbers, in no order), take tree");
+                    "user operator with method " + name +
+                        " is not supported (this method adds numbers, in no fixed order), use method tree");
     expect_unusable(
         call,
         [](Call& c) {
@@ -297,8 +305,9 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
           c.type = c.result_type = Type::long_double;
         },
         wrong,
-        "dot of long double by method " + name +
-            " is not offered (it takes doubles, floats and what floats hold), convert the elements");
+        "dot of long double with method " + name +
+            " is not supported (this method takes doubles, floats and types whose values fit in a float), convert the "
+            "elements");
   }
 }
 
@@ -309,22 +318,23 @@ TEST(Unusable, ResultTypesThatNoMethodMakesAreNamed) {
     Type type, result_type;
     const char* made;
   };
-  const Case cases[] = {{Operation::sum, Type::f64, Type::cf64,
-                         "sum of f64 with results of type cf64 is not offered (they may be f64, f32, long double)"},
-                        {Operation::sum, Type::f64, Type::i32,
-                         "sum of f64 with results of type i32 is not offered (they may be f64, f32, long double)"},
-                        {Operation::sum, Type::i32, Type::f64,
-                         "sum of i32 with results of type f64 is not offered (they may be i32, i64)"},
-                        {Operation::sum, Type::cf32, Type::f32,
-                         "sum of cf32 with results of type f32 is not offered (they may be cf32, cf64)"},
-                        {Operation::product, Type::f32, Type::u64,
-                         "product of f32 with results of type u64 is not offered (they may be f64, f32, long double)"},
-                        {Operation::abs_sum, Type::f64, Type::i64,
-                         "abs sum of f64 with results of type i64 is not offered (they may be f64, f32)"},
-                        {Operation::norm2, Type::cf64, Type::cf64,
-                         "norm2 of cf64 with results of type cf64 is not offered (they may be f64, f32)"},
-                        {Operation::dot, Type::f32, Type::long_double,
-                         "dot of f32 with results of type long double is not offered (they may be f64, f32)"}};
+  const Case cases[] = {
+      {Operation::sum, Type::f64, Type::cf64,
+       "sum of f64 with results of type cf64 is not supported (results may be f64, f32, long double)"},
+      {Operation::sum, Type::f64, Type::i32,
+       "sum of f64 with results of type i32 is not supported (results may be f64, f32, long double)"},
+      {Operation::sum, Type::i32, Type::f64,
+       "sum of i32 with results of type f64 is not supported (results may be i32, i64)"},
+      {Operation::sum, Type::cf32, Type::f32,
+       "sum of cf32 with results of type f32 is not supported (results may be cf32, cf64)"},
+      {Operation::product, Type::f32, Type::u64,
+       "product of f32 with results of type u64 is not supported (results may be f64, f32, long double)"},
+      {Operation::abs_sum, Type::f64, Type::i64,
+       "abs sum of f64 with results of type i64 is not supported (results may be f64, f32)"},
+      {Operation::norm2, Type::cf64, Type::cf64,
+       "norm2 of cf64 with results of type cf64 is not supported (results may be f64, f32)"},
+      {Operation::dot, Type::f32, Type::long_double,
+       "dot of f32 with results of type long double is not supported (results may be f64, f32)"}};
   for (const Case& each : cases) {
     for (const Method method : {Method::automatic, Method::exact, Method::binned, Method::tree, Method::plain}) {
       Call call = sum_call();
@@ -336,7 +346,7 @@ TEST(Unusable, ResultTypesThatNoMethodMakesAreNamed) {
             c.type = each.type;
             c.result_type = each.result_type;
           },
-          Status::unsupported, std::string(each.made) + ", take one of these result types or convert the elements");
+          Status::unsupported, std::string(each.made) + ", use one of these result types or convert the elements");
     }
   }
 }
@@ -351,15 +361,20 @@ std::vector<Call> listed(const Deal& deal, Count element_count = arithmetic::unk
 TEST(Layouts, WithGapsAndOverlapsAreRefused) {
   const std::string what_to_do = "), list every element of 0..N-1 exactly once";
   const Deal gap = {{{0, 3}}, {{5, 9}}, {}};
-  expect_refused(listed(gap), Status::gap, "the layout is not whole (elements 3 to 4 are listed nowhere" + what_to_do);
+  expect_refused(
+      listed(gap), Status::gap,
+      "the layout does not have every element exactly once (elements 3 to 4 are listed nowhere" + what_to_do);
   const Deal late = {{}, {{1, 9}}, {}};
-  expect_refused(listed(late), Status::gap, "the layout is not whole (element 0 is listed nowhere" + what_to_do);
+  expect_refused(listed(late), Status::gap,
+                 "the layout does not have every element exactly once (element 0 is listed nowhere" + what_to_do);
   const Deal overlap = {{{0, 3}}, {{2, 9}}, {}};
-  expect_refused(listed(overlap), Status::overlap,
-                 "the layout is not whole (element 2 is listed twice by ranks 0 and 1" + what_to_do);
+  expect_refused(
+      listed(overlap), Status::overlap,
+      "the layout does not have every element exactly once (element 2 is listed twice by ranks 0 and 1" + what_to_do);
   const Deal twice = {{{4, 9}, {0, 4}, {4, 9}}, {}, {}};
-  expect_refused(listed(twice), Status::overlap,
-                 "the layout is not whole (elements 4 to 8 are listed twice by rank 0" + what_to_do);
+  expect_refused(
+      listed(twice), Status::overlap,
+      "the layout does not have every element exactly once (elements 4 to 8 are listed twice by rank 0" + what_to_do);
 }
 
 TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
@@ -367,11 +382,11 @@ TEST(Layouts, OfAnotherSizeThanSaidAreRefused) {
   EXPECT_EQ(concluded_everywhere(listed(whole, 9)).agreement.value().members[0].element_count, 9u);
   EXPECT_EQ(concluded_everywhere(listed(whole)).agreement.value().members[0].element_count, 9u);
   expect_refused(listed(whole, 10), Status::gap,
-                 "9 elements in place of 10 (the layout's element count), make them equal");
+                 "9 elements instead of 10 (the layout's element count), make the numbers equal");
   expect_refused(listed(whole, 8), Status::overlap,
-                 "9 elements in place of 8 (the layout's element count), make them equal");
+                 "9 elements instead of 8 (the layout's element count), make the numbers equal");
   std::vector<Call> calls(3, sum_call());
-  expect_refused(calls, Status::gap, "9 elements in place of 12 (the layout's element count), make them equal");
+  expect_refused(calls, Status::gap, "9 elements instead of 12 (the layout's element count), make the numbers equal");
 }
 
 TEST(Layouts, AreWhatTheRanksProposed) {

@@ -43,7 +43,8 @@ TEST(Guarantees, AreThoseOfTheDocumentedTable) {
           ADD_FAILURE() << "not refused";
         } catch (const Failure& failure) {
           EXPECT_EQ(failure.status(), Status::unsupported);
-          EXPECT_NE(std::string(failure.what()).find("cannot keep '" + row + "'"), std::string::npos) << failure.what();
+          EXPECT_NE(std::string(failure.what()).find("cannot give guarantee '" + row + "'"), std::string::npos)
+              << failure.what();
         }
       }
     }
@@ -69,7 +70,7 @@ TEST(Guarantees, AreKeptByTheMethodsThatErrorsName) {
     }
     const std::string advice = text.substr(text.rfind("), ") + 3);
     SCOPED_TRACE(text);
-    ASSERT_TRUE(advice.starts_with("take method "));
+    ASSERT_TRUE(advice.starts_with("use method "));
     for (const Method method : {Method::tree, Method::exact}) {
       call.method = method;
       const auto make = [&] {

@@ -100,10 +100,11 @@ TEST(Profile, SaysWhatIsWrong) {
   for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
            {"", "latency, gap and per_byte are all needed"},
            {"latency = 1e-6\ngap = 0\n", "are all needed"},
-           {good + "eager_limit = 4096\n", "belong together"},
-           {good + "rendezvous = 1e-6\n", "belong together"},
-           {good + "long_from = 4096\n", "long_from and long_per_byte belong together"},
-           {good + "part.latency = 1\npart.gap = 0\npart.per_byte = 0\npart.long_per_byte = 1\n", "belong together"},
+           {good + "eager_limit = 4096\n", "must be given together"},
+           {good + "rendezvous = 1e-6\n", "must be given together"},
+           {good + "long_from = 4096\n", "long_from and long_per_byte must be given together"},
+           {good + "part.latency = 1\npart.gap = 0\npart.per_byte = 0\npart.long_per_byte = 1\n",
+            "must be given together"},
            {good + "node.long_from = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
            {good + "bins.long_from = 1\n", "line 4 has an unknown key ('bins.long_from')"},
            {good + "gap = 1\n", "line 4 says gap again"},
@@ -115,8 +116,8 @@ TEST(Profile, SaysWhatIsWrong) {
            {good + "values = 1\n", "line 4 has an unknown key ('values')"},
            {good + "bins.latency = 1\n", "line 4 has an unknown key ('bins.latency')"},
            {good + "bins.merge_per_byte = -1\n", "line 4 cannot be used ('-1' is no number"},
-           {good + "some text\n", "line 4 is no `key = value` ('some text')"},
-           {"latency = fast\n", "line 1 cannot be used ('fast' is no number from 0 to 1e12)"},
+           {good + "some text\n", "line 4 is not of the form `key = value` ('some text')"},
+           {"latency = fast\n", "line 1 cannot be used ('fast' is not a number from 0 to 1e12)"},
            {"latency = -1\n", "'-1' is no number"},
            {"latency = nan\n", "'nan' is no number"},
            {"latency = inf\n", "'inf' is no number"},
@@ -126,7 +127,7 @@ TEST(Profile, SaysWhatIsWrong) {
        }) {
     const std::string fault = fault_of(text);
     EXPECT_NE(fault.find(told), std::string::npos) << text << " -> " << fault;
-    EXPECT_NE(fault.find("), let `steadfold tune` write it"), std::string::npos) << fault;
+    EXPECT_NE(fault.find("), write the profile with `steadfold tune`"), std::string::npos) << fault;
   }
 }
 
@@ -143,8 +144,11 @@ TEST(Profile, OfAFileThatIsNone) {
     } catch (const std::invalid_argument& wrong) {
       fault = wrong.what();
     }
-    EXPECT_EQ(fault,
-              size <= 65536 ? "" : path + " is no profile (it has more than 64 KiB), let `steadfold tune` write it");
+    EXPECT_EQ(
+        fault,
+        size <= 65536
+            ? ""
+            : path + " is not a profile (the file has more than 64 KiB), write the profile with `steadfold tune`");
   }
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // whose reader waits until somebody writes
@@ -236,9 +240,10 @@ TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
             agreement::assumed_link.latency)
       << "and none of another place, of which nobody thinks";
   const Settings gone({{"STEADFOLD_PROFILE", place("gone")}});
-  EXPECT_EQ(agreement::network_of(library).unused_profile,
-            "the profile " + place("gone") + " is not used: " + place("gone") +
-                " cannot be read (it is no file, or not readable), let `steadfold tune` write it");
+  EXPECT_EQ(
+      agreement::network_of(library).unused_profile,
+      "the profile " + place("gone") + " is not used: " + place("gone") +
+          " cannot be read (there is no such file, or it is not readable), write the profile with `steadfold tune`");
   const Settings found({{"STEADFOLD_PROFILE", place("named")}});
   EXPECT_EQ(agreement::network_of(library).unused_profile, "");
   const Settings homeless(Settings::Values{});

@@ -171,7 +171,7 @@ TEST(AccumulatorsOfArrays, RefuseWhatTheyCannotTake) {
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "4 kept results (the accumulator holds 6 sums of doubles)");
   wrong = right;
   wrong.x.data = nullptr;
-  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "the data are null");
+  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "the address of the data is null");
   wrong = right;
   wrong.x = Array<float>(narrow.data(), {4, 6}).c_array();
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "elements of type f32");

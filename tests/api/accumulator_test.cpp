@@ -303,7 +303,7 @@ TEST(AccumulatorsInC, AreNotMadeOfAnything) {
   expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, 0, &made), SF_INVALID_ARGUMENT, "0 columns");
   expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, UINT64_MAX, &made), SF_INVALID_ARGUMENT, "columns (there may be");
   for (const sf_type type : {SF_I32, SF_U64, SF_BYTES, SF_BF16, SF_F16, SF_COMPLEX_F64, SF_LONG_DOUBLE, SF_FLOAT128})
-    expect(sf_accumulator_create(type, SF_ELEMENTS, 1, &made), SF_UNSUPPORTED, "are not offered");
+    expect(sf_accumulator_create(type, SF_ELEMENTS, 1, &made), SF_UNSUPPORTED, "are not supported");
   expect(sf_accumulator_create(number<sf_type>(99), SF_ELEMENTS, 1, &made), SF_INVALID_ARGUMENT, "type 99 is unknown");
   expect(sf_accumulator_create(SF_F64, number<sf_terms>(99), 1, &made), SF_INVALID_ARGUMENT, "terms 99 are unknown");
   EXPECT_EQ(made, nullptr);
@@ -367,13 +367,13 @@ TEST(AccumulatorsInC, RefuseWhatDoesNotFit) {
   expect(sf_accumulator_add(a.get(), x.data(), UINT64_MAX, 1), SF_INVALID_ARGUMENT, "no memory holds them");
   for (const std::uint32_t threads : {4097u, 1u << 31, UINT32_MAX}) {
     const sf_arrays arrays = sf_arrays_default();
-    const std::string text = std::to_string(threads) + " threads (no machine runs as many";
+    const std::string text = std::to_string(threads) + " threads (the number of threads is out of range";
     expect(sf_accumulator_add(a.get(), x.data(), 1, threads), SF_INVALID_ARGUMENT, text);
     expect(sf_accumulator_subtract_arrays(a.get(), &arrays, threads), SF_INVALID_ARGUMENT, text);
   }
-  expect(sf_accumulator_round(a.get(), SF_NORM2, SF_F64, values.data()), SF_UNSUPPORTED, "is not offered");
-  expect(sf_accumulator_round(a.get(), SF_MAX, SF_F64, values.data()), SF_UNSUPPORTED, "is not offered");
-  expect(sf_accumulator_round(a.get(), SF_SUM, SF_F16, values.data()), SF_UNSUPPORTED, "are not offered");
+  expect(sf_accumulator_round(a.get(), SF_NORM2, SF_F64, values.data()), SF_UNSUPPORTED, "is not supported");
+  expect(sf_accumulator_round(a.get(), SF_MAX, SF_F64, values.data()), SF_UNSUPPORTED, "is not supported");
+  expect(sf_accumulator_round(a.get(), SF_SUM, SF_F16, values.data()), SF_UNSUPPORTED, "are not supported");
   ASSERT_EQ(sf_accumulator_subtract(a.get(), x.data(), 1, 1), SF_OK);
   expect(sf_accumulator_round(a.get(), SF_MEAN, SF_F64, values.data()), SF_EMPTY, "there are 0 rows");
   std::uint64_t size = 0;
@@ -385,7 +385,7 @@ TEST(AccumulatorsInC, RefuseWhatDoesNotFit) {
   bytes.resize(packed + 8);
   expect(sf_accumulator_pack(a.get(), bytes.data(), packed + 8), SF_INVALID_ARGUMENT, "bytes for a packed");
   expect(sf_accumulator_unpack(a.get(), bytes.data(), packed - 1), SF_INVALID_ARGUMENT, "bytes for a packed");
-  expect(sf_accumulator_unpack(a.get(), bytes.data(), packed), SF_INVALID_ARGUMENT, "a damaged message");
+  expect(sf_accumulator_unpack(a.get(), bytes.data(), packed), SF_INVALID_ARGUMENT, "the message is damaged");
 }
 
 /// Doubled until there is no room: refused then, and as it was.

@@ -362,14 +362,14 @@ TEST(Arrays, ThatDoNotFitAreRefused) {
   expect_refused([&] { norm2(x, {.weights = Array<double>(numbers.data(), {4})}); },
                  "factors for norm2 (it takes none)");
   expect_refused([&] { sum(x, {.where = Array<char>(bytes.data(), {4})}, {.method = tree()}); },
-                 "rows that the mask leaves out have no place in the tree", SF_UNSUPPORTED);
+                 "the tree has no place for rows that the mask leaves out", SF_UNSUPPORTED);
   expect_refused([&] { Array<double>(numbers.data(), std::vector<std::uint64_t>(16, 1)); }, "16 axes");
   const std::vector<std::uint64_t> shape = {10, 20};
   for (const std::vector<std::int64_t>& strides : {std::vector<std::int64_t>{160}, {1600, 160, 8}, {}})
     expect_refused([&] { Array<double>(numbers.data(), shape, strides); },
                    std::to_string(strides.size()) + " strides for a shape of 2 axes");
   expect_refused([&] { static_cast<void>(x.section(1, 2, 4)); }, "section 2 to 4 of axis 1");
-  expect_refused([&] { sum(Array<double>(nullptr, {3})); }, "the data are null (3 rows are to be read)");
+  expect_refused([&] { sum(Array<double>(nullptr, {3})); }, "the address of the data is null (3 rows are to be read)");
   expect_refused(
       [&] {
         sum(Array<double>(numbers.data(), {1u << 31, 1u << 31, 1u << 31}));

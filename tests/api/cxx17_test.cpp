@@ -339,10 +339,12 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   sf::Options rooted;
   rooted.root = 7;
   const std::string root = text_of([&] { return sf::sum(x, team[0], rooted); });
-  EXPECT_NE(root.find("root 7 (the ranks are 0 to 0)"), std::string::npos) << root;
+  EXPECT_NE(root.find("root 7 is not a rank (the ranks are 0 to 0)"), std::string::npos) << root;
   rooted.root = -1;  // SF_ALL_RANKS in C
   std::vector<double> buffer = x;
-  const std::string below = "root -1 (the ranks are 0 to 0), give one of them, or none for all";
+  const std::string below =
+      "root -1 is not a rank (the ranks are 0 to 0), give one of these ranks, or no root to get the result on all "
+      "ranks";
   EXPECT_EQ(text_of([&] { return sf::sum(x, team[0], rooted); }), below);
   EXPECT_EQ(text_of([&] { return sf::reduce_to(-1, buffer, sf::plus, team[0]), 0; }), below);
   EXPECT_EQ(text_of([&] { return sf::start_reduce_to(-1, buffer, sf::plus, team[0]).wait(), 0; }), below);
@@ -361,7 +363,7 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   }
   const std::vector<int> labels = {0, 2, 1};
   EXPECT_EQ(text_of([&] { return sf::sum_by(x, labels, 2).size(); }),
-            "label 2 of element 1, counted from 0, names no group (the last one is 1), correct it");
+            "label 2 of element 1, counted from 0, names no group (the last group is 1), correct the label");
   auto left = sf::start(sf::plus, x, team[0]);
   const auto right = std::move(left);
   const std::string moved = "no call (its Pending was moved from), use the Pending that it was moved to";
@@ -370,7 +372,7 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   sf::Team of_two(2);  // of whom one never comes
   of_two.set_timeout(std::chrono::milliseconds(50));
   const std::string late = text_of([&] { return sf::sum(x, of_two[0]); });
-  EXPECT_NE(late.find("took longer than its limit of 0.05 s (of its workers here, these are in no call: 1)"),
+  EXPECT_NE(late.find("took longer than its limit of 0.05 s (workers of this process that are in no call: 1)"),
             std::string::npos)
       << late;
 }
@@ -495,7 +497,7 @@ TEST(Cxx17, PlansRunStartTestWaitAndMove) {
     sf::Plan<double> sums(sf::plus, mine.size(), member, sf::tree());
     sums.start(mine, sum);
     const std::string running =
-        "the plan is running (it was started, and nobody has waited for the end), call wait before the next start";
+        "the plan is running (it was started, and its run has not been waited for), call wait before the next start";
     EXPECT_EQ(outcome_of([&] { return sums.start(mine, nothing), 0; }).text, running);
     EXPECT_EQ(outcome_of([&] { return sums.run(mine); }).text, running);
     dots.start(sf::view(mine.data(), mine.size()), other, dot);

@@ -188,8 +188,8 @@ TEST(Lists, ThatCannotBeUsedAreRefused) {
     EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, results.data()), SF_INVALID_ARGUMENT);
     EXPECT_NE(std::string(sf_error_text()).find(text), std::string::npos) << sf_error_text();
   };
-  refused([](List& list) { list.places[2] = nullptr; }, "the data are null");
-  refused([](List& list) { list.arrays.xs = nullptr; }, "the data are null");
+  refused([](List& list) { list.places[2] = nullptr; }, "the address of the data is null");
+  refused([](List& list) { list.arrays.xs = nullptr; }, "the address of the data is null");
   refused([](List& list) { list.arrays.x_count = 0; }, "0 columns");
   refused([](List& list) { list.arrays.x.data = list.places[0]; }, "data of x beside a list of 3 arrays");
   refused([](List& list) { list.arrays.kept = 1; }, "kept axes or labels");

@@ -224,7 +224,7 @@ TEST(Groups, ThatAreNotThereAreRefused) {
   };
   for (const unsigned threads : {1U, 3U})
     expect_refused([&] { sum(elements, {.labels = groups, .groups = 2}, {.threads = threads}); },
-                   "label 2 of element 2, counted from 0, names no group (the last one is 1), correct it");
+                   "label 2 of element 2, counted from 0, names no group (the last group is 1), correct the label");
   const Array<double> squares(x.data(), {2, 2});  // a kept index more, and what a mask leaves out counts for nothing
   const std::vector<std::uint8_t> all_but_one = {1, 0, 1, 1};
   const std::vector<std::uint16_t> too_great = {0, 9, 8, 7};
@@ -235,7 +235,7 @@ TEST(Groups, ThatAreNotThereAreRefused) {
                       .labels = Array<std::uint16_t>(too_great.data(), {2, 2}),
                       .groups = 2});
       },
-      "label 8 of element 1, counted from 0, of kept index 0 names no group (the last one is 1)");
+      "label 8 of element 1, counted from 0, of kept index 0 names no group (the last group is 1)");
   for (const auto& [at, is_masked] : {std::pair(0U, false), std::pair(9000U, false), std::pair(9000U, true)}) {
     std::vector<std::int64_t> many(10000, 1);
     many[at] = std::numeric_limits<std::int64_t>::max();
@@ -263,8 +263,8 @@ TEST(Groups, ThatAreNotThereAreRefused) {
   expect_refused([&] { sum(elements, {.groups = 3}); }, "3 groups without labels");
   expect_refused([&] { sum(elements, {.labels = Array<int>(labels.data(), {2}), .groups = 3}); },
                  "labels of shape (2)");
-  expect_refused([&] { sum(elements, {.labels = groups, .groups = 3}, tree()); }, "no place in the tree",
-                 SF_UNSUPPORTED);
+  expect_refused([&] { sum(elements, {.labels = groups, .groups = 3}, tree()); },
+                 "the tree has no place for rows of other groups", SF_UNSUPPORTED);
   sf_arrays arrays = sf_arrays_default();
   arrays.x = elements.c_array();
   arrays.labels = groups.c_array();

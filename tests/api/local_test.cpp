@@ -423,11 +423,11 @@ TEST_F(LocalTest, RootsAndSchedulesFromC) {
   };
   expect_sum();
   call.root = 3;
-  expect_refused("root 3 (the ranks are 0 to 0)");
+  expect_refused("root 3 is not a rank (the ranks are 0 to 0)");
   call.root = 0;
   expect_sum();
   call.root = -2;
-  expect_refused("root -2 (the ranks are 0 to 0)");
+  expect_refused("root -2 is not a rank (the ranks are 0 to 0)");
   call.root = SF_ALL_RANKS;
   std::string schedule = "linear";
   call.schedule = schedule.c_str();

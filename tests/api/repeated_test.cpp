@@ -135,7 +135,8 @@ TEST(RepeatedCalls, SayWhatIsWrongWithTheirArguments) {
     sf_call call = call_by(method);
     ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &result), SF_OK);
     EXPECT_EQ(sf_reduce_local(&call, nullptr, nullptr, &result), SF_INVALID_ARGUMENT);
-    EXPECT_EQ(std::string(sf_error_text()), "the data are null (3 rows are to be read), give their address");
+    EXPECT_EQ(std::string(sf_error_text()),
+              "the address of the data is null (3 rows are to be read), give the address of the data");
     ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &result), SF_OK);
     EXPECT_EQ(sf_reduce_local(&call, x.data(), nullptr, nullptr), SF_INVALID_ARGUMENT);
     ASSERT_EQ(sf_reduce_local(&call, x.data(), nullptr, &result), SF_OK);

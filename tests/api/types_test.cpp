@@ -441,7 +441,7 @@ void expect_unsupported(sf_operation operation, sf_method method, sf_type type, 
   call.rows = 2;
   EXPECT_EQ(sf_reduce_local(&call, x.data(), x.data(), result.data()), SF_UNSUPPORTED)
       << operation << " " << method << " " << type << " " << result_type;
-  EXPECT_NE(std::string(sf_error_text()).find(" is not offered ("), std::string::npos) << sf_error_text();
+  EXPECT_NE(std::string(sf_error_text()).find(" is not supported ("), std::string::npos) << sf_error_text();
 }
 
 TEST_F(TypesTest, CombinationsThatAreNotOffered) {

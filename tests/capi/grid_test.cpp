@@ -233,7 +233,7 @@ TEST(Grids, OfOneProcessAreAllElements) {
   refused("a grid of 1 x 2 ranks for 1 rank");
   grid.axes[1].ranks = 1;
   grid.axes[1].extent = 6;
-  refused("35 rows where a grid of 5 x 6 elements");
+  refused("35 rows of data, but a grid of 5 x 6 elements");
   for (const std::uint32_t axes : {0u, 4u}) {
     grid.axis_count = axes;
     refused("a grid of " + std::to_string(axes) + " axes");

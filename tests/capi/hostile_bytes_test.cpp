@@ -406,7 +406,7 @@ TEST(HostileBytes, MessagesAreAccumulatorsOrRefused) {
     const Bytes bytes = hostile_message(message_of(whole.get()), good, random);
     const bool is_read = unpack(room, bytes, other);
     read_count += is_read ? 1 : 0;
-    const bool is_damaged = !is_read && said().find("a damaged message") != std::string::npos;
+    const bool is_damaged = !is_read && said().find("the message is damaged") != std::string::npos;
     Bytes fitting = good;
     fitting.resize(bytes.size());
     const Bytes sum = merging.merged(bytes, fitting);
@@ -448,7 +448,7 @@ TEST(HostileBytes, ColumnsWhoseBytesOverflowAreNone) {
       set_word(bytes, columns_at, shape.columns + (times << 61));
       EXPECT_FALSE(unpack(room, bytes, made));
       EXPECT_FALSE(unpack(room, merging.merged(bytes, bytes), made));
-      EXPECT_NE(said().find("a damaged message"), std::string::npos) << said();
+      EXPECT_NE(said().find("the message is damaged"), std::string::npos) << said();
     }
   }
 }

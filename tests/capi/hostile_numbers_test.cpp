@@ -230,7 +230,7 @@ TEST(HostileNumbers, AGridIsNotListedForRowsThatAreNotThere) {
     call.grid = &grid;
     call.rows = four_elements.size();
     const std::size_t largest = largest_allocation([&] {
-      expect_refused(call, group.handle(), SF_INVALID_ARGUMENT, "4 rows where a grid of 1048576 elements",
+      expect_refused(call, group.handle(), SF_INVALID_ARGUMENT, "4 rows of data, but a grid of 1048576 elements",
                      group_entries);
     });
     EXPECT_LT(largest, two_to(20));

@@ -362,7 +362,7 @@ TEST(Team, AnInterruptEndsTheWaitsOfAllWorkers) {
     const auto began = Clock::now();
     const std::string why = refusal([&] { sf::sum(part_of(x, member), member); });
     EXPECT_LT(Seconds(Clock::now() - began).count(), 10) << "it should be 0.3";
-    EXPECT_EQ(why, "the team can't be used any more (a call on it was interrupted), use another");
+    EXPECT_EQ(why, "the team can't be used any more (a call on it was interrupted), use another communicator or team");
   });
   EXPECT_NE(refusal([&] { sf::sum(x, team[2]); }), "");
   on_members(other, [&](const Team::Member& member) {  // was there before: none of its calls asks

@@ -216,7 +216,7 @@ class Schedules(CommandTest):
         ):  # fmt: skip
             ran = run("sum", self.path, environment={f"STEADFOLD_{name}": value})
             self.expect_fault(ran, f"STEADFOLD_{name}", f"'{value}'" if value else "is empty", "leave it unset")
-        self.expect_fault(run("sum", self.path, ranks=3, environment={"STEADFOLD_BIND": "junk"}), "take on or off")
+        self.expect_fault(run("sum", self.path, ranks=3, environment={"STEADFOLD_BIND": "junk"}), "set it to on or off")
 
     def test_a_name_beside_the_schedule(self):
         found = self.sum(self.path, "--schedule", "binomial_spanning_tree", ranks=3)

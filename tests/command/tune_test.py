@@ -220,7 +220,7 @@ class Tune(CommandTest):
         self.assertNotIn("profile", ran.stderr, "the library prints nothing")
         told = self.object_from(run("info", "--json", environment=environment))
         self.assertEqual((told["profile"], told["unused_profile"]), (str(broken), f"the profile {broken} is not used: line 1 is "
-                         "no `key = value` ('a game's settings'), let `steadfold tune` write it"))  # fmt: skip
+                         "not of the form `key = value` ('a game's settings'), write the profile with `steadfold tune`"))  # fmt: skip
         sound = self.profile(SLOW_STARTS)
         self.assertIsNone(self.object_from(run("info", "--json", environment={"STEADFOLD_PROFILE": str(sound)}))["unused_profile"])
 

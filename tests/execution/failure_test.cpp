@@ -116,7 +116,7 @@ TEST(NullPointers, AreReportedByTheRankThatKnowsAndTheNextRunIsGood) {
                           }
                           if (setting.root == all_ranks || setting.root == culprit) {
                             expect_failure(run_with(ranks, job, good, good, culprit), setting.root, culprit, wrong);
-                            expect_texts(job, culprit, "nowhere to put the result (");
+                            expect_texts(job, culprit, "the result has no memory (");
                           }
                           expect_result(run_with(ranks, job, good, good), setting.root,
                                         bytes_of(std::vector<double>{static_cast<double>(ones.size())}));
@@ -330,7 +330,7 @@ TEST(Starts, TwiceIsRefusedAndTheRunGoesOn) {
       EXPECT_TRUE(job.plan(rank).running());
       EXPECT_EQ(
           failure_of_start(job.plan(rank), memory[i], results[i].data()),
-          "the plan is running (it was started, and nobody has waited for the end), call wait before the next start");
+          "the plan is running (it was started, and its run has not been waited for), call wait before the next start");
     }
     ASSERT_TRUE(finish(ranks, {&job}));
     for (const Result& result : results) EXPECT_EQ(hex(result.bytes()), hex(bytes_of(std::vector<double>{30})));

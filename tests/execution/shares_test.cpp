@@ -416,7 +416,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   EXPECT_NE(text(thrice(block_call(short_of))).find("blocks of 5 columns"), std::string::npos);
   EXPECT_NE(text(thrice(block_call(many))).find("blocks of more than 6 columns"), std::string::npos);
   EXPECT_EQ(text(thrice(block_call(huge))),
-            "rank 0: a block of -1 columns for rank 1 (rows have 6), deal every column to one rank");
+            "rank 0: a block of -1 columns for rank 1 (rows have 6), give every column to exactly one rank");
   EXPECT_NE(text({block_call(three), block_call(three), block_call(other)}).find("different blocks of columns"),
             std::string::npos);
   Call scan{.collective = Collective::scan, .layout = LayoutKind::row_per_rank, .rows = 1};
@@ -428,7 +428,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   scan.root = all_ranks;
   scan.method = Method::binned;
   scan.sweep = arithmetic::Sweep::double_sweep;
-  EXPECT_NE(text(thrice(scan)).find("double sweep in scan"), std::string::npos);
+  EXPECT_NE(text(thrice(scan)).find("the double sweep cannot be used in scan"), std::string::npos);
   scan.method = Method::exact;
   scan.schedule = "native";
   EXPECT_NE(text(thrice(scan)).find("schedule 'native' cannot serve scan"), std::string::npos);
@@ -437,7 +437,7 @@ TEST(SharesRefusals, SayWhatIsWrong) {
   std::vector<Call> crossed(2, {.collective = Collective::scan, .layout = LayoutKind::intervals, .rows = 1});
   crossed[0].intervals = upper;
   crossed[1].intervals = lower;
-  EXPECT_NE(text(crossed).find("a scan of this layout"), std::string::npos);
+  EXPECT_NE(text(crossed).find("this layout cannot be scanned"), std::string::npos);
   std::swap(crossed[0].intervals, crossed[1].intervals);
   EXPECT_EQ(text(crossed), "");
 }

@@ -459,7 +459,7 @@ contains
     x = 1
     y = 1
     call sf_sum(x, total, options='collective=scan', ierr=ierr)
-    call expect(ierr, SF_UNSUPPORTED, "(it is between ranks), pass a communicator")
+    call expect(ierr, SF_UNSUPPORTED, "(these collectives need ranks), pass a communicator")
     call sf_combine(x, 'masked_sum', total, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "ask for 'sum' and give the argument 'where'")
     call sf_combine(x, 'max', total, weight=x, ierr=ierr)
@@ -527,7 +527,7 @@ contains
     call sf_sum(field, total, MPI_COMM_WORLD, where=[.true., .true., .true.], ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a mask of shape (3) for elements of shape (2, 3)")
     call sf_sum_by(field, reshape([0, 1, 2, 3, 4, 3], [2, 3]), by_group, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "label 4 of element 5, counted from 1, names no group (the last one is 3)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "label 4 of element 5, counted from 1, names no group (the last group is 3)")
     call sf_sum_by(x, [1], by_group, ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "one label for elements of shape (6) (each has its own)")
     call sf_sum_by(field, merge(1, 2, rank == 0), by_group, MPI_COMM_WORLD, ierr=ierr)

@@ -570,7 +570,7 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "'-1' for option root (it takes a rank or all)")
     ! What only ranks can have: alone, it may be wrong as well.
     call sf_sum(x, one, options="root=3", ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "root 3 (the ranks are 0 to 0)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "root 3 is not a rank (the ranks are 0 to 0)")
     call sf_sum(x, one, options="schedule=rng", ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown schedule 'rng'")
     call sf_sum(x, one, options="root=0, schedule=ring", ierr=ierr)

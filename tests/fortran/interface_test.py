@@ -100,8 +100,8 @@ class Interface(unittest.TestCase):
 
 # Texts with names of C that no program in Fortran gets to read, and why.
 NOT_READ = {
-    "combine those of sf_guarantee": "guarantees are given by name",
-    "it is no sf_operation": "operations are given by name",
+    "combine values of sf_guarantee": "guarantees are given by name",
+    "it is not a value of sf_operation": "operations are given by name",
     "user operators take SF_BYTES": "the layer says which elements an operator has",
     "SF_BYTES and element_bytes": "likewise",
     "sf_gaspi_allreduce_user": "the name of an operator",

@@ -79,33 +79,35 @@ TEST(Grid, LeavesOneAxisToTheNumberOfRanks) {
   EXPECT_EQ(grid.resolved(8).axes[2].ranks, 4u);
   EXPECT_EQ(grid.fault(8), std::nullopt);
   EXPECT_EQ(grid.fault(7).value(),
-            "a grid of 2 x 3 ranks for 7 ranks (every rank has one place in it), give axes whose ranks multiply to the "
-            "number of ranks");
+            "a grid of 2 x 3 ranks for 7 ranks (every rank has exactly one place in the grid), make the product of the "
+            "ranks along the axes equal to the number of ranks");
   EXPECT_EQ(grid.fault(1).value(),
-            "a grid of 2 x 1 ranks for 1 rank (every rank has one place in it), give axes whose ranks multiply to the "
-            "number of ranks");
+            "a grid of 2 x 1 ranks for 1 rank (every rank has exactly one place in the grid), make the product of the "
+            "ranks along the axes equal to the number of ranks");
 }
 
 TEST(Grid, FaultsAreNamed) {
   constexpr Count large = Count{1} << 32;
-  EXPECT_EQ(Grid({{{{}, {large}, {large, 4}}}}).fault(4).value(),
-            "a grid of 4294967296 x 4294967296 elements (more than can be counted), check the extents");
-  EXPECT_EQ(Grid({{{{}, {0, 1}, {Count{1} << 63, 4}}}}).fault(4).value(),
-            "a grid of 0 x -9223372036854775808 elements (more than can be counted), check the extents")
+  EXPECT_EQ(
+      Grid({{{{}, {large}, {large, 4}}}}).fault(4).value(),
+      "a grid of 4294967296 x 4294967296 elements is too large (its elements cannot be counted), check the extents");
+  EXPECT_EQ(
+      Grid({{{{}, {0, 1}, {Count{1} << 63, 4}}}}).fault(4).value(),
+      "a grid of 0 x -9223372036854775808 elements is too large (its elements cannot be counted), check the extents")
       << "beside an extent of 0";
   EXPECT_EQ(Grid({{{{}, {}, {~Count{0}, 4}}}}).fault(4).value(),
-            "a grid of -1 elements (more than can be counted), check the extents");
+            "a grid of -1 elements is too large (its elements cannot be counted), check the extents");
   EXPECT_EQ(Grid({{{{}, {3, 0}, {4, 0}}}}).fault(4).value(),
-            "a grid of 0 x 0 ranks (only one axis may leave its ranks open), give the ranks of the "
-            "others");
+            "a grid of 0 x 0 ranks (only one axis may have 0 ranks, which the library fills in), give the number of "
+            "ranks along the other axes");
   EXPECT_EQ(Grid({{{{}, {}, {9, 5}}}}).fault(4).value(),
-            "a grid of 5 ranks for 4 ranks (every rank has one place in it), give axes whose ranks multiply to the "
-            "number of ranks");
+            "a grid of 5 ranks for 4 ranks (every rank has exactly one place in the grid), make the product of the "
+            "ranks along the axes equal to the number of ranks");
   EXPECT_EQ(Grid({{{{}, {3, 2, 1, 2}, {4, 2}}}}).fault(4).value(),
-            "first rank 2 along an axis of 2 (ranks are counted from 0), give a lower rank");
+            "first rank 2 along an axis of 2 ranks (ranks are counted from 0), give a lower rank");
   EXPECT_EQ(Grid({{{{5, large}, {3, large}, {4, large}}}}).fault(4).value(),
-            "a grid of 4294967296 x 4294967296 x 4294967296 ranks for 4 ranks (every rank has one place in it), give "
-            "axes whose ranks multiply to the number of ranks");
+            "a grid of 4294967296 x 4294967296 x 4294967296 ranks for 4 ranks (every rank has exactly one place in the "
+            "grid), make the product of the ranks along the axes equal to the number of ranks");
 }
 
 TEST(Grid, TakesNumbersNearTheEnd) {

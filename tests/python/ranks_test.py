@@ -83,7 +83,7 @@ class Ranks(unittest.TestCase):
         self.assertGreater(len(plain), 1, "plain sums should differ with the number of ranks, or this shows nothing")
 
     def test_ctrl_c(self):
-        text = "the communicator can't be used any more (a call on it was interrupted), use another"
+        text = "the communicator can't be used any more (a call on it was interrupted), use another communicator or team"
         for library in libraries():
             with self.subTest(library=library):
                 self.assertEqual(on_ranks(library, 3, INTERRUPTED, timeout=60).splitlines(), ["interrupted True", text, text, text])

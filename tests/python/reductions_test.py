@@ -440,7 +440,7 @@ class Numpy(unittest.TestCase):
             (lambda: sf.Accumulator().add([1.0], weights=[1.0]), r"weights for an accumulator of elements .*make it with products=True"),
             (lambda: sf.Accumulator.from_bytes(b"x" * 99), "give the bytes that an accumulator was written to"),
             (lambda: sf.sum(x for x in [1.5]), "take steadfold.fsum"),
-            (lambda: sf.sum([1.5], root=3), r"root 3 \(the ranks are 0 to 0\)"),
+            (lambda: sf.sum([1.5], root=3), r"root 3 is not a rank \(the ranks are 0 to 0\)"),
             (lambda: sf.mean([], root=-1), r"root -1 \(ranks count from 0\), give one of them, or None for all"),
             (lambda: sf.sum([1.5], schedule="rng"), "unknown schedule 'rng'"),
             (lambda: sf.sum_by([1.5, 2.5], [0, 7], 2), "label 7 of element 1, counted from 0, names no group"),

@@ -245,7 +245,7 @@ TEST_P(Groups, TellEveryRankWhatIsWrongOnOne) {
           },
           wrong, "root 99");
       expect_failure_everywhere(
-          p, good, [](Side& s) { s.call.type = Type::bytes; }, wrong, "do not go together");
+          p, good, [](Side& s) { s.call.type = Type::bytes; }, wrong, "do not fit together");
       if (p == 1) continue;
       expect_failure_everywhere(
           p, good, [](Side& s) { s.call.method = Method::exact; }, Status::mismatch, "method");
@@ -461,7 +461,7 @@ TEST_P(Groups, RefuseBundlesWithACallOfNoColumns) {
     } catch (const Failure& failure) {
       text = failure.what();
     }
-    EXPECT_NE(text.find("0 columns (a bundle's calls have some)"), std::string::npos) << text;
+    EXPECT_NE(text.find("0 columns (every call of a bundle has at least one column)"), std::string::npos) << text;
   });
 }
 
@@ -477,7 +477,7 @@ TEST_P(Groups, RefuseBundlesOfSeveralSchedules) {
     } catch (const Failure& failure) {
       text = failure.what();
     }
-    EXPECT_NE(text.find("call 1: another root or schedule than that of the first call"), std::string::npos) << text;
+    EXPECT_NE(text.find("call 1: a different root or schedule than in the first call"), std::string::npos) << text;
   });
 }
 

@@ -189,7 +189,7 @@ TEST(Local, FailuresSayWhatIsWrong) {
   double result = 0;
   EXPECT_EQ(failure_of({.rows = 4}, rows, &result).status, Status::ok);
   EXPECT_EQ(failure_of({.rows = 4}, nullptr, &result).text,
-            "the data are null (4 rows are to be read), give their address");
+            "the address of the data is null (4 rows are to be read), give the address of the data");
   EXPECT_EQ(failure_of({.rows = 0}, nullptr, &result).status, Status::ok);
   EXPECT_EQ(failure_of({.rows = 4}, rows, nullptr).status, Status::invalid_argument);
   EXPECT_EQ(failure_of({.operation = Operation::dot, .rows = 4}, rows, &result).status, Status::invalid_argument);
@@ -211,7 +211,8 @@ TEST(Local, FailuresSayWhatIsWrong) {
             Status::unsupported);
   EXPECT_EQ(failure_of({.columns = 0, .rows = 4}, rows, &result).status, Status::invalid_argument);
   EXPECT_EQ(failure_of({.root = 3, .collective = schedule::Collective::reduce, .rows = 4}, rows, &result).text,
-            "root 3 (the ranks are 0 to 0), give one of them, or none for all");
+            "root 3 is not a rank (the ranks are 0 to 0), give one of these ranks, or no root to get the result on all "
+            "ranks");
   const Failed unknown = failure_of({.schedule = "rng", .rows = 4}, rows, &result);
   EXPECT_EQ(unknown.status, Status::invalid_argument);
   EXPECT_NE(unknown.text.find("unknown schedule 'rng'"), std::string::npos) << unknown.text;
@@ -219,7 +220,7 @@ TEST(Local, FailuresSayWhatIsWrong) {
     EXPECT_EQ(failure_of({.method = method, .element_count = 5, .rows = 4}, rows, &result).status, Status::gap);
     EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).status, Status::overlap);
     EXPECT_EQ(failure_of({.method = method, .element_count = 3, .rows = 4}, rows, &result).text,
-              "4 elements in place of 3 (the layout's element count), make them equal");
+              "4 elements instead of 3 (the layout's element count), make the numbers equal");
   }
 }
 
@@ -231,11 +232,13 @@ TEST(Local, LayoutsWithFaultsFail) {
   Call call{.method = Method::tree, .layout = LayoutKind::intervals, .rows = 4, .intervals = gap};
   EXPECT_EQ(failure_of(call, rows, &result).status, Status::gap);
   EXPECT_EQ(failure_of(call, rows, &result).text,
-            "the layout is not whole (element 1 is listed nowhere), list every element of 0..N-1 exactly once");
+            "the layout does not have every element exactly once (element 1 is listed nowhere), list every element of "
+            "0..N-1 exactly once");
   call.intervals = overlap;
   EXPECT_EQ(failure_of(call, rows, &result).status, Status::overlap);
   EXPECT_EQ(failure_of(call, rows, &result).text,
-            "the layout is not whole (element 2 is listed twice), list every element of 0..N-1 exactly once");
+            "the layout does not have every element exactly once (element 2 is listed twice), list every element of "
+            "0..N-1 exactly once");
 }
 
 }  // namespace

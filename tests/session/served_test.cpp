@@ -148,9 +148,9 @@ TEST_P(Served, OnlyByWhatIsProvedWhenItIsBound) {
         continue;
       }
       const std::string once =
-          "schedule '" + nested + "' cannot be used (its proof fails: " + nested +
+          "schedule '" + nested + "' cannot be used (its check fails: " + nested +
           " allreduce ranks=" + std::to_string(p) + " root=0 segments=1: a receive from rank " + std::to_string(p - 1) +
-          " to rank 0 waits for a message that no rank sends), choose another schedule and report this";
+          " to rank 0 waits for a message that no rank sends), choose another schedule and report this error";
       EXPECT_EQ(text, once + once);
     }
   }

@@ -88,18 +88,20 @@ bool read_column(StateFileReader& in, int digits, ColumnSum& sum) noexcept {
 /// The fault of the head or of the checksum; empty if there is none.
 std::string fault_of(std::span<const std::byte> bytes) {
   if (bytes.size() < head_bytes + column_bytes + sum_bytes)
-    return "no accumulator (" + std::to_string(bytes.size()) + " bytes, the shortest has " +
-           std::to_string(head_bytes + column_bytes + sum_bytes) + "), give all bytes that were written";
+    return "the bytes are not an accumulator (" + std::to_string(bytes.size()) +
+           " bytes, but the shortest accumulator has " + std::to_string(head_bytes + column_bytes + sum_bytes) +
+           "), give all bytes that were written";
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-    return "no accumulator (the bytes do not begin with SFAC), give the bytes that an accumulator was written to";
+    return "the bytes are not an accumulator (they do not begin with SFAC), give the bytes that an accumulator was "
+           "written to";
   const auto version = StateFileReader(bytes.subspan(magic.size())).get<std::uint16_t>();
   if (version != state_version)
-    return "an accumulator of bits version " + std::to_string(version) + " (this library reads " +
+    return "the accumulator has bits version " + std::to_string(version) + " (this library reads version " +
            std::to_string(state_version) + "), read it with the release that wrote it";
   const std::size_t summed = bytes.size() - sum_bytes;
   if (StateFileReader(bytes.subspan(summed)).get<std::uint32_t>() != crc(bytes.first(summed)))
-    return "a damaged accumulator (the checksum of its " + std::to_string(bytes.size()) +
-           " bytes differs from the written one), write it again";
+    return "the accumulator is damaged (the checksum of its " + std::to_string(bytes.size()) +
+           " bytes differs from the stored checksum), write the accumulator again";
   return {};
 }
 
@@ -146,7 +148,9 @@ std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::str
   const auto columns = in.get<std::uint64_t>();
   const auto rows = in.get<std::int64_t>();
   const Bytes content = bytes.size() - head_bytes - sum_bytes;
-  wrong = "a damaged accumulator (its checksum is right, but no accumulator has these bytes), write it again";
+  wrong =
+      "the accumulator is damaged (its checksum is right, but no accumulator has these bytes), write the accumulator "
+      "again";
   if (type > 1 || factors < 1 || factors > 2 || columns < 1 || columns > content / column_bytes) return nullptr;
   const StateShape shape = {type == 1 ? ExactType::f32 : ExactType::f64, factors, columns};
   auto state = ExactState::make(shape);

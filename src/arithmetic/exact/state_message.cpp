@@ -153,7 +153,8 @@ bool read_message(std::span<const std::byte> message, ExactState& state, std::st
   const MessageFault fault = message.size() < sizeof(StateMessageHead) ? MessageFault::damaged : fault_of(message);
   const StateMessageHead head = fault == MessageFault::none ? head_of(message) : StateMessageHead{};
   if (fault == MessageFault::damaged) {
-    wrong = "a damaged message (no packed accumulator has these bytes), pack an accumulator and send all of its bytes";
+    wrong =
+        "the message is damaged (no packed accumulator has these bytes), pack an accumulator and send all of its bytes";
   } else if (fault == MessageFault::shapes) {
     wrong =
         "accumulators of different shapes were merged (type, terms or columns differ), pack accumulators of one shape";
@@ -170,8 +171,9 @@ bool read_message(std::span<const std::byte> message, ExactState& state, std::st
   ColumnSum sum;
   for (Count column = 0; column < shape.columns; ++column) {
     if (read_column(columns + column * column_bytes, shape, sum)) continue;
-    wrong = "column " + std::to_string(column) + " of the packed accumulator holds no sum (it is damaged or beyond " +
-            std::to_string(digit_count(shape)) + " digits of 32 bits), pack it again";
+    wrong = "column " + std::to_string(column) +
+            " of the packed accumulator holds no sum (the bytes are damaged, or the sum exceeds " +
+            std::to_string(digit_count(shape)) + " digits of 32 bits), pack the accumulator again";
     return false;
   }
   state.clear();

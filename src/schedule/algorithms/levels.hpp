@@ -184,8 +184,8 @@ constexpr int last_number_of(int last_number_inside, int levels) {
 }
 static_assert(last_number_of(std::max(most_open, last_landing_slot), most_nested + 1) <=
                   std::numeric_limits<decltype(Slot::number)>::max(),
-              "slot numbers must have room for the deepest nesting of the schedules with the most slots (flat and "
-              "those of cyclic.hpp)");
+              "slot numbers must have room for the deepest nesting of the schedules with the most slots (flat, and the "
+              "schedules of cyclic.hpp)");
 constexpr Slot of_kind(Slot slot, int kind) {
   slot.number = static_cast<std::uint16_t>(slot_kinds * slot.number + kind);
   return slot;

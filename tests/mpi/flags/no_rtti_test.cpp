@@ -27,9 +27,9 @@ class NoRttiTest : public MisuseTest {
   template <class One, class Another>
   void expect_differing(const One& one, const Another& another, const std::string& what) {
     for (const int odd : astray()) {
-      expect_error(SF_MISMATCH, {"operators of different names or types"}, what,
+      expect_error(SF_MISMATCH, {"operators with different names or types"}, what,
                    [&] { is_astray(odd) ? reduce(x, one, world.comm) : reduce(x, another, world.comm); });
-      expect_error(SF_MISMATCH, {"operators of different names or types"}, what + " at bind",
+      expect_error(SF_MISMATCH, {"operators with different names or types"}, what + " at bind",
                    [&] { is_astray(odd) ? Plan<double>(one, 5, world.comm) : Plan<double>(another, 5, world.comm); });
     }
   }

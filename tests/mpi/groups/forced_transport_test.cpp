@@ -163,7 +163,7 @@ TEST_F(ForcedTransportTest, AnUnknownTransportIsAnErrorOnEveryRank) {
     const Outcome outcome = outcome_of([&] { sum(mine, copy.comm); });
     EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT) << outcome.text;
     EXPECT_EQ(outcome.text,
-              "unknown transport 'carrier_pigeon' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, "
+              "unknown transport 'carrier_pigeon' (STEADFOLD_TRANSPORT of rank 0 names it), set it to auto, mpi, "
               "shared, rma or rma:loads");
     if (copy.size == 1) continue;  // such a team sends nothing
     const Outcome of_team = outcome_of([&] { const Team team(copy.comm, 2); });

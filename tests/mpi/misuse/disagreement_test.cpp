@@ -128,7 +128,7 @@ TEST_F(DisagreementTest, OperatorsOfOtherTypes) {
   const auto expect_differing = [&](const auto& one, const auto& another, const std::string& what) {
     std::ranges::rotate(odd_ones, odd_ones.begin() + 1);  // another one for each pair
     const bool here = is_astray(odd_ones.front());
-    const Words words = {"operators of different names or types"};
+    const Words words = {"operators with different names or types"};
     expect_error(SF_MISMATCH, words, what, [&] { here ? reduce(x, one, world.comm) : reduce(x, another, world.comm); });
     expect_error(SF_MISMATCH, words, what + " at bind",
                  [&] { here ? Plan<double>(one, 5, world.comm) : Plan<double>(another, 5, world.comm); });

@@ -181,7 +181,7 @@ TEST_F(MisuseTest, BlocksThatDoNotFit) {
                  [&] { reduce_scatter(x, blocks, std::span(result).first(room), plus, world.comm); });
     blocks[static_cast<std::size_t>(odd)] = ~std::uint64_t{0};
     expect_error(SF_INVALID_ARGUMENT,
-                 {"a block of -1 columns for rank " + std::to_string(odd) + " (rows have 5), deal every column"},
+                 {"a block of -1 columns for rank " + std::to_string(odd) + " (rows have 5), give every column"},
                  "a negative block", [&] { reduce_scatter(x, blocks, std::span(result).first(0), plus, world.comm); });
     std::fill(blocks.begin(), blocks.end(), 0);
     blocks.back() = x.size();
@@ -251,7 +251,7 @@ TEST_F(MisuseTest, RootsThatAreNoRanks) {
 
 /// -1 is SF_ALL_RANKS in C. In C++ it is no rank, such as a search that found none returns.
 TEST_F(MisuseTest, ARootOfMinusOneIsNotAllRanks) {
-  const Words words = {"root -1 (the ranks are 0 to " + std::to_string(world.size - 1) + ")"};
+  const Words words = {"root -1 is not a rank (the ranks are 0 to " + std::to_string(world.size - 1) + ")"};
   std::vector<double> buffer = x;
   const auto expect = [&](const std::string& what, const auto& call) {
     expect_error(SF_INVALID_ARGUMENT, words, what, call);

@@ -183,8 +183,8 @@ TEST_F(MisusedPlanTest, PlansRunOnNull) {
     for (int odd = 0; odd < world.size; ++odd) {
       const double* const data = is_astray(odd) ? nullptr : x.data();
       double* const place = is_astray(odd) ? nullptr : &result;
-      const Words no_data = is_astray(odd) ? Words{"null", "5 rows"} : Words{"another rank knows"};
-      const Words no_place = is_astray(odd) ? Words{"nowhere to put the result"} : Words{"another rank knows"};
+      const Words no_data = is_astray(odd) ? Words{"null", "5 rows"} : Words{"on another rank"};
+      const Words no_place = is_astray(odd) ? Words{"the result has no memory"} : Words{"on another rank"};
       expect_status(SF_INVALID_ARGUMENT, no_data, "a plan on null data",
                     [&] { return sf_plan_run(plan, data, nullptr, &result); });
       expect_status(SF_INVALID_ARGUMENT, no_data, "a plan started on null data",
@@ -213,11 +213,11 @@ TEST_F(MisusedPlanTest, PlansOfBundlesRunOnNull) {
   ASSERT_EQ(sf_bundle_bind(calls.data(), 3, world.comm, &plan), SF_OK) << sf_error_text();
   for (int odd = 0; odd < world.size; ++odd) {
     const auto expect = [&](const Words& words, const std::vector<sf_data>& data) {
-      expect_status(SF_INVALID_ARGUMENT, is_astray(odd) ? words : Words{"another rank knows"}, words.front(), [&] {
+      expect_status(SF_INVALID_ARGUMENT, is_astray(odd) ? words : Words{"on another rank"}, words.front(), [&] {
         return sf_bundle_run(plan, is_astray(odd) ? data.data() : good.data(), is_astray(odd) ? data.size() : 3);
       });
       expect_text(sf_bundle_status(plan, 1) == SF_OK ? "" : sf_error_text(),
-                  is_astray(odd) ? words : Words{"another rank knows"}, "a member's status");
+                  is_astray(odd) ? words : Words{"on another rank"}, "a member's status");
     };
     std::vector<sf_data> data = good;
     data[1].second = nullptr;
@@ -227,7 +227,7 @@ TEST_F(MisusedPlanTest, PlansOfBundlesRunOnNull) {
     expect({"call 2: the mask of a masked sum is null", "5 rows"}, data);
     data = good;
     data[0].result = nullptr;
-    expect({"call 0: nowhere to put the result"}, data);
+    expect({"call 0: the result has no memory"}, data);
     data.pop_back();
     expect({"data for 2 calls (the plan was bound for 3)"}, data);
     expect({"data for 0 calls (the plan was bound for 3)"}, {});
