@@ -111,13 +111,13 @@ typedef enum sf_guarantee {
 typedef enum sf_layout {
   SF_ANYWHERE = 0,                /* the rows have no indices; for methods exact, binned and plain; SF_TREE takes it as
                                      SF_RANK_ORDER */
-  SF_RANK_ORDER = 1,              /* the rows of a rank follow those of the lower ranks; the field `rows` has their
+  SF_RANK_ORDER = 1,              /* the rows of a rank follow the rows of the lower ranks; the field `rows` has their
                                      number; the ranks exchange these numbers */
   SF_INTERVALS = 2,               /* every rank lists its rows as intervals; in the order in memory; see the field
                                      `intervals` */
   SF_ROW_PER_RANK = 3,            /* rank r has row r, as in MPI; there are as many rows as ranks */
-  SF_GRID = 4,                    /* a rule says which rank holds which rows; every rank holds them in ascending order;
-                                     see the field `grid` */
+  SF_GRID = 4,                    /* the ranks form a grid that holds the blocks of an array; every rank holds its rows
+                                     in ascending order; see the field `grid` */
   SF_ROW_A_RANK = SF_ROW_PER_RANK /* another name for it */
 } sf_layout;
 

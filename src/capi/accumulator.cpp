@@ -78,13 +78,14 @@ std::string text_of(const StateShape& shape) {
 
 void require_alike(const ExactState& a, const ExactState& b) {
   if (a.shape() == b.shape()) return;
-  refuse("accumulators of different shapes (" + text_of(a.shape()) + ", and " + text_of(b.shape()) +
-         "), make them with the same type, terms and columns");
+  refuse("the accumulators have different shapes (" + text_of(a.shape()) + ", and " + text_of(b.shape()) +
+         "), make the accumulators with the same type, terms and columns");
 }
 
 void require_products(const StateShape& shape) {
   if (shape.factors == 2) return;
-  refuse("products for an accumulator of elements (it holds " + text_of(shape) + "), make one of products");
+  refuse("products cannot be added to an accumulator of elements (it holds " + text_of(shape) +
+         "), make an accumulator of products");
 }
 
 void require_room(const ExactState& state) {
@@ -100,11 +101,11 @@ ExactType floating(unsigned type, const char* what) {
   if (type == SF_F64) return ExactType::f64;
   if (type == SF_F32) return ExactType::f32;
   if (type > SF_FLOAT128)
-    refuse("type " + std::to_string(type) + " is unknown (the last is " + std::to_string(SF_FLOAT128) +
-           "), take one of sf_type");
-  throw Failure(Status::unsupported, std::string(what) + " of " +
-                                         std::string(name_of(static_cast<steadfold::arithmetic::Type>(type))) +
-                                         " are not offered (accumulators take doubles and floats), convert them");
+    refuse("type " + std::to_string(type) + " is unknown (the last type is " + std::to_string(SF_FLOAT128) +
+           "), use a value of sf_type");
+  throw Failure(Status::unsupported,
+                std::string(what) + " of " + std::string(name_of(static_cast<steadfold::arithmetic::Type>(type))) +
+                    " are not supported (accumulators take doubles and floats), convert the numbers");
 }
 
 std::unique_ptr<sf_accumulator> made(std::unique_ptr<ExactState> state) {
@@ -154,10 +155,11 @@ void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t 
   if (has_second) require_products(state.shape());
   if (rows.count == 0) return;
   if (rows.first == nullptr || (has_second && rows.second == nullptr))
-    refuse("no elements (the pointer is null) for " + std::to_string(rows.count) + " rows, give their address");
+    refuse("no elements (the pointer is null) for " + std::to_string(rows.count) +
+           " rows, give the address of the elements");
   if (rows.count > accumulator->most_rows)
     refuse(std::to_string(rows.count) + " rows of " + std::to_string(accumulator->row_bytes) +
-           " bytes (no memory holds them), check the number of rows");
+           " bytes are too large (no memory holds as much), check the number of rows");
   require_room(state);
   if (rows.count < steadfold::arithmetic::fewest_for_kernels) return add(state, rows);  // with integer arithmetic
   const steadfold::arithmetic::PromisedEnvironment environment;
@@ -182,31 +184,32 @@ sf_status changed(sf_accumulator* accumulator, const void* first, const void* se
 Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
   if (arrays.xs != nullptr || arrays.x_count > 0)
     not_offered("a list of " + std::to_string(arrays.x_count) +
-                " arrays for an accumulator (it takes one), make an accumulator for every array");
+                " arrays for an accumulator (an accumulator takes one array), make one accumulator per array");
   if (is_given(arrays.labels) || arrays.groups > 0)
-    not_offered(
-        "labels for an accumulator (" + std::to_string(arrays.groups) +
-        " groups; all columns have the same number of rows), make an accumulator for every group and give masks");
+    not_offered("labels for an accumulator (" + std::to_string(arrays.groups) +
+                " groups, but all columns of an accumulator have the same number of rows), make one accumulator per "
+                "group and use masks");
   const bool has_factors = is_given(arrays.factors);
   if (has_factors) require_products(shape);
   Call call{.operation = has_factors ? Operation::dot : Operation::sum, .method = Method::exact};
   steadfold::capi::take_arrays(arrays, call, array);
   if (call.type != (shape.type == ExactType::f32 ? Type::f32 : Type::f64))
     refuse("elements of type " + std::string(name_of(call.type)) + " (the accumulator holds " + text_of(shape) +
-           "), make it with that type or convert them");
+           "), make the accumulator with that type or convert the elements");
   if (call.columns != shape.columns)
-    refuse(std::to_string(call.columns) + " kept results (the accumulator holds " + text_of(shape) +
-           "), keep axes that have as many indices");
+    refuse(std::to_string(call.columns) + " results for the kept axes (the accumulator holds " + text_of(shape) +
+           "), keep axes whose extents multiply to the number of sums");
   if (array.mask_has_columns && call.columns > 1)
-    not_offered("a mask that differs between " + std::to_string(call.columns) +
-                " columns (all columns have the same number of rows), make an accumulator for every column");
+    not_offered(
+        "a mask that differs between " + std::to_string(call.columns) +
+        " columns (all columns of an accumulator have the same number of rows), make one accumulator per column");
   return call;
 }
 
 void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std::uint32_t threads, Way way) {
   ExactState& state = state_of(accumulator);
   steadfold::agreement::require_threads(std::max(threads, 1u));
-  if (arrays == nullptr) refuse("no arrays (the pointer is null), give their address");
+  if (arrays == nullptr) refuse("no arrays (the pointer is null), give the address of the arrays");
   sf_arrays room;
   Array array;
   const Call call = taken(steadfold::capi::whole(*arrays, room), state.shape(), array);
@@ -247,21 +250,21 @@ ExactOperation ending_of(const ExactState& state, unsigned operation) {
   if (operation == SF_SUM) return ExactOperation::sum;
   if (operation == SF_MEAN && state.rows() > 0) return ExactOperation::mean;
   if (operation == SF_MEAN)
-    throw Failure(Status::empty,
-                  "no mean (there are " + std::to_string(state.rows()) + " rows), add rows before you take it");
+    throw Failure(Status::empty, "no mean (there are " + std::to_string(state.rows()) + " rows), add rows first");
   if (operation == SF_NORM2 && state.shape().factors == 2) return ExactOperation::norm2;
   const std::string asked = operation > static_cast<unsigned>(steadfold::arithmetic::last_operation)
                                 ? "operation " + std::to_string(operation)
                                 : std::string(name_of(static_cast<steadfold::arithmetic::Operation>(operation)));
   throw Failure(Status::unsupported, asked + " of " + text_of(state.shape()) +
-                                         " is not offered (sums and means are, and norms of products), take the sum");
+                                         " is not supported (an accumulator gives sums and means, and an accumulator "
+                                         "of products also norms), use the sum");
 }
 
 void require_size(const ExactState& state, std::uint64_t size) {
   const Bytes due = message_bytes(state.shape());
   if (size != due)
-    refuse(std::to_string(size) + " bytes for a packed accumulator (it has " + std::to_string(due) +
-           "), ask sf_accumulator_packed_size");
+    refuse(std::to_string(size) + " bytes for a packed accumulator (it needs " + std::to_string(due) +
+           " bytes), get the size from sf_accumulator_packed_size");
 }
 
 }  // namespace
@@ -273,12 +276,12 @@ sf_status sf_accumulator_create(sf_type type, sf_terms terms, uint64_t columns, 
     require_place(accumulator, "the accumulator");
     const ExactType of = floating(number(type), "sums");
     if (number(terms) > SF_PRODUCTS)
-      refuse("terms " + std::to_string(number(terms)) + " are unknown (the last are " + std::to_string(SF_PRODUCTS) +
-             "), take SF_ELEMENTS or SF_PRODUCTS");
+      refuse("terms " + std::to_string(number(terms)) + " are unknown (the last value is " +
+             std::to_string(SF_PRODUCTS) + "), use SF_ELEMENTS or SF_PRODUCTS");
     constexpr std::uint64_t most = std::uint64_t{1} << 48;
     if (columns < 1 || columns > most)
-      refuse("an accumulator of " + std::to_string(columns) + " columns (there may be 1 to " + std::to_string(most) +
-             "), give one per sum");
+      refuse("an accumulator of " + std::to_string(columns) + " columns (an accumulator has 1 to " +
+             std::to_string(most) + " columns), give one column per sum");
     *accumulator = made(ExactState::make({of, number(terms) == SF_PRODUCTS ? 2 : 1, columns})).release();
   });
 }
@@ -385,8 +388,8 @@ sf_status sf_accumulator_write(const sf_accumulator* accumulator, void* bytes, u
     if (bytes == nullptr && capacity == 0) return;
     require_place(bytes, "the accumulator's content");
     if (capacity < *size)
-      refuse("room for " + std::to_string(capacity) + " bytes (the accumulator has " + std::to_string(*size) +
-             "), give more");
+      refuse("room for " + std::to_string(capacity) + " bytes (the accumulator needs " + std::to_string(*size) +
+             " bytes), give more room");
     write_file(state, {static_cast<std::byte*>(bytes), *size});
   });
 }

@@ -33,8 +33,8 @@ std::string shape_of(const sf_array& array) {
 Type type_of(const sf_array& array, const char* what) {
   const unsigned type = number(array.type);
   if (type > SF_FLOAT128)
-    refuse("type " + std::to_string(type) + " of " + what + " is unknown (the last is " + std::to_string(SF_FLOAT128) +
-           "), give an sf_type");
+    refuse("type " + std::to_string(type) + " of " + what + " is unknown (the last type is " +
+           std::to_string(SF_FLOAT128) + "), give a value of sf_type");
   return static_cast<Type>(type);
 }
 
@@ -45,10 +45,11 @@ Bytes bytes_of(const sf_array& array, Type type) {
 void require_axes(const sf_array& array, const char* what) {
   if (array.axis_count < 0 || array.axis_count > SF_MOST_AXES)
     refuse(std::to_string(array.axis_count) + " axes of " + what + " (an array has 0 to " +
-           std::to_string(SF_MOST_AXES) + "), check axis_count");
+           std::to_string(SF_MOST_AXES) + " axes), check axis_count");
   if (array.device != 0)
-    throw Failure(Status::unsupported, "device " + std::to_string(array.device) + " of " + what +
-                                           " (only memory of the host is read, device 0), copy the array there");
+    throw Failure(Status::unsupported,
+                  "device " + std::to_string(array.device) + " of " + what +
+                      " (the library reads only memory of the host, device 0), copy the array to the host");
 }
 
 /// The stride of an operand along axis `i` of x, or 0 where the operand is repeated.
@@ -57,7 +58,7 @@ arithmetic::Stride stretched(const sf_array& array, const sf_array& x, int i, co
   if (own < 0 || (array.shape[own] == 1 && x.shape[i] != 1)) return 0;
   if (array.shape[own] != x.shape[i])
     refuse(std::string(what) + " of shape " + shape_of(array) + " for elements of shape " + shape_of(x) +
-           " (from the last axis on, extents must be equal, or 1), give a shape that can be stretched to the elements");
+           " (from the last axis on, extents must be equal, or 1), give a shape that can be broadcast to the elements");
   return array.strides[own];
 }
 
@@ -113,11 +114,11 @@ void require_list(const sf_arrays& arrays, bool has_labels) {
   if (!is_list(arrays)) return;
   require_count(arrays.x_count, sizeof(void*), "arrays");
   if (arrays.x.data != nullptr)
-    refuse("data of x beside a list of " + std::to_string(arrays.x_count) +
-           " arrays (the list says where each array begins), give x no data");
+    refuse("data of x and a list of " + std::to_string(arrays.x_count) +
+           " arrays (the list says where each array begins), set the address of x to null");
   if (arrays.kept != 0 || has_labels)
     refuse("a list of " + std::to_string(arrays.x_count) + " arrays with kept axes or labels " +
-           "(every array has one result), make a call for each array");
+           "(every array of a list has one result), make one call per array");
 }
 
 Given require_operands(const sf_arrays& arrays, const Call& call) {
@@ -133,15 +134,17 @@ Given require_operands(const sf_arrays& arrays, const Call& call) {
        {std::pair(&arrays.factors, "factors"), std::pair(&arrays.mask, "a mask"), std::pair(&arrays.labels, "labels")})
     if (is_given(*each) && each->axis_count > arrays.x.axis_count)
       refuse(std::string(name) + " of " + std::to_string(each->axis_count) + " axes for elements of " +
-             std::to_string(arrays.x.axis_count) + " (they are stretched to the elements), " +
+             std::to_string(arrays.x.axis_count) + " (their axes are broadcast to the elements), " +
              "give no more axes than the elements have");
   if (call.operation == Operation::masked_sum)
-    refuse("a masked sum of arrays (every sum of arrays can have a mask), ask for SF_SUM and give arrays.mask");
+    refuse("masked_sum of arrays (every sum of arrays can have a mask), use SF_SUM and set arrays.mask");
   if (!given.factors && is_given(arrays.factors))
     refuse("factors for " + std::string(arithmetic::name_of(call.operation)) +
-           " (it takes none), ask for dot or weighted_mean");
+           " (the operation takes no factors), use dot or weighted_mean");
   if (given.factors && type_of(arrays.factors, "the factors") != type_of(arrays.x, "the elements"))
-    refuse("factors of another type than the elements (both are multiplied as they are), convert one of them");
+    refuse(
+        "the factors and the elements have different types (both are multiplied without conversion), convert one of "
+        "them");
   return given;
 }
 
@@ -149,13 +152,14 @@ arithmetic::Labels labels_of(const sf_arrays& arrays) {
   if (arrays.groups == 0) refuse("labels for 0 groups (labels name groups 0 to groups - 1), give the number of groups");
   if (!is_given(arrays.labels))
     refuse(std::to_string(arrays.groups) +
-           " groups without labels (labels say to which group an element belongs), give both");
+           " groups without labels (labels say to which group an element belongs), give the labels and the number of "
+           "groups");
   const Type type = type_of(arrays.labels, "the labels");
   const Bytes bytes = bytes_of(arrays.labels, type);
   const bool is_integer = type >= Type::i32 && type <= Type::u64;
   if (!is_integer && (type != Type::bytes || (bytes != 1 && bytes != 2)))
     refuse("labels of " + std::to_string(bytes) + " bytes of type " + std::string(arithmetic::name_of(type)) +
-           " (they are integers, or SF_BYTES of 1 or 2 bytes), convert them");
+           " (labels must be integers, or SF_BYTES of 1 or 2 bytes), convert the labels");
   return {.groups = arrays.groups, .bytes = bytes, .is_signed = type == Type::i32 || type == Type::i64};
 }
 
@@ -166,7 +170,7 @@ Bytes mask_bytes_of(const sf_array& mask) {
   if (!is_whole || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
     refuse("a mask with elements of " + std::to_string(bytes) + " bytes of type " +
            std::string(arithmetic::name_of(type)) +
-           " (it takes SF_BYTES of 1, 2, 4 or 8 bytes, or integers), convert it");
+           " (a mask takes SF_BYTES of 1, 2, 4 or 8 bytes, or integers), convert the mask");
   return bytes;
 }
 
@@ -179,10 +183,11 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
   const Given given = require_operands(arrays, call);
   if ((arrays.kept >> 30) == 1)  // C++ passes axes as a list
     refuse(
-        "axes to keep that do not ascend (results have the order of the array's axes), list each axis once, in order");
+        "the axes to keep are not in ascending order (results have the order of the array's axes), list each axis "
+        "once, in ascending order");
   if ((arrays.kept >> x.axis_count) != 0)
     refuse("an axis to keep does not exist (the elements have " + std::to_string(x.axis_count) +
-           " axes), keep only axes that they have");
+           " axes), keep only axes of the elements");
   call.type = type_of(x, "the elements");
   if (call.type == Type::bytes) call.user.element_bytes = x.element_bytes;
   call.rows = call.columns = 1;
@@ -192,7 +197,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
     if (kept && given.labels) {
       if (array.row_axes + static_cast<std::size_t>(std::popcount(arrays.kept)) > arithmetic::most_axes)
         refuse("groups of an array whose " + std::to_string(x.axis_count) +
-               " axes are all kept (they take one more), keep fewer");
+               " axes are all kept (groups take one more axis), keep fewer axes");
       array.axes[array.row_axes + array.column_axes++] = Axis{.extent = array.labels.groups};
       call.columns = times(call.columns, array.labels.groups, x);
     }

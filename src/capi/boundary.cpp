@@ -26,8 +26,9 @@ static_assert(sizeof(sf_interval) == sizeof(order::Interval));
 static_assert(SF_MOST_GRID_AXES == std::tuple_size_v<decltype(order::Grid::axes)>);
 
 Failure unknown(const char* what, unsigned value, unsigned last) {
-  return {Status::invalid_argument, std::string(what) + " " + std::to_string(value) + " is unknown (the last is " +
-                                        std::to_string(last) + "), start from sf_call_init"};
+  return {Status::invalid_argument, std::string(what) + " " + std::to_string(value) +
+                                        " is unknown (the last value is " + std::to_string(last) +
+                                        "), begin with sf_call_init"};
 }
 
 /// Maps a C enumerator to ours. The values must match; the last enumerators are compared here.
@@ -65,8 +66,8 @@ std::string_view text_of(const char* text) { return text == nullptr ? std::strin
 /// Missing axes become leading axes, with one index on one rank.
 order::Grid grid_of(const sf_grid& given) {
   if (given.axis_count < 1 || given.axis_count > SF_MOST_GRID_AXES)
-    throw Failure(Status::invalid_argument,
-                  "a grid of " + std::to_string(given.axis_count) + " axes (one to three are offered), give as many");
+    throw Failure(Status::invalid_argument, "a grid of " + std::to_string(given.axis_count) +
+                                                " axes (a grid has one to three axes), give one to three axes");
   order::Grid grid;
   const std::size_t before = grid.axes.size() - given.axis_count;
   for (std::size_t i = 0; i < given.axis_count; ++i) {
@@ -81,7 +82,7 @@ std::span<const order::Count> blocks_of(const sf_call& call, int32_t ranks) {
   if (call.blocks == nullptr || number(call.collective) != SF_REDUCE_SCATTER) return {};
   if (call.block_count != static_cast<size_t>(ranks))
     throw Failure(Status::invalid_argument, std::to_string(call.block_count) + " blocks for " + std::to_string(ranks) +
-                                                " ranks (each rank gets one), give as many");
+                                                " ranks (each rank gets one block), give one block per rank");
   return {call.blocks, call.block_count};
 }
 
@@ -134,7 +135,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
 }  // namespace
 
 agreement::Failure no_call() {
-  return {Status::invalid_argument, "no call (the pointer is null), start from sf_call_init"};
+  return {Status::invalid_argument, "no call (the pointer is null), begin with sf_call_init"};
 }
 
 void require_count(uint64_t count, size_t bytes, const char* what) {
@@ -148,7 +149,7 @@ OwnCall::OwnCall(const sf_call* call, int32_t ranks) : call_(translated(call, ra
 OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks) {
   require_count(count, sizeof(sf_call), "calls");
   if (calls == nullptr && count > 0)
-    throw Failure(Status::invalid_argument, "no calls (the pointer is null), give their address");
+    throw Failure(Status::invalid_argument, "no calls (the pointer is null), give the address of the calls");
   const sf_call* each = calls;
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) each = next(each);

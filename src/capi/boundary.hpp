@@ -64,7 +64,8 @@ std::span<const T> list_of(const T* first, uint64_t count, const char* what) {
 }
 
 inline agreement::Failure nowhere(const char* what) {
-  return {Status::invalid_argument, std::string(what) + " has nowhere to go (its address is null), give one"};
+  return {Status::invalid_argument,
+          std::string(what) + " cannot be returned (the address for it is null), give an address"};
 }
 inline void require_place(const void* place, const char* what) {
   if (place == nullptr) throw nowhere(what);
@@ -93,7 +94,7 @@ sf_status caught(Body body) noexcept {
     sf_set_error_text(agreement::text_of(error));
     return SF_INTERNAL;
   } catch (...) {
-    sf_set_error_text("an unknown exception (a fault of the library), please report it");
+    sf_set_error_text("an unknown exception (an error in the library), report this error");
     return SF_INTERNAL;
   }
 }

@@ -104,11 +104,11 @@ std::string unknown_constant(const Arguments& arguments) {
   const unsigned operation = steadfold::capi::number(arguments.operation);
   const unsigned datatype = steadfold::capi::number(arguments.datatype);
   if (operation > SF_GASPI_OP_SUM)
-    return "operation " + std::to_string(operation) + " is unknown (the last is " + std::to_string(SF_GASPI_OP_SUM) +
-           "), take one of GASPI's";
+    return "operation " + std::to_string(operation) + " is unknown (the last value is " +
+           std::to_string(SF_GASPI_OP_SUM) + "), use a value that GASPI defines";
   if (datatype > SF_GASPI_TYPE_DOUBLE)
-    return "type " + std::to_string(datatype) + " is unknown (the last is " + std::to_string(SF_GASPI_TYPE_DOUBLE) +
-           "), take one of GASPI's";
+    return "type " + std::to_string(datatype) + " is unknown (the last value is " +
+           std::to_string(SF_GASPI_TYPE_DOUBLE) + "), use a value that GASPI defines";
   return "";
 }
 
@@ -146,13 +146,13 @@ sf_gaspi_return make(const Arguments& arguments, sf_group* group, sf_gaspi_timeo
   sf_status outcome = SF_OK;
   const sf_status status = steadfold::capi::caught([&] {
     if (group == nullptr)
-      throw Failure(Status::invalid_argument, "no group (the pointer is null), get a communicator's by sf_group_of");
+      throw Failure(Status::invalid_argument,
+                    "no group (the pointer is null), get the group of a communicator with sf_group_of");
     auto own = std::static_pointer_cast<Unfinished>(group->gaspi);
     if (own != nullptr && !(own->arguments == arguments))
-      throw Failure(
-          Status::invalid_argument,
-          "another collective of the group is unfinished (it ended with SF_GASPI_TIMEOUT), make the same call "
-          "again until it has ended");
+      throw Failure(Status::invalid_argument,
+                    "another collective of the group is unfinished (its call returned SF_GASPI_TIMEOUT), repeat the "
+                    "same call until it returns another value");
     const bool is_new = own == nullptr;
     if (is_new) own = std::make_shared<Unfinished>(arguments);
     const uint64_t timeout = nanoseconds_of(timeout_ms);

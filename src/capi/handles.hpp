@@ -22,8 +22,9 @@ struct MadeOf {
   const char* name;
   const char* suggestion;
 };
-inline constexpr MadeOf of_a_communicator = {"the communicator", "give every thread a duplicate of its own"};
-inline constexpr MadeOf of_a_worker = {"the worker of the team", "give every thread a worker of its own"};
+inline constexpr MadeOf of_a_communicator = {"the communicator",
+                                             "give every thread its own duplicate of the communicator"};
+inline constexpr MadeOf of_a_worker = {"the worker of the team", "give every thread its own worker"};
 
 }  // namespace steadfold::capi
 
@@ -96,7 +97,7 @@ class GroupInUse {
   static sf_group& required(sf_group* group) {
     if (group == nullptr)
       throw agreement::Failure(Status::invalid_argument,
-                               "no group (the pointer is null), get a communicator's by sf_group_of");
+                               "no group (the pointer is null), get the group of a communicator with sf_group_of");
     return *group;
   }
 

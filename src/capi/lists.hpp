@@ -85,10 +85,10 @@ inline constexpr ListEntry guarantees[] = {
 
 inline constexpr ListEntry layouts[] = {
     {"anywhere", "the rows have no indices"},
-    {"rank_order", "the rows of a rank follow those of the lower ranks"},
+    {"rank_order", "the rows of a rank follow the rows of the lower ranks"},
     {"intervals", "every rank lists its rows as intervals"},
     {"row_per_rank", "rank r has row r, as in MPI"},
-    {"grid", "a rule says which rank holds which rows"},
+    {"grid", "the ranks form a grid that holds the blocks of an array"},
 };
 
 inline constexpr ListEntry collectives[] = {

@@ -34,8 +34,9 @@ sf_status sf_allocate(uint64_t bytes, void** memory) {
     std::byte* made = Arena::own().take(bytes);
     if (made == nullptr) made = ordinary(bytes);
     if (made == nullptr)
-      throw Failure(Status::internal, "no " + steadfold::order::text_as_given(bytes) +
-                                          " bytes of memory (the machine has no more), ask for less");
+      throw Failure(Status::internal,
+                    "no " + steadfold::order::text_as_given(bytes) +
+                        " bytes of memory are available (the machine has no more), ask for less memory");
     *memory = made;
   });
 }

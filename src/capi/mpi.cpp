@@ -21,8 +21,8 @@ namespace {
 const LayerTable& table() {
   static const void* const found = sf_layer_table(STEADFOLD_VERSION);
   if (found == nullptr)
-    throw std::runtime_error(std::string("libsteadfold is of version ") + sf_version() +
-                             " (this library over MPI is of " STEADFOLD_VERSION "), install both from one release");
+    throw std::runtime_error(std::string("libsteadfold has version ") + sf_version() +
+                             " (its library for MPI has version " STEADFOLD_VERSION "), install both from one release");
   return *static_cast<const LayerTable*>(found);
 }
 
@@ -63,7 +63,7 @@ class AttachedGroup final : public transport::Attached {
     const transport::NodeOfRank node = transport::make_node_memory(*messages);
     const bool is_shared = node.among.memory != nullptr;
     if (!is_shared && asked.way == TransportChoice::shared)
-      throw std::runtime_error("no transport shared (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
+      throw std::runtime_error("transport shared cannot be used (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
     return table().make_group(std::move(messages), is_shared ? &node.among : nullptr, &group_);
   }
 
@@ -86,7 +86,7 @@ sf_status guarded(Body body) noexcept {
     sf_set_error_text(unusable.what());
     return SF_INVALID_ARGUMENT;
   } catch (...) {
-    sf_set_error_text("out of memory (nothing could be made of the communicator), free some or use fewer ranks");
+    sf_set_error_text("out of memory (no group could be made of the communicator), free memory or use fewer ranks");
     return SF_INTERNAL;
   }
 }
@@ -106,7 +106,8 @@ void merge_packed(void* from, void* into, int* count, MPI_Datatype* type) {
 sf_status status_of(int code, const char* what) {
   if (code == MPI_SUCCESS) return SF_OK;
   sf_set_error_text(
-      (std::string(what) + " failed (MPI's error " + std::to_string(code) + "), see the MPI library").c_str());
+      (std::string(what) + " failed (MPI error " + std::to_string(code) + "), see the messages of the MPI library")
+          .c_str());
   return SF_TRANSPORT_FAILED;
 }
 
@@ -152,7 +153,8 @@ sf_status sf_group_of(MPI_Comm comm, sf_group** group) {
   namespace capi = steadfold::capi;
   return guarded([&] {
     const auto& attached = steadfold::transport::attach(comm, capi::make_attached);
-    if (group == nullptr) throw std::runtime_error("the group has nowhere to go (its address is null), give one");
+    if (group == nullptr)
+      throw std::runtime_error("the group cannot be returned (the address for it is null), give an address");
     *group = static_cast<const capi::AttachedGroup&>(attached).group();
     return SF_OK;
   });
@@ -199,11 +201,13 @@ sf_status sf_accumulator_mpi_type(const struct sf_accumulator* accumulator, MPI_
     steadfold::transport::require_mpi();
     if (accumulator == nullptr)
       throw std::runtime_error("no accumulator (the pointer is null), make one with sf_accumulator_create");
-    if (type == nullptr) throw std::runtime_error("the type has nowhere to go (its address is null), give one");
+    if (type == nullptr)
+      throw std::runtime_error("the type cannot be returned (the address for it is null), give an address");
     const std::uint64_t words = sf_accumulator_packed_size(accumulator) / sizeof(std::uint64_t);
     if (words > std::uint64_t{std::numeric_limits<int>::max()}) {
       sf_set_error_text((std::to_string(words) + " words in a packed accumulator (an MPI type has at most " +
-                         std::to_string(std::numeric_limits<int>::max()) + "), divide its columns among several")
+                         std::to_string(std::numeric_limits<int>::max()) +
+                         " words), divide the columns among several accumulators")
                             .c_str());
       return SF_UNSUPPORTED;
     }
@@ -216,7 +220,8 @@ sf_status sf_accumulator_mpi_type(const struct sf_accumulator* accumulator, MPI_
 sf_status sf_accumulator_mpi_op(MPI_Op* op) {
   return guarded([&] {
     steadfold::transport::require_mpi();
-    if (op == nullptr) throw std::runtime_error("the operation has nowhere to go (its address is null), give one");
+    if (op == nullptr)
+      throw std::runtime_error("the operation cannot be returned (the address for it is null), give an address");
     constexpr int commutes = 1;
     return steadfold::capi::status_of(PMPI_Op_create(&steadfold::capi::merge_packed, commutes, op),
                                       "an MPI operation for accumulators");

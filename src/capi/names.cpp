@@ -118,8 +118,8 @@ std::span<const ListEntry> enumerators(sf_list list) noexcept {
 
 std::size_t entry_of(sf_list list, std::string_view name, std::string_view what) {
   if (!is_list(list))
-    throw Failure(Status::invalid_argument, "list " + std::to_string(number(list)) + " is unknown (the last is " +
-                                                std::to_string(SF_LIST_OPTIONS) + "), give an sf_list");
+    throw Failure(Status::invalid_argument, "list " + std::to_string(number(list)) + " is unknown (the last list is " +
+                                                std::to_string(SF_LIST_OPTIONS) + "), give a value of sf_list");
   const std::string_view asked = name_now(list, name);
   std::string known;
   for (std::size_t i = 0; i < size_of(list); ++i) {
@@ -152,8 +152,9 @@ const char* sf_list_text(sf_list list, size_t entry, const char* heading) {
 sf_status sf_list_find(sf_list list, const char* name, size_t* entry) {
   return steadfold::capi::caught([&] {
     if (name == nullptr || entry == nullptr)
-      throw steadfold::agreement::Failure(steadfold::Status::invalid_argument,
-                                          "no name, or no place for its entry (a pointer is null), give both");
+      throw steadfold::agreement::Failure(
+          steadfold::Status::invalid_argument,
+          "the name or the address for its entry is missing (a pointer is null), give both");
     *entry = steadfold::capi::entry_of(list, name, "name");
   });
 }

@@ -19,8 +19,8 @@ namespace {
 using agreement::Failure;
 
 [[noreturn]] void refuse(const Option& option, std::string_view value) {
-  throw Failure(Status::invalid_argument, "'" + std::string(value) + "' for option " + option.name + " (it takes " +
-                                              option.values + "), give one of these");
+  throw Failure(Status::invalid_argument, "'" + std::string(value) + "' for option " + option.name +
+                                              " (the option takes " + option.values + "), give one of these values");
 }
 
 template <class Number>
@@ -80,33 +80,36 @@ constexpr const char* arrays = "arrays";
 constexpr const char* vectors = "vectors";
 
 constexpr Option all[] = {
-    {"operation", "what is computed", "the name of an operation",
+    {"operation", "the operation that is computed", "the name of an operation",
      set_enumerator<&sf_call::operation, SF_LIST_OPERATIONS>, arrays},
-    {"method", "what fixes the bits", "the name of a method", set_enumerator<&sf_call::method, SF_LIST_METHODS>},
+    {"method", "the method, which fixes the bits", "the name of a method",
+     set_enumerator<&sf_call::method, SF_LIST_METHODS>},
     {"type", "the type of elements", "the name of a type", set_enumerator<&sf_call::type, SF_LIST_TYPES>, arrays},
     {"result_type", "the type of results", "the name of a type", set_enumerator<&sf_call::result_type, SF_LIST_TYPES>,
      arrays},
     {"columns", "elements in a row", count, set_number<&sf_call::columns, std::uint64_t{0}>, arrays},
     {"root", "the rank that gets the result", "a rank or all", set_root},
-    {"schedule", "the algorithm that moves partials",
+    {"schedule", "the algorithm that exchanges partial results",
      "the name of a schedule, with or without parameters, auto, or mpich", set_text<&sf_call::schedule>},
-    {"element_count", "rows of the whole job", "a number or unknown", set_element_count},
-    {"element_bytes", "size of an element of bytes", count, set_number<&sf_call::element_bytes, std::size_t{0}>,
-     arrays},
-    {"operator_name", "tells user operators apart between ranks", "any text", set_text<&sf_call::operator_name>},
+    {"element_count", "the number of rows of the whole job", "a number or unknown", set_element_count},
+    {"element_bytes", "the size in bytes of an element of type bytes", count,
+     set_number<&sf_call::element_bytes, std::size_t{0}>, arrays},
+    {"operator_name", "the name by which ranks compare their user operators", "any text",
+     set_text<&sf_call::operator_name>},
     {"commutative", "whether the user operator is commutative", flag, set_number<&sf_call::commutative, 0, 1>},
     {"never_fails", "whether the user operator always returns 0", flag, set_number<&sf_call::never_fails, 0, 1>},
     {"writes_right", "whether the user operator writes over its right operand", flag,
      set_number<&sf_call::writes_right, std::int32_t{0}, std::int32_t{1}>},
-    {"layout", "which rows of the job this rank brings", "the name of a layout",
+    {"layout", "which rows of the job this rank has", "the name of a layout",
      set_enumerator<&sf_call::layout, SF_LIST_LAYOUTS>, vectors},
-    {"rows", "rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>, arrays},
-    {"require", "what the bits must not depend on", "names of guarantees, separated by commas", set_require},
+    {"rows", "the number of rows of this rank", count, set_number<&sf_call::rows, std::uint64_t{0}>, arrays},
+    {"require", "guarantees: properties of a run on which the bits must not depend",
+     "names of guarantees, separated by commas", set_require},
     {"threads", "the number of threads that read this rank's rows", count,
      set_number<&sf_call::threads, std::uint32_t{0}>},
     {"bins", "the number of bins of method binned", "2, 3, 4, or 0 for the library's choice",
      set_number<&sf_call::bins, std::uint32_t{0}, std::uint32_t{4}>},
-    {"sweep", "how binned finds the largest term", "the name of a sweep",
+    {"sweep", "how method binned finds the largest term", "the name of a sweep",
      set_enumerator<&sf_call::sweep, SF_LIST_SWEEPS>},
     {"collective", "which ranks get which results", "the name of a collective",
      set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>, vectors},
@@ -120,7 +123,8 @@ void give_back(const sf_call& changed, const Option& option, sf_call& callers) {
   sf_call without = detail::call_of_defaults();  // the values that the library assumes for missing fields
   if (!std::equal(bytes_of(without) + known, bytes_of(without) + sizeof without, bytes_of(changed) + known))
     throw Failure(Status::unsupported, "option " + std::string(option.name) + " for an sf_call of " +
-                                           std::to_string(callers.size) + " bytes (it has no place for the option), " +
+                                           std::to_string(callers.size) +
+                                           " bytes (that older struct has no field for the option), " +
                                            "compile the program with the headers of release " STEADFOLD_VERSION);
   const std::size_t size = callers.size;
   std::memcpy(&callers, &changed, known);

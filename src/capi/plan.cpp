@@ -26,9 +26,7 @@ sf_plan& require(const sf_plan* plan) {
 class PlanInUse {
  public:
   explicit PlanInUse(const sf_plan* plan)
-      : handle_(require(plan)),
-        turn_(handle_, "the plan", "give every thread a plan of its own"),
-        stay_(handle_.watched) {}
+      : handle_(require(plan)), turn_(handle_, "the plan", "give every thread its own plan"), stay_(handle_.watched) {}
   steadfold::execution::Plan* operator->() const noexcept { return handle_.plan.get(); }
   steadfold::execution::Plan& operator*() const noexcept { return *handle_.plan; }
 
@@ -146,8 +144,9 @@ sf_status sf_bundle_status(const sf_plan* plan, size_t call) {
   return guarded([&] {
     const PlanInUse bound(plan);
     if (call >= bound->member_count())
-      throw Failure(Status::invalid_argument, "call " + std::to_string(call) + " (the plan was bound for " +
-                                                  std::to_string(bound->member_count()) + "), count from 0");
+      throw Failure(Status::invalid_argument, "call " + std::to_string(call) +
+                                                  " does not exist (the number of calls of the plan is " +
+                                                  std::to_string(bound->member_count()) + "), count calls from 0");
     const Status status = bound->status(call);
     if (status == bound->status()) require_success(*bound);
     if (status != Status::ok) throw Failure(status, steadfold::agreement::text_of(status));

@@ -40,17 +40,18 @@ void require_size(size_t size) {
                                                 " bytes (" + why + "), begin with " + first::name +
                                                 "_init(&it, sizeof it)");
   };
-  if (size > most_bytes) refuse("none has more than " + std::to_string(most_bytes));
-  if (size < first::bytes) refuse("the first release had " + std::to_string(first::bytes));
-  if (size % alignof(Struct) != 0) refuse("its size is a multiple of " + std::to_string(alignof(Struct)));
+  if (size > most_bytes) refuse("its size in bytes is at most " + std::to_string(most_bytes));
+  if (size < first::bytes) refuse("its size in bytes is at least " + std::to_string(first::bytes));
+  if (size % alignof(Struct) != 0) refuse("its size in bytes is a multiple of " + std::to_string(alignof(Struct)));
 }
 
 template <class Struct>
 [[noreturn]] void refuse_unknown(const Struct& given) {
-  throw Failure(Status::unsupported, "an " + std::string(First<Struct>::name) + " of " + std::to_string(given.size) +
-                                         " bytes with fields that this library does not know (release " +
-                                         STEADFOLD_VERSION + " has " + std::to_string(sizeof(Struct)) +
-                                         " bytes, reserved ones among them), leave them 0 or run with a newer library");
+  throw Failure(Status::unsupported,
+                "an " + std::string(First<Struct>::name) + " of " + std::to_string(given.size) +
+                    " bytes with fields that this library does not know (release " + STEADFOLD_VERSION + " has " +
+                    std::to_string(sizeof(Struct)) +
+                    " bytes, including reserved bytes), set the unknown fields to 0 or run with a newer library");
 }
 
 template <class Struct>
@@ -73,7 +74,7 @@ sf_status begin(Struct* given, size_t size) {
   return caught([&] {
     if (given == nullptr)
       throw Failure(Status::invalid_argument,
-                    std::string("no ") + First<Struct>::name + " (the pointer is null), give the address of yours");
+                    std::string("no ") + First<Struct>::name + " (the pointer is null), give the address of a struct");
     require_size<Struct>(size);
     auto* bytes = reinterpret_cast<std::byte*>(given);
     const size_t known = std::min(size, sizeof(Struct));

@@ -61,16 +61,17 @@ sf_team& require(sf_team* team) {
 sf_group* require(sf_team* team, std::int32_t worker) {
   require(team);
   if (worker < 0 || static_cast<std::size_t>(worker) >= team->workers.size())
-    throw Failure(Status::invalid_argument, "worker " + std::to_string(worker) + " (the team has " +
+    throw Failure(Status::invalid_argument, "worker " + std::to_string(worker) +
+                                                " does not exist (the number of workers of the team is " +
                                                 std::to_string(team->workers.size()) +
-                                                "), count from 0, and make a team with one worker per thread");
+                                                "), count workers from 0, and make a team with one worker per thread");
   return team->workers[static_cast<std::size_t>(worker)].get();
 }
 
 void require_workers(std::int32_t workers) {
   if (workers < 1 || workers > SF_TEAM_MOST)
-    throw Failure(Status::invalid_argument, "a team of " + std::to_string(workers) + " workers (there may be 1 to " +
-                                                std::to_string(SF_TEAM_MOST) + "), give one per thread");
+    throw Failure(Status::invalid_argument, "a team of " + std::to_string(workers) + " workers (a team has 1 to " +
+                                                std::to_string(SF_TEAM_MOST) + " workers), give one worker per thread");
 }
 
 /// Whether this number of workers must share these processors.
@@ -82,7 +83,7 @@ bool may_bind() {
   const std::string_view asked = text == nullptr ? "on" : text;
   if (asked != "on" && asked != "off")
     throw Failure(Status::invalid_argument,
-                  "STEADFOLD_BIND is '" + std::string(asked) + "' (it may be on or off), set one of these");
+                  "STEADFOLD_BIND is '" + std::string(asked) + "' (the value is unknown), set it to on or off");
   return asked == "on";
 }
 

@@ -38,16 +38,17 @@ class AgreedTags {
     const auto first = tags_.take(count);
     if (!first)
       throw std::runtime_error(
-          "no tag is left (existing plans use all " + std::to_string(tags_.last() + 1) +
-          " tags of the MPI library), free plans or bind some on a duplicate of the communicator, or another team");
+          "all message tags are in use (existing plans use all " + std::to_string(tags_.last() + 1) +
+          " tags of the MPI library), free plans, or bind plans on a duplicate of the communicator or on another team");
     return first;
   }
 
   /// Holds a tag for an endpoint. Throws std::runtime_error if the tag does not exist.
   HeldTag hold(std::uint32_t tag) {
     if (tag > tags_.last())
-      throw std::runtime_error("no endpoint with tag " + std::to_string(tag) + " (the MPI library's tags end at " +
-                               std::to_string(tags_.last()) + "), free plans that are no longer used");
+      throw std::runtime_error("no endpoint can be opened with tag " + std::to_string(tag) +
+                               " (the MPI library's tags end at " + std::to_string(tags_.last()) +
+                               "), free plans that are no longer used");
     return {tags_, tag};
   }
 

@@ -108,13 +108,15 @@ Hardware Hardware::synthetic(const std::string& description) {
   const Loaded topology = started();
   if (topology == nullptr || hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0)
-    throw std::invalid_argument("no machine '" + description +
-                                "' (hwloc does not understand it), write one as 'package:2 core:8 pu:1'");
+    throw std::invalid_argument(
+        "machine description '" + description +
+        "' cannot be used (hwloc does not understand it), write a description like 'package:2 core:8 pu:1'");
   return Hardware(cores_of(topology.get()));
 }
 #else
 Hardware Hardware::synthetic(const std::string& description) {
-  throw std::runtime_error("no machine '" + description + "' (Steadfold was built without hwloc), build it with hwloc");
+  throw std::runtime_error("machine description '" + description +
+                           "' cannot be used (Steadfold was built without hwloc), build Steadfold with hwloc");
 }
 #endif
 

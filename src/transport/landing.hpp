@@ -28,8 +28,8 @@ class LandingSlots {
     }
     if (total > 0) block_.reset(static_cast<std::byte*>(::operator new(total, std::align_val_t{alignment})));
   } catch (const std::bad_alloc&) {
-    throw std::runtime_error("no memory for messages (there is none for the " + std::to_string(capacities.size()) +
-                             " that may be received at once), use fewer segments or a schedule with smaller messages");
+    throw std::runtime_error("no memory for messages (a rank may receive up to " + std::to_string(capacities.size()) +
+                             " at once), use fewer segments or a schedule with smaller messages");
   }
 
   std::span<std::byte> operator[](SlotNumber slot) const noexcept {

@@ -188,12 +188,12 @@ TEST(Unusable, ArgumentsAreNamedWithTheirRank) {
       "0 columns (a row has at least one element), give the length of a row");
   expect_unusable(
       sum, [](Call& c) { c.root = 4; }, wrong,
-      "root 4 is not a rank (the ranks are 0 to 3), give one of these ranks, or no root to get the result on all "
-      "ranks");
+      "root 4 is not a rank (the ranks are 0 to 3), give one of these ranks, or no root to get the result on "
+      "all ranks");
   expect_unusable(
       sum, [](Call& c) { c.root = -2; }, wrong,
-      "root -2 is not a rank (the ranks are 0 to 3), give one of these ranks, or no root to get the result on all "
-      "ranks");
+      "root -2 is not a rank (the ranks are 0 to 3), give one of these ranks, or no root to get the result on "
+      "all ranks");
   expect_unusable(
       sum, [](Call& c) { c.columns = std::uint64_t{1} << 60; }, wrong,
       "rows of 1152921504606846976 elements of 8 bytes are too large (no memory holds as much), check columns and "

@@ -168,7 +168,8 @@ TEST(AccumulatorsOfArrays, RefuseWhatTheyCannotTake) {
   const sf_arrays right{.size = sizeof(sf_arrays), .x = given, .kept = 2};
   EXPECT_EQ(sf_accumulator_add_arrays(nullptr, &right, 1), SF_INVALID_ARGUMENT);
   sf_arrays wrong{.size = sizeof(sf_arrays), .x = given, .kept = 1};
-  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "4 kept results (the accumulator holds 6 sums of doubles)");
+  expect_refused(a, &wrong, SF_INVALID_ARGUMENT,
+                 "4 results for the kept axes (the accumulator holds 6 sums of doubles)");
   wrong = right;
   wrong.x.data = nullptr;
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "the address of the data is null");
@@ -180,7 +181,7 @@ TEST(AccumulatorsOfArrays, RefuseWhatTheyCannotTake) {
   expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "an axis to keep does not exist");
   wrong = right;
   wrong.factors = given;
-  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "make one of products");
+  expect_refused(a, &wrong, SF_INVALID_ARGUMENT, "make an accumulator of products");
   wrong = right;
   wrong.mask = Array<std::int32_t>(labels.data(), {6}).c_array();
   expect_refused(a, &wrong, SF_UNSUPPORTED, "a mask that differs between 6 columns");

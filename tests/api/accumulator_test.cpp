@@ -299,9 +299,10 @@ __attribute__((no_sanitize("undefined"))) Enumeration number(unsigned value) {
 
 TEST(AccumulatorsInC, AreNotMadeOfAnything) {
   sf_accumulator* made = nullptr;
-  expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, 1, nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
+  expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, 1, nullptr), SF_INVALID_ARGUMENT, "cannot be returned");
   expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, 0, &made), SF_INVALID_ARGUMENT, "0 columns");
-  expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, UINT64_MAX, &made), SF_INVALID_ARGUMENT, "columns (there may be");
+  expect(sf_accumulator_create(SF_F64, SF_ELEMENTS, UINT64_MAX, &made), SF_INVALID_ARGUMENT,
+         "columns (an accumulator has");
   for (const sf_type type : {SF_I32, SF_U64, SF_BYTES, SF_BF16, SF_F16, SF_COMPLEX_F64, SF_LONG_DOUBLE, SF_FLOAT128})
     expect(sf_accumulator_create(type, SF_ELEMENTS, 1, &made), SF_UNSUPPORTED, "are not supported");
   expect(sf_accumulator_create(number<sf_type>(99), SF_ELEMENTS, 1, &made), SF_INVALID_ARGUMENT, "type 99 is unknown");
@@ -318,7 +319,7 @@ TEST(AccumulatorsInC, RefuseNull) {
   sf_accumulator* made = nullptr;
   const std::string none = "no accumulator (the pointer is null)";
   expect(sf_accumulator_copy(nullptr, &made), SF_INVALID_ARGUMENT, none);
-  expect(sf_accumulator_copy(a.get(), nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
+  expect(sf_accumulator_copy(a.get(), nullptr), SF_INVALID_ARGUMENT, "cannot be returned");
   expect(sf_accumulator_describe(nullptr, nullptr, nullptr), SF_INVALID_ARGUMENT, none);
   EXPECT_EQ(sf_accumulator_describe(a.get(), nullptr, nullptr), SF_OK);
   expect(sf_accumulator_clear(nullptr), SF_INVALID_ARGUMENT, none);
@@ -334,15 +335,15 @@ TEST(AccumulatorsInC, RefuseNull) {
   expect(sf_accumulator_unmerge(nullptr, a.get()), SF_INVALID_ARGUMENT, none);
   expect(sf_accumulator_negate(nullptr), SF_INVALID_ARGUMENT, none);
   expect(sf_accumulator_compare(a.get(), nullptr, &order), SF_INVALID_ARGUMENT, none);
-  expect(sf_accumulator_compare(a.get(), a.get(), nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
-  expect(sf_accumulator_round(a.get(), SF_SUM, SF_F64, nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
+  expect(sf_accumulator_compare(a.get(), a.get(), nullptr), SF_INVALID_ARGUMENT, "cannot be returned");
+  expect(sf_accumulator_round(a.get(), SF_SUM, SF_F64, nullptr), SF_INVALID_ARGUMENT, "cannot be returned");
   expect(sf_accumulator_round(nullptr, SF_SUM, SF_F64, &x), SF_INVALID_ARGUMENT, none);
-  expect(sf_accumulator_write(a.get(), &x, 8, nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
-  expect(sf_accumulator_write(a.get(), nullptr, 8, &size), SF_INVALID_ARGUMENT, "nowhere to go");
+  expect(sf_accumulator_write(a.get(), &x, 8, nullptr), SF_INVALID_ARGUMENT, "cannot be returned");
+  expect(sf_accumulator_write(a.get(), nullptr, 8, &size), SF_INVALID_ARGUMENT, "cannot be returned");
   expect(sf_accumulator_read(nullptr, 8, &made), SF_INVALID_ARGUMENT, "no bytes");
-  expect(sf_accumulator_read(&x, 8, nullptr), SF_INVALID_ARGUMENT, "nowhere to go");
+  expect(sf_accumulator_read(&x, 8, nullptr), SF_INVALID_ARGUMENT, "cannot be returned");
   EXPECT_EQ(sf_accumulator_packed_size(nullptr), 0u);
-  expect(sf_accumulator_pack(a.get(), nullptr, 8), SF_INVALID_ARGUMENT, "nowhere to go");
+  expect(sf_accumulator_pack(a.get(), nullptr, 8), SF_INVALID_ARGUMENT, "cannot be returned");
   expect(sf_accumulator_unpack(a.get(), nullptr, 8), SF_INVALID_ARGUMENT, "no packed accumulator");
   sf_accumulator_merge_packed(nullptr, &x, 8);
   sf_accumulator_merge_packed(&x, nullptr, 8);
@@ -363,8 +364,9 @@ TEST(AccumulatorsInC, RefuseWhatDoesNotFit) {
     expect(sf_accumulator_assign(a.get(), other.get()), SF_INVALID_ARGUMENT, "different shapes");
     expect(sf_accumulator_compare(a.get(), other.get(), orders.data()), SF_INVALID_ARGUMENT, "different shapes");
   }
-  expect(sf_accumulator_add_products(a.get(), x.data(), x.data(), 1, 1), SF_INVALID_ARGUMENT, "make one of products");
-  expect(sf_accumulator_add(a.get(), x.data(), UINT64_MAX, 1), SF_INVALID_ARGUMENT, "no memory holds them");
+  expect(sf_accumulator_add_products(a.get(), x.data(), x.data(), 1, 1), SF_INVALID_ARGUMENT,
+         "make an accumulator of products");
+  expect(sf_accumulator_add(a.get(), x.data(), UINT64_MAX, 1), SF_INVALID_ARGUMENT, "no memory holds as much");
   for (const std::uint32_t threads : {4097u, 1u << 31, UINT32_MAX}) {
     const sf_arrays arrays = sf_arrays_default();
     const std::string text = std::to_string(threads) + " threads (the number of threads is out of range";

@@ -272,7 +272,7 @@ TEST(Arrays, AxesToKeepAscend) {
   const std::vector<double> x(6, 1.0);
   const Array<double> rows(x.data(), {2, 3});
   for (const std::vector<int>& keep : {std::vector{1, 0}, {0, 0}, {-1, 1}, {1, -1}})
-    expect_refused([&] { sum(rows, {.keep = keep}); }, "axes to keep that do not ascend");
+    expect_refused([&] { sum(rows, {.keep = keep}); }, "the axes to keep are not in ascending order");
   for (const std::vector<int>& keep : {std::vector{2}, {-3}, {0, 2}})
     expect_refused([&] { sum(rows, {.keep = keep}); }, "an axis to keep does not exist");
   EXPECT_EQ(sum(rows, {.keep = {0, -1}}), x);
@@ -360,7 +360,7 @@ TEST(Arrays, ThatDoNotFitAreRefused) {
   expect_refused([&] { start(dot, vector, of_one, {}, team[0]).get(); }, differ);
   expect_refused([&] { sum(x, {.weights = Array<float>(floats.data(), {4})}); }, "factors of another type");
   expect_refused([&] { norm2(x, {.weights = Array<double>(numbers.data(), {4})}); },
-                 "factors for norm2 (it takes none)");
+                 "factors for norm2 (the operation takes no factors)");
   expect_refused([&] { sum(x, {.where = Array<char>(bytes.data(), {4})}, {.method = tree()}); },
                  "the tree has no place for rows that the mask leaves out", SF_UNSUPPORTED);
   expect_refused([&] { Array<double>(numbers.data(), std::vector<std::uint64_t>(16, 1)); }, "16 axes");

@@ -343,8 +343,8 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   rooted.root = -1;  // SF_ALL_RANKS in C
   std::vector<double> buffer = x;
   const std::string below =
-      "root -1 is not a rank (the ranks are 0 to 0), give one of these ranks, or no root to get the result on all "
-      "ranks";
+      "root -1 is not a rank (the ranks are 0 to 0), give one of these ranks, or no root to get the result on "
+      "all ranks";
   EXPECT_EQ(text_of([&] { return sf::sum(x, team[0], rooted); }), below);
   EXPECT_EQ(text_of([&] { return sf::reduce_to(-1, buffer, sf::plus, team[0]), 0; }), below);
   EXPECT_EQ(text_of([&] { return sf::start_reduce_to(-1, buffer, sf::plus, team[0]).wait(), 0; }), below);
@@ -358,8 +358,8 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
     sf::Axes axes;
     axes.keep = {first, 0};
     EXPECT_EQ(text_of([&] { return sf::sum(column, axes).size(); }),
-              "axes to keep that do not ascend (results have the order of the array's axes), list each axis once, "
-              "in order");
+              "the axes to keep are not in ascending order (results have the order of the array's axes), list each "
+              "axis once, in ascending order");
   }
   const std::vector<int> labels = {0, 2, 1};
   EXPECT_EQ(text_of([&] { return sf::sum_by(x, labels, 2).size(); }),
@@ -564,7 +564,8 @@ TEST(Cxx17, PlansCompareSizes) {
     expect_fault(outcome_of([&] { return sums.run(wrong); }),
                  "6 elements (the plan was bound for 5 on this rank), give as many");
     expect_fault(outcome_of([&] { return dots.run(x, wrong); }),
-                 "6 elements in the second vector (the plan was bound for 5 on this rank), give as many");
+                 "6 elements in the second vector (the plan was bound for 5 on this rank), "
+                 "give as many");
     double result = 0;
     sums.start(wrong, result);
     expect_fault(outcome_of([&] { return sums.wait(), 0; }),

@@ -191,7 +191,7 @@ TEST(Lists, ThatCannotBeUsedAreRefused) {
   refused([](List& list) { list.places[2] = nullptr; }, "the address of the data is null");
   refused([](List& list) { list.arrays.xs = nullptr; }, "the address of the data is null");
   refused([](List& list) { list.arrays.x_count = 0; }, "0 columns");
-  refused([](List& list) { list.arrays.x.data = list.places[0]; }, "data of x beside a list of 3 arrays");
+  refused([](List& list) { list.arrays.x.data = list.places[0]; }, "data of x and a list of 3 arrays");
   refused([](List& list) { list.arrays.kept = 1; }, "kept axes or labels");
   refused([](List& list) { list.arrays.groups = 2; }, "kept axes or labels");
 }

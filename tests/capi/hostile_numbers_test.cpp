@@ -60,7 +60,7 @@ TEST(HostileNumbers, ThatAreNoEnumeratorsAreNamed) {
         sf_call call = sf_call_default();
         each.set(call, value);
         expect_refused(call, group, SF_INVALID_ARGUMENT,
-                       std::string(each.name) + " " + std::to_string(value) + " is unknown (the last is " +
+                       std::string(each.name) + " " + std::to_string(value) + " is unknown (the last value is " +
                            std::to_string(each.last) + ")");
       }
     }
@@ -139,16 +139,17 @@ TEST(HostileNumbers, ThatNoMemoryHoldsAreRefused) {
       const std::string text = std::to_string(number);
       sf_call call = sf_call_default();
       call.rows = number;
-      expect_refused(call, group, SF_INVALID_ARGUMENT, text + " rows of 8 bytes (no memory holds");
+      expect_refused(call, group, SF_INVALID_ARGUMENT, text + " rows of 8 bytes are too large (no memory holds");
       call.rows = 1;
       call.columns = number;
-      expect_refused(call, group, SF_INVALID_ARGUMENT, "rows of " + text + " elements of 8 bytes (no memory holds");
+      expect_refused(call, group, SF_INVALID_ARGUMENT,
+                     "rows of " + text + " elements of 8 bytes are too large (no memory holds");
       call.columns = 1;
       call.operation = SF_USER;
       call.user = left_operand;
       call.type = SF_BYTES;
       call.element_bytes = number;
-      expect_refused(call, group, SF_INVALID_ARGUMENT, "elements of " + text + " bytes (no memory holds");
+      expect_refused(call, group, SF_INVALID_ARGUMENT, "elements of " + text + " bytes are too large (no memory holds");
     }
     for (const unsigned threads : {4097U, 1U << 31, UINT_MAX}) {
       sf_call call = sf_call_default();

@@ -175,7 +175,8 @@ std::string refusal(const std::function<void()>& call) {
 }
 
 TEST(Team, MisuseIsAnswered) {
-  EXPECT_NE(refusal([] { Team team(0); }).find("a team of 0 workers (there may be 1 to 1024)"), std::string::npos);
+  EXPECT_NE(refusal([] { Team team(0); }).find("a team of 0 workers (a team has 1 to 1024 workers)"),
+            std::string::npos);
   EXPECT_THROW(Team(SF_TEAM_MOST + 1), Error);
   EXPECT_EQ(sf_team_create(2, nullptr), SF_INVALID_ARGUMENT);
   EXPECT_EQ(sf_team_size(nullptr), -1);

@@ -435,7 +435,7 @@ class Numpy(unittest.TestCase):
             (lambda: sf.sum(["1"]), "they are texts, not numbers"),
             (lambda: sf.sum([None]), "they are Python objects, not numbers"),
             (lambda: sf.sum(np.zeros(2, [("a", "f8")])), "reduce their fields"),
-            (lambda: sf.reduce_scatter([1.0], "sum", sf.Team(1)[0], blocks=[]), r"0 blocks for 1 ranks \(each rank gets one\), give as many"),
+            (lambda: sf.reduce_scatter([1.0], "sum", sf.Team(1)[0], blocks=[]), r"0 blocks for 1 ranks \(each rank gets one block\), give one block per rank"),
             (lambda: sf.Accumulator().norm(), r"a norm of an accumulator of elements .*make it with products=True"),
             (lambda: sf.Accumulator().add([1.0], weights=[1.0]), r"weights for an accumulator of elements .*make it with products=True"),
             (lambda: sf.Accumulator.from_bytes(b"x" * 99), "give the bytes that an accumulator was written to"),

@@ -211,8 +211,8 @@ TEST(Local, FailuresSayWhatIsWrong) {
             Status::unsupported);
   EXPECT_EQ(failure_of({.columns = 0, .rows = 4}, rows, &result).status, Status::invalid_argument);
   EXPECT_EQ(failure_of({.root = 3, .collective = schedule::Collective::reduce, .rows = 4}, rows, &result).text,
-            "root 3 is not a rank (the ranks are 0 to 0), give one of these ranks, or no root to get the result on all "
-            "ranks");
+            "root 3 is not a rank (the ranks are 0 to 0), give one of these ranks, or no root to get the result "
+            "on all ranks");
   const Failed unknown = failure_of({.schedule = "rng", .rows = 4}, rows, &result);
   EXPECT_EQ(unknown.status, Status::invalid_argument);
   EXPECT_NE(unknown.text.find("unknown schedule 'rng'"), std::string::npos) << unknown.text;

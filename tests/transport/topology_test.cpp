@@ -176,10 +176,11 @@ std::string why_not(std::string_view text) {
 
 TEST(Topology, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why_not("ring"),
-            "topology 'ring' cannot be used (known are flat, two_level, fat_tree and torus), choose one of these");
+            "topology 'ring' cannot be used (the known topologies are flat, two_level, fat_tree and torus), choose one "
+            "of these");
   EXPECT_EQ(why_not("torus:sides=3x2"),
-            "topology 'torus:sides=3x2' cannot be used (sides must be whole numbers, for 8 to 4194304 places), "
-            "write sides=4x4x2 for 32 places");
+            "topology 'torus:sides=3x2' cannot be used (sides must be whole numbers that multiply to 8 to 4194304 "
+            "places), write sides=4x4x2 for 32 places");
   EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it lacks size), write size=8");
   for (const char* text : {"",
                            "flat:size=8",

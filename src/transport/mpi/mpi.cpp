@@ -35,10 +35,10 @@ void require_one_group(MPI_Comm comm) {
   require_mpi();
   if (comm == MPI_COMM_NULL) {
     throw std::runtime_error(
-        "no reduction over MPI_COMM_NULL (it has no ranks), call on the members of the communicator only");
+        "no reduction over MPI_COMM_NULL (it has no ranks), call only on ranks that are members of the communicator");
   }
   int between_groups = 0;
-  require(PMPI_Comm_test_inter(comm, &between_groups), "communicator not usable");
+  require(PMPI_Comm_test_inter(comm, &between_groups), "the communicator cannot be used");
   if (between_groups) {
     throw std::runtime_error(
         "no reduction over an intercommunicator (its two groups have no common rank order), make one communicator of "
@@ -58,9 +58,10 @@ struct NodeInfo {
 /// `first_on_node`: the lowest rank on this rank's node. Collective.
 std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
   int ranks = 0;
-  require(PMPI_Comm_size(comm, &ranks), "ranks not counted");
+  require(PMPI_Comm_size(comm, &ranks), "the ranks cannot be counted");
   std::vector<Rank> firsts(static_cast<std::size_t>(ranks));
-  require(PMPI_Allgather(&first_on_node, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm), "nodes not gathered");
+  require(PMPI_Allgather(&first_on_node, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm),
+          "the nodes of the ranks cannot be gathered");
   if (std::ranges::count(firsts, 0) == ranks) firsts.clear();
   return firsts;
 }
@@ -69,10 +70,11 @@ std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
 NodeInfo machine_of(MPI_Comm comm) {
   int of_job = 0;
   int of_comm = 0;
-  require(PMPI_Comm_size(MPI_COMM_WORLD, &of_job), "ranks not counted");
-  require(PMPI_Comm_size(comm, &of_comm), "ranks not counted");
+  require(PMPI_Comm_size(MPI_COMM_WORLD, &of_job), "the ranks cannot be counted");
+  require(PMPI_Comm_size(comm, &of_comm), "the ranks cannot be counted");
   MPI_Comm node = MPI_COMM_NULL;
-  require(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "ranks of the node not found");
+  require(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+          "the ranks of the node cannot be determined");
   int on_node = 0;
   PMPI_Comm_size(node, &on_node);
   Rank first = 0;
@@ -82,8 +84,8 @@ NodeInfo machine_of(MPI_Comm comm) {
   const int not_counted = PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
   const int not_told = PMPI_Bcast(&first, 1, MPI_INT, 0, node);
   PMPI_Comm_free(&node);
-  require(not_counted, "cores not counted");
-  require(not_told, "nodes not found");
+  require(not_counted, "the cores cannot be counted");
+  require(not_told, "the nodes cannot be determined");
   return {.shares_cores = of_comm < of_job || CPU_COUNT(&cores) < on_node, .node_labels = node_labels(comm, first)};
 }
 
@@ -94,7 +96,7 @@ std::uint32_t MpiTransport::last_tag() {
   int* last = nullptr;
   int known = 0;
   // Open MPI stores the attribute on MPI_COMM_WORLD and its duplicates only.
-  require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "tags not known");
+  require(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last, &known), "the range of tags cannot be determined");
   return known ? static_cast<std::uint32_t>(*last) : least_last_tag;
 }
 
@@ -102,7 +104,7 @@ MpiTransport::MpiTransport(MPI_Comm user) : tags_(last_tag()) {
   require_one_group(user);
   forget_all_at_finalize();
   for (MPI_Comm* const own : {&comm_, &setup_}) {
-    require(PMPI_Comm_dup(user, own), "communicator not duplicated");
+    require(PMPI_Comm_dup(user, own), "the communicator cannot be duplicated");
     PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
   }
   PMPI_Comm_rank(comm_, &rank_);
@@ -117,11 +119,11 @@ void MpiTransport::connect(bool is_prepared) {
   end_apart();
   all_prepared_ = is_prepared ? 1 : 0;
   require(PMPI_Iallreduce(MPI_IN_PLACE, &all_prepared_, 1, MPI_INT, MPI_LAND, setup_, &connecting_),
-          "endpoints not connected");
+          "the endpoints cannot be connected");
 }
 
 Connection MpiTransport::connected() {
-  if (!has_ended(connecting_, "endpoints not connected")) return Connection::pending;
+  if (!has_ended(connecting_, "the endpoints cannot be connected")) return Connection::pending;
   return all_prepared_ != 0 ? Connection::connected : Connection::failed;
 }
 
@@ -143,8 +145,8 @@ void MpiTransport::require_threads() const {
   PMPI_Query_thread(&provided);
   if (provided >= MPI_THREAD_MULTIPLE) return;
   throw std::runtime_error(
-      "no progress thread (the MPI library was not asked for MPI_THREAD_MULTIPLE, or does not offer it), call "
-      "MPI_Init_thread with it, or test started reductions regularly");
+      "no progress thread can run (MPI was initialised without MPI_THREAD_MULTIPLE), call MPI_Init_thread with "
+      "MPI_THREAD_MULTIPLE, or test started reductions regularly");
 }
 
 std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
@@ -155,11 +157,11 @@ std::unique_ptr<Endpoint> MpiTransport::prepare(std::uint32_t tag, std::span<con
 
 void MpiTransport::open_apart() {
   apart_ = std::make_shared<OwnComm>();
-  require(PMPI_Comm_idup(setup_, &apart_->comm, &opening_), "communicator not duplicated");
+  require(PMPI_Comm_idup(setup_, &apart_->comm, &opening_), "the communicator cannot be duplicated");
 }
 
 bool MpiTransport::opened_apart() {
-  if (!has_ended(opening_, "communicator not duplicated")) return false;
+  if (!has_ended(opening_, "the communicator cannot be duplicated")) return false;
   PMPI_Comm_set_errhandler(apart_->comm, MPI_ERRORS_RETURN);
   return true;
 }
@@ -171,8 +173,8 @@ std::unique_ptr<Endpoint> MpiTransport::prepare_adding_over(MPI_Comm adds, std::
   try {
     return make_mpi_endpoint({comm_, adds, std::move(owns)}, {}, std::move(held), capacities, tickets, shares_cores_);
   } catch (const std::bad_alloc&) {
-    throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
-                             " on this rank), use fewer segments");
+    throw std::runtime_error("no memory for messages (a run needs " + std::to_string(tickets) +
+                             " messages on this rank), use fewer segments");
   }
 }
 
@@ -182,12 +184,12 @@ void MpiTransport::gather(std::span<const std::byte> bytes) {
   gathering_.own_size = bytes.size();
   require(PMPI_Iallgather(&gathering_.own_size, 1, MPI_UINT64_T, gathering_.sizes.data(), 1, MPI_UINT64_T, setup_,
                           &gathering_.request),
-          "sizes not gathered");
+          "the sizes of the ranks' data cannot be gathered");
 }
 
 std::optional<Transport::Gathered> MpiTransport::gathered() {
   using GatherPhase = Gathering::GatherPhase;
-  if (!has_ended(gathering_.request, "bytes not gathered")) return std::nullopt;
+  if (!has_ended(gathering_.request, "the ranks' data cannot be gathered")) return std::nullopt;
   switch (gathering_.step) {
     case GatherPhase::sizes: make_room(); return std::nullopt;
     case GatherPhase::room: gather_bytes(); return std::nullopt;
@@ -200,8 +202,9 @@ std::optional<Transport::Gathered> MpiTransport::gathered() {
 void MpiTransport::make_room() {
   const auto total = std::accumulate(gathering_.sizes.begin(), gathering_.sizes.end(), std::uint64_t{0});
   if (total > int_max)
-    throw std::runtime_error("nothing gathered (" + std::to_string(total) + " bytes over all ranks, at most " +
-                             std::to_string(int_max) + " fit one MPI call), describe layouts by fewer intervals");
+    throw std::runtime_error("the layouts cannot be gathered (" + std::to_string(total) +
+                             " bytes over all ranks, at most " + std::to_string(int_max) +
+                             " fit in one MPI call), describe the layouts with fewer intervals");
   try {
     Gathered& all = gathering_.all;
     all.first.assign(1, 0);
@@ -215,18 +218,19 @@ void MpiTransport::make_room() {
   }
   gathering_.step = Gathering::GatherPhase::room;
   require(PMPI_Iallreduce(MPI_IN_PLACE, &gathering_.has_room, 1, MPI_INT, MPI_LAND, setup_, &gathering_.request),
-          "bytes not gathered");
+          "the ranks' data cannot be gathered");
 }
 
 void MpiTransport::gather_bytes() {
   if (gathering_.has_room == 0)
-    throw std::runtime_error("nothing gathered (a rank is out of memory), describe layouts by fewer intervals");
+    throw std::runtime_error(
+        "the layouts cannot be gathered (a rank is out of memory), describe the layouts with fewer intervals");
   Gathered& all = gathering_.all;
   gathering_.step = Gathering::GatherPhase::bytes;
   require(PMPI_Iallgatherv(gathering_.mine.data(), static_cast<int>(gathering_.own_size), MPI_BYTE, all.bytes.data(),
                            gathering_.counts.data(), gathering_.displacements.data(), MPI_BYTE, setup_,
                            &gathering_.request),
-          "bytes not gathered");
+          "the ranks' data cannot be gathered");
 }
 
 namespace {
@@ -271,7 +275,8 @@ int forget(MPI_Comm comm, int, void* attached, void*) {
 int attached_keyval() {
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
-    require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr), "nothing attached");
+    require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr),
+            "the communicator's attribute cannot be read or set");
     return made;
   }();
   return keyval;
@@ -297,8 +302,9 @@ int forget_all(MPI_Comm, int, void*, void*) {
 void forget_all_at_finalize() {
   static const bool done = [] {
     int keyval = MPI_KEYVAL_INVALID;
-    require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &keyval, nullptr), "nothing attached");
-    require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "nothing attached");
+    require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &keyval, nullptr),
+            "the communicator's attribute cannot be read or set");
+    require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "the communicator's attribute cannot be read or set");
     PMPI_Comm_free_keyval(&keyval);  // the attribute keeps the key
     pthread_atfork(nullptr, nullptr, [] {
       is_child.store(true, std::memory_order_release);
@@ -318,8 +324,8 @@ class FirstUse {
     std::vector<MPI_Comm>& under_way = uses().under_way;
     if (std::ranges::find(under_way, comm) != under_way.end()) {
       throw std::runtime_error(
-          "the communicator is in use by another thread (its first use is under way), give every thread a duplicate of "
-          "its own");
+          "the communicator is in use by another thread (its first use is under way), give every thread its own "
+          "duplicate of the communicator");
     }
     under_way.push_back(comm);
   }
@@ -340,10 +346,10 @@ Attached& attach_slowly(MPI_Comm comm, MakeAttached make) {
   const int keyval = attached_keyval();
   void* found = nullptr;
   int known = 0;
-  require(PMPI_Comm_get_attr(comm, keyval, &found, &known), "nothing attached");
+  require(PMPI_Comm_get_attr(comm, keyval, &found, &known), "the communicator's attribute cannot be read or set");
   if (!known) {
     std::unique_ptr<Attached> made = make(std::make_unique<MpiTransport>(comm));
-    require(PMPI_Comm_set_attr(comm, keyval, made.get()), "nothing attached");
+    require(PMPI_Comm_set_attr(comm, keyval, made.get()), "the communicator's attribute cannot be read or set");
     found = made.release();
     const std::lock_guard lock(uses().mutex);
     uses().attached.push_back(comm);
@@ -365,16 +371,16 @@ void require_mpi() {
   if (usable.load(std::memory_order_acquire)) return;
   if (is_forked_child()) {
     throw std::runtime_error(
-        "no reduction over MPI in a child of fork (MPI belongs to the parent process), call it there, or reduce "
-        "without a communicator");
+        "no reduction over MPI in a child of fork (MPI belongs to the parent process), reduce in the parent process, "
+        "or without a communicator");
   }
   int initialized = 0;
   PMPI_Initialized(&initialized);
   if (!initialized) {
-    throw std::runtime_error("no reduction over MPI (MPI is not initialised), call MPI_Init before it");
+    throw std::runtime_error("no reduction over MPI (MPI is not initialised), call MPI_Init before the reduction");
   }
   if (finalized()) {
-    throw std::runtime_error("no reduction over MPI (MPI is finalised), make the call before MPI_Finalize");
+    throw std::runtime_error("no reduction over MPI (MPI is finalised), reduce before MPI_Finalize");
   }
 }
 

@@ -28,12 +28,12 @@ NodeMemory::NodeMemory(MPI_Comm node, std::span<const Rank> ranks, Bytes bytes, 
   if (process == 0) file = make_shared_file(bytes_);
   PMPI_Bcast(&file, sizeof file, MPI_BYTE, 0, node);
   all_ = mapped(file, process == 0, bytes_);
-  const std::string why = all_ == nullptr ? std::strerror(errno) : "another rank cannot map it";
+  const std::string why = all_ == nullptr ? std::strerror(errno) : "another rank cannot map the shared memory";
   const bool is_mapped = largest(all_ == nullptr ? 1 : 0, node) == 0;
   if (process == 0 && file.descriptor >= 0) close(file.descriptor);
   if (!is_mapped) {
     if (all_ != nullptr) munmap(all_, bytes_);
-    throw std::runtime_error("no file of the node's first rank: " + why);
+    throw std::runtime_error("the shared file of the node's first rank cannot be opened: " + why);
   }
   std::byte* part = all_;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -85,7 +85,7 @@ std::shared_ptr<NodeMemory> memory_of(MPI_Comm node, std::span<const Rank> ranks
     why = refused.what();
   }
   if (largest(made ? 0 : 1, group.comm()) == 0) return made;
-  if (why.empty()) why = "another node gets none";
+  if (why.empty()) why = "another node gets no shared memory";
   return nullptr;
 }
 
@@ -100,7 +100,7 @@ NodeOfRank make_node_memory(const MpiTransport& group, const Workers& workers, b
                             const NodeSettings& settings) {
   NodeOfRank made;
   if (group.rank_count() == 1) {
-    made.why = "there is one rank";
+    made.why = "there is only one rank";
     return made;
   }
   MPI_Comm node = MPI_COMM_NULL;
@@ -108,7 +108,9 @@ NodeOfRank make_node_memory(const MpiTransport& group, const Workers& workers, b
                         ? PMPI_Comm_split_type(group.comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)
                         : PMPI_Comm_split(group.comm(), settings.color, 0, &node);
   if (error != MPI_SUCCESS)
-    throw std::runtime_error("ranks of the node not found, see the messages of the MPI library");
+    throw std::runtime_error(
+        "the ranks of the node cannot be determined (the MPI library reports an error), see the messages of the MPI "
+        "library");
   const std::vector<Rank> processes = processes_of(node, group);
   std::vector<Rank> counts;
   for (const Rank process : processes) {

@@ -32,17 +32,17 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
     if (asked.way == TransportChoice::messages || asked.way == TransportChoice::rma) return {};
     const NodeOfRank node = make_node_memory(processes_, workers, shares_cores, {.keeps = shared_from_this()});
     if (node.among.memory == nullptr && asked.way == TransportChoice::shared)
-      throw std::runtime_error("no transport shared (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
+      throw std::runtime_error("transport shared cannot be used (" + node.why + "), set STEADFOLD_TRANSPORT=mpi");
     return node.among;
   }
 
   std::uint32_t last_tag(const Workers& workers) const override {
     const std::uint64_t endpoints = (std::uint64_t{MpiTransport::last_tag()} + 1) / pairs(workers);
     if (endpoints >= least_endpoints) return static_cast<std::uint32_t>(endpoints - 1);
-    throw std::runtime_error("no team of " + std::to_string(workers.most()) +
+    throw std::runtime_error("no team is possible with " + std::to_string(workers.most()) +
                              " workers per rank (the MPI library's tags end at " +
-                             std::to_string(MpiTransport::last_tag()) + ", and every pair takes " +
-                             std::to_string(least_endpoints) + "), use fewer workers");
+                             std::to_string(MpiTransport::last_tag()) + ", and every pair of workers needs " +
+                             std::to_string(least_endpoints) + " tags), use fewer workers");
   }
 
   std::unique_ptr<Endpoint> prepare(std::shared_ptr<const Workers> workers, Rank rank, HeldTag tag,
@@ -51,8 +51,8 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
                              {.workers = std::move(workers), .own = rank}, std::move(tag), capacities, tickets,
                              shares_cores);
   } catch (const std::bad_alloc&) {
-    throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
-                             " on this worker), use fewer segments");
+    throw std::runtime_error("no memory for messages (a run needs " + std::to_string(tickets) +
+                             " messages on this worker), use fewer segments");
   }
 
  private:

@@ -39,8 +39,8 @@ std::unique_ptr<Endpoint> RmaTransport::prepare_over(std::unique_ptr<Endpoint> i
     }
     return make_rma_endpoint(std::move(inner), *this, window_, std::move(lanes), tickets, two_sided_->shares_cores());
   } catch (const std::bad_alloc&) {
-    throw std::runtime_error("no memory for messages (a run has " + std::to_string(tickets) +
-                             " on this rank), use fewer segments");
+    throw std::runtime_error("no memory for messages (a run needs " + std::to_string(tickets) +
+                             " messages on this rank), use fewer segments");
   }
 }
 
@@ -59,13 +59,17 @@ void RmaTransport::connect(bool is_prepared) {
   }
   if (PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, notices_.data(), sizeof mine_, MPI_BYTE, window_->comm(),
                       &connecting_) != MPI_SUCCESS)
-    throw std::runtime_error("endpoints not connected (the ranks' windows are not known), see the MPI library");
+    throw std::runtime_error(
+        "the endpoints cannot be connected (the ranks cannot exchange the addresses of their windows), see the "
+        "messages of the MPI library");
 }
 
 Connection RmaTransport::connected() {
   int done = 0;
   if (PMPI_Test(&connecting_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    throw std::runtime_error("endpoints not connected (the ranks' windows are not known), see the MPI library");
+    throw std::runtime_error(
+        "the endpoints cannot be connected (the ranks cannot exchange the addresses of their windows), see the "
+        "messages of the MPI library");
   if (done == 0) {
     if (two_sided_->shares_cores()) sched_yield();  // the awaited rank may not be running
     return Connection::pending;
@@ -124,7 +128,8 @@ AskedTransport asked_transport(const MpiTransport& transport) {
   const char* const mine = std::getenv("STEADFOLD_TRANSPORT");
   if (mine != nullptr) std::strncpy(text.data(), mine, most - 1);
   if (PMPI_Bcast(text.data(), most, MPI_CHAR, 0, transport.comm()) != MPI_SUCCESS)
-    throw std::runtime_error("the transport is not known (rank 0 cannot tell), see the messages of the MPI library");
+    throw std::runtime_error(
+        "the transport is unknown (rank 0 cannot broadcast its setting), see the messages of the MPI library");
   const std::string_view asked = text.data();
   if (asked.empty() || asked == "auto") return {};
   if (asked == "mpi") return {.way = TransportChoice::messages};
@@ -132,7 +137,7 @@ AskedTransport asked_transport(const MpiTransport& transport) {
   if (asked == "rma") return {.way = TransportChoice::rma};
   if (asked == "rma:loads") return {.way = TransportChoice::rma, .reads = Reads::by_loads};
   throw std::runtime_error("unknown transport '" + std::string(asked) +
-                           "' (STEADFOLD_TRANSPORT of rank 0 asks for it), take auto, mpi, shared, rma or rma:loads");
+                           "' (STEADFOLD_TRANSPORT of rank 0 names it), set it to auto, mpi, shared, rma or rma:loads");
 }
 
 }  // namespace steadfold::transport

@@ -32,7 +32,7 @@ std::string text_of(int code) {
 
 /// Open MPI 4.1 has no windows between machines if several threads of a program call MPI.
 [[noreturn]] void refuse(const std::string& why, const std::string& remedy = "STEADFOLD_TRANSPORT=mpi") {
-  throw std::runtime_error("no transport rma (" + why + "), set " + remedy);
+  throw std::runtime_error("transport rma cannot be used (" + why + "), set " + remedy);
 }
 
 /// Whether `comm` has several processes, but not all processes of the job.
@@ -87,7 +87,8 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
     error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, window_);  // the library locks the window only here
     if (error == MPI_SUCCESS) PMPI_Win_sync(window_);
   }
-  if (!all(error == MPI_SUCCESS)) refuse(error == MPI_SUCCESS ? "another rank cannot make its window" : text_of(error));
+  if (!all(error == MPI_SUCCESS))
+    refuse(error == MPI_SUCCESS ? "another rank cannot create its window" : text_of(error));
   if (!all(delivers())) {
     free();
     refuse("the MPI library delivers no write before a flush, which may cause a deadlock");

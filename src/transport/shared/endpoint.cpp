@@ -51,7 +51,7 @@ SharedEndpoint::SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, st
   added_.emplace(own_->added);
 } catch (const std::bad_alloc&) {
   throw std::runtime_error("no memory for mailboxes (each of " + std::to_string(among.ranks.size()) +
-                           " neighbours has one for every other), use fewer ranks");
+                           " ranks has a mailbox for every other rank), use fewer ranks");
 }
 
 SharedEndpoint::~SharedEndpoint() { std::erase(*among_waiting_, this); }

@@ -66,8 +66,7 @@ std::vector<NodeTransport::Posted*> make_notices(const Neighbourhood& among, std
   CommonMemory& memory = *among.memory;
   const auto place = memory.take(ranks_here * sizeof(NodeTransport::Posted));
   if (place == CommonMemory::no_place)
-    throw std::runtime_error(
-        "no memory that ranks share (there is none for their notices), set STEADFOLD_TRANSPORT=mpi");
+    throw std::runtime_error("no shared memory is left (the ranks' notices need some), set STEADFOLD_TRANSPORT=mpi");
   std::vector<NodeTransport::Posted*> all;
   const std::byte* process = nullptr;  // first block of the last neighbour's process
   for (std::size_t i = 0; i < among.ranks.size(); ++i) {

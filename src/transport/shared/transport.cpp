@@ -17,8 +17,8 @@ SharedTransport::SharedTransport(Neighbourhood among, std::vector<Posted*> poste
 std::unique_ptr<Endpoint> SharedTransport::prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                                         std::span<const Bytes> capacities, Ticket tickets) {
   if ((!inner || among_.memory->is_one_process()) && endpoints_.size() + boards_.size() >= PreparedNotice::most)
-    throw std::runtime_error("no further endpoint (" + std::to_string(PreparedNotice::most) +
-                             " wait to be connected), connect some");
+    throw std::runtime_error("no further endpoint can be opened (" + std::to_string(PreparedNotice::most) +
+                             " endpoints wait to be connected), connect some of them first");
   return std::make_unique<SharedEndpoint>(tag, among_, std::move(inner), rank_count(), capacities, tickets, endpoints_);
 }
 
@@ -27,7 +27,7 @@ std::shared_ptr<Board> SharedTransport::prepare_board(std::uint32_t tag, Bytes l
   boards_.push_back({tag, board});
   return board;
 } catch (const std::bad_alloc&) {
-  throw std::runtime_error("no memory for posts (there is none for two of " + std::to_string(longest) +
+  throw std::runtime_error("no memory for the two posts of a rank (each post needs " + std::to_string(longest) +
                            " bytes), free some memory");
 }
 

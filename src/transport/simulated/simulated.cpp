@@ -414,7 +414,7 @@ std::unique_ptr<Endpoint> RankTransport::prepare(std::uint32_t tag, std::span<co
                                                  WordOrder /*order*/) {
   if (refused_ && (*refused_)-- == 0) {
     refused_.reset();
-    throw std::runtime_error("no memory for messages (the test refuses it), let it be");
+    throw std::runtime_error("no memory for messages (the test refuses the allocation), ignore this error");
   }
   return std::make_unique<SimulatedEndpoint>(*network_, *this, connections_, tag, capacities, tickets);
 }

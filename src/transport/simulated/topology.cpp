@@ -222,7 +222,8 @@ class Parameters {
       const std::size_t equals = one.find('=');
       const bool is_new = equals < one.size() && values_.emplace(one.substr(0, equals), one.substr(equals + 1)).second;
       if (!is_new)
-        refuse(text_, "'" + std::string(one) + "' is not key=value, or repeats a key", "write each parameter once");
+        refuse(text_, "'" + std::string(one) + "' is not of the form key=value, or repeats a key",
+               "write each parameter once");
     }
   }
 
@@ -237,7 +238,7 @@ class Parameters {
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
     const bool read = failed == std::errc() && end == value.data() + value.size();
     if (read && std::isfinite(number) && number >= least) return number;
-    refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give such a number");
+    refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give a number in this range");
   }
   /// A whole number, at least `least`; 0 if the parameter is missing.
   Rank take_whole(const std::string& key, Rank least) {
@@ -249,12 +250,12 @@ class Parameters {
   /// Whether the parameter is given; its value must be 1.
   bool take_flag(const std::string& key) {
     if (!values_.contains(key)) return false;
-    if (values_.extract(key).mapped() != "1") refuse(text_, key + " is 1 or not given", "write " + key + "=1");
+    if (values_.extract(key).mapped() != "1") refuse(text_, key + " must be 1 if it is given", "write " + key + "=1");
     return true;
   }
   /// A whole number, at least `least`; the parameter is required.
   Rank take_ranks(const std::string& key, Rank least) {
-    if (!values_.contains(key)) refuse(text_, "it lacks " + key, "write " + key + "=8");
+    if (!values_.contains(key)) refuse(text_, "it needs parameter " + key, "write " + key + "=8");
     return take_whole(key, least);
   }
   /// Whole numbers separated by x, as 4x4x2, with a product from `least` to `most`; the parameter is required.
@@ -271,10 +272,11 @@ class Parameters {
     }
     if (product >= least && product <= most) return sides;
     const std::string numbers = std::to_string(least) + " to " + std::to_string(most);
-    refuse(text_, key + " must be whole numbers, for " + numbers + " places", "write " + key + "=4x4x2 for 32 places");
+    refuse(text_, key + " must be whole numbers that multiply to " + numbers + " places",
+           "write " + key + "=4x4x2 for 32 places");
   }
   void require_none_left() const {
-    if (!values_.empty()) refuse(text_, "it has no parameter " + values_.begin()->first, "leave it out");
+    if (!values_.empty()) refuse(text_, "it has no parameter " + values_.begin()->first, "leave out the parameter");
   }
 
  private:
@@ -312,7 +314,7 @@ std::unique_ptr<Topology> make_topology(std::string_view text, const LogGP& link
   const std::string_view name = text.substr(0, text.find(':'));
   Parameters parameters(text, text.substr(name.size()));
   std::unique_ptr<Topology> topology = made(name, parameters, link, inside, rank_count);
-  if (!topology) refuse(text, "known are flat, two_level, fat_tree and torus", "choose one of these");
+  if (!topology) refuse(text, "the known topologies are flat, two_level, fat_tree and torus", "choose one of these");
   parameters.require_none_left();
   return topology;
 }

@@ -320,11 +320,11 @@ TEST_F(GaspiTest, WrongNumbersAreErrorsOnAllRanks) {
   double sum = 0;
   const auto datatype = static_cast<sf_gaspi_datatype>(world.rank == 0 ? 6 : SF_GASPI_TYPE_DOUBLE);
   EXPECT_EQ(sf_gaspi_allreduce(&mine, &sum, 1, SF_GASPI_OP_SUM, datatype, group, SF_GASPI_BLOCK), SF_GASPI_ERROR);
-  EXPECT_NE(std::string(sf_error_text()).find("type 6 is unknown (the last is 5)"), std::string::npos)
+  EXPECT_NE(std::string(sf_error_text()).find("type 6 is unknown (the last value is 5)"), std::string::npos)
       << sf_error_text();
   const auto operation = static_cast<sf_gaspi_operation>(world.rank == 0 ? 3 : SF_GASPI_OP_SUM);
   EXPECT_EQ(sf_gaspi_allreduce(&mine, &sum, 1, operation, SF_GASPI_TYPE_DOUBLE, group, SF_GASPI_BLOCK), SF_GASPI_ERROR);
-  EXPECT_NE(std::string(sf_error_text()).find("operation 3 is unknown (the last is 2)"), std::string::npos)
+  EXPECT_NE(std::string(sf_error_text()).find("operation 3 is unknown (the last value is 2)"), std::string::npos)
       << sf_error_text();
   EXPECT_EQ(sf_gaspi_allreduce(world.rank == 0 ? nullptr : &mine, &sum, 1, SF_GASPI_OP_SUM, SF_GASPI_TYPE_DOUBLE, group,
                                SF_GASPI_BLOCK),

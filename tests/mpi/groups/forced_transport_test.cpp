@@ -85,10 +85,10 @@ TEST_F(ForcedTransportTest, PartsOfAJobDoNotShareAWindow) {
     const Outcome outcome = outcome_of([&] { found = sum(std::vector<double>{1.0 + world.rank % 2}, half); });
     if (windows_are_named_by_number() && size > 1 && size < world.size) {
       EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT);
-      EXPECT_EQ(
-          outcome.text,
-          "no transport rma (Open MPI before 5.0 may give the windows of two parts of a job the same memory), set "
-          "OMPI_MCA_osc=^rdma, or STEADFOLD_TRANSPORT=mpi");
+      EXPECT_EQ(outcome.text,
+                "transport rma cannot be used (Open MPI before 5.0 may give the windows of two parts of a job the same "
+                "memory), set "
+                "OMPI_MCA_osc=^rdma, or STEADFOLD_TRANSPORT=mpi");
     } else {
       EXPECT_TRUE(is(found, size * (1.0 + world.rank % 2))) << outcome.text;
     }
@@ -151,7 +151,7 @@ TEST_F(ForcedTransportTest, MemoryOfOneRankIsNotShared) {
   const std::vector<double> mine = {1.0};
   const Outcome outcome = outcome_of([&] { sum(mine, alone); });
   EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT) << outcome.text;
-  EXPECT_EQ(outcome.text, "no transport shared (there is one rank), set STEADFOLD_TRANSPORT=mpi");
+  EXPECT_EQ(outcome.text, "transport shared cannot be used (there is only one rank), set STEADFOLD_TRANSPORT=mpi");
   MPI_Comm_free(&alone);
 }
 

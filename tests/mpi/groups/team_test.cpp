@@ -270,7 +270,8 @@ TEST_F(TeamTest, MisuseIsAnswered) {
   const bool is_culprit = world.rank == world.size - 1;
   for (const int workers : {0, -3, SF_TEAM_MOST + 1}) {
     const std::string why = outcome_of([&] { Team(world.comm, is_culprit ? workers : 2); }).text;
-    EXPECT_NE(why.find("a team of " + std::to_string(workers) + " workers (there may be 1 to 1024)"), std::string::npos)
+    EXPECT_NE(why.find("a team of " + std::to_string(workers) + " workers (a team has 1 to 1024 workers)"),
+              std::string::npos)
         << why;
     if (world.size > 1) {
       EXPECT_EQ(why.find("rank " + std::to_string(world.size - 1) + ": "), 0u) << why;

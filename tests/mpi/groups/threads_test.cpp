@@ -281,7 +281,7 @@ TEST_F(ThreadsTest, ASecondThreadOnAPlanIsRefused) {
     EXPECT_EQ(call(), SF_INVALID_ARGUMENT);
     const std::string text = sf_error_text();
     EXPECT_NE(text.find("the plan is in use by another thread ("), std::string::npos) << text;
-    EXPECT_NE(text.find("), give every thread a plan of its own"), std::string::npos) << text;
+    EXPECT_NE(text.find("), give every thread its own plan"), std::string::npos) << text;
   }
   sf_plan_free(first.plan);  // stays: it is in use
   EXPECT_NE(std::string(sf_plan_describe(first.plan)), "") << "what does not change may be read";

@@ -140,7 +140,9 @@ TEST_F(FailingTest, MemoryThatOneRankCannotMap) {
         EXPECT_STREQ(sf_group_transport(group), "mpi");
       } else {
         EXPECT_EQ(outcome.status, SF_INVALID_ARGUMENT);
-        EXPECT_NE(outcome.text.find("no transport shared (no file of the node's first rank: "), std::string::npos)
+        EXPECT_NE(outcome.text.find(
+                      "transport shared cannot be used (the shared file of the node's first rank cannot be opened: "),
+                  std::string::npos)
             << outcome.text;
       }
       expect_right(world.comm, "after memory that was refused");

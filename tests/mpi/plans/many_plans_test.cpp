@@ -123,7 +123,7 @@ TEST_F(ManyPlansTest, NoTagLeftIsAnErrorOnEveryRank) {
   for (int round = 0; round < 3; ++round) {
     const Outcome outcome = outcome_of([&] { plan_of(10, copy.comm); });
     EXPECT_EQ(outcome.status, SF_INTERNAL) << outcome.string();
-    expect_text(outcome.text, {"no tag", "29", "free plans"}, "too many plans");
+    expect_text(outcome.text, {"all message tags are in use", "29", "free plans"}, "too many plans");
     EXPECT_TRUE(is(sum(std::vector<double>{0.5}, copy.comm), 0.5 * copy.size)) << "what needs no new plan goes on";
     for (std::size_t i = 0; i < plans.size(); ++i) expect_right(*plans[i], i, "no tag left");
   }

@@ -75,7 +75,7 @@ TEST_F(MpiTransportTest, RefusesToGatherMoreThanAnIntCanCount) {
   const Bytes size = rank == 0 ? Bytes{1} << 31 : 1;
   const Untouched memory = untouched(size);
   const std::string expected =
-      "nothing gathered (" + std::to_string((std::int64_t{1} << 31) + rank_count - 1) + " bytes over";
+      "the layouts cannot be gathered (" + std::to_string((std::int64_t{1} << 31) + rank_count - 1) + " bytes over";
   EXPECT_EQ(error_of([&] { world.gather_all({memory.get(), size}); }).find(expected), 0u);
 }
 
@@ -245,8 +245,9 @@ TEST(Attach, SurvivesAMakerThatThrows) {
 }
 
 TEST(Attach, RefusesWhatHasNoRankOrder) {
-  EXPECT_EQ(error_of([] { kept_on(MPI_COMM_NULL); }),
-            "no reduction over MPI_COMM_NULL (it has no ranks), call on the members of the communicator only");
+  EXPECT_EQ(
+      error_of([] { kept_on(MPI_COMM_NULL); }),
+      "no reduction over MPI_COMM_NULL (it has no ranks), call only on ranks that are members of the communicator");
 
   int rank = 0;
   int rank_count = 0;
@@ -295,6 +296,6 @@ int main(int argc, char** argv) {
   kept_on(duplicate(MPI_COMM_WORLD));
   MPI_Finalize();
   good &= check(Kept::made == Kept::gone, "everything attached goes while MPI still works");
-  good &= check(refuses("(MPI is finalised), make the call before MPI_Finalize"), "a call after it is refused");
+  good &= check(refuses("(MPI is finalised), reduce before MPI_Finalize"), "a call after it is refused");
   return good ? failed : 1;
 }
