@@ -31,7 +31,7 @@ static uint64_t packed_size(const State* state) {
 }
 
 static sf_status no_memory_for(uint64_t columns) {
-  return refuse(SF_INTERNAL, "no memory for an accumulator of %llu sums (out of memory), free some",
+  return refuse(SF_INTERNAL, "no memory for an accumulator of %llu sums (out of memory), free memory",
                 (unsigned long long)columns);
 }
 
@@ -55,7 +55,7 @@ static sf_status store(const sf_accumulator* from, State* state) {
 }
 
 static sf_status require_made(const State* state) {
-  return is_empty(state) ? wrong("an empty accumulator (nothing was ever added to it), call sf_add") : SF_OK;
+  return is_empty(state) ? wrong("the accumulator is empty (nothing was ever added to it), call sf_add") : SF_OK;
 }
 
 /* Makes an accumulator of the state, which the caller frees; NULL after a failure. */
@@ -191,10 +191,11 @@ void sf_fortran_compare(const State* a, const State* b, Argument orders, int* ie
   if (status == SF_OK) status = unpack(b, &right);
   if (status == SF_OK && count_of(orders) != columns)
     status =
-        refuse(SF_INVALID_ARGUMENT, "%llu elements for the orders of %llu columns (each column has one), give as many",
+        refuse(SF_INVALID_ARGUMENT,
+               "%llu elements for the orders of %llu columns (each column has one order), give one element per column",
                (unsigned long long)count_of(orders), (unsigned long long)columns);
   if (status == SF_OK && (found = malloc(columns * sizeof *found)) == NULL)
-    status = refuse(SF_INTERNAL, "%s", "no memory for orders (out of memory), free some");
+    status = refuse(SF_INTERNAL, "%s", "no memory for orders (out of memory), free memory");
   if (status == SF_OK) status = sf_accumulator_compare(left, right, found);
   for (i = 0; status == SF_OK && i < columns; ++i) {
     const int order = found[i];
@@ -225,13 +226,14 @@ void sf_fortran_round(const State* state, int how, Argument result, int* ierr) {
   sf_status status = unpack(state, &own);
   if (status == SF_OK) status = require_number(result, "results", &type);
   if (status == SF_OK && how == to_root && head_of(state).shape.terms != SF_PRODUCTS)
-    status =
-        refuse(SF_UNSUPPORTED, "%s",
-               "square roots of sums of elements (norms are roots of sums of squares), add products, with a weight");
+    status = refuse(SF_UNSUPPORTED, "%s",
+                    "the norm of an accumulator of elements (a norm is the root of a sum of squares), add products: "
+                    "call sf_add with a weight");
   if (status == SF_OK && columns != count_of(result))
-    status =
-        refuse(SF_INVALID_ARGUMENT, "a result of %llu elements (the accumulator has %llu columns), give it as many",
-               (unsigned long long)count_of(result), (unsigned long long)columns);
+    status = refuse(
+        SF_INVALID_ARGUMENT,
+        "a result of %llu elements (the accumulator has %llu columns), give a result with one element per column",
+        (unsigned long long)count_of(result), (unsigned long long)columns);
   if (status == SF_OK && !is_contiguous(result) && (room = malloc(columns * result->elem_len)) == NULL)
     status = no_memory_for(columns);
   if (status == SF_OK)
@@ -245,10 +247,9 @@ void sf_fortran_round(const State* state, int how, Argument result, int* ierr) {
 /* --- bytes ------------------------------------------------------------------------------------------------------- */
 
 static sf_status require_bytes(Argument bytes) {
-  return is_contiguous(bytes) ? SF_OK
-                              : wrong(
-                                    "bytes that are not contiguous (a section with strides), pass a "
-                                    "whole array");
+  return is_contiguous(bytes)
+             ? SF_OK
+             : wrong("the bytes are not contiguous (they are a section with strides), pass a whole array");
 }
 static uint64_t size_of(Argument bytes) { return count_of(bytes) * bytes->elem_len; }
 
@@ -268,7 +269,8 @@ void sf_fortran_read(State* state, Argument bytes, int* ierr) {
   sf_accumulator* own = NULL;
   sf_status status = SF_OK;
   if (!is_empty(state))
-    status = wrong("the accumulator exists already (it has a state), call sf_free before you read it again");
+    status =
+        wrong("the accumulator exists already (it has a state), call sf_free before you read the accumulator again");
   if (status == SF_OK) status = require_bytes(bytes);
   if (status == SF_OK) status = sf_accumulator_read(bytes->base_addr, size_of(bytes), &own);
   settle(store_if(status, own, state), NULL, ierr);
@@ -281,7 +283,8 @@ static sf_status require_packed(const State* state, Argument bytes) {
   sf_status status = require_made(state);
   if (status == SF_OK) status = require_bytes(bytes);
   if (status == SF_OK && size_of(bytes) != packed_size(state))
-    status = refuse(SF_INVALID_ARGUMENT, "%llu bytes for a packed accumulator (it has %llu), ask sf_packed_size",
+    status = refuse(SF_INVALID_ARGUMENT,
+                    "%llu bytes for a packed accumulator (it needs %llu bytes), get the size from sf_packed_size",
                     (unsigned long long)size_of(bytes), (unsigned long long)packed_size(state));
   return status;
 }
@@ -305,8 +308,8 @@ void sf_fortran_merge_packed(Argument from, Argument into, int* ierr) {
   if (status == SF_OK) status = require_bytes(into);
   if (status == SF_OK && size_of(from) != size_of(into))
     status = wrong(
-        "packed accumulators of different sizes (accumulators of one shape have equal sizes), merge accumulators of "
-        "one shape");
+        "the packed accumulators have different sizes (accumulators of one shape have equal sizes), merge accumulators "
+        "of one shape");
   if (status == SF_OK) sf_accumulator_merge_packed(from->base_addr, into->base_addr, size_of(into));
   settle(status, NULL, ierr);
 }

@@ -44,14 +44,15 @@ static inline sf_status refuse_what_arguments_say(const char* option, int are_ve
   const char* said = "";
   if (sf_list_find(SF_LIST_OPTIONS, option, &entry) == SF_OK) said = sf_list_text(SF_LIST_OPTIONS, entry, "arguments");
   if (strcmp(said, "arrays") != 0 && !(are_vectors && strcmp(said, "vectors") == 0)) return SF_OK;
-  return refuse(SF_INVALID_ARGUMENT, "option '%s' (the arguments determine it), leave it out and pass other arguments",
-                option);
+  return refuse(SF_INVALID_ARGUMENT,
+                "option '%s' (the arguments determine it), leave out the option and pass other arguments", option);
 }
 
 /* Checks that an option asks only for a collective whose result has as many elements as the vector. */
 static inline sf_status require_elements_of_all(sf_collective collective) {
   if (collective == SF_REDUCE || collective == SF_SCAN || collective == SF_EXSCAN) return SF_OK;
-  return wrong("option 'collective' (of elements it is reduce, scan or exscan), call sf_reduce_scatter instead");
+  return wrong(
+      "option 'collective' (a reduction of elements is reduce, scan or exscan), call sf_reduce_scatter instead");
 }
 
 static inline sf_status set_option(sf_call* call, char* option, int are_vectors) {
@@ -59,8 +60,8 @@ static inline sf_status set_option(sf_call* call, char* option, int are_vectors)
   char* value = strchr(option, '=');
   char* end;
   if (value == NULL)
-    return refuse(SF_INVALID_ARGUMENT, "option '%s' (it has no value), write name=value, and a comma between options",
-                  option);
+    return refuse(SF_INVALID_ARGUMENT,
+                  "option '%s' (the option has no value), write name=value, and a comma between options", option);
   for (end = value; end > option && end[-1] == ' '; --end) continue;
   *end = '\0';
   ++value;
@@ -77,8 +78,9 @@ static inline sf_status take_layout(const Handle* layout, Translated* to) {
   if (layout == NULL) return SF_OK;
   own = object_of(*layout, kind_layout);
   if (own == NULL)
-    return no_object(*layout, kind_layout,
-                     "a layout that was not made (or was freed), call sf_layout_intervals first, say");
+    return no_object(
+        *layout, kind_layout,
+        "the layout was not made (or was freed), make the layout first, for example with sf_layout_intervals");
   to->call.layout = own->kind;
   to->call.element_count = own->element_count;
   to->call.intervals = own->intervals;
@@ -92,12 +94,15 @@ static inline sf_status take_operation(Argument name, sf_call* call) {
   size_t length = name->elem_len, entry = 0;
   sf_status status;
   while (length > 0 && ((const char*)name->base_addr)[length - 1] == ' ') --length;
-  if (length >= sizeof text) return wrong("the name of an operation is too long (no name is), see SF_LIST_OPERATIONS");
+  if (length >= sizeof text)
+    return wrong("the name of an operation is too long (no operation has such a long name), see SF_LIST_OPERATIONS");
   memcpy(text, name->base_addr, length);
   text[length] = '\0';
   status = sf_list_find(SF_LIST_OPERATIONS, text, &entry);
   if (status == SF_OK && entry == SF_USER)
-    return wrong("operation 'user' without an operator (a name has none), pass c_funloc(op) to sf_reduce, say");
+    return wrong(
+        "operation 'user' without an operator (a name gives no operator), pass an operator, for example c_funloc(op) "
+        "to sf_reduce");
   if (status == SF_OK) call->operation = (sf_operation)entry;
   return status;
 }
@@ -131,7 +136,7 @@ static inline sf_status take_options(Argument options, int are_vectors, Translat
   char* option = to->options;
   if (options == NULL) return SF_OK;
   if (options->elem_len >= sizeof to->options)
-    return refuse(SF_INVALID_ARGUMENT, "options of %zu characters (at most %zu are taken), shorten them",
+    return refuse(SF_INVALID_ARGUMENT, "options of %zu characters (at most %zu are read), shorten the options",
                   (size_t)options->elem_len, sizeof to->options - 1);
   memcpy(to->options, options->base_addr, options->elem_len);
   to->options[options->elem_len] = '\0';
@@ -155,14 +160,15 @@ static inline sf_status take_kept(Argument keep, Argument array, Translated* to)
   uint64_t i;
   int before = 0;
   if (keep == NULL) return SF_OK;
-  if (keep->rank > 1) return wrong("keep of several dimensions (it is one dimension, or a list), pass a list");
+  if (keep->rank > 1)
+    return wrong("keep has several dimensions (keep is a dimension, or a list of dimensions), pass a list");
   for (i = 0; i < count_of(keep); ++i) {
     const int dimension = kept_dimension(keep, i);
     if (dimension <= before || dimension > array->rank)
-      return refuse(
-          SF_INVALID_ARGUMENT,
-          "dimension %d in keep (they ascend from 1 to the array's rank, %d), give those that the result keeps",
-          dimension, (int)array->rank);
+      return refuse(SF_INVALID_ARGUMENT,
+                    "dimension %d in keep (the dimensions in keep must ascend, from 1 to the array's rank, %d), list "
+                    "the dimensions that the result keeps",
+                    dimension, (int)array->rank);
     to->arrays.kept |= (uint32_t)1 << (array->rank - dimension);
     to->shape[to->rank++] = (uint64_t)array->dim[dimension - 1].extent;
     before = dimension;
@@ -193,8 +199,8 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
   if (fits) return SF_OK;
   return refuse(
       SF_INVALID_ARGUMENT,
-      "%s of shape (%s) for elements of shape (%s) (from the first dimension on, extents are equal, or 1, and "
-      "there are no more dimensions), give an array that can be repeated to the elements",
+      "%s of shape (%s) for elements of shape (%s) (from the first dimension on, extents must be equal, or 1, and "
+      "there are no more dimensions), give an array that can be broadcast to the elements",
       what, shape_text(operand, own, sizeof own), shape_text(elements, others, sizeof others));
 }
 
@@ -205,14 +211,15 @@ static inline sf_status require_labels(Argument labels, Argument elements) {
   if (!is_one || elements->rank == 0 || (labels->rank == 1 && elements->dim[0].extent == 1))
     return require_stretches(labels, "labels", elements);
   return refuse(SF_INVALID_ARGUMENT,
-                "one label for elements of shape (%s) (each has its own), give as many, as spread(label, 1, n)",
+                "one label for elements of shape (%s) (every element has one label), give one label per element, as "
+                "spread(label, 1, n)",
                 shape_text(elements, shape, sizeof shape));
 }
 
 static inline sf_status take_mask(Argument where, Translated* to) {
   if (where == NULL) return SF_OK;
   if (type_of(where) != type_logical)
-    return refuse(SF_INVALID_ARGUMENT, "a mask of type %s (it is logical), write where = ice > 0, for example",
+    return refuse(SF_INVALID_ARGUMENT, "a mask of type %s (a mask must be logical), write where = ice > 0, for example",
                   name_of_type(where));
   return take_array(where, "masks", SF_BYTES, &to->arrays.mask);
 }
@@ -224,7 +231,7 @@ static inline sf_status take_labels(Argument labels, Argument result, Translated
   if (labels == NULL) return SF_OK;
   if (type_of(labels) != type_integer || !find_number(labels, &type))
     return refuse(SF_INVALID_ARGUMENT,
-                  "labels of type %s with %zu bytes (they are integers of kinds 4 and 8), convert them",
+                  "labels of type %s with %zu bytes (labels must be integers of kinds 4 and 8), convert the labels",
                   name_of_type(labels), (size_t)labels->elem_len);
   if (result->rank == 0)
     return wrong("one number for the results of groups (the last dimension counts groups), pass an array");
@@ -271,16 +278,19 @@ static inline sf_status require_pair(const Arguments* from) {
   status = require_there(from->array, "elements");
   if (status == SF_OK) status = require_there(from->factors, "factors");
   if (status != SF_OK || have_one_shape(from->array, from->factors)) return status;
-  return refuse(SF_INVALID_ARGUMENT,
-                "a first vector of shape (%s) and a second one of shape (%s) (their elements are paired, and none is "
-                "repeated), give both the same shape",
-                shape_text(from->array, first, sizeof first), shape_text(from->factors, second, sizeof second));
+  return refuse(
+      SF_INVALID_ARGUMENT,
+      "a first vector of shape (%s) and a second vector of shape (%s) (their elements are paired, and no element is "
+      "repeated), give two vectors of the same shape",
+      shape_text(from->array, first, sizeof first), shape_text(from->factors, second, sizeof second));
 }
 
 static inline sf_status require_factors(const Arguments* from, sf_type type) {
   sf_type factors;
   if (from->factors == NULL || (find_number(from->factors, &factors) && factors == type)) return SF_OK;
-  return wrong("factors of another type than the elements (both are multiplied as they are), convert one of them");
+  return wrong(
+      "the factors and the elements have different types (both are multiplied without conversion), convert one of "
+      "them");
 }
 
 static inline sf_status translate(const Arguments* from, Translated* to) {
@@ -310,12 +320,14 @@ static inline sf_status require_shape(const Translated* call, Argument result) {
   int i;
   if (result->rank != call->rank)
     return refuse(SF_INVALID_ARGUMENT,
-                  "a result of %d dimensions (the call has results of %d), give it those of keep%s", (int)result->rank,
-                  (int)call->rank, call->arrays.groups > 0 ? ", and one for groups" : "");
+                  "a result of %d dimensions (the results of the call have %d dimensions), give the result the "
+                  "dimensions in keep%s",
+                  (int)result->rank, (int)call->rank, call->arrays.groups > 0 ? ", and one for groups" : "");
   for (i = 0; i < call->rank; ++i)
     if ((uint64_t)result->dim[i].extent != call->shape[i])
       return refuse(SF_INVALID_ARGUMENT,
-                    "a result with %lld indices in dimension %d (the call has %llu), give it as many",
+                    "a result with %lld indices in dimension %d (the call has %llu results along it), give the result "
+                    "as many indices",
                     (long long)result->dim[i].extent, i + 1, (unsigned long long)call->shape[i]);
   return SF_OK;
 }

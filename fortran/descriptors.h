@@ -57,7 +57,7 @@ static inline sf_status require_number(Argument a, const char* what, sf_type* ty
   if (find_number(a, type)) return SF_OK;
   return refuse(
       SF_UNSUPPORTED,
-      "%s of type %s with %zu bytes (taken are real and complex numbers of kinds 4 and 8, integers of kinds 4 "
+      "%s of type %s with %zu bytes (supported are real and complex numbers of kinds 4 and 8, integers of kinds 4 "
       "and 8), convert them",
       what, name_of_type(a), a->elem_len);
 }
@@ -118,9 +118,10 @@ static inline int have_one_shape(Argument a, Argument b) {
 static inline sf_status require_there(Argument a, const char* what) {
   if (a->rank > 0 && a->dim[a->rank - 1].extent < 0)
     return refuse(SF_INVALID_ARGUMENT,
-                  "%s of assumed size (its last extent is not known), pass a section such as a(1:n)", what);
+                  "%s of assumed size (the last extent is not known), pass a section such as a(1:n)", what);
   if (a->base_addr == NULL && count_of(a) > 0)
-    return refuse(SF_INVALID_ARGUMENT, "%s without memory (not allocated, or not associated), allocate them", what);
+    return refuse(SF_INVALID_ARGUMENT,
+                  "%s without memory (not allocated, or not associated), allocate the memory first", what);
   return SF_OK;
 }
 
@@ -157,7 +158,8 @@ static char* element_of(Argument a, uint64_t i) {
 static inline sf_status require_integers(Argument list, const char* what) {
   sf_type type;
   if (type_of(list) == type_integer && find_number(list, &type)) return SF_OK;
-  return refuse(SF_INVALID_ARGUMENT, "%s of type %s with %zu bytes (they are integers of kinds 4 and 8), convert them",
+  return refuse(SF_INVALID_ARGUMENT,
+                "%s of type %s with %zu bytes (only integers of kinds 4 and 8 are supported), convert the numbers",
                 what, name_of_type(list), list->elem_len);
 }
 static inline int64_t integer_at(Argument list, uint64_t i) {
@@ -175,7 +177,8 @@ static inline int64_t integer_at(Argument list, uint64_t i) {
 /* Checks a number of rows, which is unsigned in C. */
 static inline sf_status require_rows(int64_t rows) {
   return rows >= 0 ? SF_OK
-                   : refuse(SF_INVALID_ARGUMENT, "%lld rows of this rank (a number of rows is at least 0), check it",
+                   : refuse(SF_INVALID_ARGUMENT,
+                            "%lld rows of this rank (the number of rows must be at least 0), check the number",
                             (long long)rows);
 }
 

@@ -58,7 +58,7 @@ Handle make_handle(Kind kind, void* object) {
     atomic_store_explicit(&own->handle, handle, memory_order_release);
   }
   pthread_mutex_unlock(&lock);
-  if (handle == 0) wrong("no memory for a handle (out of memory, or 2^24 are held), free some");
+  if (handle == 0) wrong("no memory for a handle (out of memory, or 2^24 handles are in use), free some objects");
   return handle;
 }
 
@@ -98,8 +98,10 @@ sf_status no_object(Handle handle, Kind kind, const char* if_empty) {
   static const char* const names[] = {"plan", "team", "group", "request", "layout"};
   if (handle == 0) return wrong(if_empty);
   if (kind == kind_group)
-    return wrong("no group (its team was freed, or this is another type), call sf_team_member of an existing team");
-  return refuse(SF_INVALID_ARGUMENT,
-                "a %s that has ended through another variable (a copy made by `=` is the same %s), make another one",
-                names[kind], names[kind]);
+    return wrong(
+        "no group (its team was freed, or the variable is of another type), call sf_team_member of an existing team");
+  return refuse(
+      SF_INVALID_ARGUMENT,
+      "the %s was freed or ended through another variable (a copy made by `=` is the same %s), make a new object",
+      names[kind], names[kind]);
 }

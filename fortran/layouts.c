@@ -7,7 +7,7 @@
 static Layout* new_layout(sf_layout kind, size_t count, sf_status* status) {
   Layout* const own = calloc(1, sizeof *own + count * sizeof own->intervals[0]);
   if (own == NULL) {
-    *status = refuse(SF_INTERNAL, "no memory for a layout of %zu intervals (out of memory), free some", count);
+    *status = refuse(SF_INTERNAL, "no memory for a layout of %zu intervals (out of memory), free memory", count);
     return NULL;
   }
   atomic_init(&own->users, 1);
@@ -20,7 +20,7 @@ static Layout* new_layout(sf_layout kind, size_t count, sf_status* status) {
 static sf_status require_none(Handle layout) {
   return object_of(layout, kind_layout) == NULL
              ? SF_OK
-             : wrong("the layout exists already (it has a state), call sf_free before you make it again");
+             : wrong("the layout exists already (it has a state), call sf_free before you make this object again");
 }
 
 /* Gives the layout to the program, or frees it after a failure. */
@@ -50,8 +50,8 @@ static sf_status fill_intervals(Argument first, Argument last, Layout* own) {
     const int64_t from = integer_at(first, i), to = integer_at(last, i);
     if (from < 1 || to < from - 1)
       return refuse(SF_INVALID_ARGUMENT,
-                    "interval %zu from %lld to %lld (elements count from 1, and the last is not before the first), "
-                    "check both",
+                    "interval %zu from %lld to %lld (elements are counted from 1, and the last is not before the "
+                    "first), check first and last",
                     i + 1, (long long)from, (long long)to);
     own->intervals[i].begin = (uint64_t)(from - 1);
     own->intervals[i].end = (uint64_t)to;
@@ -65,11 +65,13 @@ void sf_fortran_layout_intervals(Handle* layout, Argument first, Argument last, 
   sf_status status = require_integers(first, "first elements");
   if (status == SF_OK) status = require_integers(last, "last elements");
   if (status == SF_OK && count_of(first) != count_of(last))
-    status =
-        refuse(SF_INVALID_ARGUMENT, "%llu first elements and %llu last elements (each interval has both), give as many",
-               (unsigned long long)count_of(first), (unsigned long long)count_of(last));
+    status = refuse(
+        SF_INVALID_ARGUMENT,
+        "%llu first elements and %llu last elements (each interval has a first and a last element), give equally many",
+        (unsigned long long)count_of(first), (unsigned long long)count_of(last));
   if (status == SF_OK && element_count != NULL && *element_count < 0)
-    status = refuse(SF_INVALID_ARGUMENT, "%lld elements of the whole job (their number is at least 0), check it",
+    status = refuse(SF_INVALID_ARGUMENT,
+                    "%lld elements of the whole job (the number of elements is at least 0), check the number",
                     (long long)*element_count);
   if (status == SF_OK) status = require_none(*layout);
   if (status == SF_OK) own = new_layout(SF_INTERVALS, count_of(first), &status);
@@ -85,12 +87,14 @@ static sf_status require_list(Argument list, uint64_t dimensions, const char* wh
   if (list == NULL) return SF_OK;
   status = require_integers(list, what);
   if (status == SF_OK && count_of(list) != dimensions)
-    status = refuse(SF_INVALID_ARGUMENT, "%llu %s of a grid of %llu dimensions (each has one), give as many",
+    status = refuse(SF_INVALID_ARGUMENT,
+                    "%llu %s for a grid of %llu dimensions (each dimension has one), give one number per dimension",
                     (unsigned long long)count_of(list), what, (unsigned long long)dimensions);
   for (i = 0; status == SF_OK && i < dimensions; ++i)
     if (integer_at(list, i) < 0)
-      status = refuse(SF_INVALID_ARGUMENT, "%s of %lld in dimension %llu of a grid (they are at least 0), check them",
-                      what, (long long)integer_at(list, i), (unsigned long long)i + 1);
+      status = refuse(SF_INVALID_ARGUMENT,
+                      "%s of %lld in dimension %llu of a grid (the numbers are at least 0), check the numbers", what,
+                      (long long)integer_at(list, i), (unsigned long long)i + 1);
   return status;
 }
 
@@ -106,7 +110,8 @@ void sf_fortran_layout_grid(Handle* layout, Argument extents, Argument ranks, Ar
   Layout* own = NULL;
   sf_status status = SF_OK;
   if (count < 1 || count > SF_MOST_GRID_AXES)
-    status = refuse(SF_INVALID_ARGUMENT, "a grid of %llu dimensions (it has 1 to %d), give one extent for each",
+    status = refuse(SF_INVALID_ARGUMENT,
+                    "a grid of %llu dimensions (a grid has 1 to %d dimensions), give one extent per dimension",
                     (unsigned long long)count, SF_MOST_GRID_AXES);
   if (status == SF_OK) status = require_list(extents, count, "extents");
   if (status == SF_OK) status = require_list(ranks, count, "numbers of ranks");

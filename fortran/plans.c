@@ -39,7 +39,7 @@ static void free_plan(Plan* own) {
 }
 
 static sf_status no_memory(void) {
-  return refuse(SF_INTERNAL, "%s", "no memory for a plan (out of memory), free some");
+  return refuse(SF_INTERNAL, "%s", "no memory for a plan (out of memory), free memory");
 }
 
 /* Makes a member. It copies the descriptor of the result, since the caller's descriptor ends with the call. */
@@ -103,7 +103,7 @@ static sf_status add_to(Handle* plan, const Arguments* from) {
   Plan* own = object_of(*plan, kind_plan);
   sf_status status;
   if (own != NULL && (own->plan != NULL || own->is_being_bound))
-    return wrong("the plan exists already (it is bound), call sf_free before you make it again");
+    return wrong("the plan exists already (it is bound), call sf_free before you make this object again");
   if (own != NULL) return add(own, from);
   status = new_plan(from, &own);
   return keep_plan(status, own, plan);
@@ -135,7 +135,7 @@ static sf_status make_plan(Handle* plan, const Arguments* from) {
   sf_status status = find_group(from->comm, &group);
   if (status != SF_OK) return status;
   if (object_of(*plan, kind_plan) != NULL)
-    status = wrong("the plan exists already (it has a state), call sf_free before you make it again");
+    status = wrong("the plan exists already (it has a state), call sf_free before you make this object again");
   if (status == SF_OK) status = new_plan(from, &made);
   status = status == SF_OK ? bind_to(group, made) : tell(group, status);
   return keep_plan(status, made, plan);
@@ -192,8 +192,8 @@ void sf_fortran_plan_norm2(Handle* plan, Argument array, Argument result, Argume
 /* Finds a bundle that has reductions and is not bound. */
 static sf_status find_bundle(Handle handle, Plan** bundle) {
   static const char* const text =
-      "a bundle that cannot be bound (it is empty, or bound), add reductions to an empty plan by sf_plan_sum, say, "
-      "without a communicator";
+      "the bundle cannot be bound (it is empty, or already bound), add reductions to an empty plan, for example with "
+      "sf_plan_sum without a communicator";
   Plan* const own = object_of(handle, kind_plan);
   *bundle = own;
   if (own == NULL) return no_object(handle, kind_plan, text);
@@ -246,7 +246,8 @@ void sf_fortran_start_bind(const Handle* plan, Argument comm, Handle* handle, in
  * MPI ends the others. */
 static sf_status find_plan(Handle handle, Plan** plan) {
   static const char* const text =
-      "no plan (it was not made, or not bound, or was freed), call sf_plan_sum with a communicator, or sf_bind";
+      "no plan (the variable was not made or not bound, or was freed), call sf_plan_sum with a communicator, or "
+      "sf_bind";
   Plan* const own = object_of(handle, kind_plan);
   *plan = own;
   if (own == NULL) return no_object(handle, kind_plan, text);
@@ -310,8 +311,9 @@ void sf_fortran_bundle_status(const Handle* plan, const int* reduction, int* ier
   Plan* own;
   sf_status status = find_plan(*plan, &own);
   if (status == SF_OK && (*reduction < 1 || (size_t)*reduction > own->count))
-    status = refuse(SF_INVALID_ARGUMENT, "reduction %d of a plan of %zu (they count from 1), give another number",
-                    *reduction, own->count);
+    status = refuse(SF_INVALID_ARGUMENT,
+                    "reduction %d of a plan of %zu (reductions are counted from 1), give another number", *reduction,
+                    own->count);
   if (status == SF_OK) status = sf_bundle_status(own->plan, (size_t)*reduction - 1);
   settle(status, NULL, ierr);
 }

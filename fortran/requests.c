@@ -47,9 +47,10 @@ static sf_status refuse_opening(sf_group* group, sf_status status) {
 Request* open_request(Handle handle, sf_group* group, sf_status* status) {
   Request* own = NULL;
   if (object_of(handle, kind_request) != NULL)
-    *status = wrong("a request that is started again (its call is under way), call sf_wait first, or take another one");
+    *status =
+        wrong("the request is already in use (its call is under way), call sf_wait first, or use another request");
   else if ((own = calloc(1, sizeof *own)) == NULL)
-    *status = refuse(SF_INTERNAL, "%s", "no memory for a request (out of memory), free some");
+    *status = refuse(SF_INTERNAL, "%s", "no memory for a request (out of memory), free memory");
   if (own == NULL) {
     *status = refuse_opening(group, *status);
   } else {

@@ -26,7 +26,7 @@ static sf_status keep_team(sf_team* team, Handle* handle) {
   sf_status status = SF_OK;
   if (own == NULL) {
     sf_team_free(team);
-    return refuse(SF_INTERNAL, "no memory for a team of %d workers (out of memory), free some", (int)size);
+    return refuse(SF_INTERNAL, "no memory for a team of %d workers (out of memory), free memory", (int)size);
   }
   own->team = team;
   own->size = size;
@@ -42,15 +42,16 @@ static sf_status keep_team(sf_team* team, Handle* handle) {
 
 static sf_status find_team(Handle handle, Team** team) {
   *team = object_of(handle, kind_team);
-  return *team == NULL ? no_object(handle, kind_team, "no team (it was not made, or was freed), call sf_team_create")
-                       : SF_OK;
+  return *team == NULL
+             ? no_object(handle, kind_team, "no team (the variable was not made, or was freed), call sf_team_create")
+             : SF_OK;
 }
 
 /* Makes the call fail on the other ranks, too, so that they do not wait. */
 static sf_status refuse_again(Argument comm) {
   sf_team* none = NULL;
   if (comm != NULL && is_communicator(comm)) sf_team_create_over_fortran(communicator(comm), 0, &none);
-  return wrong("the team exists already (it has workers), call sf_free before you make it again");
+  return wrong("the team exists already (it has workers), call sf_free before you make this object again");
 }
 
 void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int* ierr) {
@@ -59,8 +60,8 @@ void sf_fortran_team_create(Handle* team, const int* workers, Argument comm, int
   if (object_of(*team, kind_team) != NULL) status = refuse_again(comm);
   if (status == SF_OK && comm != NULL && !is_communicator(comm))
     status = wrong(
-        "a team over an argument that is not a communicator (an integer or type(MPI_Comm)), pass MPI_COMM_WORLD, for "
-        "example");
+        "a team over an argument that is not a communicator (a communicator is an integer or type(MPI_Comm)), pass "
+        "MPI_COMM_WORLD, for example");
   if (status == SF_OK)
     status = comm == NULL ? sf_team_create(*workers, &made)
                           : sf_team_create_over_fortran(communicator(comm), *workers, &made);
@@ -87,7 +88,8 @@ void sf_fortran_team_set_timeout(const Handle* team, const double* seconds, int*
   Team* own;
   sf_status status = find_team(*team, &own);
   if (status == SF_OK && !(*seconds >= 0)) /* or a NaN */
-    status = refuse(SF_INVALID_ARGUMENT, "a timeout of %g seconds (it is at least 0), give 0 for none", *seconds);
+    status =
+        refuse(SF_INVALID_ARGUMENT, "a timeout of %g seconds (a timeout is at least 0), give 0 for no limit", *seconds);
   settle(status == SF_OK ? sf_team_set_timeout(own->team, nanoseconds(seconds)) : status, NULL, ierr);
 }
 

@@ -46,8 +46,9 @@ static double variance(const Arguments* from, const int* ddof, int* ierr) {
     sf_group* group;
     sf_status status = find_group(from->comm, &group);
     if (status == SF_OK)
-      status = run(refuse(SF_UNSUPPORTED, "a variance with ddof=%d (0 and 1 are offered), take sf_describe", *ddof),
-                   &none, NULL, group);
+      status =
+          run(refuse(SF_UNSUPPORTED, "a variance with ddof=%d (only 0 and 1 are supported), call sf_describe", *ddof),
+              &none, NULL, group);
     settle(status, from->comm, ierr);
     return 0;
   }

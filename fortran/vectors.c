@@ -24,14 +24,16 @@ static sf_status take_blocks(const Arguments* from, const sf_group* group, Work*
   sf_status status = from->blocks == NULL ? SF_OK : require_integers(from->blocks, "blocks");
   if (status == SF_OK && from->blocks != NULL) {
     if (count_of(from->blocks) != ranks)
-      return refuse(SF_INVALID_ARGUMENT, "%llu blocks for %llu ranks (each rank gets one), give as many",
+      return refuse(SF_INVALID_ARGUMENT,
+                    "%llu blocks for %llu ranks (each rank gets one block), give one block per rank",
                     (unsigned long long)count_of(from->blocks), (unsigned long long)ranks);
     work->blocks = malloc(ranks * sizeof *work->blocks);
-    if (work->blocks == NULL) return wrong("no memory for blocks (out of memory), free some");
+    if (work->blocks == NULL) return wrong("no memory for blocks (out of memory), free memory");
     for (i = 0; i < ranks; ++i) {
       const int64_t block = integer_at(from->blocks, i);
       if (block < 0)
-        return refuse(SF_INVALID_ARGUMENT, "%lld elements in blocks(%llu) (a block has at least 0), correct it",
+        return refuse(SF_INVALID_ARGUMENT,
+                      "%lld elements in blocks(%llu) (a block has at least 0 elements), correct this number",
                       (long long)block, (unsigned long long)i + 1);
       work->blocks[i] = (uint64_t)block;
     }
@@ -40,26 +42,31 @@ static sf_status take_blocks(const Arguments* from, const sf_group* group, Work*
     mine = work->blocks[own];
   }
   if (status == SF_OK && count_of(from->result) != mine)
-    status = refuse(SF_INVALID_ARGUMENT, "a result of %llu elements (this rank's block has %llu), give it as many",
-                    (unsigned long long)count_of(from->result), (unsigned long long)mine);
+    status = refuse(
+        SF_INVALID_ARGUMENT,
+        "a result of %llu elements (this rank's block has %llu elements), give a result of the size of the block",
+        (unsigned long long)count_of(from->result), (unsigned long long)mine);
   return status;
 }
 
 static sf_status require_one_type(const Arguments* from) {
   return from->result->elem_len == from->array->elem_len && from->result->type == from->array->type
              ? SF_OK
-             : wrong("a result of another type than the elements (they are combined as they are), convert one of them");
+             : wrong(
+                   "the result has a different type than the elements (elements are combined without conversion), "
+                   "convert one of them");
 }
 
 /* Prepares a reduce_scatter, whose results go to another array; all other calls combine in place. */
 static sf_status prepare_blocks(const Arguments* from, const sf_group* group, Work* work) {
   sf_status status = require_one_type(from);
-  if (status == SF_OK && group == NULL) status = wrong("blocks without ranks (there is no group), pass a communicator");
+  if (status == SF_OK && group == NULL)
+    status = wrong("blocks were given, but no ranks (there is no communicator), pass a communicator");
   if (status == SF_OK) status = take_blocks(from, group, work);
   if (status == SF_OK) status = gather_apart(from->array, &work->gathered);
   if (status == SF_OK && !is_contiguous(from->result) &&
       (work->room = malloc(count_of(from->result) * from->result->elem_len + 1)) == NULL)
-    status = refuse(SF_INTERNAL, "%s", "no memory for results (out of memory), free some");
+    status = refuse(SF_INTERNAL, "%s", "no memory for results (out of memory), free memory");
   work->to.first = work->gathered == NULL ? from->array->base_addr : work->gathered;
   return status;
 }
@@ -97,8 +104,9 @@ static sf_status prepare_elements(const Arguments* from, const sf_group* group, 
   call->rows = count_of(from->array);
   if (status == SF_OK) status = require_there(from->array, "elements");
   if (status == SF_OK && (from->result->rank != 0 || require_one_type(from) != SF_OK))
-    status =
-        wrong("a result of another type, or several (it is one element of the array's type), pass one such variable");
+    status = wrong(
+        "the result has a different type, or several elements (it must be one element of the array's type), pass a "
+        "scalar of the array's type");
   if (status == SF_OK) status = take_options(from->options, 0, &work->to);
   if (status == SF_OK) status = take_layout(from->layout, &work->to);
   if (status == SF_OK) status = gather_apart(from->array, &work->gathered);

@@ -53,7 +53,8 @@ static inline sf_status find_room(Work* work) {
   work->skipped = groups == 0 ? 0 : bytes;
   work->room = groups > 1 && bytes > SIZE_MAX / groups ? NULL : malloc(bytes * (groups == 0 ? 1 : groups) + 1);
   return work->room == NULL
-             ? refuse(SF_INTERNAL, "no memory for the results of %llu groups (out of memory), check the number",
+             ? refuse(SF_INTERNAL,
+                      "no memory for the results of %llu groups (out of memory), check the number of groups",
                       (unsigned long long)groups)
              : SF_OK;
 }
@@ -63,12 +64,15 @@ static inline sf_status require_statistics(Work* work) {
   work->to.call.result_type = SF_F64;
   return type_of(work->result) == type_derived && work->result->elem_len == sizeof(sf_statistics)
              ? SF_OK
-             : wrong("statistics in another type (they are type(sf_statistics)), pass such a variable to sf_describe");
+             : wrong(
+                   "statistics in a variable of another type (statistics have type(sf_statistics)), pass a variable of "
+                   "this type to sf_describe");
 }
 
 static inline sf_status require_index(const Work* work) {
   if (work->index == NULL)
-    return wrong("no variable for the index of the value (the result has both), call sf_minloc or sf_maxloc");
+    return wrong(
+        "no variable for the index of the value (the result is a value and its index), call sf_minloc or sf_maxloc");
   return require_shape(&work->to, work->index);
 }
 

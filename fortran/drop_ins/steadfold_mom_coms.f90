@@ -337,7 +337,7 @@ contains
     integer, intent(in) :: places, layers
     if (places >= layers) return
     write (error_unit, '("steadfold: ", i0, " places for the sums of ", i0, a)') places, layers, &
-      ' layers in reproducing_sum (every layer has one), give as many'
+      ' layers in reproducing_sum (every layer has one sum), give one place per layer'
     call stop_all
   end subroutine
 
@@ -431,7 +431,7 @@ contains
       err = code
     else if (code /= 0) then
       write (error_unit, '(3a)') 'steadfold: a sum that is ', trim(merge('NaN     ', 'infinite', code == 4)), &
-        ' (so are elements, or it is above all doubles), find where they are made, or ask for err'
+        ' (elements are too, or the sum exceeds the largest double), find the source of these values, or pass err'
       call stop_all
     end if
   end subroutine

@@ -347,7 +347,7 @@ contains
     if (are_one) are_one = all(a == b)
     if (are_one) return
     write (error_unit, '(5a)') 'steadfold: arrays of the shapes (', listed(a), ') and (', listed(b), &
-      ') in mpas_global_sum (their elements are multiplied), pass two of one shape'
+      ') in mpas_global_sum (their elements are multiplied), pass two arrays of one shape'
     flush (error_unit)
     call MPI_Abort(MPI_Comm(comm), 1)
   end subroutine

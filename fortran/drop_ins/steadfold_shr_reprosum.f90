@@ -112,7 +112,7 @@ contains
     exceeded = any(is_above)
     if (.not. exceeded .or. .not. master) return
     write (log_unit(logunit), '(2a, i0, a, es10.3)') trim(name), ': plain sums of ', count(is_above), &
-      ' fields differ from the exact ones by more than ', shr_reprosum_reldiffmax
+      ' fields differ from the exact sums by more than ', shr_reprosum_reldiffmax
     do i = 1, 2
       worst = maxloc(rel_diff(i, :), 1, is_above)
       write (log_unit(logunit), '(3a, i0, 2(a, es10.3))') '  the greatest ', merge('relative', 'absolute', i == 1), &
@@ -148,7 +148,7 @@ contains
       if (nans + infinities == 0) cycle
       write (error_unit, '(3(a, i0), a)') 'steadfold: ', nans, ' NaNs and ', infinities, &
         ' infinities among the summands of field ', i, &
-        ' (allow_infnan is not set), set it, or find where they are made'
+        ' (allow_infnan is not set), set allow_infnan, or find the source of these values'
       flush (error_unit)
       call MPI_Abort(comm, 1)
     end do

@@ -34,7 +34,8 @@ namespace steadfold {
 /// accumulator. An accumulator that was moved from may only be assigned to or destroyed.
 template <class T, sf_terms terms = SF_ELEMENTS>
 class Accumulator {
-  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "accumulators are of doubles or floats");
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>,
+                "an accumulator takes elements of type double or float");
   template <class R>
   using if_elements = std::enable_if_t<std::is_same_v<detail::element_t<R>, T>>;
   static constexpr bool has_products = terms == SF_PRODUCTS;
@@ -72,9 +73,9 @@ class Accumulator {
     sf_accumulator_shape shape{};
     detail::check(sf_accumulator_describe(made, &shape, nullptr));
     if (shape.type != detail::type_of<T>() || shape.terms != terms)
-      throw Error(SF_INVALID_ARGUMENT, "the bytes are those of another accumulator (of type " +
+      throw Error(SF_INVALID_ARGUMENT, "the bytes are of another kind of accumulator (it has type " +
                                            std::to_string(shape.type) + " and terms " + std::to_string(shape.terms) +
-                                           "), load them as that type");
+                                           "), load the bytes as an accumulator of that type");
     return Accumulator(std::move(handle), shape.columns);
   }
 
@@ -174,7 +175,7 @@ class Accumulator {
   }
   template <class Value = T>
   Value norm2() const {
-    static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
+    static_assert(has_products, "a norm needs sums of products: use a ProductAccumulator");
     return value<Value>(SF_NORM2);
   }
   /// The sum, mean or norm of every column. Rounding, types and errors are as for one column.
@@ -188,7 +189,7 @@ class Accumulator {
   }
   template <class Value = T>
   std::vector<Value> norms2() const {
-    static_assert(has_products, "a norm is of sums of products: take a ProductAccumulator");
+    static_assert(has_products, "a norm needs sums of products: use a ProductAccumulator");
     return values<Value>(SF_NORM2);
   }
 
@@ -225,13 +226,14 @@ class Accumulator {
 
   void require_one_column() const {
     if (columns_ != 1)
-      throw Error(SF_INVALID_ARGUMENT, "one value of " + std::to_string(columns_) +
-                                           " columns (there is one per column), take sums(), means() or compare()");
+      throw Error(SF_INVALID_ARGUMENT,
+                  "a single value of " + std::to_string(columns_) +
+                      " columns (every column has its own value), use sums(), means() or compare()");
   }
   std::uint64_t rows_of(std::size_t count) const {
     if (count % columns_ != 0)
-      throw Error(SF_INVALID_ARGUMENT,
-                  std::to_string(count) + " elements (rows have " + std::to_string(columns_) + "), give whole rows");
+      throw Error(SF_INVALID_ARGUMENT, std::to_string(count) + " elements (the number of elements in a row is " +
+                                           std::to_string(columns_) + "), give whole rows");
     return count / columns_;
   }
 
@@ -241,10 +243,10 @@ class Accumulator {
   }
   template <class Function>
   void change_products(Function function, Elements x, Elements y, unsigned threads) {
-    static_assert(has_products, "products are added to a ProductAccumulator");
+    static_assert(has_products, "products can only be added to a ProductAccumulator");
     if (x.size() != y.size())
       throw Error(SF_INVALID_ARGUMENT, std::to_string(x.size()) + " first factors and " + std::to_string(y.size()) +
-                                           " second ones (every product has both), give equal numbers");
+                                           " second factors (every product needs both), give equally many");
     detail::check(function(get(), x.data(), y.data(), rows_of(x.size()), threads));
   }
   template <class Function>

@@ -35,7 +35,7 @@ inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A>>> =
 inline sf_array array_without_extents(const void* data, sf_type type, std::size_t element_bytes, std::size_t axes) {
   if (axes > SF_MOST_AXES)
     throw Error(SF_INVALID_ARGUMENT, std::to_string(axes) + " axes (an array has at most " +
-                                         std::to_string(SF_MOST_AXES) + "), join some of them");
+                                         std::to_string(SF_MOST_AXES) + "), join some of the axes");
   sf_array array{};
   array.data = data;
   array.type = type;
@@ -45,8 +45,10 @@ inline sf_array array_without_extents(const void* data, sf_type type, std::size_
 }
 inline void require_as_many(std::size_t strides, std::size_t axes) {
   if (strides != axes)
-    throw Error(SF_INVALID_ARGUMENT, std::to_string(strides) + " strides for a shape of " + std::to_string(axes) +
-                                         " axes (every axis has one), give as many, or none for elements without gaps");
+    throw Error(
+        SF_INVALID_ARGUMENT,
+        std::to_string(strides) + " strides for a shape of " + std::to_string(axes) +
+            " axes (every axis has one stride), give one stride per axis, or no strides for contiguous elements");
 }
 
 /// Whether M is a std::mdspan, or has its interface; strides count elements.
@@ -127,12 +129,12 @@ class Array {
       throw Error(SF_INVALID_ARGUMENT, "a tensor of type code " + std::to_string(code) + " and " +
                                            std::to_string(bits) + " bits (the array's elements have code " +
                                            std::to_string(wanted) + " and " + std::to_string(8 * sizeof(T)) +
-                                           "), convert it or take an array of its type");
+                                           "), convert the tensor or use an array of the tensor's type");
     const int device = static_cast<int>(tensor.device.device_type);
     constexpr int cpu = 1, host_memory_of_cuda = 3;
     if (device != cpu && device != host_memory_of_cuda)
       throw Error(SF_INVALID_ARGUMENT, "a tensor on device type " + std::to_string(device) +
-                                           " (the library reads memory of the host), copy it to the host");
+                                           " (the library reads only memory of the host), copy the tensor to the host");
     const std::vector<std::uint64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
     const auto* const first = reinterpret_cast<const T*>(static_cast<const char*>(tensor.data) + tensor.byte_offset);
     if (tensor.strides == nullptr) return Array(first, shape);
@@ -160,7 +162,8 @@ class Array {
   Array section(int axis, std::uint64_t begin, std::uint64_t end) const {
     if (axis < 0 || axis >= array_.axis_count || begin > end || end > array_.shape[axis])
       throw Error(SF_INVALID_ARGUMENT, "section " + std::to_string(begin) + " to " + std::to_string(end) + " of axis " +
-                                           std::to_string(axis) + " (it is not within the array), check them");
+                                           std::to_string(axis) +
+                                           " (it is not within the array), check begin, end and axis");
     Array part = *this;
     part.array_.shape[axis] = end - begin;
     if (array_.data != nullptr)  // arrays without elements may have a null pointer
@@ -223,7 +226,7 @@ class MaybeLabels : public MaybeArray {
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeLabels(const A& array) : MaybeArray(array) {  // NOLINT(google-explicit-constructor)
     static_assert(detail::is_array_of_labels<A>,
-                  "labels are integers of 32 or 64 bits, or of 8 or 16 bits without a sign: convert them");
+                  "labels are integers of 32 or 64 bits, or unsigned integers of 8 or 16 bits: convert the labels");
   }
 };
 
@@ -333,8 +336,8 @@ class CallOfArrays : public Call<T, Op> {
     try {
       results_.assign(results, no_result<result_t<T, Op>>());
     } catch (const std::exception&) {
-      this->fault_ =
-          "no room for " + std::to_string(results) + " results (there are too many groups or kept indices), check them";
+      this->fault_ = "no memory for " + std::to_string(results) +
+                     " results (there are too many groups or kept indices), check the groups and the kept axes";
     }
   }
 
@@ -352,7 +355,7 @@ class CallOfGroups : public CallOfArrays<T, BuiltIn<SF_SUM>> {
     const std::uint64_t size = x.shape().front(), label_count = labels.shape().front();
     if (size != label_count)
       this->fault_ = std::to_string(label_count) + " labels for " + std::to_string(size) +
-                     " elements (every element has one), give as many";
+                     " elements (every element has one label), give one label per element";
   }
 };
 

@@ -66,8 +66,9 @@ constexpr bool is_contiguous() {
   constexpr bool is_number = std::is_arithmetic_v<R> || type_of<R>() != SF_BYTES;
   static_assert(!is_number,
                 "give a range of this rank's elements, not a number (for one number: sf::view(&number, 1))");
-  static_assert(!is_array<R>,
-                "the second operand of an array is an array of the same type, or axes: give two arrays of one type");
+  static_assert(
+      !is_array<R>,
+      "the second operand of an array must be an array of the same type, or axes: give two arrays of the same type");
   static_assert(is_vector<R> || is_number || is_array<R>,
                 "give contiguous elements: a std::vector (not of bool), std::array or std::span of them");
   return is_vector<R>;
@@ -92,8 +93,9 @@ View<const read_t<Op, R>> elements_of(const R& x) {
 
 template <class Op>
 constexpr void require_one_vector() {
-  static_assert(second_of(operation_of<Op>) == Second::none,
-                "a dot product takes two vectors, a masked sum a vector and a mask");
+  static_assert(
+      second_of(operation_of<Op>) == Second::none,
+      "this operation takes two arguments: a dot product takes two vectors, a masked sum takes a vector and a mask");
 }
 template <class Op>
 constexpr void require_two_vectors() {
@@ -112,7 +114,8 @@ constexpr bool is_second() {
     constexpr bool is_mask = second != Second::mask || sizeof(element_t<S>) == 1;
     static_assert(is_mask, "a mask has one byte per element: std::uint8_t, char or std::byte");
     constexpr bool is_alike = second != Second::factors || std::is_same_v<element_t<S>, element_t<R>>;
-    static_assert(is_alike, "the two vectors of a dot product have elements of one type: convert one of them");
+    static_assert(is_alike,
+                  "the two vectors of a dot product need elements of the same type: convert one of the vectors");
     return is_mask && is_alike;
   }
 }
@@ -143,7 +146,7 @@ ArrayOperands<T> operands(const Array<T>& x) {
 }
 template <class Op, class T>
 ArrayOperands<T> operands(const Array<T>& x, const Array<T>& y) {
-  static_assert(second_of(operation_of<Op>) != Second::mask, "a mask of an array is one of its axes: Axes::where");
+  static_assert(second_of(operation_of<Op>) != Second::mask, "for an array, give the mask as Axes::where");
   require_two_vectors<Op>();
   is_combinable<T, Op>();
   return {x, y};

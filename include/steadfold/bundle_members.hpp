@@ -56,14 +56,14 @@ class Result {
   const T& value() const {
     using Phase = detail::BundleMember::Phase;
     if (member_->phase == Phase::idle)
-      throw Error(SF_INVALID_ARGUMENT, "no value yet (no plan of the bundle has run), run one first");
+      throw Error(SF_INVALID_ARGUMENT, "no value yet (no plan of the bundle has run), run a plan first");
     if (member_->phase == Phase::running)
       throw Error(SF_INVALID_ARGUMENT, "no value (a run was started and has not ended), call wait or test first");
     if (member_->status == SF_EMPTY)
       throw Error(SF_EMPTY,
                   "nothing to reduce (no rank brought an element to this member), check the number of elements first");
     if (member_->status != SF_OK)
-      throw Error(member_->status, "no value (the bundle's last run failed), see the exception of the run");
+      throw Error(member_->status, "no value (the bundle's last run failed), see the exception that the run threw");
     return *value_;
   }
 
@@ -149,7 +149,7 @@ class BundlePlan : public detail::BoundPlan {
       std::string fault = members_[i]->fault();
       if (members_[i]->size() != sizes_[i])
         fault = std::to_string(members_[i]->size()) + " elements (the plan was bound for " + std::to_string(sizes_[i]) +
-                " on this rank), keep the size or bind another plan";
+                " on this rank), keep this number of elements or bind another plan";
       if (!fault.empty()) {
         data_.clear();
         return (members_.size() == 1 ? "" : "call " + std::to_string(i) + ": ") + fault;
@@ -199,8 +199,8 @@ class MemberOfRanges final : public BundleMember {
   std::uint64_t size() const override { return first_().size(); }
   std::string fault() const override {
     if (!second_ || second_().size() == size()) return {};
-    return "a second range of " + std::to_string(second_().size()) + " elements (the first one has " +
-           std::to_string(size()) + "), give two of the same size";
+    return "a second range of " + std::to_string(second_().size()) + " elements (the first has " +
+           std::to_string(size()) + "), give two ranges of the same size";
   }
   sf_data data() override {
     return {first_().data(), second_ ? second_().data() : nullptr, &result_, nullptr, nullptr};
@@ -240,7 +240,7 @@ class MemberOfDots final : public BundleMember {
   std::string fault() const override {
     for (const auto& y : ys_.all())
       if (y.size() != size())
-        return "a factor of " + std::to_string(y.size()) + " elements (the first one has " + std::to_string(size()) +
+        return "a factor of " + std::to_string(y.size()) + " elements (the first has " + std::to_string(size()) +
                "), give vectors of the same size";
     return {};
   }

@@ -63,14 +63,14 @@ auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
     sf_group_refuse(group.handle(), error.status(), error.what());
     throw;
   } catch (const std::bad_alloc&) {
-    sf_group_refuse(group.handle(), SF_INTERNAL, "out of memory (a call could not be described), free some");
+    sf_group_refuse(group.handle(), SF_INTERNAL, "out of memory (a call could not be described), free memory");
     throw;
   } catch (const std::exception& error) {
     sf_group_refuse(group.handle(), SF_INTERNAL, error.what());
     throw;
   } catch (...) {
     sf_group_refuse(group.handle(), SF_OPERATOR_FAILED,
-                    "an operator could not be copied (it threw), see its exception");
+                    "an operator could not be copied (its copy constructor threw), see the exception");
     throw;
   }
 }

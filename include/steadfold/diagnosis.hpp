@@ -36,7 +36,7 @@ auto in_promised_environment(const Function& function, Numbers... numbers) {
 /// Sums of the elements of the whole job, and measures of their error.
 template <class T>
 struct Diagnosis {
-  static_assert(std::is_floating_point_v<T>, "a diagnosis is of floating-point numbers");
+  static_assert(std::is_floating_point_v<T>, "a diagnosis needs floating-point numbers");
 
   T sum = 0;           ///< the exact sum, rounded once
   T plain = 0;         ///< added in the order of memory, ranks and messages, as by a loop and MPI_Allreduce

@@ -33,7 +33,8 @@ class CallOfDots : public Call<T, Op> {
   CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options)
       : Call<T, Op>({}, [&](auto& held) { return detail::call_of(held, 0, options); }) {
     std::string& fault = this->fault_;
-    if (ys.all().empty()) fault = "no vector to multiply with (a dot product takes two), give one at least";
+    if (ys.all().empty())
+      fault = "no second vector (a dot product multiplies two vectors), give at least one second vector";
     for (const auto& y : ys.all()) {
       list_.push_back(y.data());
       if (y.size() != x.size()) fault = misfit_of_factors(x.size(), y.size());

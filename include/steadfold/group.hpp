@@ -41,12 +41,12 @@ constexpr bool is_writable() {
     return false;
   } else {
     constexpr bool stays = lasts<R>;
-    static_assert(stays, "results are written to the buffer: give a variable, a temporary ends with the call");
+    static_assert(stays, "results are written to the buffer: give a variable, not a temporary");
     using T = element_t<R>;
     constexpr bool is_mutable = std::is_convertible_v<R&, View<T>>;
     static_assert(is_mutable, "results are written to the buffer: its elements must not be const");
     constexpr bool fits = std::is_same_v<result_t<T, Op>, T>;
-    static_assert(fits, "results replace the elements, but have another type: convert the elements");
+    static_assert(fits, "results are written over the elements, but have a different type: convert the elements");
     return stays && is_mutable && fits;
   }
 }
@@ -64,7 +64,7 @@ inline std::string misfit(View<const std::uint64_t> blocks, Group group, std::si
   const auto own = static_cast<std::size_t>(group.rank());
   if (own >= blocks.size() || blocks[own] == room || blocks[own] > values) return {};
   return "room for " + std::to_string(room) + " results (this rank's block has " + std::to_string(blocks[own]) +
-         " elements), give room for as many";
+         " elements), give room for all elements of the block";
 }
 
 /// A call in MPI's shape: in place, or cut into blocks.
@@ -102,7 +102,7 @@ auto reduce_blocks(const Mode& mode, const R& values, View<const std::uint64_t> 
                    const Options& options) {
   using T = read_t<Op, R>;
   constexpr bool is_alike = std::is_same_v<read_t<Op, S>, T>;
-  static_assert(is_alike, "values and results have elements of one type: convert one of them");
+  static_assert(is_alike, "values and results need elements of the same type: convert the values or the results");
   const auto& combine = operator_for<R>(op);
   using Made = CallOfVectors<T, std::decay_t<decltype(combine)>>;
   View<T> results;

@@ -21,7 +21,7 @@ namespace steadfold {
 template <class T>
 class Memory {
   static_assert(std::is_trivially_copyable_v<T>,
-                "no constructor runs in this memory: elements must be trivially copyable");
+                "this memory is not initialised by constructors: elements must be trivially copyable");
 
  public:
   Memory() = default;

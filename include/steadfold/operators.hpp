@@ -104,13 +104,15 @@ constexpr bool is_combinable() {
         "built-in operators take float, double, integers of 32 and 64 bits, complex and extended numbers, "
         "sf::Float16 and sf::Bfloat16: convert the elements, or sf::reduce them with an operator of your own");
     static_assert(!is_element || combines<T, Op>(),
-                  "this operation does not take elements of this type: the table in docs/guarantees.md says which do");
+                  "this operation does not support elements of this type: see the table of operations and types in "
+                  "docs/guarantees.md");
   } else {
     static_assert(std::is_trivially_copyable_v<T>, "elements are sent as bytes: they must be trivially copyable");
-    static_assert(alignof(T) <= 16, "elements have an alignment of at most 16 bytes");
+    static_assert(alignof(T) <= 16, "elements must have an alignment of at most 16 bytes");
     static_assert(is_on_arrays<T, Op> || is_on_elements<T, Op>,
-                  "an operator is called as op(left, right) or op(left, right, result, count)");
-    static_assert(!cuts_off<T, Op>, "an operator on integers gives integers: convert the elements, or round in it");
+                  "an operator must be callable as op(left, right) or op(left, right, result, count)");
+    static_assert(!cuts_off<T, Op>,
+                  "an operator on integers must return integers: convert the elements, or round in the operator");
   }
   return combines<T, Op>();
 }
@@ -233,7 +235,8 @@ class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
  public:
   explicit HeldOperator(const BuiltIn<id, To>& /*op*/) {
     is_combinable<T, BuiltIn<id, To>>();
-    static_assert(type_of<Value>() != SF_BYTES || type_of<T>() == SF_BYTES, "results are numbers, as elements are");
+    static_assert(type_of<Value>() != SF_BYTES || type_of<T>() == SF_BYTES,
+                  "if elements are numbers, results must be numbers");
   }
   void describe(sf_call& call) {
     call.operation = id;

@@ -90,7 +90,7 @@ struct Shape {
   std::string misfit(const Run& run) const {
     const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
       return std::to_string(given) + what + " (the plan was bound for " + std::to_string(bound) +
-             " on this rank), give as many";
+             " on this rank), give the same number as at binding";
     };
     if (run.elements != elements) return bound_for(run.elements, " elements", elements);
     if (run.second.kind != second) return misfit(second);
@@ -103,9 +103,10 @@ struct Shape {
     return {};
   }
   static std::string misfit(Second wanted) {
-    if (wanted == Second::factors) return "no second vector (a dot product takes two of one type), give one";
-    if (wanted == Second::mask) return "no mask (a masked sum takes one byte per element), give one";
-    return "a second vector or a mask (the plan's operation takes one vector), leave it out";
+    if (wanted == Second::factors)
+      return "no second vector (a dot product takes two vectors of one type), give a second vector";
+    if (wanted == Second::mask) return "no mask (a masked sum takes one byte per element), give a mask";
+    return "a second vector or a mask was given (the plan's operation takes one vector), leave out the second argument";
   }
 };
 
@@ -113,7 +114,7 @@ struct Shape {
 template <class... R>
 constexpr void must_last() {
   static_assert((lasts<R> && ...),
-                "the call uses the elements until it has ended: give a range with a name, not a temporary");
+                "the call uses the elements until the call has ended: give a variable, not a temporary");
 }
 
 /// The second vector, or the mask, of a run.
@@ -171,8 +172,8 @@ class SinglePlan : public BoundPlan {
     constexpr bool is_combined = is_combinable<T, std::decay_t<Op>>();
     constexpr bool fits = !is_combined || std::is_same_v<result_t<T, std::decay_t<Op>>, Result>;
     static_assert(fits,
-                  "the operator's results have another type than the plan's: name it, as in "
-                  "sf::Plan<double, sf::Located<double>> or sf::Plan<float, double>");
+                  "the operator's results have a different type than the plan: name the types, as in sf::Plan<double, "
+                  "sf::Located<double>> or sf::Plan<float, double>");
     if constexpr (is_combined && fits) {
       const sf_call call = told(group, [&] {
         auto held = std::make_shared<HeldOperator<T, std::decay_t<Op>>>(op);
@@ -352,7 +353,7 @@ class ArrayPlan : public detail::SinglePlan {
             const Options& options, std::nullptr_t /*private*/) {
     constexpr bool fits = std::is_same_v<detail::result_t<T, Op>, Result>;
     static_assert(fits,
-                  "the operator's results have another type than the plan's: leave the types out, as in "
+                  "the operator's results have a different type than the plan: leave out the types, as in "
                   "sf::ArrayPlan plan(sf::min_location, array, axes, comm)");
     const auto made = detail::told(group, [&] {
       const auto call = std::make_shared<detail::CallOfArrays<T, std::decay_t<Op>>>(x, factors, op, axes, options);

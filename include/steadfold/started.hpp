@@ -75,7 +75,8 @@ class Pending {
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     if (call_ == nullptr)
-      throw Error(SF_INVALID_ARGUMENT, "no call (its Pending was moved from), use the Pending that it was moved to");
+      throw Error(SF_INVALID_ARGUMENT,
+                  "no call (this Pending was moved from), use the Pending that now holds the call");
     int done = 0;
     const sf_status status = sf_request_wait_for(call_->request, detail::nanoseconds_of(timeout), &done);
     has_ended_ = has_ended_ || done != 0;
@@ -192,7 +193,7 @@ struct Starting {
 template <class R>
 constexpr bool needs_no_axes() {
   constexpr bool is_vector = !is_array<bare_t<R>>;
-  static_assert(is_vector, "an array is started with its axes: sf::start(op, array, {}, comm)");
+  static_assert(is_vector, "to start a call on an array, give its axes: sf::start(op, array, {}, comm)");
   return is_vector;
 }
 

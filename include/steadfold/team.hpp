@@ -68,7 +68,7 @@ class Team {
   template <class Count, class Period>
   void set_timeout(std::chrono::duration<Count, Period> timeout) {
     if (!(timeout >= timeout.zero()))
-      throw Error(SF_INVALID_ARGUMENT, "a timeout that is negative or NaN (it is at least 0), give 0 for no limit");
+      throw Error(SF_INVALID_ARGUMENT, "the timeout is negative or NaN (a timeout is at least 0), give 0 for no limit");
     detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
   }
   /// The worker with number `worker`, counted from 0. If there is no worker with this number, the first use of the

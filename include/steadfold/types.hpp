@@ -156,7 +156,7 @@ class Layout {
   /// follows from the others and the number of ranks.
   template <class N, class P, std::size_t axes>
   static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
-    static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks are integers");
+    static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks must be integers");
     GridAxis all[axes] = {};
     for (std::size_t i = 0; i < axes; ++i)
       all[i] = {static_cast<std::uint64_t>(extents[i]), static_cast<std::uint64_t>(ranks[i]), 0, 0};

@@ -27,7 +27,9 @@ class Accumulator {
     const auto threads = number<std::uint32_t>(wanted_threads, "threads");
     const nb::object elements = operand(x), factors = weights.is_none() ? nb::object() : operand(weights);
     if (factors.is_valid() && shape().terms != SF_PRODUCTS)
-      refuse("weights for an accumulator of elements (it has no sums of products), make it with products=True");
+      refuse(
+          "weights for an accumulator of elements (it has no sums of products), make the accumulator with "
+          "products=True");
     const nb::object mask = is_mask(where) ? mask_from(where) : nb::object();
     sf_arrays arrays;
     sf_arrays_init(&arrays, sizeof arrays);
@@ -43,7 +45,7 @@ class Accumulator {
   void merge(const Accumulator& other, bool subtract) {
     if (shape_ != other.shape_)
       refuse(
-          "accumulators of different shapes cannot be merged (their columns have no meaning in common), reshape one");
+          "accumulators of different shapes cannot be merged (their columns do not correspond), reshape one of them");
     check(subtract ? sf_accumulator_unmerge(use(), other.use()) : sf_accumulator_merge(use(), other.use()));
   }
   void merge_ranks(nb::handle comm) {
@@ -63,7 +65,9 @@ class Accumulator {
   nb::object round(int operation, nb::handle dtype) const {
     const sf_type type = dtype.is_none() ? shape().type : real_type(dtype);
     if (operation == SF_NORM2 && shape().terms != SF_PRODUCTS)
-      refuse("a norm of an accumulator of elements (it is the root of a sum of squares), make it with products=True");
+      refuse(
+          "the norm of an accumulator of elements (a norm is the root of a sum of squares), make the accumulator with "
+          "products=True");
     Results results;
     results.make(shape_.data(), static_cast<int>(shape_.size()), numpy_type(type));
     check(sf_accumulator_round(use(), static_cast<sf_operation>(operation), type, results.place()));
@@ -72,7 +76,8 @@ class Accumulator {
   nb::object compare(const Accumulator& other) const {
     static_assert(sizeof(sf_order) == sizeof(npy_int));
     if (shape_ != other.shape_)
-      refuse("accumulators of different shapes cannot be compared (column by column), reshape one");
+      refuse(
+          "accumulators of different shapes cannot be compared (columns are compared one by one), reshape one of them");
     Results results;
     results.make(shape_.data(), static_cast<int>(shape_.size()), NPY_INT);
     check(sf_accumulator_compare(use(), other.use(), static_cast<sf_order*>(results.place())));
@@ -97,8 +102,8 @@ class Accumulator {
     result.shape_ = number<std::vector<npy_intp>>(shape, "shape");
     if (result.columns() != result.shape().columns)
       refuse(
-          "bytes of an accumulator of %zd columns for shape %S (it has another number), give the shape it was made "
-          "with",
+          "bytes of an accumulator of %zd columns for shape %S (the shape has a different number of columns), give the "
+          "shape with which the accumulator was made",
           columns, shape.ptr());
     return result;
   }
@@ -123,7 +128,9 @@ class Accumulator {
   /// Returns the handle. Throws if another thread is changing the accumulator without Python's lock.
   [[nodiscard]] sf_accumulator* use() const {
     if (is_changing_)
-      refuse("an accumulator that another thread is changing (one at a time), give every thread its own");
+      refuse(
+          "the accumulator is in use by another thread (one thread at a time may use it), give every thread its own "
+          "accumulator");
     return handle_;
   }
   /// Changes the accumulator while other threads run Python.
@@ -138,12 +145,15 @@ class Accumulator {
   [[nodiscard]] std::uint64_t columns() const {
     std::uint64_t product = 1;
     if (shape_.size() > SF_MOST_AXES)
-      refuse("an accumulator of %zd axes (an array has at most %d), reshape it", shape_.size(), SF_MOST_AXES);
+      refuse("an accumulator of %zd axes (at most %d axes are supported), reshape the accumulator", shape_.size(),
+             SF_MOST_AXES);
     for (const npy_intp extent : shape_) {
       if (extent < 1)
-        refuse("an accumulator with an axis of %zd (it has at least 1 column), give positive extents", extent);
+        refuse("an accumulator with an axis of extent %zd (every axis has at least 1 column), give positive extents",
+               extent);
       if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(extent), &product))
-        refuse("an accumulator of shape %S (it has more than 2^64 columns), give a smaller one", python_shape().ptr());
+        refuse("an accumulator of shape %S (it would have more than 2^64 columns), give a smaller shape",
+               python_shape().ptr());
     }
     return product;
   }
@@ -168,7 +178,7 @@ class Accumulator {
     const nb::object asked = dtype_from(dtype);
     const std::optional<sf_type> type = type_of(as_dtype(asked));
     if (type != SF_F64 && type != SF_F32)
-      refuse("an accumulator's dtype %S (there are float64 and float32), convert the numbers", asked.ptr());
+      refuse("an accumulator of dtype %S (accumulators take float64 and float32), convert the numbers", asked.ptr());
     return *type;
   }
 

@@ -65,7 +65,8 @@ int numpy_type(sf_type type) {
 
 sf_array view(PyArrayObject* array, sf_type type) {
   const int axes = PyArray_NDIM(array);
-  if (axes > SF_MOST_AXES) refuse("an array of %d axes (at most %d are taken), reshape it", axes, SF_MOST_AXES);
+  if (axes > SF_MOST_AXES)
+    refuse("an array of %d axes (at most %d axes are supported), reshape the array", axes, SF_MOST_AXES);
   sf_array result;
   result.data = PyArray_DATA(array);
   result.type = type;
@@ -83,7 +84,7 @@ nb::object to_array(nb::handle object) {
   if (PyArray_CheckExact(object.ptr()) && PyArray_ISNOTSWAPPED(as_array(object))) return nb::borrow<nb::object>(object);
   const nb::object type = nb::getattr(object.type(), "__name__", nb::none());
   if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))  // mpi4py's buffers of no elements
-    refuse_type("elements is %R (a placeholder of mpi4py, not an array), pass an array", object.ptr());
+    refuse_type("elements is %R (this is a placeholder of mpi4py, not an array), pass an array", object.ptr());
   return converted("as_array", object);
 }
 

@@ -29,14 +29,14 @@ void take_method(nb::handle method, sf_call& call) {
     call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method));
     return;
   }
-  if (!nb::hasattr(method, "bins")) refuse_type("method is a name or steadfold.binned(...), not %R", method.ptr());
+  if (!nb::hasattr(method, "bins")) refuse_type("method must be a name or steadfold.binned(...), not %R", method.ptr());
   call.method = SF_BINNED;
   call.bins = number<std::uint32_t>(method.attr("bins"), "the number of bins");
   call.sweep = static_cast<sf_sweep>(entry_of(SF_LIST_SWEEPS, method.attr("sweep")));
 }
 
 void take_layout(nb::handle layout, Call& to) {
-  if (!nb::isinstance<Layout>(layout)) refuse_type("layout is a steadfold.Layout, not %R", layout.ptr());
+  if (!nb::isinstance<Layout>(layout)) refuse_type("layout must be a steadfold.Layout, not %R", layout.ptr());
   to.layout = held_by<Layout>(layout);
   to.call.layout = to.layout.kind;
   to.call.intervals = to.layout.intervals.data();
@@ -59,7 +59,7 @@ std::uint32_t reduced_axes(nb::handle axis, int axes) {
       raise(nb::object(nb::module_::import_("steadfold._convert").attr("AxisError")(number, axes)));
     }
     if ((reduced >> place & 1) != 0)
-      refuse("axis %zd is given twice (every axis is reduced once), name it once", number);
+      refuse("axis %zd is given twice (every axis is reduced once), name each axis once", number);
     reduced |= std::uint32_t{1} << place;
   }
   return reduced;
@@ -71,8 +71,10 @@ void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what)
   if (PyArray_NDIM(partners) > 1 || PyArray_SIZE(partners) != 1 || axes == 0) return;
   const npy_intp elements = PyArray_DIM(x, axes - 1);
   if (PyArray_NDIM(partners) == 1 && elements == 1) return;
-  refuse("%s of 1 number for axes of %zd elements (each has a partner), give as many: np.broadcast_to(%s, x.shape)",
-         what, elements, what);
+  refuse(
+      "%s of 1 number for axes of %zd elements (every element needs its own), give one number per element: "
+      "np.broadcast_to(%s, x.shape)",
+      what, elements, what);
 }
 
 /// The second factors, as an array of elements of this type. Null: Python must first convert x to the type of the
@@ -93,7 +95,7 @@ void take_labels(const Arguments& from, Call& to) {
   to.arrays.labels = view(labels, type_of(labels).value_or(SF_BYTES));
   to.arrays.groups = number<std::uint64_t>(from.groups, "groups");
   if (to.arrays.groups > static_cast<std::uint64_t>(std::numeric_limits<npy_intp>::max()))
-    refuse("%R groups (no array has as many results), give fewer", from.groups.ptr());
+    refuse("%R groups (no array has as many results), give fewer groups", from.groups.ptr());
 }
 
 /// Sets the fields of all calls except calls of contiguous rows with one result.
@@ -159,7 +161,7 @@ sf_type asked_result(nb::handle dtype) {
   if (!type || numpy_type(*type) == NPY_VOID)
     refuse(
         "results of dtype %S (sums are rounded to float32, float64, complex or long double, or kept as integers of 32 "
-        "or 64 bits), convert the result",
+        "or 64 bits), convert the result afterwards",
         asked.ptr());
   return *type;
 }
@@ -171,14 +173,14 @@ void check_result(const Arguments& from, PyArrayObject* x, const sf_call& call) 
     refuse("results of dtype %S for elements of dtype %S (%s", dtype_from(from.dtype).ptr(), PyArray_DESCR(x), why);
   };
   const bool are_complex = is_complex(call.type) && row_of(from.operation).result != ResultForm::real;
-  if (is_complex(result) && !are_complex) refuse_result("they are real numbers), convert the result");
-  if (!is_complex(result) && are_complex) refuse_result("they are complex numbers), reduce x.real and x.imag");
+  if (is_complex(result) && !are_complex) refuse_result("the results are real numbers), convert the result afterwards");
+  if (!is_complex(result) && are_complex) refuse_result("the results are complex numbers), reduce x.real and x.imag");
   if (result == SF_LONG_DOUBLE && !detail::takes(from.operation, result))
-    refuse_result("they are rounded once, to float32 or float64), convert the result");
+    refuse_result("these results are rounded once, to float32 or float64), convert the result afterwards");
   const bool is_product_of_doubles =
       from.operation == SF_PRODUCT && (call.type == SF_F64 || call.type == SF_COMPLEX_F64);
   if (is_product_of_doubles && (result == SF_F32 || result == SF_COMPLEX_F32))
-    refuse_result("every step is rounded to it), convert the elements or the result");
+    refuse_result("every step is rounded to this dtype), convert the elements or the result");
 }
 
 /// Sets the result type, the method that gives this type, and, if the call depends on it, the layout.
@@ -197,10 +199,10 @@ const char* text_of(nb::handle given, const char* what) {
   const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), &size) : nullptr;
   if (text == nullptr) {
     PyErr_Clear();
-    refuse_type("%s is %R (it is a text), give a str", what, given.ptr());
+    refuse_type("%s is %R (a str is needed), give a str", what, given.ptr());
   }
   if (size == 0 || std::strlen(text) != static_cast<std::size_t>(size))
-    refuse("%s is %R (a name is neither empty nor has null characters), give one, or None", what, given.ptr());
+    refuse("%s is %R (a name is not empty and has no null characters), give a name, or None", what, given.ptr());
   return text;
 }
 
@@ -226,7 +228,8 @@ void take_options(const Arguments& from, Call& to) {
   if (!from.layout.is_none()) take_layout(from.layout, to);
   if (!from.root.is_none()) to.call.root = number<std::int32_t>(from.root, "root");
   if (!from.root.is_none() && to.call.root < 0)  // -1 is SF_ALL_RANKS in C
-    refuse("root %d (ranks count from 0), give one of them, or None for all", static_cast<int>(to.call.root));
+    refuse("root %d is not a rank (ranks are counted from 0), give a rank, or None to get the result on all ranks",
+           static_cast<int>(to.call.root));
   if (!from.schedule.is_none()) {
     to.texts = nb::borrow<nb::object>(from.schedule);
     to.call.schedule = text_of(from.schedule, "schedule");
@@ -238,7 +241,8 @@ void take_options(const Arguments& from, Call& to) {
 bool translate(const Arguments& from, Call& to) {
   to.x = to_array(from.x);
   if (PyArray_NDIM(as_array(to.x)) > most_axes)
-    refuse("an array of %d axes (at most %d are taken), reshape it", PyArray_NDIM(as_array(to.x)), most_axes);
+    refuse("an array of %d axes (at most %d axes are supported), reshape the array", PyArray_NDIM(as_array(to.x)),
+           most_axes);
   if (!from.factors.is_none()) {
     to.factors = to_array(from.factors);
     if (!from.are_weights) check_partners(as_array(to.x), as_array(to.factors), "y");

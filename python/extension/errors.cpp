@@ -62,10 +62,10 @@ void refuse(const char* format, ...) {
 void refuse_number(nb::handle given, const char* what, bool is_unsigned) {
   const nb::object whole = nb::steal<nb::object>(PyNumber_Index(given.ptr()));
   PyErr_Clear();
-  if (!whole.is_valid()) refuse_type("%s is %R (it is a whole number), give one", what, given.ptr());
+  if (!whole.is_valid()) refuse_type("%s is %R (a whole number is needed), give an int", what, given.ptr());
   if (is_unsigned && whole < nb::int_(0))
-    refuse_type("%s is %R (it is at least 0), give a number that is not negative", what, given.ptr());
-  refuse_type("%s is a number that no call can use (it is too large), give a smaller number", what);
+    refuse_type("%s is %R (it must be at least 0), give a number that is not negative", what, given.ptr());
+  refuse_type("%s is too large (no call can use such a number), give a smaller number", what);
 }
 
 std::optional<double> seconds_of(nb::handle given, const char* what) {
@@ -73,7 +73,7 @@ std::optional<double> seconds_of(nb::handle given, const char* what) {
   const double seconds = PyFloat_AsDouble(given.ptr());
   if (PyErr_Occurred() == nullptr) return seconds;
   PyErr_Clear();
-  refuse_type("%s is %R (it is a number of seconds), give one, or None for no limit", what, given.ptr());
+  refuse_type("%s is %R (a number of seconds is needed), give a number, or None for no limit", what, given.ptr());
 }
 
 void refuse_type(const char* format, ...) {

@@ -58,7 +58,8 @@ T number(nb::handle given, const char* what) {
   T value{};
   if (nb::try_cast<T>(given, value)) return value;
   if constexpr (!std::is_integral_v<T>)
-    refuse_type("%s is %R (it is a list of whole numbers that are not negative), give one", what, given.ptr());
+    refuse_type("%s is %R (a list of whole numbers that are not negative is needed), give a list of ints", what,
+                given.ptr());
   refuse_number(given, what, std::is_unsigned_v<T>);
 }
 
@@ -77,7 +78,7 @@ inline std::uint64_t nanoseconds_of(std::optional<double> seconds) {
 template <class T>
 T& held_by(nb::handle object) {
   if (!nb::inst_ready(object))
-    refuse_type("an object of %R that holds nothing (its constructor was not called), call super().__init__",
+    refuse_type("an object of %R is not initialised (its constructor was not called), call super().__init__",
                 object.type().ptr());
   return nb::cast<T&>(object);
 }

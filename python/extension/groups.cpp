@@ -43,7 +43,7 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   Dl_info place{};
   if (symbol == nullptr || dladdr(symbol, &place) == 0 || place.dli_fname == nullptr)
     fail_to_load("mpi4py's MPI library cannot be found (" + module +
-                 " links no shared one), take a build of mpi4py that does");
+                 " is not linked with a shared MPI library), use a build of mpi4py that is");
   int major = -1, minor = -1;  // -1: the library is not called by that interface (MPI 5)
   if (void* const asked = dlsym(handle, "MPI_Abi_get_version"); asked != nullptr)
     reinterpret_cast<int (*)(int*, int*)>(asked)(&major, &minor);
@@ -62,7 +62,7 @@ void load_layer(const std::string& file) {
   if (layer == nullptr) fail_to_load(last_dl_error());
   layer_team_over = reinterpret_cast<TeamOver>(dlsym(layer, "sf_team_create_over_fortran"));
   layer_group_of = reinterpret_cast<GroupOf>(dlsym(layer, "sf_group_of_fortran"));
-  if (layer_group_of == nullptr || layer_team_over == nullptr) fail_to_load(file + " is no MPI layer of Steadfold");
+  if (layer_group_of == nullptr || layer_team_over == nullptr) fail_to_load(file + " is not an MPI layer of Steadfold");
 }
 
 /// mpi4py's class of communicators. Null if the program has not imported mpi4py: then no object is a communicator, and
@@ -84,8 +84,8 @@ void require_communicator(nb::handle comm) {
   if (is_one < 0) raise();
   if (is_one == 0)
     refuse_type(
-        "comm is %R (it is a communicator of mpi4py, or a member of a steadfold.Team, such as team[0]), give one of "
-        "these, or None for this process alone",
+        "comm is %R (a communicator of mpi4py, or a member of a steadfold.Team such as team[0], is needed), give one "
+        "of these, or None for this process alone",
         comm.ptr());
 }
 
@@ -96,7 +96,7 @@ std::int32_t number_of(nb::handle comm) {
   int is_initialized = 1, is_finalized = 0;
   if (mpi_initialized != nullptr) mpi_initialized(&is_initialized);
   if (mpi_finalized != nullptr) mpi_finalized(&is_finalized);
-  if (is_initialized == 0) refuse("no reduction over MPI (MPI is not initialised), call MPI.Init before it");
+  if (is_initialized == 0) refuse("no reduction over MPI (MPI is not initialised), call MPI.Init before the reduction");
   if (is_finalized != 0) refuse("no reduction over MPI (MPI is finalised), reduce before MPI.Finalize");
   return nb::cast<std::int32_t>(comm.attr("py2f")());
 }
@@ -106,7 +106,8 @@ class Team {
   /// `timeout`: the seconds that a call may wait for other workers; empty: without limit. Collective over `comm`.
   Team(nb::handle workers, nb::handle comm, nb::handle timeout) {
     if (nb::isinstance<Group>(comm))
-      refuse_type("comm of a team is %R (a team spans the ranks of a communicator), give one of mpi4py", comm.ptr());
+      refuse_type("comm of a team is %R (a team spans the ranks of a communicator), give a communicator of mpi4py",
+                  comm.ptr());
     const bool is_alone = comm.is_none();
     const std::int32_t over = is_alone ? 0 : number_of(comm);
     std::int32_t count = 0;
@@ -115,7 +116,7 @@ class Team {
       count = number<std::int32_t>(workers, "workers");
       seconds = seconds_of(timeout, "timeout");
       if (seconds && !(*seconds >= 0))
-        refuse("a timeout of %R seconds (it is at least 0), give 0 for none", timeout.ptr());
+        refuse("a timeout of %R seconds (a timeout is at least 0), give 0 for no limit", timeout.ptr());
     } catch (...) {
       if (!is_alone) static_cast<void>(create_over(over, 0));  // then the call fails on the other ranks, too
       throw;
@@ -137,7 +138,9 @@ class Team {
     const Py_ssize_t place = PyNumber_AsSsize_t(worker.ptr(), PyExc_IndexError);
     if (place == -1 && PyErr_Occurred() != nullptr) raise();
     if (place < 0 || place >= size()) {
-      PyErr_Format(PyExc_IndexError, "worker %zd (the team has %d), count from 0", place, static_cast<int>(size()));
+      PyErr_Format(PyExc_IndexError,
+                   "worker %zd does not exist (the number of workers of the team is %d), count workers from 0", place,
+                   static_cast<int>(size()));
       raise();
     }
     sf_group* group = nullptr;
@@ -191,19 +194,19 @@ sf_group* group_of(nb::handle comm) {
 
 void add_groups(nb::module_& module) {
   sf_set_interrupt(&raised_by_signal);
-  nb::class_<Group>(
-      module, "Group",
-      "The group of ranks of a communicator of mpi4py, or of a member of a team. `rank` is this rank's number, `size` "
-      "the number of ranks, `transport` how bytes move between them: \"mpi\", \"shared\" (memory shared by all "
-      "ranks), \"shared+mpi\" or \"rma\".\n\n"
-      ">>> import steadfold as sf\n"
-      ">>> group = sf.Group(sf.Team(1)[0])  # or of a communicator of mpi4py\n"
-      ">>> group.rank, group.size\n"
-      "(0, 1)")
+  nb::class_<Group>(module, "Group",
+                    "The group of ranks of a communicator of mpi4py, or of a member of a team. `rank` is this rank's "
+                    "number, `size` is the number of ranks, and `transport` names the way in which bytes move between "
+                    "the ranks: \"mpi\", \"shared\" (memory shared by all "
+                    "ranks), \"shared+mpi\" or \"rma\".\n\n"
+                    ">>> import steadfold as sf\n"
+                    ">>> group = sf.Group(sf.Team(1)[0])  # or of a communicator of mpi4py\n"
+                    ">>> group.rank, group.size\n"
+                    "(0, 1)")
       .def(
           "__init__",
           [](Group* self, nb::object comm) {
-            if (group_of(comm) == nullptr) refuse_type("comm is None (a group has ranks), give a communicator");
+            if (group_of(comm) == nullptr) refuse_type("comm is None (a group needs ranks), give a communicator");
             new (self) Group{nullptr, std::move(comm)};
           },
           nb::arg("comm").none())
@@ -212,8 +215,8 @@ void add_groups(nb::module_& module) {
       .def_prop_ro("transport", [](const Group& self) { return sf_group_transport(self.handle()); })
       .def("barrier", &barrier, "Waits until every rank has made the call.")
       .def("progress_thread", &progress_thread, nb::arg("on"),
-           "Starts, or ends, a thread that advances the started calls of the group while the program computes. "
-           "Raises `UnsupportedError` unless MPI was initialised with MPI.THREAD_MULTIPLE.")
+           "Starts (or, if `on` is false, ends) a thread that advances the started calls of the group while the "
+           "program computes. Raises `UnsupportedError` unless MPI was initialised with MPI.THREAD_MULTIPLE.")
       .def("__repr__", [](const Group& self) {
         return "<steadfold.Group: rank " + std::to_string(sf_group_rank(self.handle())) + " of " +
                std::to_string(sf_group_size(self.handle())) + " over " + sf_group_transport(self.handle()) + ">";
@@ -221,8 +224,9 @@ void add_groups(nb::module_& module) {
   nb::class_<Team>(
       module, "Team",
       "A team of `workers` threads that reduce with each other, as the ranks of a communicator do. Worker w calls on "
-      "its own thread and gives ``team[w]`` as `comm`. The first call waits until every worker has made a call. With "
-      "`comm` it is one team of the workers of all ranks. `timeout`: the number of seconds that a call may wait for "
+      "its own thread and gives ``team[w]`` as `comm`. The first call waits until every worker has made a call. If "
+      "`comm` is given, the workers of all ranks of `comm` form one team. `timeout`: the number of seconds that a call "
+      "may wait for "
       "other workers of this process; a call that waits longer raises `TransportError`, and the team cannot be used "
       "any more.\n\n"
       ">>> import steadfold as sf\n"

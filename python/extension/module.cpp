@@ -23,8 +23,9 @@ Layout layout_of(sf_layout kind) {
 Layout intervals_layout(nb::handle intervals) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
   if (!nb::try_cast(intervals, pairs))
-    refuse_type("intervals are %R (they are pairs of whole numbers that are not negative), give a list of (begin, end)",
-                intervals.ptr());
+    refuse_type(
+        "intervals are %R (pairs of whole numbers that are not negative are needed), give a list of (begin, end)",
+        intervals.ptr());
   Layout layout = layout_of(SF_INTERVALS);
   for (const auto& [begin, end] : pairs) layout.intervals.push_back({begin, end});
   return layout;
@@ -38,11 +39,13 @@ Layout grid_layout(nb::handle given_shape, nb::handle given_ranks, nb::handle gi
              blocks = number<Numbers>(given_blocks, "blocks"), first = number<Numbers>(given_first, "first");
   Layout layout = layout_of(SF_GRID);
   if (shape.empty() || shape.size() > SF_MOST_GRID_AXES)
-    refuse("a grid of %zd axes (it has 1 to %d), reshape it", shape.size(), SF_MOST_GRID_AXES);
+    refuse("a grid of %zd axes (a grid has 1 to %d axes), give a shape with fewer axes", shape.size(),
+           SF_MOST_GRID_AXES);
   for (const Numbers* const list : {&ranks, &blocks, &first}) {
     if (list->size() != shape.size() && (list == &ranks || !list->empty()))
-      refuse("a grid of %zd axes with a list of %zd numbers (there is one for each axis), give as many", shape.size(),
-             list->size());
+      refuse(
+          "a grid of %zd axes with a list of %zd numbers (there is one number for each axis), give one number per axis",
+          shape.size(), list->size());
   }
   layout.grid.axis_count = static_cast<std::uint32_t>(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i)
@@ -63,17 +66,18 @@ void add_layouts(nb::module_& module) {
           "anywhere", [] { return layout_of(SF_ANYWHERE); },
           "Rows without indices, for exact sums and other calls in which positions do not matter.")
       .def_static(
-          "rank_order", [] { return layout_of(SF_RANK_ORDER); }, "The rows of rank 0, then those of rank 1, and so on.")
+          "rank_order", [] { return layout_of(SF_RANK_ORDER); },
+          "The rows of rank 0, then the rows of rank 1, and so on.")
       .def_static(
-          "row_per_rank", [] { return layout_of(SF_ROW_PER_RANK); }, "MPI's shape: rank r has row r.")
+          "row_per_rank", [] { return layout_of(SF_ROW_PER_RANK); }, "Rank r has row r, as in MPI's own reductions.")
       .def_static("intervals", &intervals_layout, nb::arg("intervals").none(),
-                  "The rows begin .. end - 1 of every pair (begin, end), in the order in memory.")
+                  "For every pair (begin, end) the rows begin to end - 1, in the order in which they are in memory.")
       .def_static("grid", &grid_layout, nb::arg("shape").none(), nb::arg("ranks").none(),
                   nb::arg("blocks").none() = nb::make_tuple(), nb::arg("first").none() = nb::make_tuple(),
-                  "The rows of an array of one to three axes, in C order, that a grid of ranks holds. For every axis: "
-                  "its extent; the number of ranks along it (one axis may have 0, which follows from the others); the "
-                  "size of the blocks that the ranks get in turn (0: one block each); and the rank that gets the first "
-                  "block.")
+                  "The rows of an array of one to three axes, in C order, that a grid of ranks holds. Every argument "
+                  "has one number per axis. `shape`: the extent. `ranks`: the number of ranks along the axis; one axis "
+                  "may have 0, then its number follows from the others. `blocks`: the size of the blocks that the "
+                  "ranks get in turn; 0 means one block per rank. `first`: the rank that gets the first block.")
       .def_prop_ro("kind", name)
       .def("__repr__", [name](const Layout& self) { return "<steadfold.Layout: " + name(self) + ">"; });
 }

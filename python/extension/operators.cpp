@@ -32,10 +32,10 @@ bool is_finalizing() noexcept {
 UserOperator::UserOperator(nb::object callable, nb::object dtype, std::vector<npy_intp> element, bool batched)
     : callable_(std::move(callable)), dtype_(std::move(dtype)), shape_(std::move(element)), batched_(batched) {
   if (PyCallable_Check(callable_.ptr()) == 0)
-    refuse_type("an operator is a name or a callable, not %R", callable_.ptr());
+    refuse_type("an operator must be a name or a callable, not %R", callable_.ptr());
   auto* const descr = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
   if (PyDataType_REFCHK(descr))
-    refuse_type("elements of dtype %S cannot be sent (they are Python objects), convert them", dtype_.ptr());
+    refuse_type("elements of dtype %S cannot be sent (they are Python objects), convert the elements", dtype_.ptr());
   element_bytes_ = static_cast<std::size_t>(PyDataType_ELSIZE(descr));
   for (const npy_intp extent : shape_) element_bytes_ *= static_cast<std::size_t>(extent);
   shape_.insert(shape_.begin(), 1);
@@ -92,8 +92,8 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   const bool are_numbers = PyTypeNum_ISNUMBER(own->type_num) && PyArray_ISNUMBER(from);
   if (!PyArray_CanCastTypeTo(PyArray_DESCR(from), own, are_numbers ? NPY_SAME_KIND_CASTING : NPY_SAFE_CASTING))
     refuse_type(
-        "operator %s returned elements of dtype %S (they do not fit those that it was given, of dtype %S), "
-        "convert them in the operator, or the elements before the call",
+        "operator %s returned elements of dtype %S (its operands have dtype %S), convert the result in the operator, "
+        "or the elements before the call",
         name_.c_str(), PyArray_DESCR(from), own);
   if (PyArray_NDIM(from) != axes || !std::equal(shape, shape + axes, PyArray_DIMS(from))) {
     const nb::object expected = take(PyArray_IntTupleFromIntp(axes, shape));
@@ -156,7 +156,8 @@ sf_operation operation_of(nb::handle name) {
   if (text == "prod" || text == "product") return SF_PRODUCT;
   if (text == "min") return SF_MIN;
   if (text == "max") return SF_MAX;
-  refuse("operation %R (there are sum, prod, min and max), take one of them or a callable of two arrays", name.ptr());
+  refuse("operation %R (the named operations are sum, prod, min and max), use one of these or a callable of two arrays",
+         name.ptr());
 }
 
 /// Whether the library has these operations for elements and results of the given types.
@@ -179,7 +180,8 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   set_user(std::make_shared<UserOperator>(nb::borrow<nb::object>(from.callable), dtype_of(x),
                                           std::vector<npy_intp>(shape + outer, shape + PyArray_NDIM(x)), batched),
            from.commutative, to);
-  if (to.user->element_bytes() == 0) refuse("elements of no bytes (an axis has no indices), leave them out");
+  if (to.user->element_bytes() == 0)
+    refuse("elements of 0 bytes (an axis of the elements has extent 0), leave out these elements");
   to.call.layout = SF_RANK_ORDER;
   to.call.rows = static_cast<std::uint64_t>(shape[0]);
   if (has_columns) to.call.columns = static_cast<std::uint64_t>(shape[1]);
@@ -216,7 +218,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
   if (!from.blocks.is_none()) {
     to.blocks = number<std::vector<std::uint64_t>>(from.blocks, "blocks");
     if (to.blocks.size() != static_cast<std::size_t>(sf_group_size(group)))
-      refuse("%zd blocks for %d ranks (each rank gets one), give as many", to.blocks.size(),
+      refuse("%zd blocks for %d ranks (each rank gets one block), give one block per rank", to.blocks.size(),
              static_cast<int>(sf_group_size(group)));
     to.call.blocks = to.blocks.data();
     to.call.block_count = to.blocks.size();

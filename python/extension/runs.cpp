@@ -64,7 +64,7 @@ class Request {
       if (for_ever) continue;
       if (left <= slice) {
         PyErr_SetString(PyExc_TimeoutError,
-                        "the call has not ended yet (other ranks may not have started theirs), wait again");
+                        "the call has not ended yet (other ranks may not have started it), wait again");
         raise();
       }
       left -= slice;
@@ -109,7 +109,7 @@ class Bound {
   /// The array, or an array given in its place (not None), if it has the properties of the described array.
   [[nodiscard]] nb::object or_other(nb::handle given, const char* what) const {
     if (given.is_none()) return array_.is_valid() ? checked(array_, what) : array_;
-    if (!array_.is_valid()) refuse("%s for a call that takes none, leave them out", what);
+    if (!array_.is_valid()) refuse("argument %s (the plan was bound without it), leave out the argument", what);
     return checked(to_array(given), what);
   }
   /// The current address of the elements. Null if there is no array.
@@ -131,7 +131,7 @@ class Bound {
     const nb::object found =
         take(PyArray_IntTupleFromIntp(PyArray_NDIM(as_array(array)), PyArray_DIMS(as_array(array))));
     refuse(
-        "%s of shape %S and dtype %S for a plan of shape %S and dtype %S (these and the strides were bound), bind "
+        "%s of shape %S and dtype %S for a plan of shape %S and dtype %S (a plan keeps shape, dtype and strides), bind "
         "another plan",
         what, found.ptr(), PyArray_DESCR(as_array(array)), bound.ptr(), dtype_.ptr());
   }
@@ -207,7 +207,7 @@ class Plan {
   nb::list wait(nb::handle timeout) {
     const Busy busy(*this);
     const std::optional<double> seconds = seconds_of(timeout, "timeout");
-    if (!ran_) refuse("a result before the first run (there is none yet), run or start the plan");
+    if (!ran_) refuse("no result yet (the plan has not run), run or start the plan");
     Request::wait_for_end(seconds, [this](std::uint64_t nanoseconds) { return poll(nanoseconds); });
     return results(status_);
   }
@@ -233,7 +233,8 @@ class Plan {
     explicit Busy(Plan& plan) : plan_(plan) {
       if (plan.is_busy_)
         refuse(
-            "a plan that another thread, or an operator that calls back, is using (one at a time), give each its own");
+            "the plan is in use by another thread, or by an operator that calls back (one user at a time), give each "
+            "its own plan");
       plan_.is_busy_ = true;
     }
     ~Busy() { plan_.is_busy_ = false; }
@@ -257,10 +258,10 @@ class Plan {
     return group;
   }
   void take_calls(const std::vector<Prepared*>& calls) {
-    if (calls.empty()) refuse("a plan of no calls (there is nothing to agree on), add some");
+    if (calls.empty()) refuse("a plan of no calls (there is nothing to agree on), add calls");
     for (Prepared* const call : calls) {
       if (call == nullptr || call->call == nullptr)
-        refuse("a call of another plan (a plan owns its calls), prepare it again");
+        refuse("the call belongs to another plan (a plan owns its calls), prepare the call again");
     }
     for (Prepared* const call : calls) calls_.push_back(std::move(call->call));
     data_.resize(calls_.size());
@@ -270,9 +271,9 @@ class Plan {
     try {
       // This depends only on the calls that this rank has made, and not on their progress; otherwise ranks could decide
       // differently.
-      if (under_way_) refuse("a run of a plan that is under way (there is one at a time), wait for it");
+      if (under_way_) refuse("the plan is already running (a plan has one run at a time), wait for the end of the run");
       if (is_broken_)
-        refuse("a run of a plan whose last run failed in the transport (it never ended), bind another plan");
+        refuse("the plan cannot run (its last run failed in the transport and never ended), bind another plan");
       read_.clear();
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         const Described& bound = *calls_[i];
@@ -348,7 +349,9 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
   const bool is_offered = or_tell(group, [&] {
     const bool filled = fill(*call, group);
     if (filled && static_cast<Mode>(mode) == Mode::prepare && !reads_what_was_given(*call, given))
-      refuse("a plan of operands that are converted (a run would not see later changes), convert them before");
+      refuse(
+          "a plan of operands that need a conversion (a run would not see later changes), convert the operands before "
+          "you bind the plan");
     return filled;
   });
   if (!is_offered) return unknown();
@@ -356,8 +359,8 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
     return nb::cast(Prepared{std::make_unique<Described>(std::move(call))}, nb::rv_policy::move);
   if (group == nullptr)
     refuse(
-        "a call that is started without a communicator (without other ranks nothing proceeds in the background), give "
-        "one");
+        "a call was started without a communicator (without other ranks nothing proceeds in the background), give a "
+        "communicator");
   return nb::cast(std::make_unique<Request>(std::move(call), group, nb::borrow<nb::object>(comm)));
 }
 
@@ -385,7 +388,8 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
   return act(mode, comm, from, [&](Call& call, sf_group*) {
     constexpr int count = static_cast<int>(std::size(detail::operation_rows));
     if (operation < 0 || operation >= count)
-      refuse("operation %d is unknown (they are 0 to %d), take a function of the package", operation, count - 1);
+      refuse("operation %d is unknown (the operations are 0 to %d), call a function of the package", operation,
+             count - 1);
     return translate(from, call);
   });
 }
@@ -414,7 +418,7 @@ nb::object reduce_user(nb::handle x, nb::handle callable, nb::handle batched, nb
 nb::object reduce_buffer(int collective, nb::handle buffer, nb::handle operation, nb::handle blocks,
                          nb::handle commutative, nb::handle comm, nb::handle method, nb::handle root,
                          nb::handle schedule, int mode) {
-  if (comm.is_none()) refuse_type("comm is None (buffers of ranks are combined), give a communicator");
+  if (comm.is_none()) refuse_type("comm is None (this call combines the buffers of ranks), give a communicator");
   const Arguments options = options_of(buffer, method, nb::handle(Py_None), root, schedule);
   return act(mode, comm, options, [&](Call& call, sf_group* group) {
     return translate_buffer({buffer, operation, blocks, commutative, static_cast<sf_collective>(collective)}, options,
@@ -432,7 +436,7 @@ void refuse_everywhere(nb::handle comm, const char* text) {
 
 void add_runs(nb::module_& module) {
   nb::class_<Prepared>(module, "Prepared");
-  nb::class_<Request>(module, "Request", "A call under way, made by `start`.")
+  nb::class_<Request>(module, "Request", "A call that was started with `start` and is under way.")
       .def("test", &Request::test, "Returns whether the call has ended. Checks once.")
       .def(
           "wait", &Request::wait, nb::arg("timeout").none() = nb::none(),

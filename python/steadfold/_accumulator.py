@@ -153,7 +153,7 @@ class Accumulator:
         """Compares the exact sums with the sums of another accumulator: -1, 0 or 1 for less, equal or greater, 2 if one
         is NaN."""
         if not isinstance(other, Accumulator):
-            raise TypeError(f"an accumulator is compared with {other!r} (its sums are not rounded), give another accumulator")
+            raise TypeError(f"an accumulator is compared with {other!r} (only unrounded sums can be compared), give another accumulator")
         return self._core.compare(other._core)
 
     def __eq__(self, other: object) -> bool:

@@ -47,7 +47,7 @@ def as_array(x: Any) -> Array:
     else:
         array = _made_array(x)
     if isinstance(array, np.ma.MaskedArray) or isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):  # _meta: of dask
-        raise TypeError(f"a masked array (its mask would not be looked at), {_advice_on_masks(x)}")
+        raise TypeError(f"a masked array (its mask would be ignored), {_advice_on_masks(x)}")
     array = np.asarray(array)
     return array if array.dtype.isnative else _elements.converted(array, array.dtype.newbyteorder("="))
 
@@ -56,14 +56,14 @@ def _made_array(x: Any) -> Array:
     if hasattr(x, "__dlpack_device__"):
         device = x.__dlpack_device__()[0]
         if device not in _DLPACK_HOST:
-            raise TypeError(f"an array of {type(x).__name__} on device {int(device)} (only memory of the host is read), copy it there")
+            raise TypeError(f"an array of {type(x).__name__} on device {int(device)} (only memory of the host is read), copy the array to the host")
         if not hasattr(x, "__array__"):
             return np.from_dlpack(x)
     if hasattr(x, "__array__"):
         return np.asanyarray(x)  # runs the object's own code, in the caller's environment
     array = _elements.from_sequence(x)
     if _has_masked_rows(x, array.ndim - 1):
-        raise TypeError("a sequence of masked arrays (their masks would not be looked at), give x = np.ma.stack(...), then "
+        raise TypeError("a sequence of masked arrays (their masks would be ignored), give x = np.ma.stack(...), then "
                         "x.data and where=~np.ma.getmaskarray(x)")
     return array
 
@@ -80,13 +80,13 @@ def _advice_on_masks(x: Any) -> str:
         return "give x.compressed(), or x.data and where=~np.ma.getmaskarray(x)"
     if type(x).__module__.partition(".")[0] == "dask":
         return "give da.ma.getdata(x) and where=~da.ma.getmaskarray(x) to steadfold.dask"
-    return f"make it of the {type(x).__name__} by x = np.asanyarray(x), then give x.data and where=~np.ma.getmaskarray(x)"
+    return f"convert the {type(x).__name__} with x = np.asanyarray(x), then give x.data and where=~np.ma.getmaskarray(x)"
 
 
 def as_mask(where: Any) -> Array:
     mask = as_array(where)
     if mask.dtype.kind != "b":
-        raise TypeError(f"where of dtype {mask.dtype} (it is an array of bool), write where = x > 0, say")
+        raise TypeError(f"where of dtype {mask.dtype} (a mask must have dtype bool), write where = x > 0, for example")
     return mask
 
 
@@ -94,7 +94,7 @@ def as_labels(labels: Any) -> Array:
     """Labels as integers. Integers of 32 and 64 bits, and unsigned integers of 8 and 16 bits, are kept as they are."""
     array = as_array(labels)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"labels of dtype {array.dtype} (they are integers, 0 to groups - 1), convert them")
+        raise TypeError(f"labels of dtype {array.dtype} (labels must be integers, 0 to groups - 1), convert the labels")
     if array.dtype.itemsize >= 4 or array.dtype.kind == "u":
         return array
     return _elements.converted(array, np.int64)  # type: ignore[no-any-return]
@@ -104,7 +104,7 @@ def _exactly(array: Array, dtype: np.dtype[Any], what: str) -> Array:
     is_safe = np.can_cast(array.dtype, dtype, "safe") and not (array.dtype.kind in "iu" and array.dtype.itemsize == 8 and dtype.kind in "fc")
     if is_safe or (array.dtype.kind in "iu" and _elements.is_exact(array, dtype)):
         return _elements.converted(array, dtype)  # type: ignore[no-any-return]
-    raise TypeError(f"{what} of dtype {array.dtype} beside elements of {dtype} (a conversion could change them), convert one of them")
+    raise TypeError(f"{what} of dtype {array.dtype} for elements of {dtype} (a conversion could change values), convert one of them")
 
 
 def as_factors(array: Array, dtype: np.dtype[Any]) -> Array:

@@ -80,7 +80,7 @@ def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
 def as_float64(x: Array) -> Array:
     """Integers as doubles. Raises if one would be rounded."""
     if x.dtype.itemsize == 8 and x.size > 0 and max(abs(int(x.min())), abs(int(x.max()))) > _LARGEST_EXACT:
-        raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert them")
+        raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert the elements")
     return x.astype(np.float64)
 
 

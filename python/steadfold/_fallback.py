@@ -51,7 +51,7 @@ def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any)
     if kind not in "biufc":
         raise TypeError(_no_numbers(x))
     if kind in "fc" and dtype is not None and np.dtype(dtype).kind in "biu":
-        raise TypeError(f"results of dtype {np.dtype(dtype)} for elements of dtype {x.dtype} (they are rounded to floating point), round the result yourself")
+        raise TypeError(f"results of dtype {np.dtype(dtype)} for elements of dtype {x.dtype} (results are floating-point numbers), round the result yourself")
     if has_halves:
         x = _elements.converted(x, np.float32)
     if kind in "fc" and factors is not None and are_wider(factors, x.dtype):
@@ -77,7 +77,7 @@ def _operands_of_integers(operation: Operation, x: Array, factors: Array | None,
         return operation, wide, factors, None if dtype is None else wide.dtype, dtype
     if operation in _PRODUCTS and factors is not None and factors.dtype.kind in "biu":
         if dtype is not None and np.dtype(dtype).kind not in "iu":
-            raise TypeError(f"products of integers as {np.dtype(dtype)} (they wrap at 64 bits), convert the factors")
+            raise TypeError(f"products of integers as {np.dtype(dtype)} (products of integers wrap at 64 bits), convert the factors")
         return Operation.SUM, _products(x, factors), None, None, dtype
     return operation, _as_wide_as(as_float64(x), factors), factors, dtype, None
 
@@ -87,18 +87,18 @@ def _no_numbers(x: Array) -> str:
     advice = {
         "m": "are times, not numbers), reduce their ticks, x.view('i8'), and view the result as times",
         "M": "are dates, not numbers), reduce their ticks, x.view('i8'), and view the result as dates",
-        "V": "are records, or of a type that is unknown here), reduce their fields, as x['name'], or convert them, as x.astype('f4')",
-        "O": "are Python objects, not numbers), convert them, as np.array(x, float); of an iterator, take steadfold.fsum",
-    }.get(x.dtype.kind, "are texts, not numbers), convert them, as np.array(x, float)")
+        "V": "are records, or of a type that is unknown here), reduce their fields, as x['name'], or convert the elements, as x.astype('f4')",
+        "O": "are Python objects, not numbers), convert the elements, as np.array(x, float), or use steadfold.fsum for an iterator",
+    }.get(x.dtype.kind, "are texts, not numbers), convert the elements, as np.array(x, float)")
     return f"elements of dtype {x.dtype} cannot be reduced (they {advice}"
 
 
 def _not_offered(operation: Operation, dtype: np.dtype[Any]) -> str:
     name = _NAMES.get(operation, operation.name.lower())
     if dtype.kind == "c":
-        why = "complex numbers have no order" if operation in (*_EXTREMES, Operation.NORMINF) else "only of real numbers"
-        return f"{name} of dtype {dtype} is not offered ({why}), reduce x.real and x.imag"
-    return f"{name} of dtype {dtype} is not offered (only of float64 and narrower numbers), convert them, as x.astype(float)"
+        why = "complex numbers have no order" if operation in (*_EXTREMES, Operation.NORMINF) else "only real numbers are"
+        return f"{name} of dtype {dtype} is not supported ({why}), reduce x.real and x.imag"
+    return f"{name} of dtype {dtype} is not supported (only float64 and narrower numbers are), convert the elements, as x.astype(float)"
 
 
 def _as_wide_as(x: Array, factors: Array | None) -> Array:
@@ -133,9 +133,9 @@ def _integer_quotient(
                             "several reductions), convert the elements")
         target = np.dtype(np.float64 if dtype is None else dtype)
         if target.kind not in "fc":
-            raise TypeError(f"a result of dtype {target} for a quotient of integers (it is rounded to floating point), convert it")
+            raise TypeError(f"a result of dtype {target} for a quotient of integers (quotients are rounded to floating point), convert the result")
         if target.itemsize > 8 and target.kind == "f":
-            raise TypeError(f"a quotient of integers as {target} (it is rounded to float64 or narrower), take dtype=float")
+            raise TypeError(f"a quotient of integers as {target} (a quotient is rounded to float64 or a narrower type), use dtype=float")
         if isinstance(method, str):
             _core.find(List.METHODS, method)
         parts = integer_parts(x, axis, keepdims, None if where is None else as_mask(where))

@@ -15,7 +15,7 @@ class Binned:
 
     def __post_init__(self) -> None:
         if operator.index(self.bins) not in (2, 3, 4):
-            raise ValueError(f"binned with bins={self.bins!r} (there are 2, 3 or 4 bins), take one of them")
+            raise ValueError(f"binned with bins={self.bins!r} (method binned keeps 2, 3 or 4 bins), use one of these numbers")
 
 
 def binned(bins: int = 3, *, double_sweep: bool = False, k: int | None = None) -> Binned:

@@ -15,7 +15,7 @@ _bound: dict[str, str] = {}
 
 _OPERATIONS = {"SUM": "sum", "PROD": "prod", "MIN": "min", "MAX": "max"}
 _INSTEAD = {
-    "MINLOC": "take steadfold.argmin", "MAXLOC": "take steadfold.argmax",
+    "MINLOC": "use steadfold.argmin", "MAXLOC": "use steadfold.argmax",
     "LAND": "give numpy.logical_and", "LOR": "give numpy.logical_or", "LXOR": "give numpy.logical_xor",
     "BAND": "give numpy.bitwise_and", "BOR": "give numpy.bitwise_or", "BXOR": "give numpy.bitwise_xor",
     "REPLACE": "take one of these", "NO_OP": "take one of these", "OP_NULL": "take one of these",
@@ -33,8 +33,8 @@ def operator_of(op: Any, comm: Any) -> Any:
         if op == getattr(mpi, name):
             return own
     known = next((name for name in _INSTEAD if op == getattr(mpi, name)), None)
-    shown, instead = (repr(op), "give the function that it was made of") if known is None else (f"MPI.{known}", _INSTEAD[known])
-    refuse(comm, TypeError(f"the operation {shown} (of mpi4py's operations, MPI.SUM, PROD, MIN and MAX are offered), {instead}"))
+    shown, instead = (repr(op), "give the function of which the operation was made") if known is None else (f"MPI.{known}", _INSTEAD[known])
+    refuse(comm, TypeError(f"the operation {shown} (of mpi4py's operations, only MPI.SUM, PROD, MIN and MAX are supported), {instead}"))
 
 
 def layers() -> dict[str, Path]:

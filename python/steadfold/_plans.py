@@ -56,7 +56,7 @@ class Calls(CallsOfOperations[Made]):
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are "
-                                         f"{', '.join(Options.__annotations__)}), leave them out"))
+                                         f"{', '.join(Options.__annotations__)}), leave out these options"))
         get: Callable[..., Any] = options.get
         made = _core.reduce(operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
                             get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1),
@@ -77,7 +77,7 @@ class Calls(CallsOfOperations[Made]):
         if made is not NotImplemented:
             return made
         refuse(self._comm, TypeError(f"a plan or a started call of dtype {getattr(x, 'dtype', type(x).__name__)}, or with factors of "
-                                     "a wider one, is not offered, convert them"))
+                                     "a wider one, is not supported, convert the elements"))
 
     def sum(self, x: ArrayLike, axis: Axis = None, *, weights: ArrayLike | None = None, **options: Unpack[Options]) -> Made:
         """Makes the call `steadfold.sum`."""
@@ -163,7 +163,7 @@ class NotCopied:
     copy."""
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled (the ranks agree on each), make another one")
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled (the ranks agree on each object), make another object")
 
 
 class Plan(NotCopied):
@@ -232,7 +232,7 @@ class Member:
     def value(self) -> Any:
         """The result of the last run of the bundle, or None on ranks that get no result."""
         if not self._ran:
-            raise RuntimeError("a result before the first run of its bundle, call run() first")
+            raise RuntimeError("no result yet (the bundle has not run), call run() first")
         return self._value
 
     def _take(self, value: Any) -> None:
@@ -262,7 +262,7 @@ class Bundle(Calls[Member], NotCopied):
 
     def _made(self, call: _core.Prepared) -> Member:
         if self._plan is not None or self._is_binding:
-            raise RuntimeError("a call that is added to a bundle which has run (the ranks have agreed on it), make another bundle")
+            raise RuntimeError("a call cannot be added to a bundle that has run (the ranks have agreed on its calls), make another bundle")
         member = Member()
         self._calls.append(call)
         self._members.append(member)
@@ -270,7 +270,7 @@ class Bundle(Calls[Member], NotCopied):
 
     def _bound(self) -> _core.Plan:
         if self._is_binding:
-            raise InvalidArgumentError("a bundle that another thread is using (one at a time), give every thread its own")
+            raise InvalidArgumentError("the bundle is in use by another thread (one thread at a time may use it), give every thread its own bundle")
         if self._plan is None:
             self._is_binding = True
             try:
@@ -298,7 +298,7 @@ class Bundle(Calls[Member], NotCopied):
     def wait(self, timeout: float | None = None) -> None:
         """Waits for the end of the run. After `timeout` seconds raises TimeoutError; the run continues."""
         if self._plan is None:
-            raise RuntimeError("a bundle that was not started (there is nothing to wait for), call start() or run()")
+            raise RuntimeError("the bundle was not started (there is nothing to wait for), call start() or run()")
         self._take(self._plan.wait(timeout))
 
     def __len__(self) -> int:

@@ -94,20 +94,20 @@ def _check_out(
     if out is None:
         return dtype
     if not isinstance(out, np.ndarray):
-        refuse(comm, TypeError(f"out is an array, not {out!r}"))
+        refuse(comm, TypeError(f"out must be an array, not {out!r}"))
     if not out.flags.writeable:
         refuse(comm, ValueError("out is read-only (results cannot be stored in it), give an array that may be written"))
     with told(comm):
         elements = as_array(x)
         shape = _shape_of_results(elements, axis, keepdims)
         if shape not in (None, out.shape):
-            raise ValueError(f"out of shape {out.shape} for results of shape {shape} (they must be equal), give an out of that shape")
+            raise ValueError(f"out of shape {out.shape} for results of shape {shape} (the shapes must be equal), give an out of the results' shape")
         known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
         results = common_dtype(*known) if dtype is None else np.dtype(dtype)
         if results is None:
             return dtype  # the call reports the error of the elements
         if not np.can_cast(results, out.dtype, "same_kind"):
-            raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (they would be truncated), give an out of that dtype")
+            raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (results would be truncated), give an out of the results' dtype")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
         is_rounded_to = out.dtype.char in "fdFD" and results.char not in "gG" and (results.kind == out.dtype.kind or is_wider_kind)
         return out.dtype if dtype is None and is_rounded_to else dtype
@@ -188,7 +188,7 @@ def norm(
     operations = {2.0: Operation.NORM2, 1.0: Operation.NORM1, float("inf"): Operation.NORMINF}
     operation = operations.get(ord) if isinstance(ord, (int, float)) else None
     if operation is None:
-        refuse(comm, ValueError(f"norm of ord {ord!r} (there are 1, 2 and inf), take one of them"))
+        refuse(comm, ValueError(f"norm of ord {ord!r} (the norms are 1, 2 and inf), use one of these"))
     return _call(operation, x, None, axis, dtype, keepdims, where, method, comm, layout, root, schedule, threads, require)
 
 
@@ -266,7 +266,7 @@ def statistics(
 def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, keepdims: bool, where: Any, comm: Any, root: Any,
             schedule: Any, threads: int) -> Any:
     if not isinstance(ddof, (int, float)) or ddof not in (0, 1):
-        refuse(comm, ValueError(f"ddof of {ddof!r} (variances are rounded once for 0 and 1), multiply those of ddof=0"))
+        refuse(comm, ValueError(f"ddof of {ddof!r} (only ddof 0 and 1 are supported), multiply the variance with ddof=0 instead"))
     with told(comm):
         array = as_array(x)
         rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
@@ -420,7 +420,7 @@ def reduce(
 def named_operation(op: str, comm: Any) -> tuple[Operation, str | None]:
     """The operation with this name, and the method that gives it the bits of the binary tree."""
     if op not in _NAMED:
-        refuse(comm, ValueError(f"operation {op!r} (there are {', '.join(_NAMED)}), take one of them or a callable"))
+        refuse(comm, ValueError(f"operation {op!r} (the named operations are {', '.join(_NAMED)}), use one of these or a callable"))
     return _NAMED[op], "tree" if _NAMED[op] in (_SUM, _PRODUCT) else None
 
 
@@ -434,5 +434,5 @@ def fsum(values: Any) -> float:
     """
     array = as_array(values if hasattr(values, "__array__") else list(values))
     if array.dtype.kind == "c":
-        raise TypeError("fsum of complex numbers (it is for real numbers), take sum")
+        raise TypeError("fsum of complex numbers (fsum takes real numbers), use sum")
     return float(sum(array if array.dtype == np.float64 else _elements.doubles(array)))

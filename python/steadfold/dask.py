@@ -31,7 +31,7 @@ try:
     import dask.array
     import dask.base
 except ImportError as error:
-    raise ImportError("steadfold.dask needs dask (it is not installed), install it: pip install 'dask[array]'") from error
+    raise ImportError("steadfold.dask needs dask (dask is not installed), install dask: pip install 'dask[array]'") from error
 
 from . import _convert, _elements, _operations, _reductions
 from ._accumulator import Accumulator
@@ -189,7 +189,7 @@ class _Task:
 
 def _check_masks(*operands: Any) -> None:
     if any(isinstance(operand, np.ma.MaskedArray) for operand in operands):
-        raise TypeError("chunks that are masked arrays (their masks would not be looked at), give da.ma.getdata(x) and "
+        raise TypeError("chunks that are masked arrays (their masks would be ignored), give da.ma.getdata(x) and "
                         "where=~da.ma.getmaskarray(x)")
 
 
@@ -258,7 +258,7 @@ def _task(operation: str, x: Any, dtype: Any, factors: Any = None) -> _Task:
     """Chooses the dtypes of elements and results, as steadfold's functions do."""
     kind, given = x.dtype.kind, x.dtype.newbyteorder("=")
     if kind not in "biufc" or (kind == "f" and x.dtype.itemsize not in (4, 8)) or (kind == "c" and x.dtype.itemsize > 16):
-        raise TypeError(f"chunks of dtype {x.dtype} (sums are of float32, float64, complex of them, and integers), convert them")
+        raise TypeError(f"chunks of dtype {x.dtype} (sums take float32, float64, complex numbers of these, and integers), convert the chunks")
     if kind in "biu":
         exact = operation == "mean" or (operation in ("sum", "dot", "vdot") and (factors is None or factors.dtype.kind in "biu"))
         elements = given if exact else np.dtype(np.float64)
@@ -335,14 +335,14 @@ def _check_shapes(name: str, other: Any, x: Any) -> None:
         for mine, theirs in zip(reversed(other.shape), reversed(x.shape))
     )
     if not fits:
-        raise ValueError(f"{name} of shape {other.shape} for elements of shape {x.shape} (they are stretched to the elements), "
+        raise ValueError(f"{name} of shape {other.shape} for elements of shape {x.shape} (the array is broadcast to the elements), "
                          "reshape them")
 
 
 def _check_partners(name: str, other: Any, x: Any) -> None:
     """Raises an error if a single number, or a vector of one number, would be broadcast along an axis."""
     if x.ndim > 0 and other.shape in ((), (1,)) and (other.ndim == 0 or x.shape[-1] != 1):
-        raise ValueError(f"{name} of 1 number for axes of {x.shape[-1]} elements (each has a partner), give as many: "
+        raise ValueError(f"{name} of 1 number for axes of {x.shape[-1]} elements (every element needs its own), give one number per element: "
                          f"da.broadcast_to({name}, x.shape)")
 
 
@@ -391,7 +391,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, dtype: Any = None, keepdims:
     real elements, 1."""
     x = _as_dask(x)
     if ord not in ((2,) if x.dtype.kind == "c" else (1, 2)):
-        raise ValueError(f"norm of ord {ord!r} for elements of {x.dtype} (there are 2 and, for real elements, 1), take one of them")
+        raise ValueError(f"norm of ord {ord!r} for elements of {x.dtype} (the norms are 2 and, for real elements, 1), use one of these")
     return _reduce(_task(f"norm{int(ord)}", x, dtype), x, axis, keepdims, split_every, where=where)
 
 
@@ -403,11 +403,11 @@ def sum_by(x: Any, labels: Any, groups: int, dtype: Any = None, where: Any = Non
     x, labels = _as_dask(x), _as_dask(labels)
     _check_partners("labels", labels, x)
     if groups < 1:
-        raise ValueError(f"{groups} groups (there is at least one), give their number")
+        raise ValueError(f"{groups} groups (at least one group is needed), give the number of groups")
     factors = None if weights is None else _as_dask(weights)
     task = _task("sum", x, dtype, factors)
     if task.integers:
-        raise TypeError(f"groups of dtype {x.dtype} (exact sums by groups are of floating point), convert them")
+        raise TypeError(f"groups of dtype {x.dtype} (exact sums by groups need floating-point elements), convert the elements")
     task = replace(task, groups=int(groups))
     sums = _reduce(task, x, None, False, split_every, factors=factors, where=where, labels=labels)
     return da.map_blocks(partial(np.reshape, shape=(groups,)), sums, new_axis=0, chunks=((groups,),), dtype=task.result,

@@ -358,7 +358,8 @@ TEST(Arrays, ThatDoNotFitAreRefused) {
   expect_refused([&] { bundle.bind(team[0]); }, differ);
   expect_refused([&] { ArrayPlan plan(dot, vector, of_one, {}, team[0]); }, differ);
   expect_refused([&] { start(dot, vector, of_one, {}, team[0]).get(); }, differ);
-  expect_refused([&] { sum(x, {.weights = Array<float>(floats.data(), {4})}); }, "factors of another type");
+  expect_refused([&] { sum(x, {.weights = Array<float>(floats.data(), {4})}); },
+                 "the factors and the elements have different types");
   expect_refused([&] { norm2(x, {.weights = Array<double>(numbers.data(), {4})}); },
                  "factors for norm2 (the operation takes no factors)");
   expect_refused([&] { sum(x, {.where = Array<char>(bytes.data(), {4})}, {.method = tree()}); },

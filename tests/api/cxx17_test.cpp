@@ -352,7 +352,8 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(text_of([&] {
               return sf::sum(sf::Array<double>(x.data(), {3, 1}, {8}));
             }),
-            "1 strides for a shape of 2 axes (every axis has one), give as many, or none for elements without gaps");
+            "1 strides for a shape of 2 axes (every axis has one stride), give one stride per axis, or no strides for "
+            "contiguous elements");
   const sf::Array<double> column(x.data(), {3, 1});
   for (const int first : {1, 0}) {
     sf::Axes axes;
@@ -366,7 +367,7 @@ TEST(Cxx17, ErrorsSayWhatIsWrong) {
             "label 2 of element 1, counted from 0, names no group (the last group is 1), correct the label");
   auto left = sf::start(sf::plus, x, team[0]);
   const auto right = std::move(left);
-  const std::string moved = "no call (its Pending was moved from), use the Pending that it was moved to";
+  const std::string moved = "no call (this Pending was moved from), use the Pending that now holds the call";
   EXPECT_EQ(text_of([&] { return left.test(); }), moved);
   EXPECT_EQ(text_of([&] { return left.get(); }), moved);
   sf::Team of_two(2);  // of whom one never comes
@@ -562,21 +563,21 @@ TEST(Cxx17, PlansCompareSizes) {
       EXPECT_EQ(found.text == text, member.worker() == 1) << found;
     };
     expect_fault(outcome_of([&] { return sums.run(wrong); }),
-                 "6 elements (the plan was bound for 5 on this rank), give as many");
-    expect_fault(outcome_of([&] { return dots.run(x, wrong); }),
-                 "6 elements in the second vector (the plan was bound for 5 on this rank), "
-                 "give as many");
+                 "6 elements (the plan was bound for 5 on this rank), give the same number as at binding");
+    expect_fault(
+        outcome_of([&] { return dots.run(x, wrong); }),
+        "6 elements in the second vector (the plan was bound for 5 on this rank), give the same number as at binding");
     double result = 0;
     sums.start(wrong, result);
     expect_fault(outcome_of([&] { return sums.wait(), 0; }),
-                 "6 elements (the plan was bound for 5 on this rank), give as many");
+                 "6 elements (the plan was bound for 5 on this rank), give the same number as at binding");
     auto vectors = sf::Plan<double>::of_vectors(sf::plus, 3, member);
     const std::vector<double> row(3, 0.1);
     std::vector<double> places(member.worker() == 1 ? 2 : 3);
     expect_fault(outcome_of([&] { return vectors.run(row, places), 0; }),
-                 "2 places for results (the plan was bound for 3 on this rank), give as many");
+                 "2 places for results (the plan was bound for 3 on this rank), give the same number as at binding");
     EXPECT_EQ(outcome_of([&] { return dots.run(x); }).text,
-              "no second vector (a dot product takes two of one type), give one");
+              "no second vector (a dot product takes two vectors of one type), give a second vector");
     EXPECT_EQ(bits(sums.run(x)), bits(sf::sum(std::vector<double>(15, 0.1))));
   });
 }

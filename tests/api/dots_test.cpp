@@ -105,8 +105,8 @@ TEST(Dots, OfOtherSizesAreRefused) {
   expect_refused([&] { dots(x, {x, longer}); }, "(5 and 6 elements), give vectors of the same size");
   expect_refused([&] { dots(x, {none, x}); }, "(5 and 0 elements)");
   expect_refused([&] { dots(none, {x}); }, "(0 and 5 elements)");
-  expect_refused([&] { dots(x, {}); }, "no vector to multiply with");
-  expect_refused([&] { dots(none, {}); }, "no vector to multiply with");
+  expect_refused([&] { dots(x, {}); }, "no second vector");
+  expect_refused([&] { dots(none, {}); }, "no second vector");
   EXPECT_TRUE(are(dots(none, {none, none}), std::vector<double>{0, 0}));
 }
 

@@ -253,7 +253,7 @@ TEST(Groups, ThatAreNotThereAreRefused) {
       expect_refused(call, "label 9223372036854775807 of element " + std::to_string(at) + ", counted from 0, names no");
     }
   }
-  expect_refused([&] { sum_by(x, labels, ~std::uint64_t{0}); }, "no room for 18446744073709551615 results");
+  expect_refused([&] { sum_by(x, labels, ~std::uint64_t{0}); }, "no memory for 18446744073709551615 results");
   for (const std::size_t labels_given : {0, 1, 3, 5})
     expect_refused([&] { sum_by(x, std::vector<int>(labels_given), 2); },
                    std::to_string(labels_given) + " labels for 4 elements (every element has one)");

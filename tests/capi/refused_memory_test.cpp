@@ -244,9 +244,9 @@ AllOutcomes outcomes(const Case& tried, bool is_first, int culprit, std::int64_t
 bool says_why(const std::string& text) {
   const char* const reasons[] = {"memory",
                                  "bad_alloc",
-                                 "no room for 1 result",
-                                 "no room for 3 results",
-                                 "no room for 4 results",
+                                 "no memory for 1 result",
+                                 "no memory for 3 results",
+                                 "no memory for 4 results",
                                  "an axis to keep does not exist"};
   return std::ranges::any_of(reasons, [&](const char* each) { return text.find(each) != std::string::npos; });
 }

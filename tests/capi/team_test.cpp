@@ -185,9 +185,10 @@ TEST(Team, MisuseIsAnswered) {
   sf_group* group = nullptr;
   EXPECT_EQ(sf_team_group(nullptr, 0, &group), SF_INVALID_ARGUMENT);
   for (const int number : {-1, 2, 1000})
-    EXPECT_NE(
-        refusal([&] { sf::barrier(team[number]); }).find("worker " + std::to_string(number) + " (the team has 2)"),
-        std::string::npos);
+    EXPECT_NE(refusal([&] {
+                sf::barrier(team[number]);
+              }).find("worker " + std::to_string(number) + " does not exist (the number of workers of the team is 2)"),
+              std::string::npos);
 }
 
 /// Two threads that use one worker: the second is refused while the first waits for the rest of the team.

@@ -398,7 +398,7 @@ contains
     call sf_read(nothing, bytes, ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "damaged bytes")
     call sf_total(nothing, total, ierr)
-    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "an empty accumulator") > 0, "nothing")
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "the accumulator is empty") > 0, "nothing")
     call sf_total(again, sums(1:2), ierr)
     call check(ierr == SF_INVALID_ARGUMENT, "too few places")
     call sf_add(again, f(1:nx, js:je, 1), ierr=ierr)
@@ -408,7 +408,7 @@ contains
     else
       call sf_merge_ranks(again, MPI_COMM_WORLD, ierr)
     end if
-    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "an empty accumulator") > 0, "nothing on rank 0")
+    call check(ierr == SF_INVALID_ARGUMENT .and. index(sf_error_message(), "the accumulator is empty") > 0, "nothing on rank 0")
     if (rank == 0) call sf_merge(nothing, all)
     if (rank == 0) call sf_merge_ranks(nothing, MPI_COMM_WORLD, ierr)
     if (rank > 0) call sf_merge_ranks(again, MPI_COMM_WORLD, ierr)
@@ -541,23 +541,25 @@ contains
     else
       call sf_sum(x, result, MPI_COMM_WORLD, keep=2, ierr=ierr)
     end if
-    call expect(ierr, SF_INVALID_ARGUMENT, "a result with 3 indices in dimension 1 (the call has 4), give it as many")
+    call expect(ierr, SF_INVALID_ARGUMENT, &
+      "a result with 3 indices in dimension 1 (the call has 4 results along it), give the result as many")
     call sf_sum(x, result, MPI_COMM_WORLD, keep=2, ierr=ierr)
     call check(ierr == SF_OK .and. all(result == 6.0_c_double*ranks), "the next call is not disturbed")
     call sf_sum(x, result, MPI_COMM_WORLD, keep=merge(3, 2, is_culprit), ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "dimension 3 in keep (they ascend from 1 to the array's rank, 2)")
+    call expect(ierr, SF_INVALID_ARGUMENT, &
+      "dimension 3 in keep (the dimensions in keep must ascend, from 1 to the array's rank, 2)")
     call sf_sum(x, one, keep=[2, 1], ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "dimension 1 in keep")
     call sf_sum(x, square, keep=[2, 2], ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "dimension 2 in keep")
     call sf_sum(x, result, ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "a result of 1 dimensions (the call has results of 0)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "a result of 1 dimensions (the results of the call have 0 dimensions)")
     call sf_sum(x, one, where=x(:, 1), ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "a mask of type real (it is logical)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "a mask of type real (a mask must be logical)")
     call sf_sum(x, one, where=spread(.true., 1, 5), ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "a mask of shape (5)")
     call sf_sum(x, one, weight=real(x), ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "factors of another type than the elements")
+    call expect(ierr, SF_INVALID_ARGUMENT, "the factors and the elements have different types")
     call sf_sum(['a', 'b'], one, ierr=ierr)
     call expect(ierr, SF_UNSUPPORTED, "elements of type character with 1 bytes")
     call sf_sum(x, one, MPI_COMM_WORLD, options="bins", ierr=ierr)

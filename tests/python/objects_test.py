@@ -429,14 +429,14 @@ class Accumulators(unittest.TestCase):
                     is_refused = True
             self.assertTrue(is_refused)
             for call in (lambda: one.add([8.0]), one.sum, one.copy, one.to_bytes, lambda: other.compare(one)):
-                with self.assertRaisesRegex(sf.InvalidArgumentError, "another thread is changing"):
+                with self.assertRaisesRegex(sf.InvalidArgumentError, "in use by another thread"):
                     call()
             second = sf.Team(2, timeout=5)  # where the other worker must not wait
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
                 waiting = pool.submit(sf.Accumulator().merge_ranks, second[1])
-                with self.assertRaisesRegex(sf.InvalidArgumentError, "another thread is changing"):
+                with self.assertRaisesRegex(sf.InvalidArgumentError, "in use by another thread"):
                     one.merge_ranks(second[0])
-                self.assertRegex(str(waiting.exception(30)), "rank 0: an accumulator that another thread is changing")
+                self.assertRegex(str(waiting.exception(30)), "rank 0: the accumulator is in use by another thread")
         finally:
             other.merge_ranks(team[1])
             thread.join(30)
@@ -548,9 +548,9 @@ class Package(unittest.TestCase):
         accumulator, x = sf.Accumulator(), np.ones(4)
         accumulator.add(x)
         for call, words in (
-            (accumulator.norm, "make it with products=True"), (lambda: accumulator.add(x, weights=x), "make it with products=True"),
+            (accumulator.norm, "make the accumulator with products=True"), (lambda: accumulator.add(x, weights=x), "make the accumulator with products=True"),
             (lambda: sf.Accumulator.from_bytes(b"x" * 100), "bytes that an accumulator was written to"),
-            (lambda: sf.sum(x, require="ranks,"), "names of guarantees"), (lambda: sf.sum(x, root=-1), "count from 0"),
+            (lambda: sf.sum(x, require="ranks,"), "names of guarantees"), (lambda: sf.sum(x, root=-1), "counted from 0"),
             (lambda: sf.sum(x, layout=sf.Layout.grid([5], [0], [2]), method="tree"), "5 elements on all ranks"),
         ):  # fmt: skip
             with self.assertRaisesRegex(sf.Error, words) as caught:

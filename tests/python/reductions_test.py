@@ -293,7 +293,7 @@ class ByteOrder(unittest.TestCase):
             wanted.add(x)
             self.assertEqual(made, wanted)
         self.assertEqual(sf.sum(x, dtype=">f4").dtype, np.float32)
-        with self.assertRaisesRegex(sf.InvalidArgumentError, "operands that are converted"):
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "operands that need a conversion"):
             sf.plan().sum(x.astype(">f8"))
 
 
@@ -417,31 +417,31 @@ class Numpy(unittest.TestCase):
 
     def test_what_is_refused_says_why(self):
         for call, text in (
-            (lambda: _core.reduce(-1, np.ones(2), *[None] * 14, 0), r"operation -1 is unknown \(they are 0 to 18\)"),
+            (lambda: _core.reduce(-1, np.ones(2), *[None] * 14, 0), r"operation -1 is unknown \(the operations are 0 to 18\)"),
             (lambda: sf.sum([1.5], dtype=int), "results of dtype int64 for elements of dtype float64"),
-            (lambda: sf.sum([1.5], dtype="c16"), r"results of dtype complex128 for elements of dtype float64 \(they are real numbers\), convert the result"),
+            (lambda: sf.sum([1.5], dtype="c16"), r"results of dtype complex128 for elements of dtype float64 \(the results are real numbers\), convert the result"),
             (lambda: sf.mean([1.5], dtype="c16", method="tree"), "results of dtype complex128"),
-            (lambda: sf.sum([1j], dtype=float), r"results of dtype float64 for elements of dtype complex128 \(they are complex numbers\), reduce x.real"),
+            (lambda: sf.sum([1j], dtype=float), r"results of dtype float64 for elements of dtype complex128 \(the results are complex numbers\), reduce x.real"),
             (lambda: sf.norm([1j], dtype="c16"), "results of dtype complex128 .*are real"),
             (lambda: sf.dot([1.5], [1.5], dtype=np.longdouble), "rounded once, to float32 or float64"),
-            (lambda: sf.prod([1.5], dtype="f4"), r"every step is rounded to it\), convert the elements or the result"),
-            (lambda: sf.statistics([1j]), r"statistics, var or std of dtype complex128 is not offered \(only of real numbers\), reduce x.real and x.imag"),
-            (lambda: sf.argmin([1j]), r"argmin of dtype complex128 is not offered \(complex numbers have no order\)"),
+            (lambda: sf.prod([1.5], dtype="f4"), r"every step is rounded to this dtype\), convert the elements or the result"),
+            (lambda: sf.statistics([1j]), r"statistics, var or std of dtype complex128 is not supported \(only real numbers are\), reduce x.real and x.imag"),
+            (lambda: sf.argmin([1j]), r"argmin of dtype complex128 is not supported \(complex numbers have no order\)"),
             (lambda: sf.norm([1j], np.inf), "norm of dtype complex128 .*no order"),
             (lambda: sf.mean([1j], weights=[1.0]), "a mean with weights of dtype complex128"),
-            (lambda: sf.mean(np.ones(2, np.longdouble)), r"only of float64 and narrower numbers\), convert them, as x.astype"),
+            (lambda: sf.mean(np.ones(2, np.longdouble)), r"only float64 and narrower numbers are\), convert the elements, as x.astype"),
             (lambda: sf.sum(np.array([1, 2], "m8[s]")), r"they are times, not numbers\), reduce their ticks, x.view"),
             (lambda: sf.min(np.array([1, 2], "M8[s]")), "they are dates, not numbers"),
             (lambda: sf.sum(["1"]), "they are texts, not numbers"),
             (lambda: sf.sum([None]), "they are Python objects, not numbers"),
             (lambda: sf.sum(np.zeros(2, [("a", "f8")])), "reduce their fields"),
             (lambda: sf.reduce_scatter([1.0], "sum", sf.Team(1)[0], blocks=[]), r"0 blocks for 1 ranks \(each rank gets one block\), give one block per rank"),
-            (lambda: sf.Accumulator().norm(), r"a norm of an accumulator of elements .*make it with products=True"),
-            (lambda: sf.Accumulator().add([1.0], weights=[1.0]), r"weights for an accumulator of elements .*make it with products=True"),
+            (lambda: sf.Accumulator().norm(), r"the norm of an accumulator of elements .*make the accumulator with products=True"),
+            (lambda: sf.Accumulator().add([1.0], weights=[1.0]), r"weights for an accumulator of elements .*make the accumulator with products=True"),
             (lambda: sf.Accumulator.from_bytes(b"x" * 99), "give the bytes that an accumulator was written to"),
-            (lambda: sf.sum(x for x in [1.5]), "take steadfold.fsum"),
+            (lambda: sf.sum(x for x in [1.5]), "use steadfold.fsum"),
             (lambda: sf.sum([1.5], root=3), r"root 3 is not a rank \(the ranks are 0 to 0\)"),
-            (lambda: sf.mean([], root=-1), r"root -1 \(ranks count from 0\), give one of them, or None for all"),
+            (lambda: sf.mean([], root=-1), r"root -1 is not a rank \(ranks are counted from 0\), give a rank, or None to get the result on all"),
             (lambda: sf.sum([1.5], schedule="rng"), "unknown schedule 'rng'"),
             (lambda: sf.sum_by([1.5, 2.5], [0, 7], 2), "label 7 of element 1, counted from 0, names no group"),
             (lambda: sf.sum(np.ones((2, 3)), where=np.ones(4, bool)), r"a mask of shape \(4\) for elements of shape \(2, 3\)"),
@@ -600,7 +600,7 @@ class Numpy(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             for factor in (np.int64(2**63 - 1), np.uint64(2**64 - 1), np.int64(2**53 + 1)):
-                with self.assertRaisesRegex(TypeError, "a conversion could change them"):
+                with self.assertRaisesRegex(TypeError, "a conversion could change values"):
                     sf.dot(np.ones(1), np.array([factor]))
             for factor in (np.int64(-(2**63)), np.uint64(2**63), np.int64(2**53)):
                 self.assertEqual(int(sf.dot(np.ones(1), np.array([factor]))), int(factor))

@@ -280,10 +280,12 @@ TEST_F(BundleTest, WithRangesOfDifferentSizesFailsInTheRunOnAllRanks) {
   const auto product = bundle.dot(four, three);
   const auto selected = bundle.masked_sum(four, mask);
   BundlePlan plan = bundle.bind(world.comm);
-  expect_failed_runs(plan, is_last, "call 0: a second range of 3 elements (the first one has 4), give two of the same");
+  expect_failed_runs(plan, is_last,
+                     "call 0: a second range of 3 elements (the first has 4), give two ranges of the same");
   EXPECT_EQ(outcome_of([&] { (void)product.value(); }).status, SF_INVALID_ARGUMENT);
   three.resize(4, 1.0);
-  expect_failed_runs(plan, is_last, "call 1: a second range of 5 elements (the first one has 4), give two of the same");
+  expect_failed_runs(plan, is_last,
+                     "call 1: a second range of 5 elements (the first has 4), give two ranges of the same");
   mask.resize(4);
   plan.run();
   EXPECT_TRUE(is(product.value(), 4.0 * world.size));
@@ -307,7 +309,8 @@ TEST_F(BundleTest, WithARangeThatGrewFailsInTheRunOnAllRanks) {
       if (world.rank == culprit) x.push_back(1.0);
       expect_failed_runs(plan, world.rank == culprit,
                          "call 1: " + std::to_string(bound + 1) + " elements (the plan was bound for " +
-                             std::to_string(bound) + " on this rank), keep the size or bind another plan");
+                             std::to_string(bound) +
+                             " on this rank), keep this number of elements or bind another plan");
       if (world.rank == culprit) x.pop_back();
       const std::vector<double> before = vector;
       if (world.rank == culprit) vector.resize(3);
