@@ -26,7 +26,8 @@ constexpr Operator operators[] = {{"sum", false, Wanted::sum},
 Operator operator_named(const std::string& name) {
   const auto* const found = std::ranges::find(operators, name, &Operator::name);
   if (found == std::end(operators))
-    throw Failure("unknown operator '" + name + "' (it is not measured), take sum, min, max, user_sum or user_max");
+    throw Failure("unknown operator '" + name +
+                  "' (the benchmark does not measure it), use sum, min, max, user_sum or user_max");
   return *found;
 }
 
@@ -36,7 +37,7 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
   const agreement::MethodRow& row = command::row_named(method);
   if (row.rounds_once && (op.user || op.wanted != Wanted::sum || type == "i32"))
     return method + " has no operator " + std::string(op.name) + " of " + type +
-           " (it makes sums of f64 and f32), take tree or plain";
+           " (the method makes only sums of f64 and f32), use tree or plain";
   if (schedule == "auto" || schedule == "mpich") return std::nullopt;
   schedule::Merging merging = command::merging_named(method);
   merging.may_differ = true;
@@ -58,18 +59,19 @@ std::vector<std::string> all_schedules(bool with_ports) {
 
 void check_all(const AllreduceOptions& options) {
   if (!options.interface.empty() && all_ranks_together(options.interface).bytes_sent() <= 0)
-    throw Failure("--interface cannot be counted (no " + options.interface +
-                  " below /sys/class/net, or nothing sent by it yet), name one of `ip link`");
+    throw Failure(
+        "--interface cannot be used (there is no " + options.interface +
+        " in /sys/class/net, or this interface has sent nothing yet), name an interface that `ip link` lists");
   for (const std::string& method : options.methods) command::method_named(method);
   for (const std::string& type : options.types) {
     if (type != "f64" && type != "f32" && type != "i32")
-      throw Failure("unknown type '" + type + "' (it is not measured), take f64, f32 or i32");
+      throw Failure("unknown type '" + type + "' (the benchmark does not measure it), use f64, f32 or i32");
     for (const std::string& op : options.operators) pairs_for(operator_named(op), type, options);
   }
   for (const std::size_t count : options.counts)
     if (count < 1 || count > std::numeric_limits<int>::max())
-      throw Failure(fmt::format("--counts has {} (MPI_Allreduce takes at most {}), give numbers from 1 on", count,
-                                std::numeric_limits<int>::max()));
+      throw Failure(fmt::format("--counts has {} (MPI_Allreduce takes 1 to {} elements), give numbers in this range",
+                                count, std::numeric_limits<int>::max()));
 }
 
 /// Allows plans that users cannot bind: [S4] measures sums whose bits differ between ranks.
@@ -96,8 +98,8 @@ Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOpti
     if (pairs.size() == before && !options.schedules.empty()) throw Failure(refused);
   }
   if (pairs.empty())
-    throw Failure("nothing to measure (no method has the operator " + std::string(op.name) + " of " + type +
-                  "), take tree");
+    throw Failure("nothing to measure (no chosen method has the operator " + std::string(op.name) + " of " + type +
+                  "), use method tree");
   return pairs;
 }
 

@@ -334,8 +334,8 @@ class CheckedTask {
       return std::integral<T> ? fmt::format("{}", value) : fmt::format("{:a}", double(value));
     };
     throw Failure(
-        fmt::format("{} went wrong (column {} of {} on rank {} is {} in place of {}), please report it", name, *wrong,
-                    result.size(), rank_in_world(), digits(result[*wrong]), digits(expected.results[*wrong])),
+        fmt::format("{} gave a wrong result (column {} of {} on rank {} is {} instead of {}), report this error", name,
+                    *wrong, result.size(), rank_in_world(), digits(result[*wrong]), digits(expected.results[*wrong])),
         command::check_failed);
   }
 

@@ -181,8 +181,8 @@ void pool(Measurement& measurement, const Measurement& other) {
       Entrant& entrant = contest.entrants[e];
       const Entrant& same = with.entrants.at(e);
       if (contest.labels != with.labels || entrant.labels != same.labels)
-        throw std::logic_error("launches measured different things (" + entrant.name + " and " + same.name +
-                               "), please report it");
+        throw std::logic_error("launches measured different operations (" + entrant.name + " and " + same.name +
+                               "), report this error");
       entrant.launches.insert(entrant.launches.end(), same.launches.begin(), same.launches.end());
     }
   }

@@ -87,7 +87,7 @@ Measurement fields(const FieldsOptions& options, const command::Job& job) {
     const bool is_right = fields.is_rival_right();
     job.together([&] {
       if (!is_right)
-        throw command::Failure("vectors of integers have a wrong sum (a fault of the benchmark), please report it");
+        throw command::Failure("vectors of integers have a wrong sum (an error in the benchmark), report this error");
     });
     measurement.contests.push_back(fields.ways().measure({{"operator", "sum"}, {"count", points}}, options.rounds));
   }

@@ -103,7 +103,7 @@ class Race {
     const auto plan = std::make_shared<ShortPlan>(task_.call_by(method), "auto");
     ways_.add(way_of(method, "auto", "plan, sf_allocate", rivals, task_.call_by(method)),
               task_.checked(
-                  method + " by auto in memory of sf_allocate", ours_, expected,
+                  method + " with schedule auto in memory of sf_allocate", ours_, expected,
                   [this, plan] { plan->run(ours_.mine.data(), ours_.result.data()); }, [plan] { plan->bind(); },
                   [plan] { plan->free(); }));
   }
@@ -135,9 +135,9 @@ class Race {
   void add_wider(Wider& wider, std::size_t count) {
     const auto result = static_cast<T>(task_.task().op.wanted == Wanted::sum ? rank_count_of_world() : 1);
     wider.buffers = {std::vector<T>(count, 1), std::vector<T>(count), {std::vector<T>(count, result)}};
-    wider.place =
-        add_mpi(wider.buffers, task_.built_in_op(),
-                name_of_mpi(task_.built_in_name(), std::to_string(count) + " x ") + ", as many bytes as a partial has");
+    wider.place = add_mpi(
+        wider.buffers, task_.built_in_op(),
+        name_of_mpi(task_.built_in_name(), std::to_string(count) + " x ") + ", with as many bytes as a partial result");
   }
 
   CheckedTask<T> task_;

@@ -82,7 +82,7 @@ agreement::Rates measured_rates(Content content, int rounds) {
   const std::span<const std::byte> all(merged.data(), bytes);
   const double finish = seconds_of(rounds, [&] { kind->finish(all, rows, values.data(), spare.data()); });
   if (kind->content() != content || arithmetic::status_of(all) != Status::ok)
-    throw std::logic_error("partials of another content were made, or could not be merged");
+    throw std::logic_error("partial results had unexpected content, or could not be merged");
   return {.merge_per_byte = merge / static_cast<double>(left.size()),
           .finish_per_byte = finish / static_cast<double>(bytes - kind->value_bytes())};
 }

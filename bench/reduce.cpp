@@ -116,7 +116,8 @@ void add_reproblas(Size& size, ReproBlasInMpi& reproblas, const command::Job& jo
   job.together([&] {
     if (job.rank() == 0 && !(std::abs(sum - about) <= 1e-9 * std::abs(about)))
       throw command::Failure(fmt::format(
-          "the library of --reproblas has a wrong sum ({}, a loop has {}), build ReproBLAS 2.1 anew", sum, about));
+          "the library of --reproblas computes a wrong sum ({}, but a loop computes {}), build ReproBLAS 2.1 again",
+          sum, about));
   });
   size.ways.add({"reproblas", "mpi", "MPI_Reduce"},
                 candidate_of([&size, &reproblas] { size.result = reproblas.reduce(size.mine); }));

@@ -9,7 +9,7 @@ namespace {
 
 command::Failure unusable(const std::string& file, const std::string& why) {
   return command::Failure("--reproblas cannot be used (" + file + why +
-                          "), make it from libreproblas.a of ReproBLAS 2.1");
+                          "), build this library from libreproblas.a of ReproBLAS 2.1");
 }
 
 /// The library's function of this name. Throws Failure if there is none.

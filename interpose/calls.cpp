@@ -36,7 +36,9 @@ Settings read_settings() {
   read.is_diagnosed = setting("STEADFOLD_INTERPOSE_DIAGNOSE") == "1";
   if (read.is_diagnosed) read.is_reported = true;  // differences appear in the report
   if (is_compared() && is_recorded())
-    read.fault = "runs are recorded or compared, not both (STEADFOLD_INTERPOSE_RECORD, _COMPARE), set one of them";
+    read.fault =
+        "a run cannot be recorded and compared (STEADFOLD_INTERPOSE_RECORD and STEADFOLD_INTERPOSE_COMPARE are both "
+        "set), set only one of them";
   const std::string method = setting("STEADFOLD_INTERPOSE_METHOD");
   if (method == "exact") read.method = Treatment::exact;
   if (method == "binned") read.method = Treatment::binned;
@@ -101,7 +103,8 @@ void before_finalize() {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0 && !settings().report.empty() && is_spawned())
-      std::fprintf(stderr, "steadfold: there is no report of spawned processes (their parents write %s)\n",
+      std::fprintf(stderr,
+                   "steadfold: no report is written of spawned processes (the processes that spawned them write %s)\n",
                    settings().report.c_str());
     else if (rank == 0)
       write_report(shim(), method(), rank, size, settings().report);
@@ -116,7 +119,7 @@ int as_int(MPI_Count count, MPI_Comm comm) {
   constexpr MPI_Count most = std::numeric_limits<int>::max();
   if (count > most)
     end_program(comm, "a count of " + std::to_string(count) +
-                          " (this MPI library has no functions with large counts), reduce in parts");
+                          " (this MPI library has no functions with large counts), reduce the elements in parts");
   return static_cast<int>(count);
 }
 

@@ -57,7 +57,7 @@ const std::byte* Records::rows(const std::byte* record, int rows) const {
   if (found.begin != 0 || found.end != rows)
     throw Fault("a scan brought the rows of ranks " + std::to_string(found.begin) + " to " +
                 std::to_string(found.end - 1) + ", not 0 to " + std::to_string(rows - 1) +
-                " (the MPI library merged rows that are not neighbours), report it");
+                " (the MPI library merged ranks that are not neighbours), report this error");
   return record + sizeof found;
 }
 

@@ -87,9 +87,12 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
                   const std::vector<std::string>& places) {
   const bool has_differences = std::ranges::any_of(lines(), is_diagnosed);
   std::string text = formatted(
-      "steadfold: the reductions of rank %d of %d. Sums: %s. The same bits again with this number of ranks%s.\n", rank,
-      size, text_of(method),
-      is_all_handled(shim) ? "" : ", except calls that were passed on although the order may change them");
+      "steadfold: the reductions of rank %d of %d. Sums: %s. Every run with this number of ranks gives the same "
+      "bits%s.\n",
+      rank, size, text_of(method),
+      is_all_handled(shim) ? ""
+                           : ", except for calls that were passed on to the MPI library although their order of "
+                             "combining may change bits");
   const auto add = [&](const char* function, const std::string& op, const std::string& type, const std::string& calls,
                        const std::string& bytes, const std::string& seconds, const std::string& done,
                        const std::string& differing, const std::string& place) {
@@ -210,7 +213,7 @@ void write_report(const steadfold_interpose_shim& shim, Treatment method, int ra
     return;
   }
   if (!write_whole(file, json(shim, method, rank, size, places)))
-    std::fprintf(stderr, "steadfold: there is no report (%s cannot be written), name another file\n", file.c_str());
+    std::fprintf(stderr, "steadfold: no report is written (%s cannot be written), name another file\n", file.c_str());
 }
 
 }  // namespace steadfold::interpose

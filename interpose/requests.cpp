@@ -84,8 +84,8 @@ void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requ
   forget(other);
   if (other->is_active)
     throw Fault(
-        "a started reduction has ended unseen (by a PMPI_ function of the program, or of a tool in front), so its "
-        "result is missing, load the interposer before such tools");
+        "a started reduction has ended without the interposer's knowledge and has no result (the program or a tool "
+        "loaded before the interposer called a PMPI_ function), load the interposer before other tools");
 }
 
 void start_request(MPI_Request request) {

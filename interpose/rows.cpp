@@ -188,7 +188,8 @@ void require(sf_status status, const char* what) {
 
 void require_mpi(int code, const char* what) {
   if (code != MPI_SUCCESS)
-    throw Fault(std::string(what) + " failed (MPI's error " + std::to_string(code) + "), see the MPI library");
+    throw Fault(std::string(what) + " failed (MPI error " + std::to_string(code) +
+                "), see the messages of the MPI library");
 }
 
 }  // namespace
@@ -274,15 +275,15 @@ void Memory::grow(std::size_t bytes) {
 
 const char* text_of(Treatment treatment) noexcept {
   switch (treatment) {
-    case Treatment::tree: return "rank order, by tree";
+    case Treatment::tree: return "rank order, method tree";
     case Treatment::exact: return "rounded once, exact";
     case Treatment::binned: return "rounded once, binned";
-    case Treatment::by_library: return "rank order, by tree, the operator as it is";
-    case Treatment::plain: return "passed on: as asked";
-    case Treatment::order_free: return "passed on: no order changes a bit";
+    case Treatment::by_library: return "rank order, method tree, with the program's operator";
+    case Treatment::plain: return "passed on: method plain";
+    case Treatment::order_free: return "passed on: the order cannot change bits";
     case Treatment::one_rank: return "passed on: one rank";
     case Treatment::no_elements: return "passed on: no elements";
-    case Treatment::across: return "passed on: processes of two worlds or groups";
+    case Treatment::across: return "passed on: processes of two worlds, or an intercommunicator";
     case Treatment::outside: return "passed on: outside MPI_Init and MPI_Finalize";
     case Treatment::refused: return "passed on: an invalid argument";
     case Treatment::too_large: return "passed on: too large";
@@ -424,7 +425,7 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
   call.writes_right = 1;
   if (are_packed_) {
     call.element_bytes = static_cast<std::size_t>(row_bytes);
-    require(sf_reduce_local(&call, packed, nullptr, result), "a reduction by an operator");
+    require(sf_reduce_local(&call, packed, nullptr, result), "a reduction with an operator");
     return;
   }
   // Each row gets memory as the operator expects, from its lowest to its highest byte.
@@ -441,7 +442,7 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
   std::memset(spread, 0, all);  // so that gaps have the same bytes in every run
   for (int row = 0; row < rows; ++row) unpack(packed + row * row_bytes, count, spread + row * span - own.begin);
   std::byte* const reduced = spread + rows * span;
-  require(sf_reduce_local(&call, spread, nullptr, reduced), "a reduction by an operator");
+  require(sf_reduce_local(&call, spread, nullptr, reduced), "a reduction with an operator");
   pack(reduced - own.begin, count, result);
 }
 

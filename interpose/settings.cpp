@@ -18,11 +18,11 @@ struct Variable {
 const std::vector<Variable>& variables() {
   static const std::vector<std::string_view> switches = {"0", "yes", "no", "on", "off", "true", "false"};
   static const auto& all = *new std::vector<Variable>{
-      {"STEADFOLD_INTERPOSE_METHOD", "take tree, exact, binned or plain", {"tree", "exact", "binned", "plain"}},
-      {"STEADFOLD_INTERPOSE_REPORT", "take 1 for a table, or the name of a file", {}, switches},
-      {"STEADFOLD_INTERPOSE_DIAGNOSE", "take 1, or 0 to leave it off", {"0", "1"}},
-      {"STEADFOLD_INTERPOSE_RECORD", "give the name of a file", {}, switches},
-      {"STEADFOLD_INTERPOSE_COMPARE", "give the name of a file", {}, switches},
+      {"STEADFOLD_INTERPOSE_METHOD", "set it to tree, exact, binned or plain", {"tree", "exact", "binned", "plain"}},
+      {"STEADFOLD_INTERPOSE_REPORT", "set it to 1 for a table, or to the name of a file", {}, switches},
+      {"STEADFOLD_INTERPOSE_DIAGNOSE", "set it to 1, or to 0 to turn comparison off", {"0", "1"}},
+      {"STEADFOLD_INTERPOSE_RECORD", "set it to the name of a file", {}, switches},
+      {"STEADFOLD_INTERPOSE_COMPARE", "set it to the name of a file", {}, switches},
   };
   return all;
 }

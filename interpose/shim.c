@@ -82,7 +82,7 @@ static function find_either(void* library, const char* name) {
 }
 
 static void say(const char* problem, const char* detail) {
-  fprintf(stderr, "steadfold: MPI's reductions are left as they are: %s%s\n", problem, detail);
+  fprintf(stderr, "steadfold: MPI's reductions are not changed: %s%s\n", problem, detail);
 }
 
 /* --- where the program called --- */
@@ -138,8 +138,8 @@ static void load_layer(void* library) {
   const char* const layer = layer_of(library, text);
   if (layer == NULL) {
     text[strcspn(text, "\n")] = '\0';
-    say("there is no layer for this MPI library (Open MPI, MPICH and compatible libraries, and the standard ABI "
-        "have one): ",
+    say("Steadfold does not support this MPI library (it supports Open MPI, MPICH and compatible libraries, and the "
+        "standard ABI): ",
         text);
     return;
   }
@@ -149,13 +149,14 @@ static void load_layer(void* library) {
   snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
   void* const handle = opened(path, version, why, sizeof why);
   if (handle == NULL) {
-    say("the layer cannot be loaded, install it beside this library: ", why);
+    say("the part of Steadfold for this MPI library cannot be loaded, install it next to libsteadfold_interpose.so: ",
+        why);
     return;
   }
   const steadfold_interpose_entry entry = (steadfold_interpose_entry)find(handle, STEADFOLD_INTERPOSE_ENTRY);
   const function* const wrappers = entry == NULL ? NULL : entry(&shim);
   if (wrappers == NULL) {
-    say("the layer is of another release, install both from one release: ", path);
+    say("the part of Steadfold for this MPI library has another release, install both from one release: ", path);
     return;
   }
   for (int i = 0; i < steadfold_interpose_count; ++i) wrapper[i] = wrappers[i];

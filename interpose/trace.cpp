@@ -136,8 +136,8 @@ class Trace {
       out_ = nullptr;
       if (!is_whole_) {
         std::remove(file(record_).c_str());
-        say("there is no record of rank " + std::to_string(rank_) + " (" + file(record_) +
-            " cannot be written completely), free space");
+        say("no record is written of rank " + std::to_string(rank_) + " (" + file(record_) +
+            " cannot be written completely), free space on the disk");
       }
     }
     if (!compared_.empty() && !is_spawned()) tell();
@@ -183,7 +183,7 @@ class Trace {
       is_readable_ = false;
       say("nothing of rank " + std::to_string(rank_) + " is compared (" + file(compared_) +
           (in == nullptr ? " cannot be read"
-           : is_record   ? " has another number of ranks"
+           : is_record   ? " is of another number of ranks"
                          : " is not a record") +
           "), record the other run first");
     } else {
@@ -230,14 +230,16 @@ class Trace {
     const auto unread = std::erase_if(all, [](const Parting& each) { return each.kind == Parting::unread; });
     std::erase_if(all, [](const Parting& each) { return each.kind == Parting::none; });
     if (all.empty())
-      return say(unread > 0 ? "no rank that was compared differs"
-                            : "the reductions of both runs are the same: contributions and results, on all ranks");
+      return say(
+          unread > 0
+              ? "no compared rank differs"
+              : "the reductions of both runs are the same on all ranks, with the same contributions and results");
     std::ranges::stable_sort(all, {}, &Parting::order);
-    say("the runs differ: the first different reduction of each rank" +
-        std::string(all.size() > most_told ? " (the earliest ranks)" : ""));
+    say("the runs differ; the first different reduction of each rank follows" +
+        std::string(all.size() > most_told ? " (only the ranks that differ earliest)" : ""));
     all.resize(std::min(all.size(), most_told));
     for (const Parting& each : all)
-      std::fprintf(stderr, "rank %d, its reduction number %llu%s%s%s%s: %s\n", each.rank,
+      std::fprintf(stderr, "rank %d, reduction number %llu%s%s%s%s: %s\n", each.rank,
                    static_cast<unsigned long long>(each.order), each.function[0] == '\0' ? "" : ", ",
                    each.function.data(), each.place[0] == '\0' ? "" : " in ", each.place.data(), text_of(each.kind));
   }
@@ -246,10 +248,10 @@ class Trace {
     switch (kind) {
       case Parting::none:
       case Parting::unread: break;
-      case Parting::absent: return "the other run does not have this call";
-      case Parting::fewer: return "only the other run has this call";
-      case Parting::inputs: return "its contribution differs, or the call itself";
-      case Parting::results: return "the same went in, and another result came out";
+      case Parting::absent: return "the recorded run does not have this call";
+      case Parting::fewer: return "only the recorded run has this call";
+      case Parting::inputs: return "the contribution of this rank or the call differs";
+      case Parting::results: return "the contribution is the same, but the result differs";
     }
     return "";
   }

@@ -62,7 +62,7 @@ bench::Measurement launched_solver_loop(const BenchOptions& options, int rank_co
 void check_solver_loop(const AskedBench& asked) {
   solver_loop_options(asked.options);
   if (!asked.starts_ranks())
-    throw Failure("bench solver-loop starts what it measures (it was started by a launcher), start it alone");
+    throw Failure("bench solver-loop starts its own ranks (but a launcher started it), start it without mpirun");
 }
 
 void add_predicted(const bench::Measurement& measurement, Json& object) {

@@ -161,12 +161,13 @@ void check(const CLI::App& app, const StudyOptions& options) {
 }  // namespace
 
 void laboratory::add_study(CLI::App& app, Action& action) {
-  CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
+  CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a publication");
   const auto o = std::make_shared<StudyOptions>();
-  check_words(*study.add_option("NAME", o->name, "Which one, see --list"),
+  check_words(*study.add_option("NAME", o->name, "The name of a study; --list shows the names"),
               [](const std::string& name) { named(studies::all(), name, "study"); });
-  study.add_flag("--list", o->list, "List the studies: name, source, sentence");
-  study.add_option("--part,--parts", o->parts, "Parts of the study, between commas, or all")->capture_default_str();
+  study.add_flag("--list", o->list, "List the studies: name, publication, description");
+  study.add_option("--part,--parts", o->parts, "Parts of the study, separated by commas, or all")
+      ->capture_default_str();
   study.add_option("--data", o->asked.data, "A directory with the source's data sets; default: generated ones");
   study.add_option("--largest", o->asked.largest, "Leave out data sets and vectors of more elements")
       ->check(from_to(0, most_reckoned));
@@ -183,14 +184,24 @@ void laboratory::add_study(CLI::App& app, Action& action) {
   study.add_option("--configurations", o->asked.configurations, "Nodes x processes that are predicted, as 20x16,36x32")
       ->delimiter(',')
       ->capture_default_str();
-  study.add_option("--distribution", o->asked.distribution, "Who holds what, of sums over ranks that are started")
+  study
+      .add_option("--distribution", o->asked.distribution,
+                  "How elements are distributed, for sums over ranks that are started")
       ->capture_default_str();
   study.add_option("--reproblas", o->asked.reproblas, std::string("thesis: ") + reproblas_help);
-  study.add_option("--latency", o->asked.link.latency, "Seconds from port to port, of predicted networks")
+  study
+      .add_option(
+          "--latency", o->asked.link.latency,
+          "The latency in seconds of predicted networks: the time from the sender's port to the receiver's port")
       ->capture_default_str();
-  study.add_option("--gap", o->asked.link.gap, "Seconds of a port for a message, besides its bytes")
+  study
+      .add_option("--gap", o->asked.link.gap,
+                  "The time in seconds for which a message occupies a port, apart from its bytes")
       ->capture_default_str();
-  study.add_option("--per-byte", o->asked.link.per_byte, "Seconds of a port for a byte")->capture_default_str();
+  study
+      .add_option("--per-byte", o->asked.link.per_byte,
+                  "The time in seconds for which each byte of a message occupies a port")
+      ->capture_default_str();
   study.add_flag("--json", o->json, "Print one JSON object");
   study.callback([o, &study, &action] {
     check(study, *o);

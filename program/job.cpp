@@ -23,8 +23,9 @@ struct Outcome {
 };
 
 constexpr const char* no_memory =
-    "out of memory (the data of one process does not fit), take fewer elements or more ranks";
-constexpr const char* own_fault = "the command cannot go on (an internal error), report it with this command line";
+    "out of memory (the data of one process does not fit into memory), use fewer elements or more ranks";
+constexpr const char* own_fault =
+    "the command cannot continue (an internal error), report this error with this command line";
 
 /// Whether a text is meant for users. The library and the readers write "problem (why), suggestion"; the C++ standard
 /// library does not.
@@ -44,7 +45,7 @@ Outcome attempt(const std::function<void()>& work) {
   } catch (const std::length_error&) {
     return {bad_input, no_memory};
   } catch (const std::system_error& error) {
-    return {bad_input, "a file cannot be used (" + error.code().message() + "), check the paths that were given"};
+    return {bad_input, "a file cannot be used (" + error.code().message() + "), check the paths on the command line"};
   } catch (const std::exception& error) {
     const std::string text = error.what();
     return {bad_input, is_for_users(text) ? text : own_fault};
@@ -95,8 +96,8 @@ void Job::check_start(int argc, char** argv) const {
   MPI_Comm_size(MPI_COMM_WORLD, &known);
   if (known != rank_count_)
     throw Failure("the launcher started " + std::to_string(rank_count_) +
-                  " ranks that do not find each other (it belongs to another MPI library than this command), start it "
-                  "with the launcher of " +
+                  " separate jobs of one rank (the launcher belongs to another MPI library than this command), start "
+                  "this command with the launcher of " +
                   mpi_library().name);
   std::string line;  // without the program's path, which may differ between machines
   for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
@@ -105,8 +106,8 @@ void Job::check_start(int argc, char** argv) const {
   MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
   if (words[0] != ~words[1])
     throw Failure(
-        "the ranks were started with different command lines (they would be in a deadlock), give all ranks the same "
-        "command line");
+        "the ranks were started with different command lines (the ranks would be in a deadlock), give all ranks the "
+        "same command line");
 }
 
 void Job::together(const std::function<void()>& work) const {

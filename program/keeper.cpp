@@ -204,7 +204,8 @@ int run_kept(std::vector<std::string>& words, std::vector<std::string>& environm
   std::unique_lock lock(kept().mutex);
   stay_if_ending(lock);
   const pid_t keeper = ::fork();
-  if (keeper < 0) throw Failure("cannot start " + words[0] + " (the system has no more processes), end some processes");
+  if (keeper < 0)
+    throw Failure("cannot start " + words[0] + " (the system cannot start more processes), end some processes");
   if (keeper == 0) ::_exit(keep(self, words, environment, out, err));
   kept().keeper = keeper;
   lock.unlock();

@@ -72,14 +72,15 @@ std::vector<std::string> find_launcher() {
     if (!words.empty() && words[0].find('/') == std::string::npos) words[0] = on_path(words[0]);
     if (!words.empty() && is_program(words[0])) return words;
     throw Failure("cannot start ranks (STEADFOLD_MPIRUN is '" + std::string(wanted) +
-                  "', which is not a program), name a launcher of " + mpi_library().name);
+                  "', which is not a program), set it to a launcher of " + mpi_library().name);
   }
   if (is_program(mpi_library().launcher)) return {mpi_library().launcher};
   for (const std::string& name : mpi_library().launcher_names) {
     const std::string program = on_path(name);
     if (!program.empty()) return {program};
   }
-  throw Failure("cannot start ranks (no launcher of " + mpi_library().name + " is found), set STEADFOLD_MPIRUN to one");
+  throw Failure("cannot start ranks (no launcher of " + mpi_library().name +
+                " is found), set STEADFOLD_MPIRUN to the path of a launcher");
 }
 
 /// Whether a launcher set this variable for a process that it started. A launcher started by the process must not get
@@ -233,8 +234,8 @@ std::string command_for(const std::string& library) {
        {own.parent_path(), own.parent_path() / ".." / library / "bin", own.parent_path() / ".." / ".." / "bin"}) {
     if (is_program(place / name)) return place / name;
   }
-  throw Failure("no command for the MPI library " + library + " (" + name + " is not beside " + own.string() +
-                "), build for it, or leave it out of --libraries");
+  throw Failure("no command for the MPI library " + library + " (" + name + " is not in the directory of " +
+                own.string() + "), build Steadfold for this MPI library, or leave the library out of --libraries");
 }
 
 }  // namespace steadfold::command

@@ -34,7 +34,7 @@ std::string_view take_parameter(Method& method, const std::string& name, const s
   else
     throw Failure(
         "method '" + name + "' cannot be used ('" + text +
-        "' is none of bins=2, bins=3, bins=4, sweep=single_sweep and sweep=double_sweep), choose among these");
+        "' is not one of bins=2, bins=3, bins=4, sweep=single_sweep and sweep=double_sweep), choose among these");
   return parameter.starts_with("bins") ? "bins" : "sweep";
 }
 
@@ -60,7 +60,7 @@ Method method_named(const std::string& name) {
   std::set<std::string_view> taken;
   for (std::size_t at = head.size(); at < name.size();) {
     if (!row.has_bins)
-      throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), ask for " + head);
+      throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), use " + head);
     const std::size_t end = std::min(name.find(':', at + 1), name.size());
     const std::string_view key = take_parameter(method, name, name.substr(at + 1, end - at - 1));
     if (!taken.insert(key).second)

@@ -14,7 +14,8 @@ struct MethodRow;
 namespace steadfold::command {
 
 inline constexpr const char* method_help =
-    "tree, exact (simulate assumes its full width), binned[:bins=3][:sweep=single_sweep|double_sweep] or plain";
+    "tree, exact (simulate assumes partial results of full width), binned[:bins=3][:sweep=single_sweep|double_sweep] "
+    "or plain";
 
 /// The names of all methods, and the library's value for a method's name. Throws Failure for unknown names.
 std::vector<std::string> built_methods();

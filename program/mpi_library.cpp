@@ -56,9 +56,9 @@ const MpiLibrary& mpi_library() {
                              allreduce("reduce_scatter_allgather")},
 #else
 #ifdef STEADFOLD_MPI_ABI
-    .name = "any MPI library with the standard's binary interface",
+    .name = "any MPI library with the standard binary interface (MPI ABI)",
 #else
-    .name = "the MPI library it is built for",
+    .name = "the MPI library for which it was built",
 #endif
     .version = version(),
     .launcher = STEADFOLD_MPIRUN,

@@ -82,15 +82,16 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--sizes", sizes, "local, prefetch, labels: elements; arrays: points of a field")
       ->delimiter(',')
       ->check(from_to(1, most_elements_in_memory));
-  app.add_option("--types", types, "local, prefetch, allreduce, splitphase: f64, f32; but for the first two i32, too")
+  app.add_option("--types", types,
+                 "local, prefetch, allreduce, splitphase: f64, f32; allreduce and splitphase also i32")
       ->delimiter(',');
   app.add_option("--threads", threads, "local, prefetch, shared, teams: numbers of threads of each process")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option(
-         "--counts", counts,
-         "allreduce, auto, splitphase, shared, teams, interpose: elements per rank or thread; bundle: sums; reduce: "
-         "elements; fields: points; labels: groups; solver-loop: cells along a side of a square of sea ice")
+  app.add_option("--counts", counts,
+                 "allreduce, auto, splitphase, shared, teams, interpose: numbers of elements per rank or thread; "
+                 "bundle: numbers of sums; reduce: numbers of elements; fields: numbers of points; labels: numbers of "
+                 "groups; solver-loop: numbers of cells along one side of a square of sea ice")
       ->delimiter(',')
       ->check(from_to(1, most_elements_in_memory));
   app.add_option("--operators", operators, "allreduce, splitphase: sum, min, max, user_sum, user_max")->delimiter(',');
@@ -100,9 +101,8 @@ void BenchOptions::add_to(CLI::App& app) {
          "interpose: one of tree, exact, binned")
       ->delimiter(',');
   app.add_option("--schedules", schedules,
-                 "allreduce, splitphase, shared, teams, reduce: names of `steadfold schedules`, with parameters; but "
-                 "for reduce "
-                 "auto, mpich, too")
+                 "allreduce, splitphase, shared, teams, reduce: names that `steadfold schedules` lists, with "
+                 "parameters; except for reduce also auto and mpich")
       ->delimiter(',');
   app.add_option(
          "--distribution", distribution,
@@ -111,12 +111,13 @@ void BenchOptions::add_to(CLI::App& app) {
   app.add_option("--reproblas", reproblas, std::string("reduce: ") + reproblas_help);
   app.add_option("--interface", interface, "allreduce: the network interface whose sent bytes are counted");
   app.add_option("--poll", poll_microseconds,
-                 "splitphase: greatest time of computation between two tests, in microseconds")
+                 "splitphase: the longest time of computation between two tests of the started call, in microseconds")
       ->check(CLI::Range(0.1, 1e6));
-  app.add_option("--rows", rows, "allreduce: rows of every rank; the MPI library gets their sum, made by a loop")
+  app.add_option("--rows", rows,
+                 "allreduce: the number of rows of every rank; for the MPI library a loop adds the rows first")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--rounds", rounds, "Samples of every candidate")->check(CLI::Range(3, 10001));
-  app.add_option("--confidence", confidence, "The confidence level of intervals")
+  app.add_option("--rounds", rounds, "The number of samples of every measured candidate")->check(CLI::Range(3, 10001));
+  app.add_option("--confidence", confidence, "The confidence level of the intervals")
       ->check(CLI::Range(0.5, 0.999))
       ->capture_default_str();
 }
@@ -199,9 +200,9 @@ bench::Measurement launched(const BenchOptions& options, const Benchmark& benchm
   std::vector<std::string> arguments = options.arguments();
   if (library.empty() && benchmark.launched != nullptr) return benchmark.launched(options, rank_count);
   if (library.empty())
-    return bench::measurement_in(
-        ask(worker_name, arguments, rank_count, Placement::on_cores, "try it with mpirun and steadfold bench")
-            .at("measurement"));
+    return bench::measurement_in(ask(worker_name, arguments, rank_count, Placement::on_cores,
+                                     "run the benchmark with mpirun and steadfold bench to see the error")
+                                     .at("measurement"));
   arguments.insert(arguments.begin(), "bench-launch");
   arguments.push_back(fmt::format("--ranks={}", rank_count));
   return bench::measurement_in(ask_command(command_for(library), worker_name, arguments).at("measurement"));
@@ -276,16 +277,17 @@ namespace {
 void check(const AskedBench& asked, const Benchmark& benchmark, const Job& job) {
   const std::string& name = asked.options.name;
   if (benchmark.alone != nullptr && job.rank_count() > 1)
-    throw Failure("bench " + name + " starts what it measures (it was started on several ranks), start it alone");
+    throw Failure("bench " + name +
+                  " starts its own ranks or threads (but mpirun started it on several ranks), start it without mpirun");
   if (benchmark.is_of_one_process && (!asked.ranks.empty() || !asked.libraries.empty() || asked.launches > 0))
     throw Failure("bench " + name +
-                  " measures one process (--ranks, --launches and --libraries start several), leave them out");
+                  " measures one process (--ranks, --launches and --libraries start several), leave out these options");
   if (benchmark.check != nullptr) benchmark.check(asked);
   if (benchmark.is_of_one_process || !asked.starts_ranks()) return;
   if (launch_of_this_process().rank_count > 1)
     throw Failure(
-        "bench cannot start ranks under a launcher (it would start them for every rank), leave out --ranks, "
-        "--launches and --libraries, or mpirun");
+        "bench cannot start ranks under a launcher (every rank would start all ranks), leave out mpirun, or leave out "
+        "--ranks, --launches and --libraries");
   agree_to_many(counts_of(asked, benchmark), asked.yes);
 }
 
@@ -331,15 +333,17 @@ Result run(const AskedBench& asked, const Benchmark& benchmark, const Job& job) 
 
 void declare(CLI::App& bench, AskedBench& asked) {
   asked.options.add_to(bench);
-  bench.add_option(
-      "--ranks", asked.ranks,
-      "Numbers of ranks to start, between commas, each rank on its own core if there are enough; default: the ranks of "
-      "the job that a launcher started, else 2");
+  bench.add_option("--ranks", asked.ranks,
+                   "Numbers of ranks to start, separated by commas, each rank on its own core if there are enough "
+                   "cores; default: the ranks of the job that a launcher started, else 2");
   bench.add_flag("--yes", asked.yes, yes_help);
-  bench.add_option("--launches", asked.launches, "Number of launches, so that differences between launches count, too")
+  bench
+      .add_option("--launches", asked.launches,
+                  "The number of launches; several launches show how much results vary between launches")
       ->check(CLI::Range(1, 1000));
-  bench.add_option("--libraries", asked.libraries,
-                   "MPI libraries to measure in turn, each with the command that is built for it: openmpi,mpich");
+  bench.add_option(
+      "--libraries", asked.libraries,
+      "MPI libraries to measure in turn, each with the steadfold command that was built for it: openmpi,mpich");
   bench.add_option("--raw", asked.raw, "Write every sample to a file, one JSON object per line");
   bench.add_flag("--json", asked.json, "Print one JSON object");
 }
@@ -360,8 +364,8 @@ std::string benchmark_in(std::span<char* const> arguments) {
 
 void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known) {
   const auto asked = std::make_shared<AskedBench>();
-  CLI::App& bench =
-      *app.add_subcommand("bench", "Measure beside rivals, in turn: see the benchmarks in `steadfold bench --help`");
+  CLI::App& bench = *app.add_subcommand(
+      "bench", "Measure calls and rival implementations in turn: `steadfold bench --help` lists the benchmarks");
   declare(bench, *asked);
   bench.footer(table_of_benchmarks());
   check_words(*bench.get_option("name"), check_benchmark);
@@ -373,7 +377,7 @@ void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known) 
 }
 
 void add_bench_worker(CLI::App& app, Action& action, std::span<const Benchmark> known) {
-  CLI::App& worker = *app.add_subcommand(worker_name, "The ranks of bench")->group("");
+  CLI::App& worker = *app.add_subcommand(worker_name, "The ranks that bench starts")->group("");
   const auto options = std::make_shared<BenchOptions>();
   options->add_to(worker);
   worker.callback([options, &action, known] {
@@ -387,7 +391,7 @@ void add_bench_worker(CLI::App& app, Action& action, std::span<const Benchmark> 
 }
 
 void add_bench_launch(CLI::App& app, Action& action, std::span<const Benchmark> known) {
-  CLI::App& launch = *app.add_subcommand("bench-launch", "One launch of bench, for another command")->group("");
+  CLI::App& launch = *app.add_subcommand("bench-launch", "One launch of bench, started by another command")->group("");
   const auto options = std::make_shared<BenchOptions>();
   const auto ranks = std::make_shared<int>(2);
   options->add_to(launch);

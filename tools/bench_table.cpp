@@ -113,7 +113,7 @@ std::string table_of_contest(const std::vector<const Json*>& rows) {
     lines.push_back({(*row)["method"], (*row)["call"], (*row)["schedule"]});
     if (!row->value("same_on_all_ranks", true)) {
       lines.back().back() += " *";
-      note = "* ranks get different bits: calls refuse it\n";
+      note = "* ranks get different bits: library calls refuse this combination\n";
     }
     Rivals::add_columns(*row, lines.back());
     if (is_split) Rivals::add_split_columns(*row, lines.back());
@@ -173,8 +173,8 @@ std::string table_of_choices(const Json& rows) {
     text += job_of(row) + table(lines) + "\n";
     lines = {heading};
   }
-  return text +
-         fmt::format("{} of {} choices take at most {} times as long as the best\n", near_ones, rows.size(), near);
+  return text + fmt::format("{} of {} choices take at most {} times as long as the best schedule\n", near_ones,
+                            rows.size(), near);
 }
 
 }  // namespace steadfold::command

@@ -20,7 +20,7 @@ bench::Measurement local(const BenchOptions& options, bench::LocalOptions local,
   if (!options.threads.empty()) local.threads = options.threads;
   for (const auto& type : local.types)
     if (type != "f64" && type != "f32")
-      throw Failure("unknown type '" + type + "' (it is not measured), take f64 or f32");
+      throw Failure("unknown type '" + type + "' (the benchmark does not measure it), use f64 or f32");
   return bench::local(local, tell(work, local_table, options.confidence));
 }
 
@@ -31,8 +31,9 @@ bench::Measurement prefetch(const AskedBench& asked, LongWork& work) {
 }
 
 std::string prefetch_taken(const bench::Measurement& /*measurement*/) {
-  return fmt::format("{} is taken here; STEADFOLD_PREFETCH=off, near or far takes another\n",
-                     kernels::name_of(kernels::prefetch));
+  return fmt::format(
+      "prefetching is set to {} here; set STEADFOLD_PREFETCH to off, near or far to change the setting\n",
+      kernels::name_of(kernels::prefetch));
 }
 
 bench::Measurement arrays(const AskedBench& asked, LongWork& work) {
@@ -90,8 +91,8 @@ bench::Measurement reduce(const BenchOptions& options, const Job& job) {
 std::string interposed_method(const BenchOptions& options) {
   if (options.methods.size() > 1 || (options.methods.size() == 1 && options.methods.front() == "plain"))
     throw Failure(
-        "bench interpose measures one method (an environment variable says which), give --methods tree, exact "
-        "or binned");
+        "bench interpose measures one method (an environment variable of the job sets the method), give --methods "
+        "tree, --methods exact or --methods binned");
   if (options.methods.empty()) return "tree";
   method_named(options.methods.front());
   return options.methods.front();
@@ -106,12 +107,14 @@ bench::Measurement interpose(const BenchOptions& options, const Job& /*job*/) {
 void check_interpose(const AskedBench& asked) {
   interposed_method(asked.options);
   if (!asked.starts_ranks() && !is_interposed())
-    throw Failure("bench interpose needs the interposer in its job (this job was started without it), start it alone");
+    throw Failure(
+        "bench interpose needs the interposer in its job (this job was started without it), start bench interpose "
+        "without mpirun");
 }
 
 const Benchmark all_benchmarks[] = {
     {.name = "local",
-     .about = "sums and dot products in one process, beside plain loops",
+     .about = "sums and dot products in one process, compared with plain loops",
      .alone = local,
      .is_of_one_process = true,
      .rows = bench::rows_of_local,
@@ -124,34 +127,38 @@ const Benchmark all_benchmarks[] = {
      .table = local_table,
      .note = prefetch_taken},
     {.name = "arrays",
-     .about = "fields, rows, groups and statistics in one process, beside plain loops",
+     .about = "fields, rows, groups and statistics in one process, compared with plain loops",
      .alone = arrays,
      .is_of_one_process = true,
      .rows = bench::rows_of_local,
      .table = local_table},
     {.name = "labels",
-     .about = "sums by label in one process, beside the loop of a program",
+     .about = "sums by label in one process, compared with a program's own loop",
      .alone = labels,
      .is_of_one_process = true,
      .rows = bench::rows_of_local,
      .table = local_table},
-    {.name = "allreduce", .about = "allreduces of vectors over ranks, beside MPI_Allreduce", .over_ranks = allreduce},
+    {.name = "allreduce",
+     .about = "allreduces of vectors over ranks, compared with MPI_Allreduce",
+     .over_ranks = allreduce},
     {.name = "auto",
-     .about = "the schedule that auto chooses, beside all others",
+     .about = "the schedule that auto chooses, compared with all other schedules",
      .over_ranks = choices,
      .varies_transport = true,
      .usual_rank_counts = "2,4,8",
      .rows = bench::rows_of_choices,
      .table = choices_table},
-    {.name = "bundle", .about = "several sums in one message, beside one MPI_Allreduce for each", .over_ranks = bundle},
+    {.name = "bundle",
+     .about = "several sums in one message, compared with one MPI_Allreduce per sum",
+     .over_ranks = bundle},
     {.name = "fields",
-     .about = "sums of thirty fields over ranks, beside loops and vectors of integers",
+     .about = "sums of thirty fields over ranks, compared with loops and with vectors of integers",
      .over_ranks = fields},
     {.name = "reduce",
-     .about = "sums of distributed elements at rank 0, beside a loop and MPI_Reduce",
+     .about = "sums of distributed elements at rank 0, compared with a loop and MPI_Reduce",
      .over_ranks = reduce},
     {.name = "interpose",
-     .about = "calls through the interposer, beside those of the MPI library",
+     .about = "calls through the interposer, compared with calls of the MPI library",
      .over_ranks = interpose,
      .check = check_interpose,
      .prepare = [](const BenchOptions& options) { preload_interposer(interposed_method(options)); }},

@@ -24,7 +24,7 @@ inline constexpr const char* distribution_help =
 inline constexpr const char* schedule_help =
     "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)";
 inline constexpr const char* collective_help =
-    "reduce (to rank 0) or allreduce; default: allreduce, or reduce where the schedule offers nothing else";
+    "reduce (to rank 0) or allreduce; default: allreduce, or reduce if the schedule offers only reduce";
 
 /// Whether the name is a rule that chooses a schedule for the call: auto and mpich.
 bool is_policy(const std::string& schedule);

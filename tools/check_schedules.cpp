@@ -91,11 +91,11 @@ class SharedSweep {
     while (proved_ < order_.size() && is_proved_[order_[proved_]]) ++proved_;
     if (proved_ == order_.size()) return;
     const int at = parts_[order_[proved_]].rank_count;
-    work_.show(fmt::format("proving at {} of {} ranks, {} passed, {} failed", at, max_ranks_, so_far_.passed,
-                           so_far_.failures.size()),
+    work_.show(fmt::format("checking schedules for {} of {} ranks, {} passed, {} failed", at, max_ranks_,
+                           so_far_.passed, so_far_.failures.size()),
                proved_cost_ / cost_);
     work_.keep([sweep = so_far_, at] {
-      return fmt::format("{}; every schedule is checked for up to {} ranks\n", summary_of(sweep), at - 1);
+      return fmt::format("{}; every schedule was checked for up to {} ranks\n", summary_of(sweep), at - 1);
     });
   }
 
@@ -118,7 +118,7 @@ class SharedSweep {
 Result run(const Options& options) {
   constexpr int many_ranks = 200;
   if (options.max_ranks >= many_ranks)
-    announce_minutes(fmt::format("proving every schedule for every rank count to {}", options.max_ranks));
+    announce_minutes(fmt::format("checking every schedule for every rank count up to {}", options.max_ranks));
   LongWork work(options.json ? LongWork::Output::json : LongWork::Output::for_people);
   const int threads = options.threads > 0 ? options.threads : std::max(core_count(), 1);
   const SweepResult sweep = SharedSweep(options.max_ranks, work).prove(threads);
@@ -132,8 +132,8 @@ Result run(const Options& options) {
 }  // namespace
 
 void add_check_schedules(CLI::App& app, Action& action) {
-  CLI::App& check =
-      *app.add_subcommand("check-schedules", "Prove every schedule for every number of ranks up to a limit");
+  CLI::App& check = *app.add_subcommand(
+      "check-schedules", "Check symbolically that every schedule is correct, for every number of ranks up to a limit");
   const auto options = std::make_shared<Options>();
   check.add_option("--max-ranks", options->max_ranks, "The greatest number of ranks")
       ->check(CLI::Range(1, 100000))

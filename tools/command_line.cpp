@@ -145,7 +145,8 @@ void refuse_unknown_before_words(const CLI::App& app, std::span<char* const> arg
 /// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
 std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, char** argv, Action& action) {
   if (argc == 1) return what_most_people_want;
-  CLI::App app("Folds distributed data to the same bits, every time.", "steadfold");
+  CLI::App app("Reduces distributed data to the same bits for any number of ranks, threads and any data layout.",
+               "steadfold");
   app.set_version_flag("--version", std::string("steadfold ") + sf_version());
   app.set_help_all_flag("--help-all", "Print the help of all subcommands and exit");
   app.require_subcommand(1);
@@ -185,7 +186,9 @@ int print(const Job& job, const Result& result) {
   if (job.rank() != 0) return result.status;
   const bool written = std::fwrite(result.text.data(), 1, result.text.size(), stdout) == result.text.size();
   if (std::fflush(stdout) == 0 && written) return result.status;
-  std::fputs("the result could not be written (standard output is full or closed), check where it goes\n", stderr);
+  std::fputs(
+      "the result could not be written (standard output is full or closed), check the destination of standard output\n",
+      stderr);
   return bad_input;
 }
 

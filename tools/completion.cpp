@@ -207,7 +207,8 @@ std::string for_fish(const std::vector<Subcommand>& all) {
 
 void check_shell(const std::string& shell) {
   if (shell == "bash" || shell == "zsh" || shell == "fish") return;
-  throw Failure("there is no completion for '" + shell + "' (known are bash, zsh and fish), choose one of these");
+  throw Failure("there is no completion for '" + shell +
+                "' (the known shells are bash, zsh and fish), choose one of these");
 }
 
 std::string completion(const CLI::App& app, const std::string& shell) {

@@ -58,9 +58,10 @@ std::string text_of(Json json) {
   const Json wrong = json["wrong"];
   json["wrong"] = wrong.size();
   std::string text = table_of(json);
-  if (wrong.empty()) return text + "\nAll results have the bits that they have everywhere.\n";
+  if (wrong.empty()) return text + "\nAll results have the same bits as on every other machine.\n";
   constexpr std::size_t most = 20;
-  text += "\nWrong bits. Tell the makers, with all that stands here:\n";
+  text +=
+      "\nSome results have wrong bits. Report this error to the developers of Steadfold, with all of this output:\n";
   for (std::size_t i = 0; i < std::min(most, wrong.size()); ++i) text += "  " + wrong[i].get<std::string>() + "\n";
   return text + (wrong.size() > most ? "  ...\n" : "");
 }
@@ -76,7 +77,7 @@ Result examine_all(const Job& job, bool as_json) {
 
 void add_doctor(CLI::App& app, Action& action) {
   CLI::App& doctor =
-      *app.add_subcommand("doctor", "Show the installation, and check that its results have the right bits");
+      *app.add_subcommand("doctor", "Show the installation, and check that its results have the expected bits");
   const auto as_json = std::make_shared<bool>(false);
   doctor.add_flag("--json", *as_json, "Print one JSON object");
   doctor.callback([as_json, &action] { action = [as_json](const Job& job) { return examine_all(job, *as_json); }; });

@@ -40,7 +40,7 @@ struct DrawOptions {
 /// Throws Failure if an option is given that the picture does not use.
 void refuse_option(bool is_given, const char* option, const std::string& picture, const char* why) {
   if (!is_given) return;
-  throw Failure(fmt::format("{} cannot be used with draw {} ({}), leave it out", option, picture, why));
+  throw Failure(fmt::format("{} cannot be used with draw {} ({}), leave out this option", option, picture, why));
 }
 
 /// The number of segments with which a picture shows a schedule best.
@@ -59,12 +59,13 @@ std::uint32_t segments_of(const DrawOptions& options, const schedule::Context& c
   if (!options.segments) return usual_segments(context);
   const std::uint32_t asked = *options.segments;
   const schedule::Row& row = *context.spec->row;
-  const char* const rule = "take another number, or leave --segments out";
+  const char* const rule = "give another number, or leave out --segments";
   if (asked > 1 && row.segments == schedule::Segments::one)
-    throw Failure(fmt::format("--segments cannot be used ({} takes all columns in one), leave it out", row.name));
+    throw Failure(
+        fmt::format("--segments cannot be used ({} sends all columns in one segment), leave out --segments", row.name));
   if (asked != 1 && asked % row.unit_of(context) != 0)
-    throw Failure(fmt::format("--segments cannot be used ({} takes 1 or multiples of {} on {} ranks), {}", row.name,
-                              row.unit_of(context), context.rank_count, rule));
+    throw Failure(fmt::format("--segments cannot be used (schedule {} takes 1 or multiples of {} on {} ranks), {}",
+                              row.name, row.unit_of(context), context.rank_count, rule));
   return asked;
 }
 
@@ -78,7 +79,7 @@ void check_schedule(const schedule::Spec& spec, const schedule::Context& context
   if (const auto reason = refusal(spec, context.rank_count)) throw Failure(*reason);
   if (spec.row->adds_words)
     throw Failure(fmt::format(
-        "schedule '{}' cannot be drawn (the MPI library alone knows which messages it sends), draw another one",
+        "schedule '{}' cannot be drawn (only the MPI library knows which messages are sent), draw another schedule",
         spec.name));
 }
 
@@ -86,10 +87,9 @@ void check_schedule(const schedule::Spec& spec, const schedule::Context& context
 void check_size(const schedule::Row& row, const schedule::Context& context) {
   const Count messages = row.messages == nullptr ? 0 : row.messages(context);
   if (messages > pictures::most_messages)
-    throw Failure(
-        fmt::format("the schedule cannot be drawn ({} messages, of which a picture has at most {}), take "
-                    "fewer ranks or segments",
-                    messages, pictures::most_messages));
+    throw Failure(fmt::format(
+        "the schedule cannot be drawn ({} messages, but a picture has at most {}), use fewer ranks or segments",
+        messages, pictures::most_messages));
 }
 
 /// The objects that a context points to.
@@ -106,7 +106,7 @@ void place_elements(const DrawOptions& options, schedule::Context& context, Grou
     context.layout = &*ground.layout;
     return;
   }
-  const char* const why = "this schedule's messages do not depend on who holds what";
+  const char* const why = "the messages of this schedule do not depend on how elements are distributed";
   refuse_option(options.elements.has_value(), "--elements", "schedule", why);
   refuse_option(options.distribution.has_value(), "--distribution", "schedule", why);
 }
@@ -117,7 +117,7 @@ void cut_columns(const DrawOptions& options, schedule::Context& context, Ground&
     context.segments = segments_of(options, context);
     return;
   }
-  refuse_option(options.segments.has_value(), "--segments", "schedule", "in reduce_scatter there is one per rank");
+  refuse_option(options.segments.has_value(), "--segments", "schedule", "reduce_scatter has one segment per rank");
   context.segments = static_cast<std::uint32_t>(context.rank_count);
   for (std::uint32_t block = 0; block <= context.segments; ++block) ground.blocks.push_back(block);
   context.blocks = ground.blocks;
@@ -130,15 +130,14 @@ std::string drawn_schedule(const DrawOptions& options) {
   schedule::Context context{.rank_count = options.ranks, .root = options.root.value_or(0), .spec = &spec};
   context.collective =
       collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
-  refuse_option(options.root && !context.rooted(), "--root", "schedule",
-                "only reduce has one, and the schedule was asked for another collective");
+  refuse_option(options.root && !context.rooted(), "--root", "schedule", "only collective reduce has a root");
   check_schedule(spec, context);
   Ground ground;
   place_elements(options, context, ground);
   cut_columns(options, context, ground);
   check_size(*spec.row, context);
   if (const auto fault = schedule::check(*spec.row, context))
-    throw Failure("the schedule cannot be drawn (" + *fault + "), report this fault");
+    throw Failure("the schedule cannot be drawn (" + *fault + "), report this error");
   return pictures::schedule_picture(spec, context, options.width.value_or(usual_width));
 }
 
@@ -146,10 +145,11 @@ std::string drawn_elements(const DrawOptions& options) {
   const bool is_tree = options.picture == "tree";
   const Count elements = options.elements.value_or(0);
   if (!options.elements)
-    throw Failure(fmt::format("--elements is missing (draw {} shows elements), give their number", options.picture));
+    throw Failure(
+        fmt::format("--elements is missing (draw {} shows elements), give the number of elements", options.picture));
   if (is_tree && (elements < 1 || elements > pictures::most_elements_of_a_tree))
     throw Failure(
-        fmt::format("the tree cannot be drawn (it would have {} elements, and a picture has 1 to {}), take {}",
+        fmt::format("the tree cannot be drawn (the tree would have {} elements, but a picture has 1 to {}), use {}",
                     elements, pictures::most_elements_of_a_tree, elements < 1 ? "more" : "fewer"));
   const std::vector<Count> counts = spread(options.rule(), elements, options.ranks);
   return is_tree ? pictures::tree_picture(counts, options.rule()) : pictures::layout_picture(counts, options.rule());
@@ -157,16 +157,17 @@ std::string drawn_elements(const DrawOptions& options) {
 
 void check_numbers(const DrawOptions& options) {
   if (options.root && *options.root >= options.ranks)
-    throw Failure(fmt::format("--root cannot be used ({} is none of the ranks 0 to {}), choose one of them",
+    throw Failure(fmt::format("--root cannot be used ({} is not one of the ranks 0 to {}), choose one of these ranks",
                               *options.root, options.ranks - 1));
 }
 
 void check_name(const std::string& schedule) {
-  if (schedule.empty()) throw Failure("no schedule is named (draw schedule takes a name), see steadfold schedules");
+  if (schedule.empty())
+    throw Failure("no schedule is named (draw schedule needs a name), choose one that `steadfold schedules` lists");
   schedule::parse(schedule);
   if (!is_policy(schedule)) return;
-  throw Failure("'" + schedule + "' cannot be drawn (it stands for one schedule or another, by the call), " +
-                "name one of steadfold schedules");
+  throw Failure("'" + schedule + "' cannot be drawn (the schedule that it chooses depends on the call), " +
+                "name a schedule that `steadfold schedules` lists");
 }
 
 /// Throws Failure if the name is not the name of a picture. People write the name of a schedule there, too.
@@ -185,7 +186,7 @@ void check_picture(const std::string& picture) {
 void check(const DrawOptions& options) {
   check_numbers(options);
   if (options.picture == "schedule") return check_name(options.schedule);
-  const char* const why = "it shows elements, not a schedule";
+  const char* const why = "this picture shows elements, not a schedule";
   refuse_option(!options.schedule.empty(), "a name", options.picture, why);
   refuse_option(options.root.has_value(), "--root", options.picture, why);
   refuse_option(!options.collective.empty(), "--collective", options.picture, why);
@@ -196,11 +197,12 @@ void check(const DrawOptions& options) {
 }  // namespace
 
 void add_draw(CLI::App& app, Action& action) {
-  CLI::App& draw = *app.add_subcommand("draw", "Draw a schedule, the tree over elements, or a layout, as SVG");
+  CLI::App& draw =
+      *app.add_subcommand("draw", "Draw a schedule, the summation tree over elements, or a layout, as SVG");
   const auto o = std::make_shared<DrawOptions>();
   check_words(*draw.add_option("PICTURE", o->picture, "schedule, tree or layout")->required(), check_picture);
-  auto* const name =
-      draw.add_option("NAME", o->schedule, "The name of a schedule in `steadfold schedules`, with its parameters");
+  auto* const name = draw.add_option("NAME", o->schedule,
+                                     "The name of a schedule that `steadfold schedules` lists, with its parameters");
   check_words(*name, [o](const std::string& schedule) {
     if (o->picture == "schedule") check_name(schedule);
   });
@@ -209,18 +211,18 @@ void add_draw(CLI::App& app, Action& action) {
       ->check(from_to(0, pictures::most_ranks - 1));
   draw.add_option("--collective", o->collective, std::string(collective_help) + "; reduce_scatter, scan or exscan");
   draw.add_option("--segments", o->segments,
-                  "Number of segments of the columns; default: one per rank, or three for a pipeline")
+                  "Number of segments into which the columns are divided; default: one per rank, or three for a "
+                  "pipelined schedule")
       ->check(from_to(1, most_segments));
   draw.add_option("--elements", o->elements,
-                  "Number of elements over all ranks, such as 1000000 or 1e6: for tree, layout, and the schedule owner "
-                  "(default for owner: one per rank)")
+                  "Number of elements over all ranks, such as 1000000 or 1e6; for pictures of the tree, of layouts, "
+                  "and of the schedule owner (default for owner: one per rank)")
       ->check(from_to(0, most_reckoned));
   draw.add_option("--distribution", o->distribution,
-                  "How many elements each rank has, as for simulate: lower, upper, power2, optimized[:deviation=x], "
-                  "balanced, or a file "
+                  "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file "
                   "with one count per rank; default: upper");
   draw.add_option("--width", o->width,
-                  "Width in pixels; rounds of a schedule that do not fit continue below; default: 1600")
+                  "Width in pixels; rounds of a schedule that do not fit are drawn below the others; default: 1600")
       ->check(from_to(500, 100000));
   draw.add_option("--output", o->output, "The file to write; default: standard output");
   draw.callback([o, &action] {

@@ -23,10 +23,11 @@ fs::path interposer() {
     const fs::path found = fs::canonical(library);
     if (found.string().find_first_of(" :") != std::string::npos)
       throw Failure("'" + found.string() +
-                    "' cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere");
+                    "' cannot be preloaded (LD_PRELOAD separates names at spaces and colons), install Steadfold in a "
+                    "directory without them");
     return found;
   }
-  throw Failure("no libsteadfold_interpose.so (it is not in " + places + "), install all of a release");
+  throw Failure("no libsteadfold_interpose.so (it is not in " + places + "), install all files of a release");
 }
 
 }  // namespace

@@ -40,15 +40,15 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept {
 }
 
 Failure missing_laboratory(const std::string& what) {
-  return Failure(what + " is not part of this installation (it belongs to the laboratory, and there is no " +
+  return Failure(what + " is not part of this installation (this part belongs to the laboratory, and there is no " +
                  laboratory().string() + "), build Steadfold from source with ./dev build");
 }
 
 void add_missing_study(CLI::App& app, Action& /*action*/) {
-  CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a source");
-  study.add_option("NAME", "The name of a study, see --list");
-  study.add_flag("--list")->description("List the studies: name, source, sentence");
-  study.add_option("--part,--parts", "Parts of the study, between commas, or all");
+  CLI::App& study = *app.add_subcommand("study", "Repeat the tables and figures of a publication");
+  study.add_option("NAME", "The name of a study; --list shows the names");
+  study.add_flag("--list")->description("List the studies: name, publication, description");
+  study.add_option("--part,--parts", "Parts of the study, separated by commas, or all");
   study.add_flag("--json")->description("Print one JSON object");
   study.allow_extras();
   study.callback([] { throw missing_laboratory("study"); });

@@ -17,10 +17,10 @@ struct BenchmarkText {
 
 /// The benchmarks of the laboratory. Helps and errors of the command name them, too.
 inline constexpr BenchmarkText laboratory_benchmarks[] = {
-    {"shared", "allreduces between threads, beside OpenMP's reduction"},
-    {"teams", "teams of the threads of all ranks, beside barriers around MPI_Allreduce"},
-    {"splitphase", "started allreduces, beside MPI_Iallreduce"},
-    {"solver-loop", "a sea-ice solver, beside other ways to compute its scalar products"},
+    {"shared", "allreduces between threads, compared with OpenMP's reduction"},
+    {"teams", "teams of the threads of all ranks, compared with MPI_Allreduce between two thread barriers"},
+    {"splitphase", "started allreduces, compared with MPI_Iallreduce"},
+    {"solver-loop", "a sea-ice solver, compared with other ways to compute its scalar products"},
 };
 
 /// Whether the arguments name `study`, or a benchmark of the laboratory.

@@ -11,7 +11,7 @@ void check_same_type(const Job& job, const Request& request, readers::Type type)
   for (const readers::Type each : job.gather(type)) {
     if (each != type)
       throw Failure("cannot read " + request.file +
-                    " (some ranks find f64 in it and some f32), give all the same file");
+                    " (some ranks find type f64 in the file and some find f32), give all ranks the same file");
   }
 }
 

@@ -159,7 +159,8 @@ void LongWork::show(std::string doing, double done) { watch_->show(std::move(doi
 void LongWork::keep(std::function<std::string()> finished) { watch_->keep(std::move(finished)); }
 
 void announce_minutes(const std::string& what) {
-  if (talks()) fmt::print(stderr, "{}: this takes minutes; Ctrl-C ends it and prints what is finished\n", what);
+  if (talks())
+    fmt::print(stderr, "{}: this takes minutes; Ctrl-C ends the work and prints the finished results\n", what);
 }
 
 }  // namespace steadfold::command

@@ -20,7 +20,7 @@ struct Named {
   std::string option, path;
 
   Failure unwritable(const std::string& why) const {
-    return Failure("cannot write " + path + " (" + why + "), check the place " + option + " names");
+    return Failure("cannot write " + path + " (" + why + "), check the place that " + option + " names");
   }
 };
 
@@ -109,9 +109,10 @@ void require_writable(const std::string& option, const std::string& path, const 
   const fs::path target = followed(path);
   for (const std::string& input : inputs)
     if (fs::equivalent(target, input, failed))
-      throw Failure("cannot write " + path + " (it is the input " + input + "), name another file by " + option);
+      throw Failure("cannot write " + path + " (it is the input " + input + "), name another file with " + option);
   if (fs::is_directory(target, failed)) throw named.unwritable(std::strerror(EISDIR));
-  if (is_pipe_of_a_name(target)) throw named.unwritable("it is a pipe, which waits until somebody reads it");
+  if (is_pipe_of_a_name(target))
+    throw named.unwritable("it is a pipe, and writing would wait until a program reads from the pipe");
   if (is_special(target)) return;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (access(folder.c_str(), W_OK | X_OK) != 0) throw named.unwritable(std::strerror(errno));

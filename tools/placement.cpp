@@ -58,7 +58,7 @@ std::vector<Rank> drawn(Rank rank_count) {
 void check_placement(const std::string& placement) {
   if (placement != "block" && placement != "round_robin" && placement != "random")
     throw Failure("unknown placement '" + placement +
-                  "' (known are block, round_robin and random), choose one of these");
+                  "' (the known placements are block, round_robin and random), choose one of these");
 }
 
 std::unique_ptr<Topology> placed(std::unique_ptr<Topology> network, const std::string& placement, Rank rank_count) {

@@ -86,8 +86,8 @@ std::string subject_of(const Results& each) {
            (results::string_in(each.object, "source").empty()
                 ? ""
                 : " of [" + results::string_in(each.object, "source") + "]");
-  if (has_field(rows, "kernel")) return "What sums cost in one process";
-  if (has_field(rows, "rival")) return "What reductions cost, beside rivals";
+  if (has_field(rows, "kernel")) return "Cost of sums in one process";
+  if (has_field(rows, "rival")) return "Cost of reductions, compared with rival implementations";
   return "Measurements";
 }
 
@@ -136,7 +136,7 @@ std::string section(const Results& each, std::size_t number) {
     text += "<p class=\"quiet\">" + escaped_markup(machine) + "</p>\n";
   const std::vector<Group> groups = groups_of(each.object["rows"]);
   text += findings(each, groups);
-  if (groups.empty()) text += "<p>There are no rows.</p>\n";
+  if (groups.empty()) text += "<p>The results have no rows.</p>\n";
   for (const Group& group : groups) {
     if (!group.part.empty()) text += "<h3>" + escaped_markup(group.part) + "</h3>\n";
     text += results::plots_of(group.rows) +
@@ -144,7 +144,7 @@ std::string section(const Results& each, std::size_t number) {
                    results::table_of_rows(group.rows));
   }
   const Json facts = facts_of(each.object);
-  if (!facts.empty()) text += folded("What holds for all rows", results::table_of_fields(facts));
+  if (!facts.empty()) text += folded("Values that are the same in all rows", results::table_of_fields(facts));
   const auto environment = each.object.find("environment");
   if (environment != each.object.end()) text += folded("Environment", results::table_of_fields(*environment));
   return text + "<p class=\"quiet\">From " + escaped_markup(each.place) + "</p>\n</section>\n";
@@ -165,9 +165,9 @@ std::string page(const std::string& title, const std::vector<Results>& all) {
       "<style>{1}{5}</style>\n</head>\n<body>\n<h1>{0}</h1>\n{2}{3}"
       "<p class=\"quiet\">× compares times: 0.5 × means half the time. Numbers with a fraction are shown with four "
       "digits; "
-      "hover over a number to see all digits. Brackets contain an interval, which has the median of 95 in 100 further "
-      "runs, or of the share that --confidence gave. In plots, names of rivals begin with “beside”, and limits are "
-      "dotted "
+      "hover over a number to see all digits. Brackets contain an interval in which the median of 95 in 100 further "
+      "runs lies, or of the share that --confidence gave. In plots, names of rival implementations begin with "
+      "“beside”, and limits are dotted "
       "lines. Made by steadfold {4}.</p>\n"
       "</body>\n</html>\n",
       escaped_markup(title), page_style, contents, sections, escaped_markup(sf_version()), results::style_of_plots());
@@ -188,8 +188,9 @@ void add_report(CLI::App& app, Action& action) {
   CLI::App& report =
       *app.add_subcommand("report", "Make one HTML page from the JSON output of bench, study and verify");
   const auto o = std::make_shared<ReportOptions>();
-  auto* const files = report.add_option("FILE", o->files,
-                                        "Files with their --json output: one object, or one per line; at most 64 MiB");
+  auto* const files = report.add_option(
+      "FILE", o->files,
+      "Files with the --json output of these subcommands: one JSON object, or one object per line; at most 64 MiB");
   check_words(*files->required(), [](const std::string& path) { require_readable(path, "name a file with results"); });
   report.add_option("--title", o->title, "The title of the page")->capture_default_str();
   report.add_option("--output", o->output, "The file to write; default: standard output");

@@ -19,27 +19,29 @@ void Request::add_to(CLI::App& app) {
   });
   app.add_option("--collective", collective, collective_help);
   app.add_option("--distribution", distribution, distribution_help)->capture_default_str();
-  app.add_option(
-      "--type", type,
-      "f64 or f32; default: the file's type, and f64 for integers; integers that the type cannot hold are refused");
+  app.add_option("--type", type,
+                 "f64 or f32; default: the file's type, and f64 for integers; integers that the type cannot hold "
+                 "exactly are an error");
   app.add_option("--format", format, "auto, npy, binpsllh, psllh, raw, csv or tsv")->capture_default_str();
-  app.add_option("--column", column,
-                 "The column of a csv or tsv file: its name, or its number from 0 (digits are a number)");
-  app.add_option("--column-name", column_name, "The name of the column, which may be digits");
+  app.add_option(
+      "--column", column,
+      "The column of a csv or tsv file: its name, or its number, counted from 0 (digits always mean a number)");
+  app.add_option("--column-name", column_name,
+                 "The name of the column; use this option if the name consists of digits");
   app.add_option(
       "--header", header,
-      "Whether line 1 of a csv or tsv file has names: yes or no; default: yes if a word is above numbers in it, "
-      "no if its cell in the column is a number; an unclear line is refused");
+      "Whether line 1 of a csv or tsv file has the names of the columns: yes or no; default: yes if line 1 has a word "
+      "above numbers, no if its cell in the chosen column is a number; an unclear line 1 is an error");
   app.add_flag("--force", force, "Read as raw numbers even if the file has the signature of npy");
   app.add_flag("--json", json, "Print one JSON object");
 }
 
 void Request::check() const {
   if (!collective.empty() && collective != "reduce" && collective != "allreduce")
-    throw Failure("a sum cannot be asked for by collective '" + collective +
-                  "' (known are reduce and allreduce), choose one of these");
+    throw Failure("a sum cannot be computed with collective '" + collective +
+                  "' (a sum can use reduce and allreduce), choose one of these");
   if (!header.empty() && header != "yes" && header != "no")
-    throw Failure("--header cannot be understood ('" + header + "' is neither), give yes or no");
+    throw Failure("--header cannot be understood ('" + header + "' is neither yes nor no), give yes or no");
   reader_options();
 }
 
@@ -82,7 +84,8 @@ std::vector<std::string> split(const std::string& text, const std::string& optio
 
 void check_time(const char* option, double seconds) {
   if (!std::isfinite(seconds) || seconds < 0)
-    throw Failure(fmt::format("{} cannot be used ({} is no time), give seconds of 0 or more", option, seconds));
+    throw Failure(
+        fmt::format("{} cannot be used ({} is not a time), give a number of seconds, 0 or more", option, seconds));
 }
 
 }  // namespace steadfold::command

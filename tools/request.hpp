@@ -40,7 +40,7 @@ struct Request {
 /// The parts of a comma-separated text. Throws Failure, which names the option, if a part is empty.
 std::vector<std::string> split(const std::string& text, const std::string& option);
 
-inline constexpr const char* reproblas_help = "measure ReproBLAS, too, from FOLDER/lib/libreproblas.so";
+inline constexpr const char* reproblas_help = "also measure ReproBLAS, from FOLDER/lib/libreproblas.so";
 
 /// Throws Failure unless `seconds`, the value of the option, is finite and not negative.
 void check_time(const char* option, double seconds);

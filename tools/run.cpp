@@ -44,7 +44,8 @@ bool is_of_batch_system(const std::string& program) {
 
 /// Prints the variables that the user must pass on if the launcher does not.
 void tell_user(const std::string& launcher) {
-  std::string text = "steadfold: if " + launcher + " does not hand its environment on to the ranks, give them:";
+  std::string text = "steadfold: if " + launcher +
+                     " does not pass its environment on to the ranks, set these variables for the ranks:";
   for (const char* const variable : variables)
     if (const char* const value = std::getenv(variable)) text += std::string(" ") + variable + "=" + value;
   std::fprintf(stderr, "%s\n", text.c_str());
@@ -84,14 +85,16 @@ void check_files(const RunRequest& request) {
   std::ranges::sort(older);
   for (const std::string& each : older) {
     if (!request.force)
-      throw Failure("cannot write a record " + request.record + " (" + each + " is there already), name another, or " +
-                    "say --force to remove all " + std::to_string(older.size()));
+      throw Failure("cannot write a record " + request.record + " (" + each +
+                    " exists already), name another record, or " + "use --force to remove all " +
+                    std::to_string(older.size()));
     if (!std::filesystem::is_regular_file(each))
-      throw Failure("cannot write the record " + each + " (it is no regular file), name another by --record");
+      throw Failure("cannot write the record " + each + " (it is not a regular file), name another file with --record");
   }
   if (!request.report.empty()) {
     if (!request.record.empty() && is_record_of(request.report, request.record))
-      throw Failure("cannot write the report " + request.report + " (it would be a record's place), name another file");
+      throw Failure("cannot write the report " + request.report +
+                    " (a file of the record has this name), name another file");
     std::vector<std::string> inputs = request.compared.empty() ? older : records_of(request.compared);
     require_writable("--report", request.report, inputs);
   }
@@ -118,11 +121,11 @@ Result start(const RunRequest& request, const Job& job) {
   arguments.push_back(nullptr);
   // A launcher may have started this process, too. If the program cannot be started, no variables are printed.
   const bool tells = job.rank() == 0 && is_found(words.front());
-  if (tells && request.method == "plain") std::fprintf(stderr, "steadfold: MPI's reductions as they are\n");
+  if (tells && request.method == "plain") std::fprintf(stderr, "steadfold: MPI's reductions are not changed\n");
   if (tells && request.method != "plain")
-    std::fprintf(stderr,
-                 "steadfold: MPI's reductions by %s: the same bits on every run with the same number of ranks\n",
-                 request.method.c_str());
+    std::fprintf(
+        stderr, "steadfold: MPI's reductions use method %s: the same bits on every run with the same number of ranks\n",
+        request.method.c_str());
   execvp(arguments.front(), arguments.data());
   throw Failure("'" + words.front() + "' cannot be started (" + std::strerror(errno) + "), name a program");
 }
@@ -132,23 +135,26 @@ Result start(const RunRequest& request, const Job& job) {
 void add_run(CLI::App& app, Action& action) {
   CLI::App& run = *app.add_subcommand("run", "Start a program whose own MPI reductions get the same bits on every run");
   const auto request = std::make_shared<RunRequest>();
-  run.add_option("--method", request->method, "The method for sums")
+  run.add_option("--method", request->method, "The method of sums")
       ->check(CLI::IsMember({"tree", "exact", "binned", "plain"}))
       ->envname("STEADFOLD_INTERPOSE_METHOD")
       ->capture_default_str();
-  run.add_option("--report", request->report, "Write the table of rank 0's calls to a file as JSON");
+  run.add_option("--report", request->report, "Write a table of the calls of rank 0 to a file, as JSON");
   run.add_flag("--diagnose", request->diagnose,
-               "Compare each call with the result of the MPI library, and print how far they differ");
-  CLI::Option* const record = run.add_option("--record", request->record,
-                                             "Write digests of all reductions to FILE.0, FILE.1, ...: 24 bytes each");
-  run.add_option("--compare", request->compared, "Print the first reductions that differ from a record")
+               "Compare each call with the result of the MPI library, and print how much the results differ");
+  CLI::Option* const record = run.add_option(
+      "--record", request->record,
+      "Write digests of all reductions, 24 bytes per reduction, to one file per rank: FILE.0, FILE.1, ...");
+  run.add_option("--compare", request->compared, "Print the first reductions that differ from those of a record")
       ->excludes(record);
-  run.add_flag("--force", request->force, "Remove older records with the name of --record")->needs(record);
+  run.add_flag("--force", request->force, "Remove older records that have the name given with --record")->needs(record);
   run.add_option("command", request->words, "The program and its arguments, after --")->required();
   run.positionals_at_end();
   run.callback([request, &action] {
     if (request->diagnose && request->method == "plain")
-      throw Failure("--diagnose cannot be used with --method plain (it compares other methods with it), leave one out");
+      throw Failure(
+          "--diagnose cannot be used with --method plain (it compares the other methods with plain), leave out one of "
+          "the two options");
     action = [request](const Job& job) { return start(*request, job); };
   });
 }

@@ -57,10 +57,11 @@ std::unique_ptr<transport::Topology> topology_of(const SimulateOptions& options)
 
 void check(const SimulateOptions& options) {
   if (options.elements > most_reckoned / options.width)
-    throw Failure(fmt::format("--elements cannot be used ({} times {} columns are more than {}), choose fewer",
-                              options.elements, options.width, most_reckoned));
+    throw Failure(fmt::format(
+        "--elements cannot be used ({} elements of {} columns are more than {} values), choose fewer elements",
+        options.elements, options.width, most_reckoned));
   if (options.type != "f64" && options.type != "f32")
-    throw Failure("unknown type '" + options.type + "' (known are f64 and f32), choose one of these");
+    throw Failure("unknown type '" + options.type + "' (the known types are f64 and f32), choose one of these");
   collective_of(options);
   method_named(options.method);
   check_time("--latency", options.network.link.latency);
@@ -79,12 +80,13 @@ void refuse_without_effect(const SimulateOptions& options, bool is_placed) {
   if (options.topology.starts_with("two_level") && options.network.inside == options.network.link &&
       !has(":latency=") && !has(":gap=") && !has(":per_byte=") && !has(":links="))
     throw Failure("topology '" + options.topology +
-                  "' cannot be used (links inside its nodes are as those between them, so it is flat), give latency, "
-                  "gap, per_byte or links, or a --profile that tells links inside a node");
+                  "' cannot be used (links inside its nodes equal the links between nodes, so the topology is flat), "
+                  "give latency, gap, per_byte or links, or a --profile with the links inside a node");
   if (is_placed && options.topology == "flat")
-    throw Failure("--placement cannot be used with a flat topology (all places are alike), give --topology, too");
+    throw Failure("--placement cannot be used with a flat topology (all places are alike), give --topology as well");
   if (options.placement == "round_robin" && options.topology.starts_with("torus"))
-    throw Failure("placement 'round_robin' cannot be used with a torus (a place has one rank), take block or random");
+    throw Failure(
+        "placement 'round_robin' cannot be used with a torus (every place has one rank), use block or random");
 }
 
 std::unique_ptr<transport::Topology> placed_topology_of(const SimulateOptions& options) {
@@ -182,7 +184,7 @@ std::string table_of_simulated(const Json& json) {
   for (const auto& [name, field] : json.items()) {
     std::string text = field.is_string() ? field.get<std::string>() : field.dump();
     if (field.is_number_float()) text = fmt::format("{:.4g}", field.get<double>());
-    rows.push_back({name, field.is_null() ? "not known" : text});
+    rows.push_back({name, field.is_null() ? "unknown" : text});
   }
   return table(rows);
 }
@@ -198,13 +200,14 @@ Result run(const Job& job, const SimulateOptions& options) {
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action) {
-  CLI::App& simulate = *app.add_subcommand("simulate", "Predict a sum's messages, bytes and time without running it");
+  CLI::App& simulate =
+      *app.add_subcommand("simulate", "Predict the messages, bytes and time of a sum without running the sum");
   const auto o = std::make_shared<SimulateOptions>();
   simulate.add_option("--ranks", o->ranks, "Number of ranks")->required()->check(from_to(1, most_ranks));
   simulate.add_option("--elements", o->elements, "Number of elements over all ranks, such as 1000000 or 1e6")
       ->required()
       ->check(from_to(0, most_reckoned));
-  simulate.add_option("--width", o->width, "Columns of an element")
+  simulate.add_option("--width", o->width, "The number of columns of an element")
       ->check(from_to(1, most_reckoned))
       ->capture_default_str();
   simulate.add_option("--schedule", o->schedule, schedule_help)->capture_default_str();
@@ -215,47 +218,57 @@ void add_simulate(CLI::App& app, Action& action) {
   simulate.add_option("--type", o->type, "f64 or f32")->capture_default_str();
   const auto profile = std::make_shared<std::string>();
   auto* const named =
-      simulate.add_option("--profile", *profile, "The profile of a network, written by `steadfold tune`");
-  simulate.add_option("--latency", o->network.link.latency, "Seconds that a message takes from port to port")
-      ->capture_default_str()
-      ->excludes(named);
-  simulate.add_option("--gap", o->network.link.gap, "Seconds of a port for a message, besides its bytes")
-      ->capture_default_str()
-      ->excludes(named);
-  simulate.add_option("--per-byte", o->network.link.per_byte, "Seconds of a port for a byte")
+      simulate.add_option("--profile", *profile, "The profile of a network, a file written by `steadfold tune`");
+  simulate
+      .add_option("--latency", o->network.link.latency,
+                  "The latency in seconds: the time from the sender's port to the receiver's port")
       ->capture_default_str()
       ->excludes(named);
   simulate
-      .add_option("--eager-limit", o->network.link.eager_limit,
-                  "Messages with more bytes wait until the receiver allows them")
+      .add_option("--gap", o->network.link.gap,
+                  "The time in seconds for which a message occupies a port, apart from its bytes")
+      ->capture_default_str()
+      ->excludes(named);
+  simulate
+      .add_option("--per-byte", o->network.link.per_byte,
+                  "The time in seconds for which each byte of a message occupies a port")
+      ->capture_default_str()
+      ->excludes(named);
+  simulate
+      .add_option(
+          "--eager-limit", o->network.link.eager_limit,
+          "The size in bytes up to which messages are sent at once; longer messages wait until the receiver is ready")
       ->check(from_to(0, most_reckoned))
       ->capture_default_str()
       ->excludes(named);
-  simulate.add_option("--rendezvous", o->network.link.rendezvous, "Seconds of the wait beyond --eager-limit")
+  simulate
+      .add_option("--rendezvous", o->network.link.rendezvous,
+                  "The time in seconds for which messages longer than --eager-limit wait")
       ->capture_default_str()
       ->excludes(named);
-  auto* const long_from = simulate
-                              .add_option("--long-from", o->network.link.long_from,
-                                          "The bytes of a message beyond this number take --long-per-byte")
-                              ->check(from_to(0, most_reckoned));
-  auto* const long_per_byte = simulate.add_option("--long-per-byte", o->network.link.long_per_byte,
-                                                  "Seconds that each byte beyond --long-from occupies a port");
+  auto* const long_from =
+      simulate
+          .add_option("--long-from", o->network.link.long_from,
+                      "The number of bytes of a message after which each further byte takes --long-per-byte")
+          ->check(from_to(0, most_reckoned));
+  auto* const long_per_byte =
+      simulate.add_option("--long-per-byte", o->network.link.long_per_byte,
+                          "The time in seconds for which each byte after --long-from occupies a port");
   long_from->needs(long_per_byte)->excludes(named);
   long_per_byte->needs(long_from)->excludes(named);
-  simulate.add_option("--per-op", o->per_op, "Seconds for an addition of two elements")->capture_default_str();
+  simulate.add_option("--per-op", o->per_op, "The time in seconds for the addition of two elements")
+      ->capture_default_str();
   simulate
       .add_option("--topology", o->topology,
-                  "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (links inside a node)[:links=1] (that a "
-                  "node's ranks share), fat_tree:arity=8[:oversubscription=x][:hop=s], or "
+                  "flat, two_level:size=8[:latency=s][:gap=s][:per_byte=s] (of links inside a node)[:links=1] (links "
+                  "that the ranks of a node share), fat_tree:arity=8[:oversubscription=x][:hop=s], or "
                   "torus:sides=4x4x2[:hop=s][:half_duplex=1]")
       ->capture_default_str();
-  auto* const placement =
-      simulate
-          .add_option(
-              "--placement", o->placement,
-              "The nodes of the ranks: block (fill one node after the other), round_robin (deal to the nodes in turn) "
-              "or random")
-          ->capture_default_str();
+  auto* const placement = simulate
+                              .add_option("--placement", o->placement,
+                                          "How ranks are placed on nodes: block (fill one node after the other), "
+                                          "round_robin (one rank per node in turn) or random")
+                              ->capture_default_str();
   simulate.add_flag("--json", o->json, "Print one JSON object");
   simulate.callback([o, profile, placement, &action] {
     o->network.inside = o->network.link;

@@ -53,7 +53,7 @@ std::string text_for_people(const Json& json, const std::string& value) {
     if (name == "value" || name == "bits") continue;
     std::string text = field.is_string() ? field.get<std::string>() : field.dump();
     if (name == "seconds") text = fmt::format("{:.3g}", field.get<double>());
-    rows.push_back({name, field.is_null() ? "left to the MPI library" : text});
+    rows.push_back({name, field.is_null() ? "unknown (the MPI library decides)" : text});
   }
   return fmt::format("{}  (bits {})\n\n", value, json["bits"].get<std::string>()) + table(rows);
 }
@@ -66,12 +66,12 @@ Result run(const Job& job, const SumOptions& options) {
                                          .rooted = options.request.rooted_by(options.schedule),
                                          .measured = true});
   if (!summed.same_on_all_ranks)
-    throw Failure("the ranks do not hold the same bits (schedule " + summed.schedule + ", method " + options.method +
-                      "), report it with this command line",
+    throw Failure("the ranks got results with different bits (schedule " + summed.schedule + ", method " +
+                      options.method + "), report this error with this command line",
                   check_failed);
   if (!summed.same_in_all_runs && promises_the_same_bits(options.method))
-    throw Failure("a second run brought other bits (schedule " + summed.schedule + ", method " + options.method +
-                      "), report it with this command line",
+    throw Failure("a second run gave different bits (schedule " + summed.schedule + ", method " + options.method +
+                      "), report this error with this command line",
                   check_failed);
   const Json json = json_of(job, options, share, summed);
   return {options.request.json ? line_of(json) : text_for_people(json, decimal_of(share, summed.value))};
@@ -88,7 +88,8 @@ void add_sum(CLI::App& app, Action& action) {
   sum.callback([options, &action] {
     options->request.check();
     method_named(options->method);
-    if (options->schedule.empty()) throw Failure("--schedule is empty (it names no schedule), give a name or auto");
+    if (options->schedule.empty())
+      throw Failure("--schedule is empty (a schedule name is needed), give a name or auto");
     action = [options](const Job& job) { return run(job, *options); };
   });
 }

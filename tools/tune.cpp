@@ -63,7 +63,7 @@ LinkTimes of_launches(const TuneOptions& options, LongWork& work) {
   for (int i = 0; i < options.launches; ++i) {
     work.show(fmt::format("launch {} of {}", i + 1, options.launches), static_cast<double>(i) / options.launches);
     const Json answer = ask(tune_worker, {fmt::format("--rounds={}", options.rounds)}, 2, Placement::on_cores,
-                            "try it with mpirun and steadfold tune");
+                            "run mpirun with steadfold tune to see the error");
     launches.push_back(times_in(answer.at("times")));
   }
   return median_of(launches);
@@ -124,21 +124,22 @@ Profiled profiled(const Measured& measured, int rounds) {
 }
 
 std::string profile_of(const Profiled& found) {
-  std::string text = "# A machine as `steadfold tune` measured it: seconds and bytes.\n";
+  std::string text = "# The profile of a machine, measured by `steadfold tune`, in seconds and bytes.\n";
   for (const char* key : {"processor", "mpi", "date"})
     text += fmt::format("{} = {}\n", key, found.answer.at(key).get<std::string>());
   return text + fmt::format("residual = {:.4g}\n", found.residual) + text_of(found.network);
 }
 
 std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) {
-  std::vector<std::vector<std::string>> lines = {{"bytes", "one way us", "by the model us"}};
+  std::vector<std::vector<std::string>> lines = {{"bytes", "one way us", "model us"}};
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
     lines.push_back({std::to_string(times.bytes[i]), fmt::format("{:.3f}", 1e6 * times.one_way[i]),
                      fmt::format("{:.3f}", 1e6 * (link.latency + link.duration(times.bytes[i])))});
   std::string text = table(lines);
   if (times.byte_in_stream > 0 && link.per_byte == times.byte_in_stream)
     text += fmt::format(
-        "The model goes by a stream of messages, in which a byte takes {:.3g} ns, much longer than in these.\n",
+        "The model uses the time per byte of a stream of messages, {:.3g} ns, because it is much longer than in the "
+        "messages above.\n",
         1e9 * link.per_byte);
   return text;
 }
@@ -147,25 +148,25 @@ std::string table_of_link(const LinkTimes& times, const transport::LogGP& link) 
 Result written(const TuneOptions& options, const Measured& measured) {
   Profiled found = profiled(measured, options.rounds);
   if (found.residual > most_residual)
-    throw Failure(
-        fmt::format("nothing is written (the model is {:.0f} % off in the median, more than {:.0f} %), measure "
-                    "with nothing else running",
-                    100 * found.residual, 100 * most_residual),
-        check_failed);
+    throw Failure(fmt::format("no profile is written (the median error of the model is {:.0f} %, more than {:.0f} %), "
+                              "measure again while no other program runs",
+                              100 * found.residual, 100 * most_residual),
+                  check_failed);
   write_whole("--output", options.output, profile_of(found));
   found.answer["profile"] = options.output;
   if (options.json) return {line_of(found.answer)};
   const std::string use =
       agreement::profile_of(mpi_library().version) == options.output
-          ? ", and serves from now on.\n"
-          : "; to use it:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() + "\n";
+          ? ". Steadfold uses this profile from now on.\n"
+          : ". To use this profile:\n  export STEADFOLD_PROFILE=" + std::filesystem::absolute(options.output).string() +
+                "\n";
   std::string tables = table_of_link(measured.links.between, found.network.link);
   for (std::size_t i = 0; i < links_inside.size(); ++i)
     if (const auto& times = measured.links.inside[i])
       tables += fmt::format("Inside a {}:\n", links_inside[i].name) +
                 table_of_link(*times, found.network.*links_inside[i].link);
-  return {tables +
-          fmt::format("{:.0f} % off in the median. {} is written{}", 100 * found.residual, options.output, use)};
+  return {tables + fmt::format("The median error of the model is {:.0f} %. {} is written{}", 100 * found.residual,
+                               options.output, use)};
 }
 
 /// The file to write. Creates its folder, unless the user named the file.
@@ -173,7 +174,7 @@ std::string output_of(const TuneOptions& options) {
   if (!options.output.empty()) return options.output;
   const std::string path = agreement::own_profile(mpi_library().version);
   if (path.empty())
-    throw Failure("nowhere to write to (neither XDG_CONFIG_HOME nor HOME is set), name a file by --output");
+    throw Failure("no place for the profile (neither XDG_CONFIG_HOME nor HOME is set), name a file with --output");
   std::error_code ignored;  // reported below, if the file cannot be written
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   return path;
@@ -195,7 +196,7 @@ bool are_usable(const Measured& measured) {
 }
 
 Measured read_times(const std::string& path) {
-  const Json answer = Json::parse(contents_of(path, "name an answer of tune --json"), nullptr, false);
+  const Json answer = Json::parse(contents_of(path, "name a file with the output of tune --json"), nullptr, false);
   try {
     Measured measured{.links = {.between = times_in(answer.at("times"))}};
     for (std::size_t i = 0; i < links_inside.size(); ++i)
@@ -207,7 +208,7 @@ Measured read_times(const std::string& path) {
     if (are_usable(measured)) return measured;
   } catch (const Json::exception&) {  // said below
   }
-  throw Failure("cannot use " + path + " (it is no answer of tune --json with times), measure anew");
+  throw Failure("cannot use " + path + " (it is not the output of tune --json with times), measure again");
 }
 
 bench::TimesOfLinks measured_links(const TuneOptions& options, const Job& job, LongWork& work) {
@@ -237,30 +238,31 @@ Result run(TuneOptions options, const Job& job) {
 
 void add_tune(CLI::App& app, Action& action) {
   CLI::App& tune = *app.add_subcommand(
-      "tune", "Measure messages between two ranks and the time of partial results, and write a profile");
+      "tune", "Measure messages between two ranks and the cost of partial results, and write a profile of the machine");
   const auto options = std::make_shared<TuneOptions>();
   tune.add_option("--output", options->output,
-                  "The file of the profile; default: the place where all programs look for it");
-  auto* const times = tune.add_option("--times", options->times,
-                                      "Take times and rates from this file, written with --json, instead of measuring");
-  auto* const launches = tune.add_option("--launches", options->launches,
-                                         "Number of launches of two ranks; under a launcher, the job is one launch")
-                             ->check(CLI::Range(1, 100))
-                             ->excludes(times)
-                             ->capture_default_str();
-  tune.add_option("--rounds", options->rounds, "Samples of every length")
+                  "The file of the profile; default: the file in which all programs look for a profile");
+  auto* const times = tune.add_option(
+      "--times", options->times, "Use the times and rates in this file, which tune --json wrote, instead of measuring");
+  auto* const launches =
+      tune.add_option("--launches", options->launches,
+                      "Number of launches of two ranks; if a launcher started tune, its job is the only launch")
+          ->check(CLI::Range(1, 100))
+          ->excludes(times)
+          ->capture_default_str();
+  tune.add_option("--rounds", options->rounds, "The number of samples of every message length")
       ->check(CLI::Range(3, 10001))
       ->capture_default_str();
   tune.add_flag("--json", options->json, "Print one JSON object");
   tune.callback([options, launches, &action] {
     if (launches->count() > 0 && options->launches != 1 && launch_of_this_process().rank_count > 1)
-      throw Failure("--launches cannot be used under a launcher (the job that runs is one launch), leave it out");
+      throw Failure("--launches cannot be used under a launcher (the running job is one launch), leave out --launches");
     action = [options](const Job& job) { return run(*options, job); };
   });
 }
 
 void add_tune_worker(CLI::App& app, Action& action) {
-  CLI::App& worker = *app.add_subcommand(tune_worker, "The ranks of tune")->group("");
+  CLI::App& worker = *app.add_subcommand(tune_worker, "The ranks that tune starts")->group("");
   const auto rounds = std::make_shared<int>(21);
   worker.add_option("--rounds", *rounds);
   worker.callback([rounds, &action] {

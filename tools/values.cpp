@@ -25,7 +25,7 @@ std::string in_digits(std::string& text) {
   constexpr double most = 9007199254740992.0;  // every count up to this limit is a double
   const bool is_count =
       read.ec == std::errc() && read.ptr == end && number >= 0 && number <= most && number == std::floor(number);
-  if (!is_count) return "'" + text + "' is no count, give digits, or as 1e6";
+  if (!is_count) return "'" + text + "' is not a count, write digits, or a number like 1e6";
   text = fmt::format("{:.0f}", number);
   return "";
 }
@@ -33,7 +33,7 @@ std::string in_digits(std::string& text) {
 std::string in_signed_digits(std::string& text) {
   std::string digits = text.starts_with('-') ? text.substr(1) : text;
   const std::string wrong = in_digits(digits);
-  if (!wrong.empty()) return "'" + text + "' is no whole number, give digits";
+  if (!wrong.empty()) return "'" + text + "' is not a whole number, write digits";
   text = (text.starts_with('-') ? "-" : "") + digits;
   return "";
 }
@@ -44,10 +44,12 @@ std::string finite(std::string& text) {
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(begin, end, number);
   if (read.ec == std::errc() && read.ptr == end && std::isfinite(number)) return "";
-  return "'" + text + "' is no number that a double holds, give a finite one";
+  return "'" + text + "' is not a finite double, write a finite number";
 }
 
-std::string not_empty(std::string& text) { return text.empty() ? "its value is empty, give one or leave it out" : ""; }
+std::string not_empty(std::string& text) {
+  return text.empty() ? "its value is empty, give a value or leave out the option" : "";
+}
 
 /// The names of an option on the command line, such as --ranks.
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -104,15 +106,15 @@ std::optional<Failure> unknown_word(const CLI::App& subcommand, std::span<char* 
   std::erase(left, "--");
   if (left.empty()) return std::nullopt;
   const std::string words = words_of(subcommand);
-  return Failure(fmt::format("the word '{}' cannot be used (steadfold {} takes {}), leave it out", left.front(),
-                             subcommand.get_name(), words.empty() ? "options alone" : words + " beside options"));
+  return Failure(fmt::format("the word '{}' cannot be used (steadfold {} takes {}), leave out this word", left.front(),
+                             subcommand.get_name(), words.empty() ? "only options" : words + " and options"));
 }
 
 void refuse_empty_options(std::span<char* const> arguments) {
   for (const std::string_view word : arguments) {
     if (word == "--") return;
     if (word.size() > 3 && word.starts_with("--") && word.ends_with('='))
-      throw Failure(fmt::format("{} cannot be understood (its value is empty), give one or leave it out",
+      throw Failure(fmt::format("{} cannot be understood (its value is empty), give a value or leave out the option",
                                 word.substr(0, word.size() - 1)));
   }
 }
@@ -121,7 +123,7 @@ void refuse_unused(const CLI::App& subcommand, std::string_view user, std::span<
   for (const auto& [option, users] : uses) {
     if (subcommand.get_option(std::string(option))->count() == 0 || std::ranges::find(users, user) != users.end())
       continue;
-    throw Failure(fmt::format("{} cannot be used with {} {} (it is for {}), leave it out", option,
+    throw Failure(fmt::format("{} cannot be used with {} {} (the option is only for {}), leave out the option", option,
                               subcommand.get_name(), user, fmt::join(users, ", ")));
   }
 }

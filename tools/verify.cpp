@@ -51,7 +51,9 @@ std::vector<Case> cases_of(const VerifyOptions& options) {
     }
     if (!served && !all_schedules) throw Failure(refused);
   }
-  if (cases.empty()) throw Failure("nothing to verify (no schedule serves what is asked for), see steadfold schedules");
+  if (cases.empty())
+    throw Failure(
+        "nothing to verify (no chosen schedule serves the chosen methods and ranks), see steadfold schedules");
   std::stable_sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.method < b.method; });
   return cases;
 }
@@ -87,7 +89,8 @@ Json rows_of(const VerifyOptions& options, const std::vector<Case>& cases) {
     work.show(
         fmt::format("job {} of {}: {} combinations on {} ranks", job + 1, counts.size(), cases.size(), counts[job]),
         ranks_before / all_ranks);
-    const Json answer = ask("verify-worker", arguments, counts[job], Placement::anywhere, "try it with steadfold sum");
+    const Json answer = ask("verify-worker", arguments, counts[job], Placement::anywhere,
+                            "run mpirun with steadfold sum to see the error");
     for (const Json& row : answer.at("rows")) rows.push_back(row);
     work.keep([rows] { return table_of_verified(rows); });
     ranks_before += counts[job];
@@ -126,11 +129,12 @@ std::vector<Outcome> outcomes_of(const Json& rows) {
 std::string sentence_of(const Outcome& outcome) {
   if (!outcome.is_same())
     return fmt::format("{}: {} different results{}\n", outcome.method, outcome.results.size(),
-                       outcome.promises ? "" : " (it promises nothing)");
+                       outcome.promises ? "" : " (this method does not promise the same bits)");
   const std::string bits = *outcome.results.begin();
   if (outcome.sums == 1) return fmt::format("{}: one sum, {}\n", outcome.method, bits);
   if (outcome.promises) return fmt::format("{}: the same bits everywhere, {}\n", outcome.method, bits);
-  return fmt::format("{}: the same bits here, too, {} (but it promises nothing)\n", outcome.method, bits);
+  return fmt::format("{}: the same bits here as well, {} (but this method does not promise the same bits)\n",
+                     outcome.method, bits);
 }
 
 /// Sentences that tell the user whether the promises were kept.
@@ -143,12 +147,13 @@ std::string conclusion_of(const std::vector<Outcome>& outcomes) {
     most_sums = std::max(most_sums, each.sums);
     kept.push_back(each.method);
     if (!each.is_same())
-      broken += fmt::format("{} gave {} different results, and it promises one.\n", each.method, each.results.size());
+      broken += fmt::format("{} gave {} different results, although it promises the same bits.\n", each.method,
+                            each.results.size());
   }
   if (!broken.empty()) return broken;
-  if (kept.empty()) return "No method here promises the same bits: plain never does.\n";
-  if (most_sums == 1) return "Nothing was compared: there is one sum of each method.\n";
-  return fmt::format("Every method that promises the same bits gave them: {}.\n", fmt::join(kept, ", "));
+  if (kept.empty()) return "No chosen method promises the same bits: method plain does not.\n";
+  if (most_sums == 1) return "Nothing was compared: there is only one sum per method.\n";
+  return fmt::format("Every method that promises the same bits gave the same bits: {}.\n", fmt::join(kept, ", "));
 }
 
 std::string text_for_people(const Json& rows, const std::vector<Outcome>& outcomes) {
@@ -172,11 +177,13 @@ void add_verify(CLI::App& app, Action& action) {
   CLI::App& verify = *app.add_subcommand("verify", "Compare the bits of a sum over rank counts and schedules");
   const auto options = std::make_shared<VerifyOptions>();
   options->request.add_to(verify);
-  verify.add_option("--ranks", options->ranks, "Rank counts, between commas")->capture_default_str();
-  verify.add_option("--methods,--method", options->methods, "tree, exact, binned, plain, between commas; default: all");
+  verify.add_option("--ranks", options->ranks, "Rank counts, separated by commas")->capture_default_str();
+  verify.add_option("--methods,--method", options->methods,
+                    "tree, exact, binned, plain, separated by commas; default: all");
   verify
       .add_option("--schedules,--schedule", options->schedules,
-                  "Names of `steadfold schedules`, auto, mpich, between commas, or all (every schedule with a name)")
+                  "Names that `steadfold schedules` lists, auto or mpich, separated by commas, or all (every schedule "
+                  "in the list)")
       ->capture_default_str();
   verify.add_flag("--yes", options->yes, yes_help);
   verify.callback([options, &action] {

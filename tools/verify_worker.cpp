@@ -42,7 +42,7 @@ Result run(const Job& job, const VerifyWorkerOptions& options) {
 }  // namespace
 
 void add_verify_worker(CLI::App& app, Action& action) {
-  CLI::App& worker = *app.add_subcommand("verify-worker", "The ranks of verify")->group("");
+  CLI::App& worker = *app.add_subcommand("verify-worker", "The ranks that verify starts")->group("");
   const auto options = std::make_shared<VerifyWorkerOptions>();
   options->request.add_to(worker);
   worker.add_option("--case", options->cases, "METHOD@SCHEDULE")->required()->allow_extra_args(false);

@@ -52,7 +52,8 @@ Json ask_command(const std::string& command, const std::string& worker, const st
   Json answer = answer_in(ran.out, worker);
   if (answer.is_object() && ran.status == 0) return answer;
   if (!ran.complaint.empty()) throw Failure(ran.complaint, ran.status == check_failed ? check_failed : bad_input);
-  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) + "), try it by itself");
+  throw Failure(ran.command + " failed (exit status " + std::to_string(ran.status) +
+                "), run this command by itself to see the error");
 }
 
 std::vector<int> rank_counts(const std::string& text) {
@@ -62,8 +63,8 @@ std::vector<int> rank_counts(const std::string& text) {
     int count = 0;
     const auto [end, failed] = std::from_chars(part.data(), part.data() + part.size(), count);
     if (failed != std::errc() || end != part.data() + part.size() || count < 1 || count > most)
-      throw Failure(
-          fmt::format("--ranks cannot be understood ('{}' is no number from 1 to {}), write 1,2,3", part, most));
+      throw Failure(fmt::format(
+          "--ranks cannot be understood ('{}' is not a number from 1 to {}), write numbers like 1,2,3", part, most));
     counts.push_back(count);
   }
   return counts;
@@ -76,12 +77,13 @@ void agree_to_many(const std::vector<int>& rank_counts, bool yes) {
   const std::string what = fmt::format("{} ranks on a machine with {} cores", most, core_count());
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)
     throw Failure(fmt::format(
-        "{} are not started unasked (more than {} may keep the machine busy for minutes), say --yes", what, few));
+        "{} are not started without your consent (more than {} ranks may keep the machine busy for minutes), use --yes",
+        what, few));
   fmt::print(stderr, "start {}, which may keep it busy for minutes? [y/N] ", what);
   std::string answer;
   std::getline(std::cin, answer);
   if (answer != "y" && answer != "yes")
-    throw Failure(fmt::format("nothing was started ({} were not agreed to), ask for {} ranks or fewer", what, few));
+    throw Failure(fmt::format("nothing was started (you did not agree to {}), use {} ranks or fewer", what, few));
 }
 
 }  // namespace steadfold::command

@@ -29,6 +29,6 @@ std::vector<int> rank_counts(const std::string& text);
 /// Asks on a terminal before more than 64 ranks are started, unless `yes` (`--yes`) is set. Throws Failure if the
 /// answer is no or there is no terminal.
 void agree_to_many(const std::vector<int>& rank_counts, bool yes);
-inline constexpr const char* yes_help = "Start more than 64 ranks without a question";
+inline constexpr const char* yes_help = "Start more than 64 ranks without asking";
 
 }  // namespace steadfold::command

@@ -34,7 +34,7 @@ class LabBench(BenchTest):
             self.assertLess(messages[ranks, "binned_plan"], 1.1 * messages[ranks, "plain"])
         for words, told in ((("--counts", "15"), "multiples of 8"), (("--ranks", "1,none"), "none")):
             self.expect_fault(run("bench", "solver-loop", *words), told)
-        self.expect_fault(run("bench", "solver-loop", ranks=2), "start it alone")
+        self.expect_fault(run("bench", "solver-loop", ranks=2), "start it without mpirun")
 
     def test_splitphase(self):
         ran = run("bench", "splitphase", "--counts", "1,255", "--operators", "sum,user_max", "--methods", "tree,plain",

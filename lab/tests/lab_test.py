@@ -93,7 +93,7 @@ class Faults(faults_test.FaultTest):
 
     def test_a_launcher_of_another_program(self):
         self.note(["study", "thesis"], "under a launcher", ranks=2)
-        self.note(["bench", "shared"], "start it alone", ranks=2)
+        self.note(["bench", "shared"], "start it without mpirun", ranks=2)
 
 
 class Rows(report_test.ReportTest):

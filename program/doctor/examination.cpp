@@ -111,7 +111,7 @@ Examination examine_alone() {
       if (method.method == SF_BINNED) other.sweep = SF_DOUBLE_SWEEP;
       examiner.take(name + method.name, wanted,
                     {{"by one thread", result_of(record, in_order, call, nullptr)},
-                     {"by three threads, rows out of order", result_of(record, out_of_order, other, nullptr)}});
+                     {"by three threads, with rows out of order", result_of(record, out_of_order, other, nullptr)}});
     }
   });
 }

@@ -31,7 +31,7 @@ class Bench(BenchTest):
         self.assertEqual(found, {(kernel, place) for kernel in ("tree", "exact", "binned") for place in ("off", "near", "far")})
         table = run("bench", "prefetch", "--sizes", "100", "--rounds", "3", environment={"STEADFOLD_PREFETCH": "near"}).stdout
         self.assertRegex(table, r"(?m)^binned, far +f64 +100 elements")
-        self.assertIn("near is taken here", table)
+        self.assertIn("prefetching is set to near here", table)
         self.expect_fault(run("bench", "prefetch", "--ranks", "2"), "--ranks")
 
     def test_compare(self):
@@ -215,7 +215,7 @@ class Bench(BenchTest):
                 first, second = second, first
             self.assertIn(f"MPI_Allreduce({kind}, {built_in})", first)
             self.assertIn(f"MPI_Allreduce({kind}, a user operator)", second)
-            self.assertRegex(third, rf"MPI_Allreduce\(\d+ x {kind}, {built_in}\), as many bytes as a partial has")
+            self.assertRegex(third, rf"MPI_Allreduce\(\d+ x {kind}, {built_in}\), with as many bytes as a partial result")
 
     def test_allreduce_of_several_rows(self):
         """Rivals add up their rows first. Results are compared with those of one process after every sample."""
@@ -354,9 +354,9 @@ class Bench(BenchTest):
             (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
             (("bench", "reduce", "--launches", "2"), "--launches"),
             (("bench", "reduce", "--distribution", "random"), "unknown distribution 'random'"),
-            (("bench", "local", "--sizes", "100,-1"), "--sizes: '-1' is no count"),
-            (("bench", "reduce", "--counts=-3"), "--counts: '-3' is no count"),
-            (("bench", "local", "--sizes", "18446744073709551616"), "--sizes: '18446744073709551616' is no count"),
+            (("bench", "local", "--sizes", "100,-1"), "--sizes: '-1' is not a count"),
+            (("bench", "reduce", "--counts=-3"), "--counts: '-3' is not a count"),
+            (("bench", "local", "--sizes", "18446744073709551616"), "--sizes: '18446744073709551616' is not a count"),
         ]
         alone = [
             (("bench", "allreduce", "--methods", "magic", "--ranks", "2"), "magic"),

@@ -59,7 +59,7 @@ class Doctor(CommandTest):
         ran = run("doctor")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertRegex(ran.stdout, rf"(?m)^digest +{digest(recorded())}$")
-        self.assertTrue(ran.stdout.endswith("\nAll results have the bits that they have everywhere.\n"))
+        self.assertTrue(ran.stdout.endswith("\nAll results have the same bits as on every other machine.\n"))
 
     def flipped(self, call, *words, ranks=None, **settings):
         """What the command says with one bit of this call's result flipped."""

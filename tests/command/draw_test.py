@@ -110,7 +110,7 @@ class Schedules(DrawTest):
             self.assertEqual(len(self.arrows(picture)), 2 * ranks * (ranks - 1))
             bands = {each.get("y") for each in picture.iter(SVG + "text") if each.text == "rank 0"}
             self.assertEqual(len(bands) > 1, most < 5000)
-            self.assertEqual("go on below them" in " ".join(text for *_, text in texts(picture)), len(bands) > 1)
+            self.assertEqual("are drawn below the others" in " ".join(text for *_, text in texts(picture)), len(bands) > 1)
             self.expect_apart(picture)
 
     def test_every_schedule_has_an_arrow_for_each_message(self):

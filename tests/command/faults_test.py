@@ -90,7 +90,7 @@ class Files(FaultTest):
     def test_a_line_1_of_numbers_or_names(self):
         for content, words in (
             (",0,1\n0,1.5,10\n1,2.5,20\n", ("line 1 may be names or numbers", "--header yes or --header no")),
-            ("2018,2019\n1.5,2.5\n", ("line 1 may be names or numbers", "no points")),
+            ("2018,2019\n1.5,2.5\n", ("line 1 may be names or numbers", "no decimal points")),
             ("a,1e400\nb,2\n", ("line 1", "too large", "--header yes")), ("a,<5\nb,2\n", ("line 1", "'<5'", "--header yes")), ("a,2.5d2\nb,2\n", ("line 1", "exponent with e")),
         ):  # fmt: skip
             self.expect(content, "x.csv", *words, arguments=["--column", "1"])
@@ -100,15 +100,15 @@ class Files(FaultTest):
         for method in ("exact", "plain"):
             for cell, words in (("9007199254740993", ["f64"]), ("-16777217", ["f32"])):
                 arguments = ["--method", method, "--type", *words]
-                self.expect(f"v\n{cell}\n{cell}\n", "x.csv", "line 2", cell, "no " + words[0], arguments=arguments)
+                self.expect(f"v\n{cell}\n{cell}\n", "x.csv", "line 2", cell, "type " + words[0], arguments=arguments)
 
     def test_files_of_other_kinds(self):
         self.expect(gzip.compress(b"v\n1\n2\n"), "x.csv", "gzip", "gunzip")
         self.expect("v\n1\n2\n".encode("utf-16"), "x.csv", "UTF-16", "UTF-8")
         self.expect("a;b\n1,5;2,5\n", "x.csv", "semicolons", "decimal points", arguments=["--column", "a"])
-        self.expect(struct.pack("<i2di", 16, 1.0, 2.0, 16), "x.raw", "a record of Fortran", "access='stream'")
+        self.expect(struct.pack("<i2di", 16, 1.0, 2.0, 16), "x.raw", "a Fortran record", "access='stream'")
         self.expect("1.5\n2.5\n3.5\n4.5\n", "x.txt", "text", "--format csv", arguments=["--format", "raw"])
-        self.note(["sum", "/proc/self/status", "--format", "csv"], "does not tell its size", "copy")
+        self.note(["sum", "/proc/self/status", "--format", "csv"], "does not report its size", "copy")
 
     def test_columns(self):
         self.expect("a,b\n1,2\n", "x.csv", "'c'", "'a', 'b'", arguments=["--column", "c"])
@@ -259,7 +259,7 @@ class Options(FaultTest):
             self.note(arguments, word)
 
     def test_texts_of_the_language_reach_nobody(self):
-        self.note(["tune", "--times", self.folder], "it is a directory", "name an answer")
+        self.note(["tune", "--times", self.folder], "it is a directory", "name a file with the output")
 
     def test_what_memory_does_not_hold(self):
         self.note(["bench", "local", "--sizes", "1e10", "--rounds", "3"], "out of memory", "fewer elements")
@@ -275,9 +275,9 @@ class Options(FaultTest):
             self.note(["tune", "--times", counts, "--output", self.folder / output], "it is the input", "--output")
         words = ["--distribution", counts, "--raw", counts, "--ranks", "1", "--counts", "4"]
         self.note(["bench", "reduce", *words], "it is the input", "--raw")
-        self.note(["run", "--record", self.folder / "r", "--report", self.folder / "r.0", "--", "true"], "a record's place")
+        self.note(["run", "--record", self.folder / "r", "--report", self.folder / "r.0", "--", "true"], "a file of the record")
         self.write("old.3", "older")
-        self.note(["run", "--record", self.folder / "old", "--", "true"], "old.3 is there already", "--force")
+        self.note(["run", "--record", self.folder / "old", "--", "true"], "old.3 exists already", "--force")
         self.addCleanup(self.assertEqual, counts.read_text(), "3 1")
 
     def test_older_records_go_by_force(self):

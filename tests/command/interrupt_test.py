@@ -191,8 +191,8 @@ class Finished(InterruptTest):
                 self.wait_until(partial(waits_for_signals, started), "the command begins")
                 time.sleep(0.5)
                 output, told = self.interrupt(started, number)
-                self.assertRegex(told, r"\(proving at \d+ of 500 ranks, \d+ passed, 0 failed\)")
-                whole = r"[1-9]\d* passed, 0 failed; every schedule is checked for up to \d+ ranks\n"
+                self.assertRegex(told, r"\(checking schedules for \d+ of 500 ranks, \d+ passed, 0 failed\)")
+                whole = r"[1-9]\d* passed, 0 failed; every schedule was checked for up to \d+ ranks\n"
                 self.assertRegex(output, "^$" if arguments else f"^{whole}$")
 
     def test_a_prediction(self):
@@ -222,11 +222,11 @@ class Finished(InterruptTest):
         told = ""
         while " left" not in told:
             told += os.read(ours, 10000).decode()
-        self.assertRegex(told, r"^proving .* to 500: this takes minutes; .*\r\n\r\033\[Kproving at \d+ of 500 ranks, ")
+        self.assertRegex(told, r"^checking .* to 500: this takes minutes; .*\r\n\r\033\[Kchecking schedules for \d+ of 500 ranks, ")
         os.write(ours, b"\x03")
         output = started.communicate(timeout=TIMEOUT)[0].decode()
         self.assertEqual(started.returncode, 128 + signal.SIGINT)
-        self.assertRegex(output, r"^\d+ passed, 0 failed; every schedule is checked for up to [1-9]\d* ranks\n$")
+        self.assertRegex(output, r"^\d+ passed, 0 failed; every schedule was checked for up to [1-9]\d* ranks\n$")
         told = ""
         with contextlib.suppress(OSError):
             while chunk := os.read(ours, 10000):

@@ -214,17 +214,17 @@ class Reports(ReportTest):
                          ["time at 4 ranks: ring (4 µs) is the lowest, bruck (12 µs) the highest of 3."])  # fmt: skip
         equal = [{**each, "us": 8.0} for each in lines]
         self.assertEqual(self.findings({"study": "s", "rows": equal}), ["time at 4 ranks: 8 µs for each of 3 lines."])
-        self.assertEqual(self.findings(VERIFY), ["Every method that promises the same bits gave them.",
+        self.assertEqual(self.findings(VERIFY), ["Every method that promises the same bits gave the same bits.",
                                                  "exact: the same bits in 2 sums, 3FF0000000000000."])  # fmt: skip
         rows = [{**row, "bits": str(i)} for i, row in enumerate(VERIFY["rows"])]
         self.assertEqual(self.findings({"identical": False, "rows": rows}),
-                         ["A method that promises the same bits gave different ones.", "exact: 2 different results in 2 sums."])  # fmt: skip
+                         ["A method that promises the same bits gave different bits.", "exact: 2 different results in 2 sums."])  # fmt: skip
         rows = [{**row, "same_on_all_ranks": False} for row in VERIFY["rows"]]
         self.assertEqual(self.findings({"identical": False, "rows": rows})[1], "exact: 2 different results in 2 sums.")
 
     def test_people_read_no_path_first(self):
         page = self.report(BENCH)
-        self.assertLess(page.texts.index("What sums cost in one process"), page.texts.index("Some processor, 2 cores"))
+        self.assertLess(page.texts.index("Cost of sums in one process"), page.texts.index("Some processor, 2 cores"))
         place = next(i for i, each in enumerate(page.texts) if str(self.folder) in each)
         self.assertGreater(place, page.texts.index("Environment"))
 
@@ -375,7 +375,7 @@ class Reports(ReportTest):
         page = self.report(lines, json.dumps(STUDY, indent=2))
         for place in ("results0.json, line 1", "results0.json, line 3", "results1.json"):
             self.assertEqual([each[:6] for each in page.texts if each.rstrip(")").endswith(place)], [f"({self.folder}"[:6], "From /"])
-        for heading in ("What sums cost in one process", "The bits of a sum", "Study thesis of [S0]"):
+        for heading in ("Cost of sums in one process", "The bits of a sum", "Study thesis of [S0]"):
             self.assertEqual(page.texts.count(heading), 2)  # in the contents and above each
 
     def test_rows_with_other_fields_have_a_table_of_their_own(self):
@@ -385,7 +385,7 @@ class Reports(ReportTest):
         self.expect_rows(page, rows[2:], {"rounds"})
 
     def test_few_rows(self):
-        self.assertIn("There are no rows.", self.report({"study": "s", "rows": []}).texts)
+        self.assertIn("The results have no rows.", self.report({"study": "s", "rows": []}).texts)
         page = self.report({**BENCH, "rows": BENCH["rows"][:1]})
         self.expect_rows(page, BENCH["rows"][:1], {"kernel"})
         self.assertEqual(page.plots, [])
@@ -456,25 +456,25 @@ class Faults(ReportTest):
     def test_no_json(self):
         self.fault("", "it is empty")
         self.fault(" \n\n", "it is empty")
-        self.fault("hello", "line 1 is no JSON")
-        self.fault('{"identical": true,\n"rows": [\n{"ranks": 1,]}\n', "line 3 is no JSON")
-        self.fault(json.dumps(VERIFY) + "\n" + json.dumps(VERIFY)[:-1] + "\n", "line 2 is no JSON")
-        self.fault(json.dumps(VERIFY) + "\n\nnonsense\n", "line 3 is no JSON")
-        self.fault(json.dumps(VERIFY)[:-5], "line 1 is no JSON")
-        self.fault(b'{"identical": true, "rows": [{"x": "\xff"}]}', "line 1 is no JSON")
-        self.fault('{"identical": true, "rows": [{"x": NaN}]}', "line 1 is no JSON")
+        self.fault("hello", "line 1 is not JSON")
+        self.fault('{"identical": true,\n"rows": [\n{"ranks": 1,]}\n', "line 3 is not JSON")
+        self.fault(json.dumps(VERIFY) + "\n" + json.dumps(VERIFY)[:-1] + "\n", "line 2 is not JSON")
+        self.fault(json.dumps(VERIFY) + "\n\nnonsense\n", "line 3 is not JSON")
+        self.fault(json.dumps(VERIFY)[:-5], "line 1 is not JSON")
+        self.fault(b'{"identical": true, "rows": [{"x": "\xff"}]}', "line 1 is not JSON")
+        self.fault('{"identical": true, "rows": [{"x": NaN}]}', "line 1 is not JSON")
         self.fault('{"identical": true, "rows": [{"x": 1e999}]}', "larger than any double")
-        self.fault('{"identical": true, "rows": [{"x": ' + 100000 * "[" + 100000 * "]" + "}]}", "nest deeper than 32")
+        self.fault('{"identical": true, "rows": [{"x": ' + 100000 * "[" + 100000 * "]" + "}]}", "nested more than 32")
 
     def test_unknown_shapes(self):
-        self.fault("[1, 2]", "no JSON object", "bench, study or verify")
-        self.fault("3", "no JSON object")
+        self.fault("[1, 2]", "not a JSON object", "bench, study or verify")
+        self.fault("3", "not a JSON object")
         self.fault('{"rows": []}', '"environment"', '"study"', '"identical"')
-        self.fault('{"identical": true}', 'no "rows"')
-        self.fault('{"identical": true, "rows": {}}', 'no "rows"')
-        self.fault('{"identical": true, "rows": [1]}', 'no "rows"')
+        self.fault('{"identical": true}', 'no array "rows"')
+        self.fault('{"identical": true, "rows": {}}', 'no array "rows"')
+        self.fault('{"identical": true, "rows": [1]}', 'no array "rows"')
         self.fault('{"environment": 1, "rows": []}', '"environment"')
-        self.fault(json.dumps({"environment": {}, "contests": []}), 'no "rows"')  # as --raw writes
+        self.fault(json.dumps({"environment": {}, "contests": []}), 'no array "rows"')  # as --raw writes
         self.fault(json.dumps(VERIFY) + "\n{}\n", "line 2")
 
     def test_what_stands_in_the_place_of_the_output(self):

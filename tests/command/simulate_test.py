@@ -222,7 +222,7 @@ class Simulate(CommandTest):
     def test_for_people(self):
         ran = run("simulate", "--ranks=4", "--elements=10", "--schedule=native")
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertRegex(ran.stdout, r"(?m)^messages +not known$")
+        self.assertRegex(ran.stdout, r"(?m)^messages +unknown$")
         self.assertRegex(ran.stdout, r"(?m)^nodes +\d+$")
 
     def test_faults(self):
@@ -233,7 +233,7 @@ class Simulate(CommandTest):
         for bad in ("-5", "1.5", "1e-3", "1e300", "many", ""):
             self.fault("elements", elements=bad)
             if bad:
-                self.fault(f"'{bad}' is no count", elements=bad)
+                self.fault(f"'{bad}' is not a count", elements=bad)
         self.assertEqual(self.simulate("4", "1e6")["elements"], 1000000)
         found = self.simulate("010", "010")  # which is 8 in octal
         self.assertEqual((found["ranks"], found["elements"]), (10, 10))

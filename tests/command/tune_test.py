@@ -34,7 +34,7 @@ class Tune(CommandTest):
             path = self.folder / f"{ranks}.profile"
             ran = run("tune", "--launches", "1", "--rounds", "3", "--output", path, "--json", ranks=ranks)
             if ran.returncode == 1:  # this machine does other things
-                self.assertRegex(ran.stderr, r"nothing is written \(the model is \d+ % off in the median, more than 30 %\), ")
+                self.assertRegex(ran.stderr, r"no profile is written \(the median error of the model is \d+ %, more than 30 %\), ")
                 self.assertFalse(path.exists())
                 continue
             found = self.object_from(ran)
@@ -57,7 +57,7 @@ class Tune(CommandTest):
                                                  "--collective", "reduce", "--schedule", "flat", "--per-op", "0", "--profile", path, "--json"))  # fmt: skip
                 self.assertAlmostEqual(predicted["seconds"], seconds + 8e-10 * size, delta=2e-8)
         for_people = run("tune", "--times", self.times(1e-6, 2e-7, 1e-10, 1 << 30, 0), "--output", path)
-        self.assertIn(f"0 % off in the median. {path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", for_people.stdout)
+        self.assertIn(f"The median error of the model is 0 %. {path} is written. To use this profile:\n  export STEADFOLD_PROFILE={path}\n", for_people.stdout)
         self.assertNotIn("eager_limit", path.read_text())
         self.assertNotIn("long_from", path.read_text())
 
@@ -77,7 +77,7 @@ class Tune(CommandTest):
         # The bucket fills while answers are on their way, so in a stream a byte takes twice as long.
         times["byte_in_stream"] = 8e-8
         ran = run("tune", "--times", self.write("times.json", json.dumps(of_bucket)), "--output", path)
-        self.assertIn("goes by a stream of messages, in which a byte takes 80 ns", ran.stdout)
+        self.assertIn("the time per byte of a stream of messages, 80 ns", ran.stdout)
         self.assertIn("\nper_byte = 8e-08\n", path.read_text())
         self.assertNotIn("long_from", path.read_text())
 
@@ -87,7 +87,7 @@ class Tune(CommandTest):
             answer["times"][key].reverse()
         path = self.folder / "own.profile"
         path.write_text("as it was")
-        self.expect_fault(run("tune", "--times", self.write("times.json", json.dumps(answer)), "--output", path), "no answer of tune --json")
+        self.expect_fault(run("tune", "--times", self.write("times.json", json.dumps(answer)), "--output", path), "not the output of tune --json")
         self.assertEqual(path.read_text(), "as it was")
         self.assertEqual([each.name for each in self.folder.glob("own.profile*")], ["own.profile"])
 
@@ -117,7 +117,7 @@ class Tune(CommandTest):
         path = self.folder / "own.profile"
         times = self.times(1e-5, 2e-7, 1e-9, 65408, 5e-5, inside=(1e-6, 1e-7, 1e-10, 1984, 5e-6))
         ran = run("tune", "--times", times, "--output", path)
-        self.assertRegex(ran.stdout, r"(?s)^bytes .*\nInside a node:\nbytes .*\n0 % off in the median")
+        self.assertRegex(ran.stdout, r"(?s)^bytes .*\nInside a node:\nbytes .*\nThe median error of the model is 0 %")
         text = path.read_text()
         self.assertIn("\neager_limit = 65408\n", text)
         self.assertIn("\nnode.eager_limit = 1984\n", text)
@@ -144,7 +144,7 @@ class Tune(CommandTest):
         ran = run("tune", "--times", self.times(1e-3, 1e-3, 0, 1 << 30, 0), environment=home)
         (path,) = (self.folder / "settings/steadfold").iterdir()
         self.assertRegex(path.name, r"^[a-z0-9-]+\.[a-z-]+\.profile$")
-        self.assertIn(f"0 % off in the median. {path} is written, and serves from now on.\n", ran.stdout)
+        self.assertIn(f"The median error of the model is 0 %. {path} is written. Steadfold uses this profile from now on.\n", ran.stdout)
         self.assertEqual(self.object_from(run("info", "--json", environment=home))["profile"], str(path))
         self.assertIsNone(self.object_from(run("info", "--json"))["profile"])
         self.assertEqual(set(self.chosen(home)), {"recursive_doubling"})
@@ -153,15 +153,15 @@ class Tune(CommandTest):
         named = {**home, "STEADFOLD_PROFILE": str(self.profile(SLOW_STARTS))}
         self.assertEqual(set(self.chosen(named)), {"recursive_doubling"}, "what is named counts")
         ran = run("tune", "--times", self.times(1e-6, 1e-7, 0, 1 << 30, 0), environment=named)
-        self.assertIn(f"{path} is written; to use it:\n  export STEADFOLD_PROFILE={path}\n", ran.stdout)
+        self.assertIn(f"{path} is written. To use this profile:\n  export STEADFOLD_PROFILE={path}\n", ran.stdout)
         nowhere = {"HOME": None, "XDG_CONFIG_HOME": None}
-        self.expect_fault(run("tune", "--times", self.times(1e-6, 1e-7, 0, 1 << 30, 0), environment=nowhere), "nowhere", "--output")
+        self.expect_fault(run("tune", "--times", self.times(1e-6, 1e-7, 0, 1 << 30, 0), environment=nowhere), "no place for the profile", "--output")
 
     def test_times_that_do_not_fit(self):
         path = self.folder / "own.profile"
         ran = run("tune", "--times", self.times(1e-6, 2e-7, 1e-10, 1984, 5e-6, noise=0.85), "--output", path)
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertRegex(ran.stderr, r"nothing is written \(the model is \d+ % off in the median, more than 30 %\), ")
+        self.assertRegex(ran.stderr, r"no profile is written \(the median error of the model is \d+ %, more than 30 %\), ")
         self.assertFalse(path.exists())
 
     def test_what_it_cannot_do(self):
@@ -169,10 +169,10 @@ class Tune(CommandTest):
         self.expect_fault(run("tune", "--rounds", "0"), "--rounds")
         times = times_of(1e-6, 1e-7, 0, 1 << 30, 0, 0.0)
         for bins in (1, {}, {"merge_per_byte": -1, "finish_per_byte": 1}):
-            self.expect_fault(run("tune", "--times", self.write("no", json.dumps({**times, "bins": bins}))), "no answer of tune --json")
+            self.expect_fault(run("tune", "--times", self.write("no", json.dumps({**times, "bins": bins}))), "not the output of tune --json")
         for text in ("", "{}", '{"times": 1}', '{"times": {"bytes": [1], "one_way": [], "in_stream": 0}}',
                      '{"times": {"bytes": [1, 2, 3], "one_way": [1, 1, 1], "in_stream": 0, "byte_in_stream": 2}}'):
-            self.expect_fault(run("tune", "--times", self.write("no", text)), "no answer of tune --json")
+            self.expect_fault(run("tune", "--times", self.write("no", text)), "not the output of tune --json")
 
     def test_simulate_goes_by_it(self):
         words = ("simulate", "--ranks", "8", "--elements", "8", "--width", "1000", "--method", "plain", "--json")

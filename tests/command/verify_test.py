@@ -95,7 +95,7 @@ class Verify(CommandTest):
         self.assertIs(found["identical"], False)
         self.path.write_bytes(binpsllh(self.values))
         lines = self.last_lines("--ranks", "1,2", "--methods", "exact,tree", status=1, environment={"STEADFOLD_MPIRUN": str(launcher)})
-        self.assertEqual(lines[-2:], [f"{method} gave 2 different results, and it promises one." for method in ("exact", "tree")])
+        self.assertEqual(lines[-2:], [f"{method} gave 2 different results, although it promises the same bits." for method in ("exact", "tree")])
         sum_of_first = exact(self.values)
         self.assertEqual([row["bits"] for row in found["rows"]], [bits(sum_of_first), bits(2 * sum_of_first)])
 
@@ -105,8 +105,8 @@ class Verify(CommandTest):
         self.assertEqual(ran.stderr, "")
         self.assertIn(f"tree: the same bits everywhere, {bits(tree(self.values))}", ran.stdout)
         self.assertIn("plain:", ran.stdout)
-        self.assertRegex(ran.stdout, r"\nplain: \d different results \(it promises nothing\)\n")
-        self.assertTrue(ran.stdout.endswith("\n\nEvery method that promises the same bits gave them: tree.\n"), ran.stdout)
+        self.assertRegex(ran.stdout, r"\nplain: \d different results \(this method does not promise the same bits\)\n")
+        self.assertTrue(ran.stdout.endswith("\n\nEvery method that promises the same bits gave the same bits: tree.\n"), ran.stdout)
         self.assertNotIn("identical", ran.stdout)
 
     def last_lines(self, *arguments, path=None, status=0, environment=None):
@@ -117,15 +117,15 @@ class Verify(CommandTest):
     def test_a_method_without_a_promise_may_keep_its_bits(self):
         integers = self.write("integers", binpsllh(list(range(100))))
         lines = self.last_lines("--ranks", "1,3", path=integers)
-        self.assertIn(f"plain: the same bits here, too, {bits(4950.0)} (but it promises nothing)", lines)
-        self.assertEqual(lines[-1], "Every method that promises the same bits gave them: binned, exact, tree.")
+        self.assertIn(f"plain: the same bits here as well, {bits(4950.0)} (but this method does not promise the same bits)", lines)
+        self.assertEqual(lines[-1], "Every method that promises the same bits gave the same bits: binned, exact, tree.")
 
     def test_what_was_not_compared_is_no_success(self):
         lines = self.last_lines("--ranks", "1,3", "--methods", "plain")
-        self.assertEqual(lines[-1], "No method here promises the same bits: plain never does.")
+        self.assertEqual(lines[-1], "No chosen method promises the same bits: method plain does not.")
         lines = self.last_lines("--ranks", "3", "--methods", "plain,tree")
         self.assertIn(f"tree: one sum, {bits(tree(self.values))}", lines)
-        self.assertEqual(lines[-1], "Nothing was compared: there is one sum of each method.")
+        self.assertEqual(lines[-1], "Nothing was compared: there is only one sum per method.")
 
     def test_a_job_of_one_rank_may_start_ranks(self):
         ran = run("verify", self.path, "--ranks", "1,2", "--methods", "exact", "--json", ranks=1)

@@ -99,7 +99,7 @@ class Installed(unittest.TestCase):
             self.assertIn("steadfold: the reductions of rank 0 of 2.", ran.stderr)
             ran = subprocess.run([self.prefix / f"bin/steadfold.{name}", "run", "--", "true"], capture_output=True, text=True)
             self.assertEqual(ran.returncode, 2)
-            self.assertIn("cannot be preloaded (LD_PRELOAD parts names at spaces and colons), install elsewhere", ran.stderr)
+            self.assertIn("cannot be preloaded (LD_PRELOAD separates names at spaces and colons), install Steadfold in a directory without them", ran.stderr)
 
     def test_run_paths(self):
         """Nothing is looked for in the directory that somebody happens to be in."""
@@ -156,7 +156,7 @@ class Installed(unittest.TestCase):
             command = self.prefix / "bin" / f"steadfold.{name}"
             self.assertEqual(output(command, "--version").split(), ["steadfold", self.version])
             told = output(command, "verify", numbers, "--format", "raw", "--ranks", "1,3")
-            self.assertEqual(told.splitlines()[-1], "Every method that promises the same bits gave them: binned, exact, tree.")
+            self.assertEqual(told.splitlines()[-1], "Every method that promises the same bits gave the same bits: binned, exact, tree.")
         self.assertEqual(output(self.prefix / "bin/steadfold", "--version").split()[1], self.version)
 
     def test_find_package(self):

@@ -91,11 +91,11 @@ class Release(unittest.TestCase):
         numbers = programs / "numbers.csv"
         numbers.write_text("".join(f"{(-1) ** i * 1.1**i}\n" for i in range(1000)))
         told = output(programs / "steadfold.openmpi", "verify", numbers, "--ranks", "1,2,3", "--schedules", "auto", env=extended(**own))
-        self.assertEqual(told.splitlines()[-1], "Every method that promises the same bits gave them: binned, exact, tree.")
+        self.assertEqual(told.splitlines()[-1], "Every method that promises the same bits gave the same bits: binned, exact, tree.")
         numbers.unlink()
         unchanged = "import numpy; from mpi4py import MPI; MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, numpy.ones(1))"
         done = run(programs / "steadfold", "run", "--", "mpirun.openmpi", "-n", 3, programs / "python", "-c", unchanged, env=extended(**own))
-        self.assertIn("rank order, by tree", done.stderr)
+        self.assertIn("rank order, method tree", done.stderr)
 
     def emulated_python(self, room):
         """Debian's Python for AArch64 and its libraries, below room/root."""

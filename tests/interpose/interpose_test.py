@@ -83,7 +83,7 @@ class Interposed(unittest.TestCase):
                     ran = self.ended_well(run(ranks, program(f"fortran_{interface}"), REPORT="1"))
                     self.assertIn("0 results are wrong", ran.stdout)
                     name = "mpi_iallreduce" if LIBRARY == "openmpi" else "Iallreduce"  # each call once
-                    calls = re.findall(rf"{name} +MPI_SUM +MPI_DOUBLE_PRECISION +(\d+) +\d+ +\S+  rank order, by tree", ran.stderr)
+                    calls = re.findall(rf"{name} +MPI_SUM +MPI_DOUBLE_PRECISION +(\d+) +\d+ +\S+  rank order, method tree", ran.stderr)
                     self.assertEqual(sum(map(int, calls)), 7)
         ran = self.ended_well(run(3, program("opens"), program("libfortran.so")))  # as Python does with its modules
         self.assertIn("0 results are wrong", ran.stdout)
@@ -143,16 +143,16 @@ class Interposed(unittest.TestCase):
     def test_the_report_says_what_was_done(self):
         ran = self.ended_well(run(3, program("programs"), "kinds", REPORT="1"))
         for function, op, kind, calls, done in (
-            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "rank order, by tree +kinds "),
-            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", 1, "rank order, by tree, the operator as it is"),
-            ("Allreduce", "MPI_SUM", "MPI_INT", 1, "passed on: no order changes a bit"),
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "rank order, method tree +kinds "),
+            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", 1, "rank order, method tree, with the program's operator"),
+            ("Allreduce", "MPI_SUM", "MPI_INT", 1, "passed on: the order cannot change bits"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "passed on: one rank"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", 1, "passed on: no elements"),
-            ("Iallreduce", "MPI_SUM", "MPI_DOUBLE", 1, "rank order, by tree +kinds "),
+            ("Iallreduce", "MPI_SUM", "MPI_DOUBLE", 1, "rank order, method tree +kinds "),
             ("Accumulate", "any", "any", 1, "passed on: one-sided"),
         ):
             self.assertRegex(ran.stderr, rf"{function} +{op} +{kind} +{calls} +\d* *[\d.e-]* *{done}")
-        self.assertIn("The same bits again with this number of ranks, except calls that were passed on", ran.stderr)
+        self.assertIn("Every run with this number of ranks gives the same bits, except for calls that were passed on", ran.stderr)
         self.assertEqual(self.ended_well(run(3, program("programs"), "kinds")).stderr, "")
 
     def test_a_report_in_a_file_says_where_calls_stand(self):
@@ -164,14 +164,14 @@ class Interposed(unittest.TestCase):
         sums = [call for call in report["calls"] if call["function"] == "Iallreduce"]
         self.assertEqual([(call["operator"], call["type"], call["calls"], call["bytes"]) for call in sums], [("MPI_SUM", "MPI_DOUBLE", 1, 8)])
         for function, op, kind, done, text in (
-            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, by tree", "MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)"),
-            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", "rank order, by tree, the operator as it is", "MPI_MAX"),
-            ("Allreduce", "MPI_SUM", "MPI_INT", "passed on: no order changes a bit", "MPI_INT"),
+            ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, method tree", "MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)"),
+            ("Allreduce", "MPI_MAX", "MPI_DOUBLE", "rank order, method tree, with the program's operator", "MPI_MAX"),
+            ("Allreduce", "MPI_SUM", "MPI_INT", "passed on: the order cannot change bits", "MPI_INT"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "passed on: one rank", "MPI_COMM_SELF"),
             ("Allreduce", "MPI_SUM", "MPI_DOUBLE", "passed on: no elements", "&y, 0, MPI_DOUBLE"),
-            ("Iallreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, by tree", "MPI_Iallreduce"),
-            ("Scan", "MPI_SUM", "MPI_DOUBLE", "rank order, by tree", "MPI_Scan"),
-            ("Scan", "MPI_SUM", "MPI_FLOAT", "rank order, by tree", "MPI_Scan"),
+            ("Iallreduce", "MPI_SUM", "MPI_DOUBLE", "rank order, method tree", "MPI_Iallreduce"),
+            ("Scan", "MPI_SUM", "MPI_DOUBLE", "rank order, method tree", "MPI_Scan"),
+            ("Scan", "MPI_SUM", "MPI_FLOAT", "rank order, method tree", "MPI_Scan"),
         ):
             with self.subTest(function=function, op=op, type=kind, done=done):
                 wanted = {"function": function, "operator": op, "type": kind, "done": done}
@@ -179,7 +179,7 @@ class Interposed(unittest.TestCase):
                 self.assertEqual(where, line_of_call("kinds", text))
         self.assertGreater(sums[0]["seconds"], 0)
         ran = self.ended_well(run(3, program("programs"), "kinds", REPORT="/no/such/folder/report"))
-        self.assertIn("there is no report (/no/such/folder/report cannot be written)", ran.stderr)
+        self.assertIn("no report is written (/no/such/folder/report cannot be written)", ran.stderr)
 
     def test_a_report_tells_what_is_known_of_a_place(self):
         for function, line, where in (
@@ -200,10 +200,10 @@ class Interposed(unittest.TestCase):
 
     def test_a_report_promises_nothing_of_calls_that_the_library_orders(self):
         for ranks, command, settings, done in (
-            (2, ["across"], {}, "passed on: processes of two worlds or groups"),
+            (2, ["across"], {}, "passed on: processes of two worlds, or an intercommunicator"),
             (2, ["large"], {}, "passed on: too large"),
             (1, ["one_sided"], {}, "passed on: one-sided"),
-            (2, ["digest", "0"], {"METHOD": "plain"}, "passed on: as asked"),
+            (2, ["digest", "0"], {"METHOD": "plain"}, "passed on: method plain"),
         ):
             with self.subTest(command), tempfile.TemporaryDirectory() as folder:
                 file = Path(folder, "report.json")
@@ -252,23 +252,23 @@ class Interposed(unittest.TestCase):
             self.assertEqual(os.path.getsize(file + ".3"), 16 + 24 * calls)
             self.assertIn(same, compared("digest", "0", METHOD="plain", **forced(first)))
             told = compared("digest", "0", METHOD="plain", **forced(second))
-            self.assertRegex(told, r"rank 0, its reduction number \d+, Allreduce in digest \(programs.c:\d+\): the same went in, and another")
+            self.assertRegex(told, r"rank 0, reduction number \d+, Allreduce in digest \(programs.c:\d+\): the contribution is the same, but the result")
             told = compared("digest", "1", METHOD="plain", **forced(first))
-            self.assertRegex(told, r"rank 4, its reduction number 1, Allreduce in digest .*: its contribution differs")
+            self.assertRegex(told, r"rank 4, reduction number 1, Allreduce in digest .*: the contribution of this rank or the call differs")
             with open(file + ".1", "ab") as record:
                 record.write(24 * b"7")
-            self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 1, its reduction number 26: only the other run has this call")
+            self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 1, reduction number 26: only the recorded run has this call")
             os.truncate(file + ".2", 16 + 24 * 20)
-            self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 2, its reduction number 21, .*: the other run does not have this call")
+            self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 2, reduction number 21, .*: the recorded run does not have this call")
             file = f"{folder}/started"
             self.ended_well(run(5, program("programs"), "digest_started", "0", RECORD=file, **forced(first)))
             self.assertIn(same, compared("digest_started", "0", **forced(second)))
-            self.assertIn("its contribution differs", compared("digest_started", "1", **forced(first)))
+            self.assertIn("the contribution of this rank or the call differs", compared("digest_started", "1", **forced(first)))
             file = f"{folder}/collectives"
             self.ended_well(run(3, program("collectives"), RECORD=file))  # each function in each way
             self.assertIn(same, self.ended_well(run(3, program("collectives"), COMPARE=file)).stderr)
             ran = self.ended_well(run(4, program("programs"), "digest", "0", COMPARE=file))
-            self.assertIn("collectives.0 has another number of ranks), record the other run first", ran.stderr)
+            self.assertIn("collectives.0 is of another number of ranks), record the other run first", ran.stderr)
 
     def test_a_record_has_what_was_reduced_and_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -279,17 +279,17 @@ class Interposed(unittest.TestCase):
 
             self.ended_well(run(3, program("programs"), "traced", "0", RECORD=file))
             told = compared(1)
-            self.assertEqual(told.count(" its reduction number 1, Allreduce in traced "), 3)
-            self.assertEqual(told.count(": its contribution differs, or the call itself\n"), 3)
+            self.assertEqual(told.count(" reduction number 1, Allreduce in traced "), 3)
+            self.assertEqual(told.count(": the contribution of this rank or the call differs\n"), 3)
             told = compared(2).splitlines()[1:]  # the earliest ranks first
-            self.assertEqual([line.split(" in ")[0] for line in told], [f"rank {r}, its reduction number {n}" for r, n in ((0, "4, Reduce"), (2, "4, Reduce"), (1, "6, Allreduce"))])
-            self.assertTrue(told[0].endswith(": the same went in, and another result came out"), told)
-            self.assertTrue(all(line.endswith(": its contribution differs, or the call itself") for line in told[1:]), told)
-            self.assertIn("the reductions of both runs are the same: contributions and results, on all ranks\n", compared(3))
+            self.assertEqual([line.split(" in ")[0] for line in told], [f"rank {r}, reduction number {n}" for r, n in ((0, "4, Reduce"), (2, "4, Reduce"), (1, "6, Allreduce"))])
+            self.assertTrue(told[0].endswith(": the contribution is the same, but the result differs"), told)
+            self.assertTrue(all(line.endswith(": the contribution of this rank or the call differs") for line in told[1:]), told)
+            self.assertIn("the reductions of both runs are the same on all ranks, with the same contributions and results\n", compared(3))
             os.remove(file + ".2")
             told = compared(0)
             self.assertIn(f"nothing of rank 2 is compared ({file}.2 cannot be read), record the other run first\n", told)
-            self.assertIn("no rank that was compared differs\n", told)
+            self.assertIn("no compared rank differs\n", told)
             self.assertNotIn("on all ranks", told)
 
     def test_spawned_processes_leave_the_files_of_others_alone(self):
@@ -302,7 +302,7 @@ class Interposed(unittest.TestCase):
             self.assertEqual(sum(call["calls"] for call in json.loads(Path(report).read_text())["calls"]), 2)
             why = " (another process with the same rank spawned this process)\n"
             self.assertEqual(ran.stderr.count(f"nothing is recorded{why}"), 2)
-            self.assertIn(f"there is no report of spawned processes (their parents write {report})\n", ran.stderr)
+            self.assertIn(f"no report is written of spawned processes (the processes that spawned them write {report})\n", ran.stderr)
             ran = self.ended_well(run(2, program("programs"), "spawns", COMPARE=record))
             self.assertEqual(ran.stderr.count(f"nothing is compared{why}"), 2)
             self.assertEqual(ran.stderr.count("the reductions of both runs are the same"), 1)
@@ -311,7 +311,7 @@ class Interposed(unittest.TestCase):
     def test_a_report_of_handled_calls_alone_promises_the_same_bits(self):
         for command in ([program("programs"), "digest", "0"], [program("at_exit")]):
             ran = self.ended_well(run(3, *command, REPORT="1"))
-            self.assertIn("The same bits again with this number of ranks.\n", ran.stderr)
+            self.assertIn("Every run with this number of ranks gives the same bits.\n", ran.stderr)
 
     def test_objects_may_reduce_before_and_behind_main(self):
         for method in ("tree", "exact"):
@@ -339,7 +339,7 @@ class Interposed(unittest.TestCase):
         command = [os.environ["STEADFOLD_BIN"], "run", "--method", "exact", "--"]
         started = [*command, mpirun, "-n", "3", program("programs"), "kinds"]
         ran = self.ended_well(subprocess.run(started, capture_output=True, text=True, timeout=60, env=own))
-        promise = "steadfold: MPI's reductions by {}: the same bits on every run with the same number of ranks"
+        promise = "steadfold: MPI's reductions use method {}: the same bits on every run with the same number of ranks"
         self.assertIn(promise.format("exact"), ran.stderr)
         self.assertRegex(ran.stderr, r"Allreduce +MPI_SUM +MPI_DOUBLE +1 +8 +\S+  rounded once, exact")
         binned = {**own, "STEADFOLD_INTERPOSE_METHOD": "binned"}
@@ -355,7 +355,7 @@ class Interposed(unittest.TestCase):
             srun.write_text("#!/bin/sh\n")
             srun.chmod(0o755)
             told = self.ended_well(subprocess.run([*command, srun, "app"], capture_output=True, text=True, timeout=60, env=own)).stderr
-            self.assertRegex(told, r"give them: LD_PRELOAD=\S+libsteadfold_interpose.so\S* STEADFOLD_INTERPOSE_METHOD=exact STEADFOLD_INTERPOSE_REPORT=1\n")
+            self.assertRegex(told, r"set these variables for the ranks: LD_PRELOAD=\S+libsteadfold_interpose.so\S* STEADFOLD_INTERPOSE_METHOD=exact STEADFOLD_INTERPOSE_REPORT=1\n")
         names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT")
         handed_on = [word for name in names for word in ("-x", name)] if LIBRARY == "openmpi" else []
         self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
@@ -367,7 +367,7 @@ class Interposed(unittest.TestCase):
         """`mpirun -n 3 steadfold run -- app` in place of `steadfold run -- mpirun -n 3 app`."""
         command = [os.environ["STEADFOLD_BIN"], "run", "--", program("programs"), "kinds"]
         ran = self.ended_well(run(3, *command, interposed=False))
-        self.assertEqual(ran.stderr.count("steadfold: MPI's reductions by tree"), 1)
+        self.assertEqual(ran.stderr.count("steadfold: MPI's reductions use method tree"), 1)
         self.assertEqual(ran.stderr.count("steadfold: the reductions of rank 0 of 3"), 1)
 
     def test_wrong_settings_end_the_program(self):
@@ -379,9 +379,9 @@ class Interposed(unittest.TestCase):
                     break
             self.assertEqual(ran.stderr.count(text), 1)
 
-        refused("STEADFOLD_INTERPOSE_METHOD cannot be 'best' (the value is unknown), take tree, exact, binned or plain", METHOD="best")
+        refused("STEADFOLD_INTERPOSE_METHOD cannot be 'best' (the value is unknown), set it to tree, exact, binned or plain", METHOD="best")
         refused("STEADFOLD_INTERPOSE_DIAGNOSE cannot be 'yes'", DIAGNOSE="yes")
-        refused("STEADFOLD_INTERPOSE_REPORT cannot be '0' (the value is unknown), take 1 for a table", REPORT="0")
+        refused("STEADFOLD_INTERPOSE_REPORT cannot be '0' (the value is unknown), set it to 1 for a table", REPORT="0")
         refused("STEADFOLD_INTERPOSE_RECORD is empty", RECORD="")
         with tempfile.TemporaryDirectory() as folder:
             Path(f"{folder}/old.1").write_text("older")
@@ -390,7 +390,7 @@ class Interposed(unittest.TestCase):
             refused(f"cannot write the record {folder}/pipe.0 (it exists already), name another file", RECORD=f"{folder}/pipe")
             self.assertEqual(Path(f"{folder}/old.1").read_text(), "older")
             self.assertEqual(sorted(os.listdir(folder)), ["old.1", "pipe.0"])
-        refused("runs are recorded or compared, not both", RECORD="/tmp/record", COMPARE="/tmp/record")
+        refused("a run cannot be recorded and compared", RECORD="/tmp/record", COMPARE="/tmp/record")
         for setting in ("METHOD=exact", "COMPARE=/no/such/record", "DIAGNOSE=1"):
             others = [":", "-n", "1", "env", f"STEADFOLD_INTERPOSE_{setting}", program("programs"), "kinds"]
             refused("give all ranks the same environment", *others)

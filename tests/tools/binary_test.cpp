@@ -84,9 +84,9 @@ TEST(Raw, WhatIsNoNumbers) {
   for (const std::size_t width : {4U, 8U}) {
     for (const std::endian order : {std::endian::little, std::endian::big}) {
       const std::string length = bytes_of(numbers.size(), width, order);
-      expect_fault_in(".raw", length + numbers + length, {"a record of Fortran", "stream", "--force"});
+      expect_fault_in(".raw", length + numbers + length, {"a Fortran record", "stream", "--force"});
       const std::string three = length + numbers + length + length + numbers + length;
-      expect_fault_in(".raw", three, {"a record of Fortran"}, {.format = Format::raw, .type = Type::f32});
+      expect_fault_in(".raw", three, {"a Fortran record"}, {.format = Format::raw, .type = Type::f32});
       const Scratch forced(".raw", length + numbers + length);
       EXPECT_EQ(read_in_parts(forced.path(), 2, {.forced = true}).size(), 5 + width / 4);
       const Scratch other(".raw", length + numbers + bytes_of(numbers.size() + 1, width, order));
@@ -106,7 +106,7 @@ TEST(Open, WhatIsNoFile) {
 }
 
 TEST(Open, UnknownFormatsAndTypes) {
-  expect_fault_in(".data", "some text", {"neither its name nor its content", "--format"});
+  expect_fault_in(".data", "some text", {"neither the file's name nor its content", "--format"});
   EXPECT_THROW(format_named("hdf5"), Error);
   EXPECT_THROW(type_named("f16"), Error);
   for (const char* name : {"auto", "npy", "binpsllh", "psllh", "raw", "csv", "tsv"})

@@ -91,9 +91,9 @@ TEST(Npy, IntegersThatNoDoubleHolds) {
   expect_bits(least.path(), std::vector<double>{-0x1p63});
   for (const std::uint64_t bad : {most + 1, most * 2 + 1, ~std::uint64_t{0}})
     expect_fault_in(".npy", array("<u8", "(3,)") + bytes_of(1, 8) + bytes_of(bad, 8) + bytes_of(2, 8),
-                    {"element 1 is " + std::to_string(bad), "no double", "float64"});
+                    {"element 1 is " + std::to_string(bad), "a double cannot hold", "float64"});
   expect_fault_in(".npy", array(">i8", "(1,)") + integers({-9007199254740993}, 8, std::endian::big),
-                  {"element 0 is -9007199254740993", "no double"});
+                  {"element 0 is -9007199254740993", "a double cannot hold"});
 }
 
 TEST(Npy, FortranOrderWhereItIsTheSame) {
@@ -165,7 +165,7 @@ TEST(Npy, IsKnownByItsContent) {
   const Scratch file(".data", content);
   EXPECT_EQ(open(file.path())->format(), Format::npy);
   for (const char* other : {".raw", ".binpsllh", ".psllh", ".csv"})
-    expect_fault_in(other, content, {"its content npy", other + 1});
+    expect_fault_in(other, content, {"its content is npy", other + 1});
   expect_fault_in(".npy", binpsllh(six), {"does not begin like an npy file"});
 }
 
@@ -209,7 +209,7 @@ TEST(Npy, HeadersThatAreNone) {
   const std::string huge = bytes_of(std::uint64_t{2} << 20, 4);
   const std::string start("\x93NUMPY\x02\x00", 8);
   expect_fault_in(".npy", start + huge + "{}", {"truncated", "2097152"});
-  expect_fault_in(".npy", start + huge + std::string(std::size_t{2} << 20, ' '), {"no array's"});
+  expect_fault_in(".npy", start + huge + std::string(std::size_t{2} << 20, ' '), {"too long for an array"});
 }
 
 }  // namespace

@@ -69,13 +69,13 @@ TEST(Psllh, Floats) {
 TEST(Psllh, CountsThatDoNotFit) {
   expect_fault_in(".psllh", "", {"empty"});
   expect_fault_in(".psllh", " \n ", {"blank"});
-  expect_fault_in(".psllh", "3\n1\n2\n", {"truncated", "3 numbers announced, 2 found"});
-  expect_fault_in(".psllh", "3\n1\n2\n3\n4\n", {"too long", "3 numbers announced, 4 found"});
-  expect_fault_in(".psllh", "1\n2 garbage", {"1 numbers announced, 2 found"});
+  expect_fault_in(".psllh", "3\n1\n2\n", {"truncated", "3 numbers are announced, but 2 were found"});
+  expect_fault_in(".psllh", "3\n1\n2\n3\n4\n", {"too long", "3 numbers are announced, but 4 were found"});
+  expect_fault_in(".psllh", "1\n2 garbage", {"1 numbers are announced, but 2 were found"});
   expect_fault_in(".psllh", "1000000000000000000 1", {"truncated", "1000000000000000000"});
   expect_fault_in(".psllh", "-3 1 2 3", {"'-3'", "negative"});
   for (const char* count : {"3.0", "x", "nan", "18446744073709551616", "3,", "+3"})
-    expect_fault_in(".psllh", count + std::string("\n1\n2\n3\n"), {"'" + std::string(count) + "'", "no count"});
+    expect_fault_in(".psllh", count + std::string("\n1\n2\n3\n"), {"'" + std::string(count) + "'", "not a count"});
 }
 
 TEST(Psllh, WhatIsNoNumber) {
@@ -157,7 +157,7 @@ TEST(Csv, NumbersThatMayBeNamesAreRefused) {
     expect_bits(file.path(), std::vector<double>{1.5, 2.5}, {.column = "1"});
   }
   for (const char* content : {"0\n1.5\n-2.5\n", "2019\n1.5\nnan\n"})
-    expect_fault_in(".csv", content, {"line 1 may be names or numbers", "no points", hint});
+    expect_fault_in(".csv", content, {"line 1 may be names or numbers", "no decimal points", hint});
   for (const char* content : {"2019,2020\n1.5,2.5\n"})
     expect_fault_in(".csv", content, {"line 1 may be names or numbers", hint}, {.column = "0"});
   expect_fault_in(".csv", "x,5.5\n12,6.5\n", {"words and the number 5.5", hint}, {.column = "1"});
@@ -233,7 +233,7 @@ TEST(Csv, CellsOfLineOneThatResembleNumbersAreRefused) {
 
 TEST(Csv, CellsThatAreNoNumbersSayWhatToWrite) {
   const std::vector<std::pair<const char*, const char*>> cells = {{"2.5d2", "exponent with e"},
-                                                                  {"\"1,5\"", "decimal mark"},
+                                                                  {"\"1,5\"", "decimal points"},
                                                                   {"\xE2\x88\x92"
                                                                    "1",
                                                                    "signs as -"},
@@ -244,7 +244,7 @@ TEST(Csv, CellsThatAreNoNumbersSayWhatToWrite) {
                                                                   {"NA", "nan"},
                                                                   {"***", "wider field"},
                                                                   {"1 2", "between fields"},
-                                                                  {"x", "correct it"}};
+                                                                  {"x", "correct this number"}};
   for (const auto& [cell, advice] : cells)
     expect_fault_in(".csv", std::string("v\n1\n") + cell + "\n", {"line 3", "not a number", advice});
 }
@@ -254,8 +254,9 @@ TEST(Text, IntegersAreExactOrRefused) {
                               "123456789012345678901234567890", "100000000000000001"}) {
     const std::string text(integer);
     for (const char* before : {"v\n1\n", "1\n1\n"})
-      expect_fault_in(".csv", before + text + "\n", {"line 3", "an integer that no f64 holds", "with a point"});
-    expect_fault_in(".psllh", "2 1\n" + text + "\n", {"line 2", "an integer that no f64 holds"});
+      expect_fault_in(".csv", before + text + "\n",
+                      {"line 3", "an integer that cannot be held exactly by type f64", "with a point"});
+    expect_fault_in(".psllh", "2 1\n" + text + "\n", {"line 2", "an integer that cannot be held exactly by type f64"});
     const Scratch rounded(".csv", text + ".0\n" + text + "e0\n");
     EXPECT_EQ(read_in_parts(rounded.path(), 1).size(), 2U);
   }
@@ -263,7 +264,8 @@ TEST(Text, IntegersAreExactOrRefused) {
                      "v\n9007199254740992\n-9007199254740994\n100000000000000000\n1e17\n18446744073709551616\n-0\n"
                      "0000000000000000000001\n999999999999999\n");
   expect_bits(held.path(), std::vector<double>{0x1p53, -0x1p53 - 2, 1e17, 1e17, 0x1p64, -0.0, 1, 999999999999999});
-  expect_fault_in(".csv", "v\n16777217\n", {"line 2", "an integer that no f32 holds"}, {.type = Type::f32});
+  expect_fault_in(".csv", "v\n16777217\n", {"line 2", "an integer that cannot be held exactly by type f32"},
+                  {.type = Type::f32});
   const Scratch floats(".csv", "16777216\n1e10\n10000000000\n16777217.0\n");
   expect_bits(floats.path(), std::vector<float>{0x1p24F, 1e10F, 1e10F, 0x1p24F}, {.type = Type::f32});
 }
@@ -298,7 +300,7 @@ TEST(Text, FilesOfOtherKindsAreNamed) {
   EXPECT_EQ(read_in_parts(raw.path(), 1, {.forced = true}).size(), 1U);
   const Scratch counted(".binpsllh", std::string("\xFF\xFE\0\0\0\0\0\0", 8) + std::string(8 * 0xFEFF, '\0'));
   EXPECT_EQ(read_in_parts(counted.path(), 1).size(), 0xFEFFU);
-  expect_fault_in(".csv", "1\n2\n", {"--force is for raw"}, {.forced = true});
+  expect_fault_in(".csv", "1\n2\n", {"--force is only for raw"}, {.forced = true});
 }
 
 /// As Excel writes where numbers have decimal commas.
@@ -308,7 +310,7 @@ TEST(Csv, SemicolonsBetweenFieldsAreRefused) {
                               "a;b\r\n1,5;2,5\r\n",
                               "1,5;2,5\n3,5;4,5\n", "1;2", "\"a;b\";c\n\"1;1\";2\n"})
     for (const char* column : {"", "0", "b"})
-      expect_fault_in(".csv", content, {"semicolons", "commas between fields"}, {.column = column});
+      expect_fault_in(".csv", content, {"semicolons", "separate fields by commas"}, {.column = column});
   const Scratch tags(".csv", "name,tags\n1,a;b\n2,c\n");
   expect_bits(tags.path(), std::vector<double>{1, 2}, {.column = "name"});
   const Scratch quoted(".csv", "7.0,\"1;2\"\n8,\"3;4\"\n");
@@ -339,9 +341,9 @@ TEST(Csv, RowsThatDoNotFit) {
 
 TEST(Csv, Quotes) {
   const Options second{.column = "b"};
-  expect_fault_in(".csv", "a,b\n\"x\ny\",2\n", {"line 2", "does not end on its line"}, second);
+  expect_fault_in(".csv", "a,b\n\"x\ny\",2\n", {"line 2", "does not end on the same line"}, second);
   expect_fault_in(".csv", "a,b\n1,\"2\"3\n", {"line 2", "closing quote"}, second);
-  expect_fault_in(".csv", "\"a,b\n1,2\n", {"line 1", "does not end on its line"}, second);
+  expect_fault_in(".csv", "\"a,b\n1,2\n", {"line 1", "does not end on the same line"}, second);
   expect_fault_in(".csv", "a\r1\r2\r", {"carriage return"});
   const Scratch names(".csv", "\"a \"\"b\"\"\",c\n1,2\n");
   expect_bits(names.path(), std::vector<double>{1}, {.column = "a \"b\""});

@@ -45,7 +45,7 @@ std::string layout_picture(std::span<const Count> counts, const std::string& dis
   const std::string title =
       fmt::format("layout: {} on {} ({})", counted(all, "element"), counted(counts.size(), "rank"), distribution);
   const std::string sentence =
-      fmt::format("The ranks hold {} to {}.", std::ranges::min(counts), counted(std::ranges::max(counts), "element"));
+      fmt::format("Each rank holds {} to {}.", std::ranges::min(counts), counted(std::ranges::max(counts), "element"));
   Drawing drawing;
   drawing.text({border, border + 12}, title, "title");
   drawing.text({border, border + 32}, sentence, "");

@@ -29,9 +29,9 @@ struct Look {
   const char* meaning;
 };
 constexpr std::array<Look, 3> looks = {
-    {{"merged", Head::filled, "a partial that its receiver merges: + what comes = what it has then"},
-     {"kept", Head::open, "a partial that its receiver takes as it is"},
-     {"value", Head::open, "finished values"}}};
+    {{"merged", Head::filled, "a partial result that the receiver merges with its own: + received = new content"},
+     {"kept", Head::open, "a partial result that the receiver keeps without merging"},
+     {"value", Head::open, "finished results"}}};
 const Look& look_of(Use use) { return looks[static_cast<std::size_t>(use)]; }
 
 Use use_of(const Message& message) {
@@ -312,13 +312,14 @@ class SchedulePicture {
       drawing_.arrow({margin, y - 4}, {margin + 40, y - 4}, look_of(use).head, look_of(use).name);
       y = add_paragraph(drawing_, {margin + 50, y}, look_of(use).meaning, width_ - 2 * margin - 50, "");
     }
-    std::string notes = words_.names_rows() ? "Numbers are the elements that a partial stands for."
-                                            : "Numbers are the ranks whose elements a partial stands for.";
+    std::string notes = words_.names_rows() ? "Numbers are the elements that a partial result contains."
+                                            : "Numbers are the ranks whose elements a partial result contains.";
     if (context_.segments > 1)
-      notes += fmt::format(" In brackets: blocks of columns, of which there are {}.", context_.segments);
+      notes += fmt::format(" Numbers in brackets are blocks of columns; there are {} blocks.", context_.segments);
     if (std::ranges::any_of(timeline_.messages, [](const Message& each) { return each.sent < each.received; }))
-      notes += " A message stands in the round in which it is received; (sent in 1): it left in round 1.";
-    if (down_ > 0) notes += " Rounds that find no room beside the others go on below them.";
+      notes +=
+          " A message is drawn in the round in which it is received; (sent in 1) means that it was sent in round 1.";
+    if (down_ > 0) notes += " Rounds that do not fit are drawn below the others.";
     return add_paragraph(drawing_, {margin, y + 4}, notes, width_ - 2 * margin, "");
   }
 

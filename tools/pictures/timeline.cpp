@@ -178,7 +178,7 @@ Timeline timeline_of(const schedule::Row& row, schedule::Context context) {
       all_done = rank.advance() && all_done;
       has_moved = has_moved || rank.has_moved();
     }
-    if (!all_done && !has_moved) throw std::logic_error("the schedule is stuck");
+    if (!all_done && !has_moved) throw std::logic_error("the schedule is in a deadlock");
   }
   for (const RankRun& rank : ranks) network.timeline.results.push_back(rank.values());
   return std::move(network.timeline);

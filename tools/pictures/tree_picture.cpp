@@ -156,10 +156,10 @@ class TreePicture {
       add_shape({edge + node_radius, y - 4}, is_crossing);
       y = add_paragraph(drawing_, {edge + 30, y}, meaning, width_ - 2 * edge - 30, "") + 8;
     };
-    add(false, "A node, with the rank that reduces it: the one that holds its first element.");
+    add(false, "A node of the tree. The rank that holds its first element reduces the node.");
     add(true,
-        "PE-intersecting: its children are on different ranks, so the right one is sent (dashed). Below, numbered: the "
-        "elements, and who holds them.");
+        "A PE-intersecting node: its children are on different ranks, so the right child is sent (dashed line). The "
+        "numbers below are the elements, with the ranks that hold them.");
     return y - 8;
   }
 

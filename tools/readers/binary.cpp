@@ -49,7 +49,7 @@ class BlockSource final : public Source {
  private:
   void check_total(std::uint64_t total) const override {
     if (total != block_.element_count)
-      throw file_->fault(elements(total) + " of " + std::to_string(block_.element_count) + " are accounted for",
+      throw file_->fault(elements(total) + " of " + std::to_string(block_.element_count) + " were read by the ranks",
                          "check that all ranks see the same file");
   }
   void read_f64(std::uint64_t begin, std::span<double> elements) const override {
@@ -137,8 +137,8 @@ class BlockSource final : public Source {
   T element(Number number, std::uint64_t index) const {
     if (!is_a_double(number))
       throw file_->fault(
-          "element " + std::to_string(index) + " is " + std::to_string(number) + ", which no double holds",
-          "save it as float64, which rounds it");
+          "element " + std::to_string(index) + " is " + std::to_string(number) + ", which a double cannot hold exactly",
+          "save the data as float64, which rounds this number");
     return static_cast<T>(number);
   }
 
@@ -188,15 +188,16 @@ std::string elements(std::uint64_t count) { return std::to_string(count) + (coun
 void check_size(const File& file, const Block& block) {
   const std::uint64_t found = file.size() - block.offset;
   const std::uint64_t width = bytes_of(block.stored);
-  const std::string announced = elements(block.element_count) + " of " + std::to_string(width) + " bytes announced, " +
-                                std::to_string(found) + " bytes ";
+  const std::string announced = elements(block.element_count) + " of " + std::to_string(width) +
+                                " bytes are announced, but " + std::to_string(found) + " bytes ";
   // Divides and does not multiply, because the announced count may be any number and a product could overflow.
   if (block.element_count > found / width)
-    throw file.fault("truncated: " + announced + "follow",
-                     "check that it was copied as a whole and is " + std::string(name_of(block.format)));
+    throw file.fault(
+        "truncated: " + announced + "follow",
+        "check that the whole file was copied and that its format is " + std::string(name_of(block.format)));
   if (block.element_count * width != found)
     throw file.fault("too long: " + announced + "follow",
-                     "cut off what does not belong, or check that it is " + std::string(name_of(block.format)));
+                     "remove the surplus bytes, or check that its format is " + std::string(name_of(block.format)));
 }
 
 std::unique_ptr<Source> open_block(std::unique_ptr<File> file, const Block& block) {
@@ -204,15 +205,15 @@ std::unique_ptr<Source> open_block(std::unique_ptr<File> file, const Block& bloc
 }
 
 void refuse_no_numbers(const File& file) {
-  const std::string force = ", or --force to read every byte as numbers";
+  const std::string force = ", or use --force to read every byte as numbers";
   if (looks_like_npy(file))
-    throw file.fault("its content is npy, whose header is no numbers", "take --format npy" + force);
-  if (looks_like_text(file)) throw file.fault("it is text", "take --format csv, tsv or psllh" + force);
+    throw file.fault("the file has npy format, and its header is not a number", "use --format npy" + force);
+  if (looks_like_text(file)) throw file.fault("it is text", "use --format csv, tsv or psllh" + force);
   for (const std::size_t width : {4U, 8U})
     for (const std::endian order : {std::endian::little, std::endian::big})
       if (has_records(file, width, order))
-        throw file.fault("it begins with a record of Fortran, with its length before and behind it",
-                         "write it with access='stream'" + force);
+        throw file.fault("it begins with a Fortran record, which has its length before and behind it",
+                         "write the file with access='stream'" + force);
 }
 
 bool looks_like_binpsllh(const File& file) {
@@ -221,10 +222,11 @@ bool looks_like_binpsllh(const File& file) {
 
 std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options& options) {
   if (options.type == Type::f32)
-    throw file->fault("binpsllh holds f64, not f32", "leave out --type or give --format raw");
+    throw file->fault("binpsllh holds f64, not f32", "leave out --type, or use --format raw");
   if (file->size() < 8)
-    throw file->fault("truncated: a count takes 8 bytes, it has " + std::to_string(file->size()),
-                      "check that it was copied as a whole");
+    throw file->fault(
+        "truncated: a count takes 8 bytes, but the number of bytes in the file is " + std::to_string(file->size()),
+        "check that the whole file was copied");
   const Block block{.format = Format::binpsllh, .offset = 8, .element_count = little_endian_count(*file)};
   if (block.element_count > std::numeric_limits<std::uint64_t>::max() / 2)
     throw file->fault("a count of " + std::to_string(static_cast<std::int64_t>(block.element_count)) + " announced",
@@ -238,9 +240,9 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<File> file, const Options& opti
   const std::uint64_t width = bytes_of(block.stored);
   block.element_count = file->size() / width;
   if (file->size() % width != 0)
-    throw file->fault("truncated: " + std::to_string(file->size()) + " bytes are no multiple of " +
+    throw file->fault("truncated: " + std::to_string(file->size()) + " bytes are not a multiple of " +
                           std::to_string(width) + ", the size of an " + std::string(name_of(type_of(block.stored))),
-                      "check that it was copied as a whole, or its --type");
+                      "check that the whole file was copied, and check --type");
   return open_block(std::move(file), block);
 }
 

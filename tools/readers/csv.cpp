@@ -54,7 +54,8 @@ FieldFault take_field(const Marks& marks, std::string_view& rest, std::string_vi
 Error quote_fault(const File& file, FieldFault fault, std::uint64_t offset) {
   const std::string line = "line " + std::to_string(file.line_of(offset)) + ": ";
   if (fault == FieldFault::open_quote)
-    return file.fault(line + "a quoted field does not end on its line", "close it, or take line ends out of fields");
+    return file.fault(line + "a quoted field does not end on the same line",
+                      "close the quotes, or remove line ends from fields");
   return file.fault(line + "text follows a closing quote", "quote whole fields only");
 }
 
@@ -88,16 +89,16 @@ class CsvSource final : public TextSource {
     if (trimmed(chosen).empty())
       throw file().fault(
           "line " + std::to_string(file().line_of(offset)) + ": column " + std::to_string(column_) + " is empty",
-          "write a number or nan");
+          "write a number or nan into the field");
     return chosen;
   }
 
   Error ragged(std::string_view record, std::size_t found, std::uint64_t offset) const {
     const std::string line = "line " + std::to_string(file().line_of(offset));
-    if (marks_of(format_).are_blank(record)) return file().fault(line + " is blank", "take it out");
+    if (marks_of(format_).are_blank(record)) return file().fault(line + " is blank", "remove this line");
     return file().fault(line + " has " + std::to_string(found) + (found == 1 ? " field" : " fields") +
                             (has_header_ ? ", the header " : ", line 1 ") + std::to_string(columns_),
-                        "make all rows equally long");
+                        "give all rows the same number of fields");
   }
 
   Format format_;
@@ -109,9 +110,9 @@ class CsvSource final : public TextSource {
 /// Throws if line 1 cannot be the first line of a table.
 void check_text(const File& file, std::string_view line) {
   if (line.find('\0') != std::string_view::npos)
-    throw file.fault("line 1 has bytes of zero, as text in UTF-16 has", "save it as UTF-8, or check its --format");
+    throw file.fault("line 1 contains zero bytes, as text in UTF-16 does", "save the file as UTF-8, or check --format");
   if (line.find('\r') != std::string_view::npos)
-    throw file.fault("carriage returns stand in line 1 without line feeds", "convert the line ends");
+    throw file.fault("line 1 has carriage returns without line feeds", "convert the line ends");
 }
 
 /// The fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single quotes.
@@ -188,7 +189,7 @@ struct Beginning {
   std::uint64_t second_line;  // where it begins
 
   Beginning(const File& file, const Marks& marks, const Region& all, Walk walk) : second_line(all.end) {
-    if (!walk.next() || marks.are_blank(walk.record())) throw file.fault("its first line is blank", "take it out");
+    if (!walk.next() || marks.are_blank(walk.record())) throw file.fault("the first line is blank", "remove this line");
     first = first_fields(file, marks, walk.record());
     below.resize(first.size());
     for (int row = 0; row < looked_at && walk.next(); ++row) {
@@ -223,9 +224,9 @@ std::size_t named(const File& file, const std::vector<std::string>& names, const
   const auto found = std::find(names.begin(), names.end(), column);
   if (found == names.end())
     throw file.fault("there is no column " + shown(column) + ": " + known(names),
-                     "choose one of these, or by number from 0");
+                     "choose one of these columns, or give a column's number, counted from 0");
   if (std::find(found + 1, names.end(), column) != names.end())
-    throw file.fault("several columns are called " + shown(column), "choose one by its number, from 0");
+    throw file.fault("several columns are called " + shown(column), "choose the column by its number, counted from 0");
   return static_cast<std::size_t>(found - names.begin());
 }
 
@@ -256,10 +257,12 @@ std::string doubt_about(const Beginning& beginning, std::size_t column) {
     has_empty |= cell == Cell::empty && (beginning.below[i].has_any || i == column);
     has_names |= cell == Cell::name;
   }
-  if (has_empty) return "it has an empty cell beside its numbers";
-  if (are_column_numbers(beginning.first)) return "it counts the columns";
-  if (has_names && are_digits(beginning.first[column])) return "it has words and the digits " + beginning.first[column];
-  return are_whole_above_points(beginning, column) ? "its numbers have no points, those below have" : "";
+  if (has_empty) return "the line has an empty cell next to its numbers";
+  if (are_column_numbers(beginning.first)) return "the line numbers the columns";
+  if (has_names && are_digits(beginning.first[column]))
+    return "the line has words and the digits " + beginning.first[column];
+  return are_whole_above_points(beginning, column) ? "its numbers have no decimal points, but the numbers below have"
+                                                   : "";
 }
 
 /// Whether line 1 has the names of the columns: some column has a word above numbers, and the chosen column does not
@@ -275,12 +278,12 @@ bool has_header(const File& file, const Beginning& beginning, std::size_t column
   const NumberFault fault = parse_number(text, ignored);
   if (fault != NumberFault::none && !trimmed(text).empty()) {
     const Complaint complaint = complaint_about(text, fault, Type::f64);
-    throw file.fault("line 1: " + complaint.why, complaint.suggestion + ", or say --header yes if line 1 is names");
+    throw file.fault("line 1: " + complaint.why, complaint.suggestion + ", or use --header yes if line 1 has names");
   }
   const std::string doubt =
-      is_names ? "it has words and the number " + std::string(trimmed(text)) : doubt_about(beginning, column);
+      is_names ? "the line has words and the number " + std::string(trimmed(text)) : doubt_about(beginning, column);
   if (!doubt.empty())
-    throw file.fault("line 1 may be names or numbers: " + doubt, "say which by --header yes or --header no");
+    throw file.fault("line 1 may be names or numbers: " + doubt, "use --header yes or --header no to decide");
   return false;
 }
 
@@ -293,8 +296,8 @@ Choice choose(const File& file, const Beginning& beginning, const Options& optio
                      "leave out --column or --column-name");
   if (!name.empty()) {
     if (!options.header.value_or(true))
-      throw file.fault("column " + shown(name) + " of a table that is said to have no names",
-                       "leave out --header no, or choose by number from 0");
+      throw file.fault("column " + shown(name) + " is given by name, but --header no says that the table has no names",
+                       "leave out --header no, or choose the column by its number, counted from 0");
     return {named(file, first, name), true};
   }
   Choice choice;
@@ -304,10 +307,10 @@ Choice choose(const File& file, const Beginning& beginning, const Options& optio
     if (failed != std::errc() || choice.column >= first.size())
       throw file.fault("there is no column " + options.column + ": " + known(first),
                        std::ranges::find(first, options.column) == first.end()
-                           ? "choose by number from 0, or by name"
-                           : "choose by number from 0, or the name by --column-name " + options.column);
+                           ? "choose a column by its number, counted from 0, or by its name"
+                           : "choose a column by its number, counted from 0, or use --column-name " + options.column);
   } else if (first.size() > 1) {
-    throw file.fault("no column is chosen: " + known(first), "choose one with --column");
+    throw file.fault("no column is chosen: " + known(first), "choose a column with --column");
   }
   choice.has_header = options.header ? *options.header : has_header(file, beginning, choice.column);
   return choice;
@@ -321,8 +324,8 @@ std::unique_ptr<Source> open_table(std::unique_ptr<File> file, Format format, co
   const Walk walk(*file, all, Records::lines, all.begin, options.block_bytes);
   if (Walk first = walk; first.next()) check_text(*file, first.record());
   if (format == Format::csv && have_semicolons(walk))
-    throw file->fault("semicolons stand between its fields, as where a comma is the decimal mark",
-                      "write commas between fields and decimal points, or quote fields that have semicolons");
+    throw file->fault("its fields are separated by semicolons, as in files with decimal commas",
+                      "separate fields by commas and write decimal points, or quote fields that contain semicolons");
   const Beginning beginning(*file, marks, all, walk);
   const Choice choice = choose(*file, beginning, options);
   const Region rows{choice.has_header ? beginning.second_line : all.begin, all.end};

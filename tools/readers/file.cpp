@@ -16,15 +16,17 @@ File::File(std::string path) : path_(std::move(path)) {
   // This is checked before the file is opened, because opening a pipe waits for its writer.
   if (::stat(path_.c_str(), &status) != 0)
     throw fault(std::strerror(errno), errno == ENOENT ? "check the path" : "check the path and its permissions");
-  if (S_ISDIR(status.st_mode)) throw fault("it is a directory", "name a file in it");
+  if (S_ISDIR(status.st_mode)) throw fault("it is a directory", "name a file in this directory");
   if (!S_ISREG(status.st_mode))
-    throw fault("it is a pipe or a device, and every rank reads its own part", "save the data as a file first");
+    throw fault("the path is a pipe or a device, but every rank must read its own part of a file",
+                "save the data as a file first");
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw fault(std::strerror(errno), "check its permissions");
   size_ = static_cast<std::uint64_t>(status.st_size);
   char first = 0;
   if (size_ == 0 && ::pread(descriptor_, &first, 1, 0) > 0)
-    throw fault("the system does not tell its size, as of files below /proc", "copy it to a file first");
+    throw fault("the system does not report its size, as for files in /proc",
+                "copy the content to a regular file first");
 }
 
 File::~File() {
@@ -41,7 +43,7 @@ void File::read(std::uint64_t offset, void* target, std::uint64_t bytes) const {
     if (got < 0) throw fault(std::strerror(errno), "check the file system");
     if (got == 0)
       throw fault("it ends at byte " + std::to_string(offset) + " of " + std::to_string(size_) +
-                      ": it was changed while it was read",
+                      ": the file was changed while it was read",
                   "try again when it is complete");
     at += got;
     offset += static_cast<std::uint64_t>(got);

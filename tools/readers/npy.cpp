@@ -59,14 +59,15 @@ class HeaderParser {
   void value(const std::string& key, Header& header) {
     if (key == "descr") {
       skip_blanks();
-      if (rest_.starts_with('[')) throw file_.fault("its elements are records", "save one field as a file of its own");
+      if (rest_.starts_with('['))
+        throw file_.fault("its elements are structured records", "save one field as a separate file");
       header.descr = string();
     } else if (key == "fortran_order") {
       header.fortran_order = boolean();
     } else if (key == "shape") {
       header.shape = numbers();
     } else {
-      throw file_.fault("its header has an unknown key " + shown(key), "save it again with numpy.save");
+      throw file_.fault("its header has an unknown key " + shown(key), "save the array again with numpy.save");
     }
   }
 
@@ -127,7 +128,8 @@ class HeaderParser {
   }
 
   Error fault() const {
-    return file_.fault("its header cannot be understood from " + shown(rest_) + " on", "save it again with numpy.save");
+    return file_.fault("its header cannot be understood from " + shown(rest_) + " on",
+                       "save the array again with numpy.save");
   }
 
   const File& file_;
@@ -136,23 +138,23 @@ class HeaderParser {
 
 /// Returns the header's text. Sets `offset` to the place where the elements begin.
 std::string header_text(const File& file, std::uint64_t& offset) {
-  if (!looks_like_npy(file)) throw file.fault("it does not begin like an npy file", "check its --format");
-  if (file.size() < 10) throw file.fault("truncated in its header", "check that it was copied as a whole");
+  if (!looks_like_npy(file)) throw file.fault("the file does not begin like an npy file", "check its --format");
+  if (file.size() < 10) throw file.fault("truncated in its header", "check that the whole file was copied");
   const std::string start = file.read(0, std::min<std::uint64_t>(file.size(), 12));
   const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(start[i])}; };
   const std::uint64_t version = byte(6);
   if (version < 1 || version > 3)
-    throw file.fault("npy version " + std::to_string(version) + " is unknown", "save it as version 1, 2 or 3");
+    throw file.fault("npy version " + std::to_string(version) + " is unknown", "save the array as version 1, 2 or 3");
   offset = version == 1 ? 10 : 12;
   std::uint64_t length = byte(8) | byte(9) << 8;
   if (version > 1 && start.size() == 12) length |= byte(10) << 16 | byte(11) << 24;
   if (file.size() < offset || length > file.size() - offset)
-    throw file.fault("truncated: a header of " + std::to_string(length) + " bytes announced, it ends at byte " +
-                         std::to_string(file.size()),
-                     "check that it was copied as a whole");
+    throw file.fault("truncated: a header of " + std::to_string(length) +
+                         " bytes is announced, but the file ends at byte " + std::to_string(file.size()),
+                     "check that the whole file was copied");
   if (length > longest_header)
-    throw file.fault("its header of " + std::to_string(length) + " bytes is no array's",
-                     "save it again with numpy.save");
+    throw file.fault("its header of " + std::to_string(length) + " bytes is too long for an array",
+                     "save the array again with numpy.save");
   const std::string text = file.read(offset, length);
   offset += length;
   return text;
@@ -168,7 +170,7 @@ void set_type(const File& file, std::string_view descr, Block& block) {
   const auto* const kind = std::ranges::find(kinds, kind_name, [](const auto& each) { return each.first; });
   if (kind == kinds.end() || !is_order(descr.front(), kind->second))
     throw file.fault("its elements are " + shown(descr),
-                     "save it as float64 ('<f8'), float32 ('<f4') or integers of 1, 2, 4 or 8 bytes");
+                     "save the array as float64 ('<f8'), float32 ('<f4') or integers of 1, 2, 4 or 8 bytes");
   block.stored = kind->second;
   block.order =
       descr.front() == '=' ? std::endian::native : (descr.front() == '<' ? std::endian::little : std::endian::big);
@@ -179,7 +181,7 @@ void check_type(const File& file, Stored stored, std::optional<Type> asked) {
   if (!asked || *asked == type) return;
   const std::string found = is_integer(stored) ? "integers, which are read as f64" : std::string(name_of(type));
   throw file.fault("it holds " + found + ", not " + std::string(name_of(*asked)),
-                   "leave out --type or save it as the other");
+                   "leave out --type, or save the array with the other type");
 }
 
 std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
@@ -188,7 +190,7 @@ std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
   std::uint64_t result = 1;
   for (const std::uint64_t size : shape) {
     if (result > std::numeric_limits<std::uint64_t>::max() / size)
-      throw file.fault("its shape has more than 2^64 elements", "check that it was copied as a whole");
+      throw file.fault("its shape has more than 2^64 elements", "check that the whole file was copied");
     result *= size;
   }
   return result;
@@ -203,7 +205,7 @@ std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& opti
   const std::string text = header_text(*file, block.offset);
   const Header header = HeaderParser(*file, text).parse();
   if (!header.descr || !header.fortran_order || !header.shape)
-    throw file->fault("its header lacks descr, fortran_order or shape", "save it again with numpy.save");
+    throw file->fault("its header lacks descr, fortran_order or shape", "save the array again with numpy.save");
   set_type(*file, *header.descr, block);
   check_type(*file, block.stored, options.type);
   block.element_count = product(*file, *header.shape);

@@ -143,17 +143,17 @@ Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
   const std::string name(name_of(type));
   if (fault == NumberFault::too_large) return {quoted + " is too large for " + name, "scale the numbers or write inf"};
   if (fault == NumberFault::inexact)
-    return {quoted + " is an integer that no " + name + " holds", "write it with a point, as 5.0, to have it rounded"};
+    return {quoted + " is an integer that cannot be held exactly by type " + name,
+            "write the number with a point, as 5.0, so that it is rounded"};
   const std::string ascii = in_ascii(trimmed(text));
-  const char* suggestion = "correct it";
-  if (is_missing_value(ascii)) suggestion = "write nan, or take the row out";
-  if (are_asterisks(ascii)) suggestion = "write it again in a wider field";
+  const char* suggestion = "correct this number";
+  if (is_missing_value(ascii)) suggestion = "write nan, or remove the row";
+  if (are_asterisks(ascii)) suggestion = "write the number again in a wider field";
   if (resembles_number(text)) {
     if (has_other_exponent(ascii)) suggestion = "write its exponent with e";
     if (trimmed(text).find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
-    if (ascii != trimmed(text)) suggestion = "write signs as - and leave out special blanks and currencies";
-    if (ascii.find(',') != std::string::npos)
-      suggestion = "write a point as the decimal mark, and no marks between thousands";
+    if (ascii != trimmed(text)) suggestion = "write minus signs as - and leave out special blanks and currency signs";
+    if (ascii.find(',') != std::string::npos) suggestion = "write decimal points, and no separators between thousands";
   }
   return {quoted + " is not a number", suggestion};
 }

@@ -20,8 +20,8 @@ class PsllhSource final : public TextSource {
   void check_total(std::uint64_t total) const override {
     if (total == announced_) return;
     throw file().fault(std::string(total < announced_ ? "truncated: " : "too long: ") + std::to_string(announced_) +
-                           " numbers announced, " + std::to_string(total) + " found",
-                       "check that it was copied as a whole, or correct the count at its beginning");
+                           " numbers are announced, but " + std::to_string(total) + " were found",
+                       "check that the whole file was copied, or correct the count at its beginning");
   }
   std::string_view field_of(std::string_view record, std::uint64_t) const override { return record; }
 
@@ -33,7 +33,7 @@ std::uint64_t parse_count(const File& file, std::string_view text) {
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (failed == std::errc() && end == text.data() + text.size()) return count;
   const bool negative = text.starts_with('-');
-  throw file.fault("it begins with " + shown(text) + (negative ? ", a negative count" : ", which is no count"),
+  throw file.fault("it begins with " + shown(text) + (negative ? ", a negative count" : ", which is not a count"),
                    "begin it with the number of elements");
 }
 

@@ -57,7 +57,7 @@ void refuse_foreign(const File& file, Format format, bool is_forced) {
   if (found->is_of_text && is_binary) return;
   if ((format == Format::binpsllh || format == Format::automatic) && looks_like_binpsllh(file)) return;
   std::string suggestion(found->suggestion);
-  if (format == Format::raw) suggestion += ", or take --force to read every byte as numbers";
+  if (format == Format::raw) suggestion += ", or use --force to read every byte as numbers";
   throw file.fault(found->what, suggestion);
 }
 

@@ -37,13 +37,13 @@ Format format_of_name(std::string_view path) noexcept {
 Format detect(const File& file, Format by_name) {
   if (looks_like_npy(file)) {
     if (by_name == Format::npy || by_name == Format::automatic) return Format::npy;
-    throw file.fault("its name says " + std::string(name_of(by_name)) + ", its content npy",
-                     "rename it or say which with --format");
+    throw file.fault("the file's name says " + std::string(name_of(by_name)) + ", but its content is npy",
+                     "rename the file, or give its format with --format");
   }
   if (by_name != Format::automatic) return by_name;
   if (looks_like_binpsllh(file)) return Format::binpsllh;
-  throw file.fault("neither its name nor its content tells the format",
-                   "say which with --format npy, binpsllh, psllh, raw, csv or tsv");
+  throw file.fault("neither the file's name nor its content shows the format",
+                   "give its format with --format npy, binpsllh, psllh, raw, csv or tsv");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Format format_named(std::string_view name) {
     if (known == name) return format;
   }
   throw Error("unknown format " + shown(name) +
-              " (known are auto, npy, binpsllh, psllh, raw, csv and tsv), choose one of these");
+              " (the known formats are auto, npy, binpsllh, psllh, raw, csv and tsv), choose one of these");
 }
 
 Type type_named(std::string_view name) {
@@ -80,10 +80,10 @@ void Source::set_counts(std::span<const std::uint64_t> counts) {
 }
 
 void Source::check_read(std::uint64_t begin, std::uint64_t count, Type type) const {
-  if (type != type_) throw Error("the file's elements are of another type (a fault of the caller), report it");
+  if (type != type_) throw Error("the file's elements have another type (an error in the command), report this error");
   if (begin > element_count() || count > element_count() - begin)
     throw Error("elements " + std::to_string(begin) + " to " + std::to_string(begin + count) +
-                " were asked for (there are " + std::to_string(element_count()) + "), ask for less");
+                " were asked for (there are " + std::to_string(element_count()) + "), ask for fewer elements");
 }
 
 void Source::read(std::uint64_t begin, std::span<double> elements) const {
@@ -98,7 +98,7 @@ void Source::read(std::uint64_t begin, std::span<float> elements) const {
 
 std::unique_ptr<Source> open(const std::string& path, const Options& options) {
   auto file = std::make_unique<File>(path);
-  if (file->size() == 0) throw file->fault("it is empty", "check what should have written it");
+  if (file->size() == 0) throw file->fault("it is empty", "check the program that should have written the file");
   const bool is_told = options.format != Format::automatic;
   const Format expected = is_told ? options.format : format_of_name(path);
   refuse_foreign(*file, expected, options.forced);
@@ -108,7 +108,8 @@ std::unique_ptr<Source> open(const std::string& path, const Options& options) {
     throw file->fault("it is " + std::string(name_of(format)) + " and has no columns",
                       "leave out --column, --column-name and --header");
   if (options.forced && format != Format::raw)
-    throw file->fault("--force is for raw, and it is " + std::string(name_of(format)), "leave out --force");
+    throw file->fault("--force is only for raw numbers, but the format is " + std::string(name_of(format)),
+                      "leave out --force");
   if (format == Format::raw && !options.forced) refuse_no_numbers(*file);
   switch (format) {
     case Format::npy: return open_npy(std::move(file), options);

@@ -70,9 +70,9 @@ std::size_t Walk::find_end() {
     // The length of every record is checked, even if it fits a block: no result may depend on where blocks end.
     if (length > longest(records_)) {
       throw file_.fault("line " + std::to_string(file_.line_of(window_offset_ + position_)) + ": " +
-                            shown(std::string_view(window_).substr(position_)) + " goes on for more than " +
+                            shown(std::string_view(window_).substr(position_)) + " is longer than " +
                             std::to_string(longest(records_)) + " bytes",
-                        "check that it is a text file");
+                        "check that the file is a text file");
     }
     if (position_ + length < window_.size() || !refill()) return position_ + length;
   }

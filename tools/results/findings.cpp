@@ -41,8 +41,8 @@ Sentences of_verify(const Json& object) {
     results.insert(string_in(row, "bits"));
     if (row.value("same_on_all_ranks", Json(true)) == Json(false)) results.insert("ranks differ");
   }
-  Sentences told = {object["identical"].get<bool>() ? "Every method that promises the same bits gave them."
-                                                    : "A method that promises the same bits gave different ones."};
+  Sentences told = {object["identical"].get<bool>() ? "Every method that promises the same bits gave the same bits."
+                                                    : "A method that promises the same bits gave different bits."};
   for (const auto& [method, found] : methods) {
     const auto& [sums, results] = found;
     told.push_back(results.size() == 1
@@ -198,7 +198,7 @@ std::string sentence_of(const Plot& plot) {
   if (own.size() > 1) {
     const auto [least, most] = std::ranges::minmax(own, {}, y_of);
     if (y_of(least) == y_of(most))
-      return fmt::format("{} at {}: {} for each of {} lines", of_plot, size_text(plot.x_name, last),
+      return fmt::format("{} at {}: {} for each of the {} lines of the plot", of_plot, size_text(plot.x_name, last),
                          quantity(plot.y_name, y_of(least)), own.size());
     return fmt::format("{} at {}: {} ({}) is the lowest, {} ({}) the highest of {}", of_plot,
                        size_text(plot.x_name, last), least->name, quantity(plot.y_name, y_of(least)), most->name,
@@ -228,7 +228,7 @@ Sentences findings_of(const Results& results, const std::vector<Rows>& groups) {
   if (told.size() <= most_sentences) return told;
   const std::size_t left_out = told.size() - most_sentences;
   told.resize(most_sentences);
-  told.push_back(fmt::format("{} more are in the plots and tables", left_out));
+  told.push_back(fmt::format("{} more findings are in the plots and tables", left_out));
   return told;
 }
 

@@ -157,7 +157,7 @@ class PlotPicture {
       add_series(plot_.series[i], style_of(plot_.series[i].role, i));
     add_names();
     return svg({.title = heading(),
-                .sentence = fmt::format("{} lines; the table below has the numbers.", plot_.series.size()),
+                .sentence = fmt::format("A plot of {} lines; the table below has the numbers.", plot_.series.size()),
                 .attributes =
                     fmt::format("data-series=\"{}\" font-family=\"sans-serif\" font-size=\"11\"", plot_.series.size()),
                 .style = "",

@@ -9,7 +9,7 @@
 namespace steadfold::command::results {
 namespace {
 
-constexpr const char* what_is_known = "give what steadfold bench, study or verify print with --json";
+constexpr const char* what_is_known = "give the output of steadfold bench, study or verify with --json";
 
 /// The greatest depth of open brackets. The parser could find it, too, but would take time in the square of the number
 /// of rows.
@@ -32,13 +32,14 @@ int depth_of(const std::string& text) {
 Json parsed(const std::string& text, const std::string& path, std::size_t first_line) {
   constexpr int deepest = 32;  // the functions that show values are recursive
   if (depth_of(text) > deepest)
-    throw Failure(fmt::format("{} cannot be shown (its values nest deeper than {}), {}", path, deepest, what_is_known));
+    throw Failure(fmt::format("{} cannot be shown (its values are nested more than {} levels deep), {}", path, deepest,
+                              what_is_known));
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     const std::size_t end = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
     const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    throw Failure(fmt::format("{} cannot be read (line {} is no JSON), {}", path,
+    throw Failure(fmt::format("{} cannot be read (line {} is not JSON), {}", path,
                               first_line + static_cast<std::size_t>(line), what_is_known));
   } catch (const Json::out_of_range&) {
     throw Failure(fmt::format("{} cannot be read (a number in it is larger than any double), {}", path, what_is_known));
@@ -58,12 +59,12 @@ std::string kind_of(const Json& object, const std::string& place) {
   const auto unknown = [&](const char* why) {
     return Failure(fmt::format("{} cannot be shown ({}), {}", place, why, what_is_known));
   };
-  if (!object.is_object()) throw unknown("it is no JSON object");
-  if (!has(object, "rows", is_of_objects)) throw unknown("it has no \"rows\", an array of objects");
+  if (!object.is_object()) throw unknown("it is not a JSON object");
+  if (!has(object, "rows", is_of_objects)) throw unknown("it has no array \"rows\" of objects");
   if (has(object, "identical", [](const Json& each) { return each.is_boolean(); })) return "verify";
   if (has(object, "study", [](const Json& each) { return each.is_string() || each.is_null(); })) return "study";
   if (has(object, "environment", [](const Json& each) { return each.is_object(); })) return "bench";
-  throw unknown("beside its \"rows\" is neither the \"environment\" of bench, \"study\", nor \"identical\" of verify");
+  throw unknown("it has \"rows\", but neither \"environment\" (bench), \"study\" nor \"identical\" (verify)");
 }
 
 struct Line {
