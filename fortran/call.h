@@ -95,7 +95,7 @@ static inline sf_status take_operation(Argument name, sf_call* call) {
   sf_status status;
   while (length > 0 && ((const char*)name->base_addr)[length - 1] == ' ') --length;
   if (length >= sizeof text)
-    return wrong("the name of an operation is too long (no operation has such a long name), see SF_LIST_OPERATIONS");
+    return wrong("the name of an operation is too long (every operation has a shorter name), see SF_LIST_OPERATIONS");
   memcpy(text, name->base_addr, length);
   text[length] = '\0';
   status = sf_list_find(SF_LIST_OPERATIONS, text, &entry);

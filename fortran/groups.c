@@ -89,9 +89,8 @@ void sf_fortran_list_find(const int* list, Argument name, int* entry, int* ierr)
   char room[200];
   size_t found = 0;
   const char* const text = text_of(name, room, sizeof room);
-  const sf_status status = text == NULL
-                               ? wrong("the name is too long (no entry has such a long name), see sf_list_name")
-                               : sf_list_find((sf_list)*list, text, &found);
+  const sf_status status = text == NULL ? wrong("the name is too long (every name is shorter), see sf_list_name")
+                                        : sf_list_find((sf_list)*list, text, &found);
   if (status == SF_OK) *entry = (int)found + 1;
   settle(status, NULL, ierr);
 }

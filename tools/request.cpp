@@ -30,8 +30,8 @@ void Request::add_to(CLI::App& app) {
                  "The name of the column; use this option if the name consists of digits");
   app.add_option(
       "--header", header,
-      "Whether line 1 of a csv or tsv file has the names of the columns: yes or no; default: yes if line 1 has a word "
-      "above numbers, no if its cell in the chosen column is a number; an unclear line 1 is an error");
+      "Whether line 1 of a csv or tsv file has the names of the columns: yes or no; default: yes if a word is above "
+      "numbers, no if its cell in the chosen column is a number; an unclear first line is an error");
   app.add_flag("--force", force, "Read as raw numbers even if the file has the signature of npy");
   app.add_flag("--json", json, "Print one JSON object");
 }

@@ -65,7 +65,7 @@ void refuse_number(nb::handle given, const char* what, bool is_unsigned) {
   if (!whole.is_valid()) refuse_type("%s is %R (a whole number is needed), give an int", what, given.ptr());
   if (is_unsigned && whole < nb::int_(0))
     refuse_type("%s is %R (it must be at least 0), give a number that is not negative", what, given.ptr());
-  refuse_type("%s is too large (no call can use such a number), give a smaller number", what);
+  refuse_type("%s is too large (no call can use this number), give a smaller number", what);
 }
 
 std::optional<double> seconds_of(nb::handle given, const char* what) {

@@ -241,7 +241,7 @@ std::string text_of_file(const std::string& path) {
   std::string text(most + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "there is no such file, or it is not readable");
+  if (!file.is_open() || file.bad()) refuse(path + " cannot be read", "the file does not exist or is not readable");
   if (text.size() > most) refuse(path + " is not a profile", "the file has more than 64 KiB");
   return text;
 }

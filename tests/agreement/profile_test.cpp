@@ -243,7 +243,7 @@ TEST_F(ProfileInItsPlace, OfTheUserComesBeforeThoseOfTheSystem) {
   EXPECT_EQ(
       agreement::network_of(library).unused_profile,
       "the profile " + place("gone") + " is not used: " + place("gone") +
-          " cannot be read (there is no such file, or it is not readable), write the profile with `steadfold tune`");
+          " cannot be read (the file does not exist or is not readable), write the profile with `steadfold tune`");
   const Settings found({{"STEADFOLD_PROFILE", place("named")}});
   EXPECT_EQ(agreement::network_of(library).unused_profile, "");
   const Settings homeless(Settings::Values{});

@@ -203,7 +203,7 @@ class Finished(InterruptTest):
         self.assertIn("(predicting 2000000 ranks)", told)
 
     def test_rows(self):
-        """Of the jobs that ended. The last one hangs."""
+        """Prints the rows of the jobs that ended. The last job hangs."""
         verify = ["verify", self.path, "--ranks", "1,2", "--schedules", "flat", "--methods", "exact"]
         for words, expected in (
             (verify, r"^ranks +method .*\n *1 +exact +flat +[0-9A-F]{16}\n\n$"),

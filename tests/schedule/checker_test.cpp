@@ -116,8 +116,7 @@ TEST(Checker, ReportsAValueWhereNoneIsDue) {
     c.collective = Collective::allreduce;  // brings all ranks the value although only the root asked
     return find("flat")->steps(c);
   });
-  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""),
-                 "rank 1 has value(0, segment 0), a result that belongs to another rank");
+  EXPECT_REPORTS(check(row, reduce_of_four).value_or(""), "rank 1 has value(0, segment 0), which is not its own");
 }
 
 // Right as the row makes its steps, and wrong where one of a rank is changed or left out.

@@ -207,14 +207,14 @@ TEST(Owner, BrokenOnPurposeIsFoundOut) {
                  "from rank 1 to rank 0 goes to landing(2, segment 0), but its receive expects");
   EXPECT_REPORTS(report<other_landing>(),
                  "goes to landing(7, segment 0), but its receive expects landing(1, segment 0)");
-  EXPECT_REPORTS(report<half_a_node>(), "brings 1 rows from 6, not 2 rows from 6 as the step declares");
+  EXPECT_REPORTS(report<half_a_node>(), "brings 1 rows from 6, not 2 rows from 6 as declared");
   EXPECT_REPORTS(report<rows_of_another>(), "takes 2 rows from 8, which this rank does not hold");
   EXPECT_REPORTS(report<rows_of_nobody>(), "covers rows that do not exist");
   EXPECT_REPORTS(report<right_op_left>(), "merges ranks out of order, 1 rows from 9 with 1 rows from 8");
   EXPECT_REPORTS(report<skipped_node>(), "merges ranks that are not adjacent, 1 rows from 8 with 2 rows from 10");
   EXPECT_REPORTS(report<node_twice>(), "merges overlapping ranks, 2 rows from 8 with 1 rows from 9");
-  EXPECT_REPORTS(report<unclaimed_rows>(), "covers 7 rows from 8, not 6 rows from 8 as the step declares");
-  EXPECT_REPORTS(report<early_send>(), "brings 4 rows from 8, not 7 rows from 8 as the step declares");
+  EXPECT_REPORTS(report<unclaimed_rows>(), "covers 7 rows from 8, not 6 rows from 8 as declared");
+  EXPECT_REPORTS(report<early_send>(), "brings 4 rows from 8, not 7 rows from 8 as declared");
   EXPECT_REPORTS(report<no_value>(), "rank 0 has 0 values, not 1");
 }
 

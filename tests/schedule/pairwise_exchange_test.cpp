@@ -117,9 +117,9 @@ TEST(PairwiseExchange, FaultsInOneRanksStepsAreFound) {
   expect(fault_of(1, StepKind::merge, 1, [](Step& s) { std::swap(s.left, s.right); }), "a different tree");
   expect(fault_of(1, StepKind::merge, 1, [](Step& s) { s.right = s.left; }), "merges overlapping");
   expect(fault_of(1, StepKind::receive, 1, [](Step& s) { s.covers.apart = {}; }),
-         "brings rank 0 and rank 4, not rank 0 as the step declares");
+         "brings rank 0 and rank 4, not rank 0 as declared");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.first = 4; }),
-         "covers rank 1 and rank 5, not rank 1 and rank 4 as the step declares");
+         "covers rank 1 and rank 5, not rank 1 and rank 4 as declared");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart = {}; }), "merges ranks that are not adjacent");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.first = 6; }), "covers ranks that do not exist");
   expect(fault_of(1, StepKind::merge, 0, [](Step& s) { s.covers.apart.count = -1; }), "covers ranks that do not exist");

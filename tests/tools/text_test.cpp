@@ -255,8 +255,8 @@ TEST(Text, IntegersAreExactOrRefused) {
     const std::string text(integer);
     for (const char* before : {"v\n1\n", "1\n1\n"})
       expect_fault_in(".csv", before + text + "\n",
-                      {"line 3", "an integer that cannot be held exactly by type f64", "with a point"});
-    expect_fault_in(".psllh", "2 1\n" + text + "\n", {"line 2", "an integer that cannot be held exactly by type f64"});
+                      {"line 3", "an integer that type f64 cannot hold exactly", "with a point"});
+    expect_fault_in(".psllh", "2 1\n" + text + "\n", {"line 2", "an integer that type f64 cannot hold exactly"});
     const Scratch rounded(".csv", text + ".0\n" + text + "e0\n");
     EXPECT_EQ(read_in_parts(rounded.path(), 1).size(), 2U);
   }
@@ -264,7 +264,7 @@ TEST(Text, IntegersAreExactOrRefused) {
                      "v\n9007199254740992\n-9007199254740994\n100000000000000000\n1e17\n18446744073709551616\n-0\n"
                      "0000000000000000000001\n999999999999999\n");
   expect_bits(held.path(), std::vector<double>{0x1p53, -0x1p53 - 2, 1e17, 1e17, 0x1p64, -0.0, 1, 999999999999999});
-  expect_fault_in(".csv", "v\n16777217\n", {"line 2", "an integer that cannot be held exactly by type f32"},
+  expect_fault_in(".csv", "v\n16777217\n", {"line 2", "an integer that type f32 cannot hold exactly"},
                   {.type = Type::f32});
   const Scratch floats(".csv", "16777216\n1e10\n10000000000\n16777217.0\n");
   expect_bits(floats.path(), std::vector<float>{0x1p24F, 1e10F, 1e10F, 0x1p24F}, {.type = Type::f32});

@@ -143,7 +143,7 @@ Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
   const std::string name(name_of(type));
   if (fault == NumberFault::too_large) return {quoted + " is too large for " + name, "scale the numbers or write inf"};
   if (fault == NumberFault::inexact)
-    return {quoted + " is an integer that cannot be held exactly by type " + name,
+    return {quoted + " is an integer that type " + name + " cannot hold exactly",
             "write the number with a point, as 5.0, so that it is rounded"};
   const std::string ascii = in_ascii(trimmed(text));
   const char* suggestion = "correct this number";

@@ -174,8 +174,7 @@ class Prover::Proof final : public Machine {
       const std::uint32_t next = interpreters_[at(rank)].next_step();
       const bool ended = next == steps.size();
       text += (named++ ? ", rank " : " rank ") + std::to_string(rank) +
-              (ended ? " at the end of its program"
-                     : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
+              (ended ? " at the end" : " before step " + std::to_string(next) + " (" + text_of(steps[next].kind) + ")");
     }
     fail(text);
   }
@@ -194,8 +193,7 @@ class Prover::Proof final : public Machine {
 
   void write(const Step& step, const Cell& content) {
     if (holds_partial(step.target) && !same_rows(content.rows, step.covers)) {
-      fail(rank_, step,
-           "covers " + words(content.rows) + ", not " + words(rows_of(step.covers)) + " as the step declares");
+      fail(rank_, step, "covers " + words(content.rows) + ", not " + words(rows_of(step.covers)) + " as declared");
     }
     Cell& target = target_cell(rank_, step);
     if (target.being_sent > 0) fail(rank_, step, "overwrites " + text_of(step.target) + " while it is sent");
@@ -308,7 +306,7 @@ class Prover::Proof final : public Machine {
       Cell content = cell(source, program(source).places(matching_.message(send)[i]).left);
       if (holds_partial(receiving.target) && !same_rows(content.rows, receiving.covers)) {
         fail(target, receiving,
-             "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as the step declares");
+             "brings " + words(content.rows) + ", not " + words(rows_of(receiving.covers)) + " as declared");
       }
       content.in_flight = content.unread = true;
       content.being_sent = 0;
@@ -406,8 +404,7 @@ class Prover::Proof final : public Machine {
         if (own.unread) fail(rank, "never reads " + text_of(slots[place]));
         if (slots[place].kind != SlotKind::value || slots[place].number != 0) continue;
         ++values;
-        if (!is_due(rank, slots[place].segment))
-          fail(rank, "has " + text_of(slots[place]) + ", a result that belongs to another rank");
+        if (!is_due(rank, slots[place].segment)) fail(rank, "has " + text_of(slots[place]) + ", which is not its own");
         judge_value(rank, slots[place].segment, own);
       }
       std::uint32_t due = 0;
