@@ -305,7 +305,7 @@ def main():
     if options.per_node < 1 or any(ranks % options.per_node or ranks == options.per_node for ranks in options.ranks):
         parser.error(f"--per-node {options.per_node} cannot be used (--ranks must fill two nodes or more), choose another number")
     if options.per_node > 1 and not (options.choices and options.library == "openmpi"):
-        parser.error("--per-node cannot be used (what is predicted else, and MPICH here, know one rank per node), leave it out")
+        parser.error("--per-node cannot be used (what is predicted else, and MPICH here, know one rank per node), leave out --per-node")
     if reason := missing(options):
         print(f"left out: {reason}", file=sys.stderr)
         return

@@ -58,7 +58,7 @@ static inline sf_status require_number(Argument a, const char* what, sf_type* ty
   return refuse(
       SF_UNSUPPORTED,
       "%s of type %s with %zu bytes (supported are real and complex numbers of kinds 4 and 8, integers of kinds 4 "
-      "and 8), convert them",
+      "and 8), convert the numbers",
       what, name_of_type(a), a->elem_len);
 }
 

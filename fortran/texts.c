@@ -27,7 +27,7 @@ static const Phrase phrases[] = {
     {"check rows, columns and element_bytes", "check the extents"},
     {"call sf_reduce with a communicator", "pass a communicator"},
     {"give the bytes that an accumulator was written to", "give the bytes that sf_write wrote"},
-    {"make an accumulator of products", "give a weight from the first addition on"},
+    {"make an accumulator of products", "call sf_add with a weight from the first call on"},
     {"(accumulators take doubles and floats)", "(accumulators take real numbers of kinds 4 and 8)"},
     {"use SF_SUM and set arrays.mask", "use operation 'sum' and pass the argument 'where'"},
     {"use dot or weighted_mean", "use operation 'dot' or 'weighted_mean'"},

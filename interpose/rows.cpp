@@ -284,7 +284,7 @@ const char* text_of(Treatment treatment) noexcept {
     case Treatment::one_rank: return "passed on: one rank";
     case Treatment::no_elements: return "passed on: no elements";
     case Treatment::across: return "passed on: processes of two worlds, or an intercommunicator";
-    case Treatment::outside: return "passed on: outside MPI_Init and MPI_Finalize";
+    case Treatment::outside: return "passed on: before MPI_Init or after MPI_Finalize";
     case Treatment::refused: return "passed on: an invalid argument";
     case Treatment::too_large: return "passed on: too large";
   }

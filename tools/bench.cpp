@@ -71,8 +71,8 @@ std::string table_of_benchmarks() {
     fmt::format_to(std::back_inserter(table), "  {:<26}{}; {}\n", name, about, fmt::join(options, ", "));
   }
   return table +
-         "  all of them               --rounds, --confidence, --raw, --json\n"
-         "  all over ranks            --ranks, --launches, --libraries, --yes\n\n";
+         "  all benchmarks            --rounds, --confidence, --raw, --json\n  benchmarks over ranks     --ranks, "
+         "--launches, --libraries, --yes\n\n";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ def call(collective: Collective, buffer: Any, op: Any, blocks: Any, commutative:
         wide = np.float32 if is_half(array.dtype) else {"b": np.int64, "i": np.int64, "u": np.uint64}.get(array.dtype.kind)
         if wide is None:
             raise TypeError(f"{op!r} of dtype {array.dtype} is not supported (elements must be numbers, and complex numbers have no order), "
-                            "convert them, or give a callable of two arrays")
+                            "convert the elements, or give a callable of two arrays")
         converted = _elements.converted(array, wide)
     result = _core.reduce_buffer(collective, converted, op, blocks, commutative, comm, method, root, schedule, Mode.RUN)
     return None if result is None else _elements.converted(result, array.dtype)

@@ -18,7 +18,7 @@ _INSTEAD = {
     "MINLOC": "use steadfold.argmin", "MAXLOC": "use steadfold.argmax",
     "LAND": "give numpy.logical_and", "LOR": "give numpy.logical_or", "LXOR": "give numpy.logical_xor",
     "BAND": "give numpy.bitwise_and", "BOR": "give numpy.bitwise_or", "BXOR": "give numpy.bitwise_xor",
-    "REPLACE": "take one of these", "NO_OP": "take one of these", "OP_NULL": "take one of these",
+    "REPLACE": "use one of these", "NO_OP": "use one of these", "OP_NULL": "use one of these",
 }  # fmt: skip
 
 

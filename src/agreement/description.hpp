@@ -68,7 +68,7 @@ struct Description {
 };
 static_assert(sizeof(Description) == description_words * sizeof(std::uint64_t) &&
                   std::is_trivially_copyable_v<Description>,
-              "no padding: it is hashed and sent as bytes");
+              "a Description has no padding, because it is hashed and sent as bytes");
 
 /// The shape of `columns` columns of the rows of a call.
 arithmetic::RowShape row_shape(const Description& description, Count columns) noexcept;

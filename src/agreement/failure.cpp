@@ -44,8 +44,8 @@ std::string text_of(Status status) {
     case Status::gap:
       return "elements are missing (the ranks' rows do not cover 0..N-1), check the layout and the element count";
     case Status::overlap:
-      return "elements were brought twice (the ranks' rows overlap or are more than N), check the layout and the "
-             "element count";
+      return "elements were given twice (the ranks' rows overlap, or there are more than N rows), check the layout and "
+             "the element count";
     case Status::operator_failed: return "the user operator failed (on another rank), see that rank's message";
     case Status::mismatch:
       return "the ranks made different calls (method, operator, type, width, layout or schedule differ), make the same "
@@ -53,7 +53,7 @@ std::string text_of(Status status) {
     case Status::invalid_argument: return "an argument is invalid (on another rank), see that rank's message";
     case Status::unsupported: return "the combination is not supported (on another rank), see that rank's message";
     case Status::transport_failed:
-      return "a message was lost or did not fit (the transport reported an error), see the MPI library's messages";
+      return "a message was lost or did not fit (the transport reported an error), see the messages of the MPI library";
     case Status::internal:
       return "the reduction failed inside the library (out of memory, or an error in the library), report this error";
   }

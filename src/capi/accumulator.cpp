@@ -90,11 +90,9 @@ void require_products(const StateShape& shape) {
 
 void require_room(const ExactState& state) {
   if (state.has_room()) return;
-  throw Failure(
-      Status::unsupported,
-      "the accumulator is full (" + std::to_string(state.rows()) +
-          " rows; it has room for 2^62 rows, and for sums up to 2^72 times the greatest term), look for a loop "
-          "that merges it with itself");
+  throw Failure(Status::unsupported, "the accumulator is full (" + std::to_string(state.rows()) +
+                                         " rows; an accumulator has room for 2^62 rows, and for sums up to 2^72 times "
+                                         "the greatest term), look for a loop that merges the accumulator with itself");
 }
 
 ExactType floating(unsigned type, const char* what) {

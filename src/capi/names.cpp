@@ -154,7 +154,7 @@ sf_status sf_list_find(sf_list list, const char* name, size_t* entry) {
     if (name == nullptr || entry == nullptr)
       throw steadfold::agreement::Failure(
           steadfold::Status::invalid_argument,
-          "the name or the address for its entry is missing (a pointer is null), give both");
+          "the name or the address for its entry is missing (a pointer is null), give both addresses");
     *entry = steadfold::capi::entry_of(list, name, "name");
   });
 }

@@ -142,8 +142,9 @@ extern "C" sf_status sf_call_set(sf_call* call, const char* option, const char* 
   return caught([&] {
     if (call == nullptr) throw no_call();
     if (option == nullptr || value == nullptr)
-      throw steadfold::agreement::Failure(steadfold::Status::invalid_argument,
-                                          "no option, or no value (a pointer is null), give both");
+      throw steadfold::agreement::Failure(
+          steadfold::Status::invalid_argument,
+          "the option or its value is missing (a pointer is null), give the option and its value");
     const Option& named = options()[entry_of(SF_LIST_OPTIONS, option, "option")];
     sf_call room;
     sf_call changed = whole(*call, room);

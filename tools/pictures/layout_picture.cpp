@@ -44,8 +44,8 @@ std::string layout_picture(std::span<const Count> counts, const std::string& dis
   const double scale = bars_width / static_cast<double>(std::max(all, Count{1}));
   const std::string title =
       fmt::format("layout: {} on {} ({})", counted(all, "element"), counted(counts.size(), "rank"), distribution);
-  const std::string sentence =
-      fmt::format("Each rank holds {} to {}.", std::ranges::min(counts), counted(std::ranges::max(counts), "element"));
+  const std::string sentence = fmt::format("Each rank holds between {} and {}.", std::ranges::min(counts),
+                                           counted(std::ranges::max(counts), "element"));
   Drawing drawing;
   drawing.text({border, border + 12}, title, "title");
   drawing.text({border, border + 32}, sentence, "");

@@ -229,8 +229,8 @@ std::unique_ptr<Source> open_binpsllh(std::unique_ptr<File> file, const Options&
         "check that the whole file was copied");
   const Block block{.format = Format::binpsllh, .offset = 8, .element_count = little_endian_count(*file)};
   if (block.element_count > std::numeric_limits<std::uint64_t>::max() / 2)
-    throw file->fault("a count of " + std::to_string(static_cast<std::int64_t>(block.element_count)) + " announced",
-                      "check that it is binpsllh");
+    throw file->fault("a count of " + std::to_string(static_cast<std::int64_t>(block.element_count)) + " is announced",
+                      "check that the format of the file is binpsllh");
   check_size(*file, block);
   return open_block(std::move(file), block);
 }

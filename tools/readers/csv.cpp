@@ -112,7 +112,7 @@ void check_text(const File& file, std::string_view line) {
   if (line.find('\0') != std::string_view::npos)
     throw file.fault("line 1 contains zero bytes, as text in UTF-16 does", "save the file as UTF-8, or check --format");
   if (line.find('\r') != std::string_view::npos)
-    throw file.fault("line 1 has carriage returns without line feeds", "convert the line ends");
+    throw file.fault("line 1 has carriage returns without line feeds", "convert the line ends to line feeds");
 }
 
 /// The fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single quotes.

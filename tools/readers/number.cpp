@@ -150,7 +150,7 @@ Complaint complaint_about(std::string_view text, NumberFault fault, Type type) {
   if (is_missing_value(ascii)) suggestion = "write nan, or remove the row";
   if (are_asterisks(ascii)) suggestion = "write the number again in a wider field";
   if (resembles_number(text)) {
-    if (has_other_exponent(ascii)) suggestion = "write its exponent with e";
+    if (has_other_exponent(ascii)) suggestion = "write the exponent with e";
     if (trimmed(text).find_first_of(" \t") != std::string::npos) suggestion = "put a comma or a tab between fields";
     if (ascii != trimmed(text)) suggestion = "write minus signs as - and leave out special blanks and currency signs";
     if (ascii.find(',') != std::string::npos) suggestion = "write decimal points, and no separators between thousands";

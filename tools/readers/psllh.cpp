@@ -34,7 +34,7 @@ std::uint64_t parse_count(const File& file, std::string_view text) {
   if (failed == std::errc() && end == text.data() + text.size()) return count;
   const bool negative = text.starts_with('-');
   throw file.fault("it begins with " + shown(text) + (negative ? ", a negative count" : ", which is not a count"),
-                   "begin it with the number of elements");
+                   "write the number of elements at the beginning of the file");
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::uint64_t parse_count(const File& file, std::string_view text) {
 std::unique_ptr<Source> open_psllh(std::unique_ptr<File> file, const Options& options) {
   const Region all{behind_byte_order_mark(*file), file->size()};
   Walk walk(*file, all, Records::tokens, all.begin, options.block_bytes);
-  if (!walk.next()) throw file->fault("it is blank", "begin it with the number of elements");
+  if (!walk.next()) throw file->fault("it is blank", "write the number of elements at the beginning of the file");
   const std::uint64_t announced = parse_count(*file, walk.record());
   const Region rest{walk.offset() + walk.record().size(), all.end};
   return std::make_unique<PsllhSource>(std::move(file), rest, options, announced);
