@@ -189,7 +189,7 @@ class Bench(BenchTest):
         table = run("bench", "allreduce", *asked, ranks=3).stdout
         self.assertRegex(table, r"(?m)^plain +plan +bruck \* ")
         self.assertRegex(table, r"(?m)^plain +plan +ring +\d")
-        self.assertRegex(table, r"(?m)^\* .*calls refuse it$")
+        self.assertRegex(table, r"(?m)^\* .*calls refuse this combination$")
         ran = run("bench", "allreduce", "--methods", "plain", "--schedules", "original_dissemination", ranks=3)
         self.expect_fault(ran, "original_dissemination", "counts some ranks twice", "another schedule")
 

@@ -141,7 +141,7 @@ class Options(FaultTest):
             (["draw", "schedule", "ring", "--root", "x"], "the command line cannot be understood (--root"),
             (["draw", "schedule", "ring"], "the command line cannot be understood (--ranks is required)"),
             (["simulate", "ring", "--schedul", "ring"], "unknown option '--schedul' (the nearest name is '--schedule')"),
-            (["simulate", "ring"], "the word 'ring' cannot be used (steadfold simulate takes options alone)"),
+            (["simulate", "ring"], "the word 'ring' cannot be used (steadfold simulate takes only options)"),
             (["simulate", "--ranks", "x", "--elemnts", "3"], "unknown option '--elemnts' (the nearest name is '--elements')"),
             (["bench", "locl", "--frob", "--rounds", "x"], "unknown benchmark 'locl' (the nearest name is 'local')"),
             (["bench", "local", "--frob", "--rounds", "x"], "unknown option '--frob'"),
@@ -149,7 +149,7 @@ class Options(FaultTest):
             (["sum", "missing", "--frob", "--method", "fast"], "cannot read missing"),
             (["sum", self.path, "--methd", "fast"], "unknown option '--methd' (the nearest name is '--method')"),
             (["sum", "--methd", "fast", self.path], "unknown option '--methd'"),
-            (["sum", self.path, "more"], "the word 'more' cannot be used (steadfold sum takes FILE beside options)"),
+            (["sum", self.path, "more"], "the word 'more' cannot be used (steadfold sum takes FILE and options)"),
             (["verify", "missing", "--frob", "--ranks", "x"], "cannot read missing"),
             (["verify", self.path, "--frob", "--ranks", "x"], "unknown option '--frob'"),
             (["report", "missing", "--frob"], "cannot read missing"),
@@ -329,7 +329,7 @@ class Verify(FaultTest):
         self.note(["verify", integers, "--ranks", "2", "--methods", "plain"], "line 3", "9007199254740993")
         self.note(["verify", self.write("x.csv", "1,2\n,3\n"), "--column", "x"], "no column")
         counts = self.write("counts", "2 1")
-        self.note(["verify", self.path, "--distribution", counts, "--ranks", "2,3"], "2 counts for 3 ranks")
+        self.note(["verify", self.path, "--distribution", counts, "--ranks", "2,3"], "2 counts, but there are 3 ranks")
 
     def test_under_a_launcher(self):
         self.note(["verify", self.path], "launcher", ranks=3)

@@ -231,7 +231,7 @@ class Finished(InterruptTest):
         with contextlib.suppress(OSError):
             while chunk := os.read(ours, 10000):
                 told += chunk.decode()
-        self.assertRegex(told, r"(^|left)(\^C)?\r\033\[Kinterrupted after \d+ s \(proving at .*\)\r\n$")
+        self.assertRegex(told, r"(^|left)(\^C)?\r\033\[Kinterrupted after \d+ s \(checking schedules for .*\)\r\n$")
 
     def test_ignored(self):
         """As by nohup, or by a shell that starts what runs behind: then nothing ends it."""

@@ -264,13 +264,13 @@ class Simulate(CommandTest):
         for option in ("--eager-limit=1", "--rendezvous=1", "--long-from=1"):  # which a profile has, too
             self.fault("--profile", arguments=[option, "--profile", profile])
         self.fault(f"{profile}: figures are missing", arguments=["--profile", profile])
-        self.fault(f"{profile}: line 1 is no", arguments=["--profile", str(self.write("a.profile", "1"))])
+        self.fault(f"{profile}: line 1 is not of the form", arguments=["--profile", str(self.write("a.profile", "1"))])
 
     def test_starts_that_are_not_monotone_are_refused(self):
         backwards = self.write("backwards", "5 -3 8 0")
         self.fault("-3", arguments=["--distribution", str(backwards)])
         short = self.write("short", "5 5")
-        self.fault("2 counts for 4 ranks", arguments=["--distribution", str(short)])
+        self.fault("2 counts, but there are 4 ranks", arguments=["--distribution", str(short)])
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ class Languages(unittest.TestCase):
 
     def test_every_rank_gets_the_error(self):
         for name, (_, errors) in self.of("sums").items():
-            self.assertEqual(errors.count("cannot keep 'layout' in this layout"), RANKS, f"{name}:\n{errors}")
+            self.assertEqual(errors.count("cannot give guarantee 'layout' in this layout"), RANKS, f"{name}:\n{errors}")
 
 
 def setUpModule():

@@ -168,7 +168,7 @@ contains
     call sf_sum(seen_by_four_bins, result(2), options=longest)
     call check(same(result(1), 0.0_c_double) .and. same(result(2), seen_by_four_bins(2)), "options of 511 letters")
     call sf_sum(seen_by_four_bins, result(2), options=longest//' ', ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "options of 512 characters (at most 511 are taken)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "options of 512 characters (at most 511 are read)")
   end subroutine
 
   ! What arguments say, by every kind of call. A result beside which nothing may be written.

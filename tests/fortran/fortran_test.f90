@@ -569,7 +569,7 @@ contains
     call sf_sum(x, one, MPI_COMM_WORLD, options="root=99", ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "root 99 (the ranks are 0 to")
     call sf_sum(x, one, MPI_COMM_WORLD, options="root=-1", ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "'-1' for option root (it takes a rank or all)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "'-1' for option root (the option takes a rank or all)")
     ! What only ranks can have: alone, it may be wrong as well.
     call sf_sum(x, one, options="root=3", ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "root 3 is not a rank (the ranks are 0 to 0)")

@@ -75,8 +75,8 @@ Steps receives(Context c) {
 }
 
 TEST(Checker, ReportsPeersAndRanksThatCannotBe) {
-  EXPECT_REPORTS((report_of(receives<0, 1>)), "no peer 0");
-  EXPECT_REPORTS((report_of(receives<-2, 1>)), "no peer -2");
+  EXPECT_REPORTS((report_of(receives<0, 1>)), "the peer does not exist: rank 0");
+  EXPECT_REPORTS((report_of(receives<-2, 1>)), "the peer does not exist: rank -2");
   EXPECT_REPORTS((report_of(receives<1, 5>)), "covers ranks that do not exist");
   EXPECT_REPORTS((report_of(receives<1, -1>)), "covers ranks that do not exist");
   EXPECT_REPORTS(report_of([](Context) -> Steps {

@@ -19,7 +19,7 @@ TEST(Checker, ReportsMessagesThatDoNotMatch) {
   EXPECT_REPORTS(report<Fault::second_message>(), "a message from rank 3 to rank 0 is received by no step");
   EXPECT_REPORTS(report<Fault::other_slot>(),
                  "goes to landing(3, segment 0), but its receive expects landing(0, segment 0)");
-  EXPECT_REPORTS(report<Fault::no_such_peer>(), "no peer 4");
+  EXPECT_REPORTS(report<Fault::no_such_peer>(), "the peer does not exist: rank 4");
 }
 
 TEST(Checker, ReportsWrongOrderAndCovers) {

@@ -282,7 +282,7 @@ TEST(Waves, ReportWhatHoldsInOneOrderOnly) {
 }
 
 TEST(Waves, ReportUnlikeMessages) {
-  EXPECT_REPORTS(report_of([](auto& steps) { steps[0].more = true; }), "a message");
+  EXPECT_REPORTS(report_of([](auto& steps) { steps[0].more = true; }), "message");
   const Context two_segments{.rank_count = 4, .collective = Collective::reduce, .segments = 2};
   EXPECT_EQ(report_of([](auto&) {}, true, two_segments), "nothing");
   EXPECT_REPORTS(report_of([](auto& steps) { std::swap(steps[2].target, steps[3].target); }, true, two_segments),

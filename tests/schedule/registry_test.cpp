@@ -337,10 +337,10 @@ TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
   for (const Row& row : registry()) {
     std::string accepted;
     for (const std::string_view each : row.parameters) accepted.append(accepted.empty() ? "" : ", ").append(each);
-    if (accepted.empty()) accepted = "none";
+    accepted = accepted.empty() ? "it has no parameters" : "its parameters are " + accepted;
     EXPECT_EQ(error_of(std::string(row.name) + ":colour=3"), "schedule '" + std::string(row.name) +
-                                                                 "' has no parameter 'colour' (it accepts " + accepted +
-                                                                 "), leave out the parameter");
+                                                                 "' has no parameter 'colour' (its parameters are " +
+                                                                 accepted + "), leave out the parameter");
     for (const std::string& name : names_of(row)) EXPECT_EQ(parse(name).row, &row) << name;
   }
 }
@@ -380,7 +380,7 @@ TEST(Parse, LevelsNestNoDeeperThanSlotsHaveNumbers) {
   }
   EXPECT_EQ(error_of(name), "");
   EXPECT_EQ(error_of("two_level:outer=[" + name + "]"),
-            "too many brackets around 'flat' (schedules nest 4 levels deep at most), nest fewer schedules");
+            "too many brackets around 'flat' (schedules can be nested 4 levels deep at most), nest fewer schedules");
   std::string deep;
   for (int level = 0; level < 100000; ++level) deep += "two_level:outer=[";
   EXPECT_NE(error_of(deep + "flat" + std::string(100000, ']')).find("too many brackets"), std::string::npos);
@@ -431,7 +431,7 @@ TEST(Parse, ReportsFormsThatAreNotOnes) {
   expect("ring:", "the text ends with ':'");
   expect("ring:block=3:", "the text ends with ':'");
   expect("ring:block=3:block=4", "parameter 'block' twice");
-  expect("ring:size=3", "no parameter 'size' (it accepts block)");
+  expect("ring:size=3", "no parameter 'size' (its parameters are block)");
   expect("two_level:inner=[flat", "a bracket is not closed in '[flat'");
   expect("two_level:inner=[flat]x", "unexpected 'x' after a bracket");
   expect("two_level:inner=[flat]]", "unexpected ']' after a bracket");

@@ -158,8 +158,8 @@ class TreePicture {
     };
     add(false, "A node of the tree. The rank that holds its first element reduces the node.");
     add(true,
-        "A PE-intersecting node: its children are on different ranks, so the right child is sent (dashed line). The "
-        "numbers below are the elements, with the ranks that hold them.");
+        "PE-intersecting node: its children are on different ranks, so the right child is sent (dashed). Below are the "
+        "numbers of the elements, and their ranks.");
     return y - 8;
   }
 
