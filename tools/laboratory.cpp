@@ -40,7 +40,8 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept {
 }
 
 Failure missing_laboratory(const std::string& what) {
-  return Failure(what + " is not part of this installation (this part belongs to the laboratory, and there is no " +
+  return Failure(what +
+                 " is not part of this installation (it is in the laboratory, a separate program, and there is no " +
                  laboratory().string() + "), build Steadfold from source with ./dev build");
 }
 
