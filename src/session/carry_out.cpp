@@ -1,5 +1,4 @@
-// How a group carries out its calls, from the handshake to the end.
-// Rank order and cost: as the call.
+// Carries out the calls of a group, from the handshake to the result.
 #include <cstring>
 
 #include "session/group.hpp"
@@ -14,7 +13,7 @@ using execution::no_way;
 
 namespace {
 
-/// The digest that ranks compare in the handshake of a call that is no reduction.
+/// Returns the digest that ranks compare in the handshake of a call that is not a reduction.
 constexpr std::uint64_t digest_of(Asked asked) noexcept {
   return 0x9E3779B97F4A7C15u * (static_cast<std::uint64_t>(asked) + 1);
 }
@@ -39,7 +38,8 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
   while (!place.meeting.advance()) {
     if (is_alone) continue;
     co_await GiveWay{};
-    if (is_users) own.shape->op = call.user;  // other calls of this shape have different contexts
+    // Other calls of this shape may have other contexts for the user's operator.
+    if (is_users) own.shape->op = call.user;
   }
 
   const auto outcome = place.meeting.outcome();
@@ -94,7 +94,8 @@ Task<> Group::run_plan(Flow& flow, StartedCall& started, const Contribution& own
   if (plan.status() != Status::ok) throw plan.failure();
 }
 
-/// The handshake of a call that is no reduction. It finds out whether all ranks make this call, with the same digest.
+/// Carries out the handshake of a call that is not a reduction: finds out whether all ranks make this call, with the
+/// same digest.
 Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
   if (!is_set_up_) co_await set_up_before(flow, started);
   HandshakePlace& place = place_of(started);
@@ -107,8 +108,8 @@ Task<Status> Group::meet(Flow& flow, StartedCall& started, Header mine) {
   co_return place.meeting.status();
 }
 
-/// The descriptions of the calls. Throws Failure if the calls cannot be bound. The calls of a bundle share their
-/// messages, so they have one root and one schedule.
+/// Returns the descriptions of the calls. Throws Failure if the calls cannot be bound. The calls of a bundle share
+/// their messages, so they must have the same root and schedule.
 std::vector<Description> Group::usable(std::span<const Call> calls) const {
   if (calls.empty())
     throw Failure(Status::invalid_argument, "no calls (the bundle is empty), add a call before you bind the bundle");

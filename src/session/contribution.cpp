@@ -15,7 +15,8 @@ using order::Index;
 
 namespace {
 
-/// Whether the ranks need no agreement on the layout: this rank knows the indices of its rows, or they do not matter.
+/// Returns whether the ranks need no agreement on the layout: this rank knows the indices of its rows, or the indices
+/// do not affect the bits.
 bool knows_its_rows(const Call& call, const Description& description) {
   const bool is_found_out = call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order;
   return !needs_indices(description) || !is_found_out;
@@ -43,7 +44,7 @@ Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_
     const Count count = defaults.grid.count(rank);
     if (count == call.rows && needs_indices(describe(call)))
       defaults.grid.list(rank, defaults.mine);
-    else  // the list of a grid with a wrong number of rows could fill the memory
+    else  // a grid with a wrong number of rows could list so many intervals that they fill the memory
       defaults.mine.front() = {0, count};
   }
   call.intervals = defaults.mine;
@@ -58,7 +59,8 @@ void Contributor::require_data(const Contribution& own, const Data& data) const 
 }
 
 bool Contributor::may_use_handshake(const Contribution& own) const {
-  if (own.shape->kind->survey_bytes() > 0) return false;  // the kind needs two reductions, one after the other
+  // A kind of partial with a survey needs two reductions, one after the other.
+  if (own.shape->kind->survey_bytes() > 0) return false;
   if (is_scan(own.call.collective)) return false;
   if (!means_.forced_schedule.empty() || !asked_schedule(own.call).empty()) return false;
   return knows_its_rows(own.call, own.description) && own.shape->fits_handshake(own.call.intervals);
@@ -67,7 +69,8 @@ bool Contributor::may_use_handshake(const Contribution& own) const {
 void Contributor::build(Contribution& own, const Data& data, HandshakePlace& place) {
   const Call& call = own.call;
   if (call.threads > team_.size()) team_.resize(call.threads);
-  place.values.resize(2 * own.shape->kind->value_bytes());  // here, while other ranks can still learn of a failure
+  // Allocated here, while this rank can still tell the other ranks of a failure.
+  place.values.resize(2 * own.shape->kind->value_bytes());
   own.partial_bytes =
       own.shape->lifter.lift(own.shape->rows_of(call, data), team_, call.threads, place.handshake.partial());
   own.header.status = arithmetic::header_of(place.handshake.partial()).status;
@@ -88,7 +91,7 @@ void Contributor::prepare(Contribution& own, const Data& data, OfferedPlans& off
   own.ways = plans_.offer(own.description, own.call, offered);
   if (own.ways != no_way || !may_use_handshake(own)) return;
   own.ways = in_the_handshake;
-  build(own, data, place);  // if the layout is wrong, `diagnose` says more
+  build(own, data, place);  // if the layout is wrong, `diagnose` describes the error in more detail
 }
 
 Contribution Contributor::contribution_of(const Call& given, const Data& data, const std::optional<Failure>& failure,

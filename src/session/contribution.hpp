@@ -1,5 +1,5 @@
-// This rank's part of a reduction's handshake, and the use of the merged partial.
-// Rank order: kept. Cost: if the partial fits the handshake, the lifting of the call's rows.
+// Makes this rank's part of a reduction's handshake, and finishes the merged partial. Rank order: kept. Cost: if the
+// partial fits the handshake, building the partial of the call's rows.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 
 namespace steadfold::session {
 
-/// The default arguments to which a placed call points.
+/// The default arguments of a call; a call returned by `placed` points to them.
 struct DefaultArguments {
   std::vector<Count> equal_blocks;
-  std::vector<order::Interval> mine;  // the rows of a call that lists no intervals
-  order::Grid grid;                   // the call's grid, with its number of ranks resolved
+  std::vector<order::Interval> mine;  // the interval of this rank's rows, if the call lists no intervals
+  order::Grid grid;                   // the call's grid, with its number of ranks filled in
 };
 
-/// The call with all defaults filled in: the layout of MPI (one row per rank), the rows of a grid, one interval if
-/// indices do not matter, and equal blocks if none are given.
+/// Returns the call with all defaults filled in: the layout of MPI (one row per rank), the rows of a grid, one interval
+/// if indices do not affect the bits, and equal blocks if the call has no blocks.
 Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_count);
 
-/// The memory of one handshake, which one call at a time uses.
+/// The memory of one handshake; one call at a time uses it.
 struct HandshakePlace {
-  static constexpr std::size_t ring = 8;  // places per group
-  // A rank may be ahead of another by this many plans when both offer plans.
+  static constexpr std::size_t ring = 8;  // number of HandshakePlaces per group
+  // When two ranks offer cached plans for the same call, one rank may be ahead of the other by this many plans.
   static_assert(PlanCache::most + ring <= execution::most_cached_plans);
 
   HandshakePlace(transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
@@ -40,13 +40,13 @@ struct HandshakePlace {
 
   execution::Handshake handshake;
   execution::Meeting meeting;
-  std::vector<std::byte> values;  // a result, and as many bytes of scratch memory for `finish`
-  arithmetic::Pieces finish;      // `more` is set if the operator postponed its work
+  std::vector<std::byte> values;  // the finished values, then the same number of bytes of scratch memory for `finish`
+  arithmetic::Pieces finish;      // the progress of `finish`; `more` is set if the operator postponed its work
   DefaultArguments defaults;
   std::uint64_t next = 0;  // the number of the call that has the place, or may take it next
 };
 
-/// Holds a place for one call. Then passes the place to the call whose number is greater by `ring`.
+/// Holds a HandshakePlace for one call. Its destructor passes the place to the call whose number is greater by `ring`.
 class PlaceInUse {
  public:
   explicit PlaceInUse(HandshakePlace& place) noexcept : place_(place) {}
@@ -68,23 +68,26 @@ struct Contribution {
   std::optional<agreement::Failure> failure;
 };
 
-/// Makes the contributions of one rank, for one call after the other. It keeps objects that later calls can use.
+/// Makes the contributions of one rank to the handshakes of its calls, one call after the other. It keeps objects that
+/// later calls can use.
 class Contributor {
  public:
   using OfferedPlans = std::vector<std::shared_ptr<CachedPlan>>;
 
-  /// `means`: must outlive this object, and stay in place.
+  /// `means` must outlive this object, and must not be moved.
   Contributor(Rank rank, Rank rank_count, const agreement::Means& means) noexcept
       : rank_(rank), rank_count_(rank_count), means_(means) {}
 
   /// Checks the call, and finds ways in which it can continue: with cached plans, which are appended to `offered`, or
-  /// with the partial in the handshake itself. The function does not throw. `failure`: an earlier failure of this call.
+  /// with the partial in the handshake itself. The function does not throw. `failure` is an earlier failure of this
+  /// call.
   Contribution contribution_of(const Call& given, const Data& data, const std::optional<agreement::Failure>& failure,
                                OfferedPlans& offered, HandshakePlace& place);
-  /// Finishes the merged partial, on every rank, so all ranks get the same status. The status means nothing while
-  /// `place.finish` has more.
+  /// Finishes the merged partial. Every rank does so, and all ranks get the same status. If `place.finish.more` is set,
+  /// the work is not done and the status is not valid.
   static Status finish_here(const Contribution& own, HandshakePlace& place, std::span<const std::byte> partial);
-  /// Copies the finished values to the result: all columns, or this rank's columns.
+  /// Copies the finished values from `place` to the result of the call: the values of all columns, or of the columns
+  /// that this rank receives.
   void deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const;
 
   /// The cached plans of one-shot calls.
@@ -101,7 +104,7 @@ class Contributor {
   const agreement::Means& means_;
   KnownShapes shapes_;
   PlanCache plans_;
-  execution::ThreadTeam team_;  // for partials in the handshake; every plan has its own team
+  execution::ThreadTeam team_;  // for partials in the handshake; every plan has a thread team besides this team
 };
 
 }  // namespace steadfold::session

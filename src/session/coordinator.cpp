@@ -21,15 +21,16 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Where this rank is: its node, and the part of the node to which its threads are bound. Only for ranks on one node.
+/// Returns where this rank is: its node, and the part of the node to which its threads are bound. Only for ranks on one
+/// node.
 transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
   const bool may_tell_parts = transport.rank_count() > 1 && transport.node_labels().empty();
   return may_tell_parts ? transport::own_whereabouts()
-                        : transport::Whereabouts();  // must not throw: the other ranks would wait for ever
+                        : transport::Whereabouts();  // an exception here would let the other ranks wait for ever
 }
 
-/// Rank 0's profile counts for all ranks. If all ranks share memory, no profile is used: a profile describes MPI
-/// messages, and ranks with common memory send only long messages by MPI.
+/// Returns the network profile of this rank. All ranks use the profile of rank 0. If all ranks share memory, no profile
+/// is used: a profile describes MPI messages, and ranks with common memory send only long messages over MPI.
 agreement::FoundNetwork own_network(const transport::Transport& transport) {
   const std::string library = transport.rank() == 0 ? transport.library() : "";
   return library.empty() ? agreement::FoundNetwork{} : agreement::network_of(library);
@@ -50,7 +51,7 @@ std::shared_ptr<const order::Nodes> nodes_of(const transport::Transport& transpo
   return parts.empty() ? nullptr : std::make_shared<const Nodes>(parts, Nodes::Between::packages);
 }
 
-/// A transport whose endpoints add words in the given order, whatever order the plan asks for.
+/// A transport whose endpoints add words in the order of the starts, whatever order the plan asks for.
 class Preparing final : public transport::ForwardingTransport {
  public:
   Preparing(std::shared_ptr<transport::Transport> inner, transport::WordOrder order)
@@ -119,7 +120,8 @@ Task<Status> Coordinator::agreed_status(Flow& /*flow*/, Status mine) {
   co_return status_meeting_->status();
 }
 
-/// If no recorded sweep of proofs covers the schedule, rank 0 proves it, and tells the other ranks if the proof fails.
+/// If no recorded sweep of proofs covers the schedule, rank 0 proves the schedule, and tells the other ranks if the
+/// proof fails.
 Task<> Coordinator::require_proof(Flow& flow, const Agreement& agreed) {
   if (!agreed.needs_proof) co_return;
   std::string fault;

@@ -4,7 +4,7 @@ namespace steadfold::session {
 
 namespace {
 
-constexpr std::size_t most_idle = 64;  // the number of finished calls kept for later calls
+constexpr std::size_t most_idle = 64;  // the largest number of finished call objects kept for use by later calls
 
 }  // namespace
 
@@ -24,14 +24,14 @@ void Group::set_up() {
   made.result();
 }
 
-/// The first call in the list sets the group up, and the calls behind it wait. If set-up fails, the next call tries
+/// The first call in the list sets the group up, and the calls behind it wait. If the set-up fails, the next call tries
 /// again.
 Task<> Group::set_up_before(Flow& flow, const StartedCall& started) {
   while (!is_set_up_ && first_ != &started) co_await GiveWay{};
   if (!is_set_up_) co_await make_places(flow, started.number_);
 }
 
-/// Makes the places for the calls from number `first` on.
+/// Makes the handshake places for the calls from number `first` on.
 Task<> Group::make_places(Flow& flow, std::uint64_t first) {
   std::string wrong;
   try {
@@ -66,7 +66,7 @@ Group::Started Group::begin(Asked asked, std::span<const Call> calls) {
   return started;
 }
 
-/// Starts a call whose caller does not stay: the call holds its arguments and itself.
+/// Starts a call whose caller does not wait for its end: the call holds its arguments and keeps itself alive.
 Group::Started Group::kept(Started started) {
   started->hold();
   started->self_ = started;
@@ -74,7 +74,7 @@ Group::Started Group::kept(Started started) {
   return started;
 }
 
-/// Puts the call behind the calls under way, and runs it until it must wait.
+/// Adds the call to the end of the list of calls under way, and runs it until it must wait.
 void Group::begin_work(StartedCall& started) {
   started.work_.emplace(work_of(started));
   started.work_->start();
@@ -113,7 +113,7 @@ void Group::move(StartedCall& started) {
     started.thrown_ = std::current_exception();
   }
   started.work_.reset();
-  started.offered_.clear();  // the cache may free these plans while this call is idle
+  started.offered_.clear();  // the cache may free these plans while this call object is not in use
   started.is_done_ = true;
   dequeue(started);
   if (started.self_ != nullptr) take_back(std::move(started.self_));
@@ -130,7 +130,7 @@ bool Group::advance(StartedCall& started) {
   return started.is_done_;
 }
 
-/// Calls that wait for a place of the ring cannot advance, so the choice is among the first `ring` calls.
+/// Chooses among the first `ring` calls, because later calls wait for a handshake place and cannot advance.
 void Group::advance_another() {
   StartedCall* chosen = first_;
   if (chosen == nullptr) return;
@@ -169,8 +169,8 @@ bool Group::conflicts(const agreement::Footprint& other) const noexcept {
   return false;
 }
 
-/// Sets the data of a reduction and the memory that it uses. If another call uses this memory, the call gets a failure.
-/// A call that is alone, and whose caller stays, is not checked.
+/// Sets the data of a reduction, and records the memory that it uses. If another call under way uses this memory, the
+/// call fails. If no other call is under way and the caller waits for the end, nothing is checked.
 void Group::bring(StartedCall& started, const Data& given) try {
   const Call& call = started.calls_.front();
   started.data_ = call.array == nullptr ? given : located(given, call.array->data);
@@ -226,9 +226,9 @@ void Group::reduce(const Call& call, const Data& data) {
   carry_out(std::move(started));
 }
 
-/// Runs a whole call, whose object later calls can then use.
+/// Runs a call from start to end; afterwards a later call can use its object.
 void Group::carry_out(Started started) {
-  if (watched_.is_on()) started->self_ = started;  // the wait may end before the call does
+  if (watched_.is_on()) started->self_ = started;  // an exception may end the wait before the call has ended
   begin_work(*started);
   wait_for(*started);
   const std::exception_ptr thrown = std::move(started->thrown_);
@@ -259,12 +259,12 @@ RankOrder Group::rank_order(Count rows) {
 
 void Group::barrier() { carry_out(begin(Asked::barrier, {})); }
 
-/// Waits until all earlier calls are done.
+/// Waits until all earlier calls of the group are done.
 Task<> Group::turn_of(Flow& /*flow*/, const StartedCall& started) {
   while (first_ != &started) co_await GiveWay{};
 }
 
-/// All ranks know that a rank failed. Together they find the error to throw.
+/// Finds the error to throw, together with all other ranks, after every rank has learned that a rank failed.
 Task<> Group::diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine) {
   co_await turn_of(flow, started);
   const std::span<const Call> calls = call == nullptr ? std::span<const Call>() : std::span(call, 1);

@@ -1,6 +1,6 @@
 // A group of ranks: the state that the library keeps for it, and its calls under way.
-// Cost: a one-shot call is one handshake. If it does not fit the handshake, it also runs a plan. Source: End et al. for
-// calls that are started, tested and waited for.
+// Cost: a one-shot call costs one handshake. If its partial does not fit the handshake, the call also runs a plan.
+// Source: End et al. for calls that are started, tested and waited for.
 //
 // Every call begins with a handshake, and many calls may be under way. Call i uses place i modulo `ring` of a ring of
 // handshakes, once call i - ring is done on this rank. The rest of each call, after its handshake, runs one call after
@@ -28,24 +28,26 @@ using agreement::Failure;
 using execution::Handshake;
 using execution::Plan;
 
-/// Calls of other groups in this process; null: there are never any.
+/// How calls of one group reach the calls of other groups in this process. Null: this process has no other groups.
 struct Surroundings {
   bool (*is_any)() noexcept = nullptr;
-  void (*move)() noexcept = nullptr;  // advances the other calls while a call of this group waits
-  bool (*use)(const agreement::Footprint& memory) noexcept = nullptr;  // whether the other calls use this memory
+  void (*move)() noexcept = nullptr;  // advances the calls of other groups while a call of this group waits
+  // Returns whether calls of other groups use this memory.
+  bool (*use)(const agreement::Footprint& memory) noexcept = nullptr;
 };
 
-/// For one thread at a time. Every rank starts the calls in the same order, and may end them in any order. Failures are
-/// thrown as Failure, the same on every rank. One exception: an operator may fail on the root of a rooted call alone.
+/// Use it from one thread at a time. Every rank starts the calls in the same order, and may end them in any order. A
+/// failed call throws Failure, the same on every rank. One exception: in a call with a root, an operator may fail on
+/// the root alone.
 class Group {
  public:
-  /// Local. `rows`: the schedules that callers can choose. `watched`: ends waits of this group.
+  /// `rows` lists the schedules that callers can choose. `watched` can end the waits of this group. Local.
   explicit Group(std::shared_ptr<transport::Transport> transport, schedule::Rows rows = schedule::registry(),
                  Surroundings others = {}, Watched watched = {});
   ~Group();
 
-  /// Makes the places for calls, and waits until all ranks have done so. Otherwise the first call does this.
-  /// Collective. Rank 0's environment variables count for all ranks.
+  /// Makes the handshake places for calls, and waits until all ranks have done so. If the caller does not call this
+  /// function, the first call does. All ranks use rank 0's environment variables. Collective.
   void set_up();
 
   Rank rank() const noexcept { return coordinator_.transport().rank(); }
@@ -53,50 +55,51 @@ class Group {
   const char* transport_name() const noexcept { return coordinator_.transport().name(); }
 
   using Started = std::shared_ptr<StartedCall>;
-  /// Starts a one-shot call. It writes `result` as the call asks. Its data must stay in place, unchanged, until it is
-  /// done. Everything else is copied.
+  /// Starts a one-shot call, which writes its result to `data.result`. The data must stay in place and unchanged until
+  /// the call is done. All other arguments are copied.
   Started start_reduce(const Call& call, const Data& data);
-  /// Starts to bind a plan; several calls make a bundle. The plan may outlive the group.
+  /// Starts to bind a plan of one call, or of several calls (a bundle). The plan may outlive the group.
   Started start_bind(std::span<const Call> calls);
-  /// Starts to find the indices of this rank's rows in rank order.
+  /// Starts to find the indices of this rank's rows, in rank order.
   Started start_rank_order(Count rows);
-  /// Starts a call that is done once every rank has started it.
+  /// Starts a barrier: a call that is done after every rank has started it.
   Started start_barrier();
 
-  /// Starts a call that only tells the other ranks why this rank does not make the call that is due.
+  /// Starts a call that tells the other ranks why this rank does not make its next call.
   Started start_refusal(Failure why);
 
-  /// Advances the call, and one other call under way, without waiting. Returns whether the call is done.
+  /// Advances the call, and one other call under way, without waiting. Returns whether the first call is done.
   bool advance(StartedCall& started);
   /// Advances one of the calls under way, in turn.
   void advance_another();
-  /// Throws Failure, with the reason, if the transport cannot send any more, or if this rank has left out a call.
+  /// Throws Failure, with the reason, if the transport can no longer send, or if this rank could not start a call that
+  /// the other ranks started.
   void require_usable() const;
-  /// Throws Failure, with the reason, if no other thread may advance calls.
+  /// Throws Failure, with the reason, if other threads may not advance calls.
   void require_threads() const;
-  /// Whether a call under way uses this memory, so that another call must not use it.
+  /// Returns whether a call under way uses memory in `other`, so that another call must not use this memory.
   bool conflicts(const agreement::Footprint& other) const noexcept;
   bool is_idle() const noexcept { return first_ == nullptr; }
-  /// From now on, binds may make plans that give ranks different bits in an allreduce. For measurements, on all ranks.
-  /// No function of the C interface calls this.
+  /// After this call, the group may bind plans that give ranks different bits in an allreduce. Only for measurements.
+  /// All ranks must call the function. No function of the C interface calls this.
   void let_ranks_differ() noexcept { coordinator_.let_ranks_differ(); }
-  /// Takes back a call that nobody uses any more, for use by a later call.
+  /// Returns the object of a finished call to the group, which uses it for a later call.
   void take_back(Started started);
 
-  // Blocking forms of the calls above. A barrier, or a reduction of a known shape, allocates no memory.
+  // Makes a call and waits for its end. A barrier, or a reduction of a known shape, allocates no memory.
   void reduce(const Call& call, const Data& data);
   std::unique_ptr<Plan> bind(std::span<const Call> calls);
   RankOrder rank_order(Count rows);
   void barrier();
   [[noreturn]] void refuse(Failure why);
 
-  /// Makes one of these calls, `body()`. If `body` throws before the call has its number, the other ranks get the error
-  /// in place of this call. So no rank waits for the call, or takes this rank's next call for it.
+  /// Makes a call with the function `body()`. If `body` throws before the call has its number, the other ranks get the
+  /// error in place of this call. So no rank waits for this call, or confuses it with this rank's next call.
   template <class Body>
   void in_turn(const Body& body) {
     answered(body, [this](Failure why) { refuse(std::move(why)); });
   }
-  /// Starts one of these calls, `body()`. If `body` throws before the call has its number, the other ranks get the
+  /// Starts a call with the function `body()`. If `body` throws before the call has its number, the other ranks get the
   /// error.
   template <class Body>
   Started start_in_turn(const Body& body) {
@@ -119,7 +122,7 @@ class Group {
       }
       return refuse(*std::move(failure));
     } catch (...) {
-      has_left_out_ |= next_number_ == begun;  // there was no memory for the refusal, either
+      has_left_out_ |= next_number_ == begun;  // memory ran out also for the call that would have reported the error
       throw;
     }
   }
@@ -132,7 +135,7 @@ class Group {
   void bring(StartedCall& started, const Data& data);
   void wait_for(StartedCall& started);
   void carry_out(Started started);
-  /// Whether the caller waits and nothing else is under way. Then the call is polled without a pause.
+  /// Returns whether the caller waits and no other call is under way. Then the call is polled without a pause.
   bool is_alone_with(const StartedCall& started) const noexcept {
     return started.caller_stays_ && first_ == &started && started.next_ == nullptr &&
            (others_.is_any == nullptr || !others_.is_any()) && !watched_.is_on();
@@ -163,11 +166,12 @@ class Group {
   std::array<std::unique_ptr<HandshakePlace>, ring> places_;
 
   std::uint64_t next_number_ = 0;
-  bool has_left_out_ = false;     // there was no memory for a call, so the ranks number calls differently
-  StartedCall* first_ = nullptr;  // first of the calls under way, in the order of their starts
+  // Memory ran out for a call object, so this rank numbers its calls differently from the other ranks.
+  bool has_left_out_ = false;
+  StartedCall* first_ = nullptr;  // the first of the calls under way, in the order of their starts
   StartedCall* last_ = nullptr;
   std::size_t cursor_ = 0;     // the position of the call that `advance_another` advanced last
-  std::vector<Started> idle_;  // for later calls
+  std::vector<Started> idle_;  // objects of finished calls, for use by later calls
 };
 
 }  // namespace steadfold::session

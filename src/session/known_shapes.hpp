@@ -1,5 +1,5 @@
-// The shapes of earlier one-shot calls of a group.
-// Cost: a look-up compares the call with each shape. It begins with the last used shape.
+// The shapes of earlier one-shot calls of a group. Cost: a look-up compares the call with each shape. The comparison
+// begins with the shape that was used last.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ struct KnownShape : Shape {
         bytes_of_none(kind->capacity({})),
         bytes_of_a_node(kind->capacity(order::IntervalSet({0, 1})) - bytes_of_none) {}
 
-  /// Whether the largest possible partial of these rows fits the handshake. If not, no partial is built for it.
+  /// Returns whether the largest possible partial of these rows fits the handshake. If it does not fit, no partial is
+  /// built for the handshake.
   bool fits_handshake(std::span<const order::Interval> intervals) const {
     constexpr order::Bytes room = execution::Handshake::capacity - execution::Handshake::prefix;
     order::Bytes bytes = bytes_of_none;
@@ -33,12 +34,12 @@ struct KnownShape : Shape {
   }
 
   std::uint64_t digest;
-  order::Bytes bytes_of_none;    // bytes of a partial without rows
-  order::Bytes bytes_of_a_node;  // the most that a node can add
+  order::Bytes bytes_of_none;    // bytes of a partial that has no rows
+  order::Bytes bytes_of_a_node;  // the most bytes that a node of the tree can add to a partial
   std::size_t calls_under_way = 0;
 };
 
-/// A shape that a call under way uses. It is kept while the call runs, whatever shapes other calls look up.
+/// Keeps a shape in the list as long as a call uses it, whatever shapes other calls look up.
 class ShapeInUse {
  public:
   ShapeInUse() = default;
@@ -64,7 +65,7 @@ class KnownShapes {
   ShapeInUse of(const Call& call, const Description& description) {
     const auto found = std::ranges::find_if(shapes_, [&](const auto& s) { return s->description == description; });
     if (found != shapes_.end()) {
-      std::rotate(shapes_.begin(), found, std::next(found));  // the last used shape comes first
+      std::rotate(shapes_.begin(), found, std::next(found));  // the list begins with the shape that was used last
       return ShapeInUse(*shapes_.front());
     }
     auto shape = std::make_unique<KnownShape>(description, call);
@@ -76,8 +77,9 @@ class KnownShapes {
   }
 
  private:
-  static constexpr std::size_t most = 64;            // may be exceeded while calls use all of them
-  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the last used shape comes first
+  // Largest number of kept shapes; there may be more while calls use all of them.
+  static constexpr std::size_t most = 64;
+  std::vector<std::unique_ptr<KnownShape>> shapes_;  // the shape that was used last comes first
 };
 
 }  // namespace steadfold::session

@@ -25,22 +25,22 @@ using order::Bytes;
 
 namespace {
 
-/// A given schedule name must be valid, although nothing is sent.
+/// Checks the name of the call's schedule. The name must be valid, although a call in one process sends nothing.
 void require_schedule(const Call& call) {
   if (call.schedule.empty() || std::ranges::find(schedule::policies, call.schedule) != schedule::policies.end()) return;
   static_cast<void>(agreement::checked_schedule(std::string(call.schedule), {}));
 }
 
-constexpr Count most_kept_columns = 64;  // memory for more columns is freed after the call
+constexpr Count most_kept_columns = 64;  // columns; the memory of a call with more columns is freed after the call
 
-/// With at least this number of rows it is faster to reduce the columns of an array one by one: a call takes 40 to 100
-/// ns, and builders of many columns must transpose the rows.
+/// The number of rows of an array from which it is faster to reduce its columns one by one. One call takes 40 to 100
+/// ns, and a builder of many columns must transpose the rows.
 constexpr Count rows_worth_a_call(agreement::Method method) noexcept {
   return method == agreement::Method::tree ? 16 : 512;
 }
 
-/// Whether the elements of every column are contiguous, so that kernels can take them as rows of one element, and
-/// whether the call has no operands besides elements and factors.
+/// Returns whether the elements of every column are contiguous, so that kernels can take them as rows of one element,
+/// and whether the call has no operands besides elements and factors.
 bool has_columns_of_rows(const Call& call, const Description& description, const Data& data) noexcept {
   if (call.array == nullptr || call.columns < 2 || call.threads != 1) return false;
   if (call.operation == arithmetic::Operation::user || description.deals_rows() || description.has_mask()) return false;
@@ -57,7 +57,7 @@ bool has_columns_of_rows(const Call& call, const Description& description, const
   return touches(arithmetic::Operand::first, data.first) && touches(arithmetic::Operand::second, data.second);
 }
 
-/// Whether a call that differs only in its rows is valid and has the same description.
+/// Returns whether every call that differs from this call only in its rows is valid and has the same description.
 bool repeats_any_rows(const Call& call) noexcept {
   const bool may_have_other_rows = call.element_count == arithmetic::unknown_count &&
                                    (call.layout == LayoutKind::anywhere || call.layout == LayoutKind::rank_order);
@@ -66,11 +66,12 @@ bool repeats_any_rows(const Call& call) noexcept {
 }
 
 constexpr Count most_few_rows = 16;
-constexpr Bytes most_kept_of_a_row = 8192;  // the memory for wider rows is freed
+constexpr Bytes most_kept_of_a_row = 8192;  // memory for a wider row is freed after the call
 constexpr bool are_few(Count rows) noexcept { return rows >= 2 && rows <= most_few_rows; }
 
-/// Whether there are few wide rows, contiguous in memory, so that their kind may reduce them without a builder. This is
-/// faster for sums that are rounded once, from 9 columns on, and for other calls if a builder would have to be made.
+/// Returns whether the call has few wide rows that are contiguous in memory, so that their kind may reduce them without
+/// a builder. This is faster for sums that are rounded once, from 9 columns on, and for other calls if a builder would
+/// have to be made.
 bool has_few_wide_rows(const Call& call, const Description& description) noexcept {
   const bool is_plain = call.threads == 1 && call.array == nullptr && !description.has_mask() &&
                         !arithmetic::has_second(call.operation) && description.sweep == arithmetic::Sweep::single_sweep;
@@ -81,7 +82,7 @@ bool has_few_wide_rows(const Call& call, const Description& description) noexcep
 
 }  // namespace
 
-/// Reduces rows of one shape, with the memory for it.
+/// Reduces the rows of calls of one shape, and keeps the memory for it.
 class LocalReducer::Workspace {
  public:
   Workspace(const Call& call, const Description& description)
@@ -92,13 +93,14 @@ class LocalReducer::Workspace {
         most_rows_(agreement::most_rows(description.row_bytes())) {}
 
   bool serves(const Description& description) const noexcept { return description == shape_.description; }
-  /// Whether calls that differ from this call only in their rows are valid and have the same description.
+  /// Returns whether calls that differ from this call only in their rows are valid and have the same description.
   bool repeats(const Call& call) const noexcept { return finishes_alone_ && repeats_any_rows(call); }
 
   Bytes result_bytes() const noexcept { return shape_.kind->value_bytes(); }
 
   Status reduce(const Call& call, const Data& data) {
-    if (call.operation == arithmetic::Operation::user) shape_.op = call.user;  // its context may be another one
+    // The operator of this call may have another context than the operator of the last call.
+    if (call.operation == arithmetic::Operation::user) shape_.op = call.user;
     shape_.stand_as(call);
     const bool is_one_block = call.threads == 1 && call.layout != LayoutKind::intervals;
     if (finishes_alone_ && is_one_block)
@@ -133,15 +135,15 @@ class LocalReducer::Workspace {
 
   Shape shape_;
   order::Interval rows_;
-  Bytes room_ = 0;  // for the partial of these rows
+  Bytes room_ = 0;  // number of bytes that are allocated for the partial of these rows
   arithmetic::UnwrittenRoom partial_;
   arithmetic::UnwrittenRoom spare_;
-  std::vector<std::byte> surveyed_;  // the result of the first of two sweeps
-  bool finishes_alone_;              // without a record
+  std::vector<std::byte> surveyed_;  // the result of the first of two sweeps over the rows
+  bool finishes_alone_;              // the builder can finish all rows of a process without a record
   Count most_rows_;
 };
 
-/// Reduces few wide rows of one shape.
+/// Reduces few wide rows of one shape without a builder.
 class LocalReducer::WideRowsReducer {
  public:
   WideRowsReducer(const Call& call, const Description& description)
@@ -153,9 +155,10 @@ class LocalReducer::WideRowsReducer {
 
   bool serves(const Description& description) const noexcept { return description == description_; }
 
-  /// Empty: for this number of rows, the kind of partial needs its builder.
+  /// Returns an empty result if the kind of partial needs its builder for this number of rows.
   std::optional<Status> reduce(const Call& call, const Data& data) {
-    if (call.operation == arithmetic::Operation::user) op_ = call.user;  // its context may be another one
+    // The operator of this call may have another context than the operator of the last call.
+    if (call.operation == arithmetic::Operation::user) op_ = call.user;
     return reduce_rows(call.rows, data);
   }
   bool repeat(Count rows, const Data& data) {
@@ -185,7 +188,7 @@ class LocalReducer::WideRowsReducer {
   Bytes room_ = 0;
 };
 
-/// The workspace is taken while it is in use, because an operator may itself start a reduction.
+/// Takes the workspace from its owner while a call uses it, because a user operator may itself start a reduction.
 class LocalReducer::WorkspaceInUse {
  public:
   explicit WorkspaceInUse(bool& flag) noexcept : flag_(flag) { flag_ = true; }
@@ -202,7 +205,7 @@ LocalReducer::~LocalReducer() = default;
 
 LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Description& description) {
   if (workspace_ == nullptr || !workspace_->serves(description)) {
-    workspace_.reset();  // freed before the same amount of memory is allocated again
+    workspace_.reset();  // frees the old workspace before the new one allocates the same amount of memory
     workspace_ = std::make_unique<Workspace>(call, description);
   }
   return *workspace_;
@@ -229,7 +232,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
     const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
     agreement::require_whole(order::Layout::lists({&listed, 1}), call.element_count, "");
   }
-  if (call.operation != arithmetic::Operation::user)  // whose duration is unknown
+  if (call.operation != arithmetic::Operation::user)  // the duration of user operators is unknown
     call.threads = execution::threads_worth(call.threads, call.rows * description.row_bytes());
   if (!is_taken_ && has_columns_of_rows(call, description, data)) return reduce_columns(call, description, data);
   const bool is_kept = !is_taken_ && call.columns <= most_kept_columns;
@@ -248,7 +251,7 @@ bool LocalReducer::reduce(const Call& given, const Data& given_data) {
   if (status == Status::invalid_argument && description.deals_rows())
     throw agreement::label_failure(strides_of(description, call.array), operands_of(description, data), call.rows);
   if (status != Status::ok) throw Failure(status, agreement::text_of(status));
-  // An operator may have made reductions meanwhile, and `repeat` may repeat one of them.
+  // The user operator may have made reductions during this call, and `repeat` may repeat one of these.
   const bool repeats =
       of_wide ? !is_taken_ && wide_rows_ != nullptr && repeats_any_rows(given) : is_kept && workspace_->repeats(given);
   if (repeats) repeats_wide_rows_ = of_wide.has_value();

@@ -1,5 +1,5 @@
-// Reductions within one process, without a schedule and without a transport.
-// Rank order: the order of the indices. Cost: as the builder; allocates if the last call had another shape.
+// Reductions within one process, without a schedule and without a transport. Rank order: rows are reduced in the order
+// of their indices. Cost: that of the builder. A call allocates memory if the call before had another shape.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ using agreement::Data;
 using agreement::Description;
 using order::Count;
 
-/// Reduces calls of one process, one after the other. It keeps the memory of the last call, because calls of one shape
-/// often follow each other. One thread at a time; a user operator may itself reduce with this object.
+/// Reduces the calls of one process, one after the other. It keeps the memory of the last call, because calls of one
+/// shape often follow each other. Use it from one thread at a time. A user operator may itself reduce with this object.
 class LocalReducer {
  public:
   LocalReducer();
@@ -24,12 +24,13 @@ class LocalReducer {
   LocalReducer(const LocalReducer&) = delete;
   LocalReducer& operator=(const LocalReducer&) = delete;
 
-  /// Reduces the call's rows; its root is ignored. Throws Failure. Returns whether, until the next `reduce`, `repeat`
-  /// can reduce calls that differ from this call only in their rows.
+  /// Reduces the rows of a call, and ignores its root. Throws Failure. Returns whether `repeat`, until the next
+  /// `reduce`, can reduce calls that differ from this call only in their rows.
   bool reduce(const Call& call, const Data& data);
 
   /// Reduces `rows` other rows in the same way as the last call, without checks. Returns false if `repeat` cannot do
-  /// this; then call `reduce`, which throws the reason if there is an error. Needs the promised environment.
+  /// this; then call `reduce`, which throws the reason if there is an error. The caller must have set the promised
+  /// floating-point environment.
   bool repeat(Count rows, const Data& data);
 
  private:
@@ -37,7 +38,7 @@ class LocalReducer {
   class WideRowsReducer;
   class WorkspaceInUse;
 
-  /// Reduces the columns of an array one after the other, each as rows of one element.
+  /// Reduces the columns of an array one after the other. Each column is reduced as rows of one element.
   bool reduce_columns(const Call& call, const Description& description, const Data& data);
   /// Reduces rows one after the other without a builder. Returns an empty result if the kind of partial needs a
   /// builder.
@@ -46,8 +47,8 @@ class LocalReducer {
 
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<WideRowsReducer> wide_rows_;
-  bool repeats_wide_rows_ = false;  // otherwise `repeat` uses the workspace
-  bool is_taken_ = false;           // taken by a call whose operator itself reduces
+  bool repeats_wide_rows_ = false;  // whether `repeat` uses the reducer of wide rows; otherwise it uses the workspace
+  bool is_taken_ = false;           // set while the operator of a call under way may itself reduce with this object
 };
 
 }  // namespace steadfold::session

@@ -1,5 +1,5 @@
-// The objects that calls of one shape need on one rank: their kind of partial and the lifter. They are made once.
-// Rank order and cost: as the kind of partial.
+// The objects that calls of one shape need on one rank: their kind of partial and the lifter. These objects are made
+// once. Rank order and cost: as the kind of partial.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,12 @@ struct Shape {
   Shape(const Shape&) = delete;
   Shape& operator=(const Shape&) = delete;
 
-  /// Takes the strides of this call's array. Calls of one shape may have arrays with different strides.
+  /// Takes the strides of this call's array, because calls of one shape may have arrays with different strides.
   void stand_as(const Call& call) noexcept {
     if (call.array != nullptr) strides = strides_of(description, call.array);
   }
-  /// The rows of a call, for the lifter. They are valid until the next call of this function. If indices do not matter,
-  /// the rows are one interval.
+  /// Returns the rows of a call, for the lifter. They are valid until the next call of this function. If indices do not
+  /// affect the bits, the rows are one interval.
   execution::Placed rows_of(const Call& call, const Data& data) noexcept {
     all_rows = {0, call.rows};
     const bool has_indices = needs_indices(description);

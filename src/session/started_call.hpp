@@ -1,5 +1,5 @@
-// A collective call under way: its arguments, its progress and its outcome.
-// Cost: 4 KiB, which the next call uses again.
+// A collective call under way: its arguments, its progress and its outcome. Cost: 4 KiB of memory, which the next call
+// uses again.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct RankOrder {
   Count element_count = 0;
 };
 
-/// A Group makes the call and carries it out.
+/// A call that a Group has started and carries out.
 class StartedCall {
  public:
   StartedCall() = default;
@@ -34,23 +34,23 @@ class StartedCall {
   StartedCall& operator=(const StartedCall&) = delete;
 
   bool done() const noexcept { return is_done_; }
-  /// Throws the error of the call, if it failed. To be called once the call is done.
+  /// Throws the error of the call if the call failed. The call must be done.
   void require_success() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
-  /// The plan that a bind has made, once it is done.
+  /// Returns the plan that a bind has made. The call must be done.
   std::unique_ptr<execution::Plan> take_plan() noexcept { return std::move(plan_); }
   const RankOrder& rank_order() const noexcept { return rank_order_; }
 
  private:
   friend class Group;
 
-  /// Copies the calls and everything they point to, except their data, for a caller that does not stay.
+  /// Copies the calls and everything they point to, except their data. Used if the caller does not wait for the end.
   void hold();
   /// Resets the object for a new call.
   void begin(Asked asked, std::span<const Call> calls);
 
-  /// The copies to which a held call points.
+  /// The copies of arguments that `hold` makes.
   struct Held {
     std::vector<order::Interval> intervals;
     std::vector<Count> blocks;
@@ -61,13 +61,14 @@ class StartedCall {
   };
 
   Asked asked_ = Asked::reduction;
-  std::uint64_t number_ = 0;     // the index of this call among all calls of the group
-  std::span<const Call> calls_;  // one call for a reduction; memory of the caller if it stays, otherwise `held_calls_`
+  std::uint64_t number_ = 0;  // the index of this call among all calls of the group
+  // One call for a reduction; memory of the caller if the caller waits for the end, otherwise `held_calls_`.
+  std::span<const Call> calls_;
   std::vector<Call> held_calls_;
   std::vector<Held> held_;
-  agreement::Data data_;  // for a reduction, as is the footprint
+  agreement::Data data_;  // only for a reduction, like the footprint
   agreement::Footprint footprint_;
-  Count rows_ = 0;  // for a rank order
+  Count rows_ = 0;  // number of rows; only for a call for rank order
   std::optional<agreement::Failure> failure_;
   bool caller_stays_ = false;
   std::vector<std::shared_ptr<CachedPlan>> offered_;
@@ -77,11 +78,13 @@ class StartedCall {
   bool is_done_ = false;
   std::exception_ptr thrown_;
 
-  StartedCall* before_ = nullptr;  // position in the list of calls under way, which are in the order of their starts
+  // The call before this call in the list of calls under way, which is in the order of their starts.
+  StartedCall* before_ = nullptr;
   StartedCall* next_ = nullptr;
-  std::shared_ptr<StartedCall> self_;  // set while the call is under way, unless its caller stays
+  // Keeps this object alive while the call is under way, if its caller does not wait for the end.
+  std::shared_ptr<StartedCall> self_;
   Flow flow_;
-  std::optional<Task<>> work_;  // declared last, so its destructor runs before the flow's destructor
+  std::optional<Task<>> work_;  // declared last, so that its destructor runs before the destructor of the flow
 };
 
 }  // namespace steadfold::session

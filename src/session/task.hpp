@@ -12,15 +12,15 @@
 
 namespace steadfold::session {
 
-/// The point at which suspended work continues, and the memory of its coroutines. Coroutines end in the opposite order
-/// of their beginnings, so their memory is a stack. A frame that does not fit the stack is allocated.
+/// The point at which suspended work continues, and the memory of its coroutines. The coroutine that began last ends
+/// first, so their memory is a stack. If a coroutine frame does not fit the stack, it is allocated.
 class Flow {
  public:
   Flow() = default;
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
-  /// Continues until the work suspends or ends.
+  /// Continues the work until it suspends or ends.
   void resume() { here_.resume(); }
   void continue_at(std::coroutine_handle<> here) noexcept { here_ = here; }
 
@@ -45,7 +45,7 @@ class Flow {
 
 namespace detail {
 
-/// The part of a promise that differs between a task with a value and a task without one.
+/// The part of a promise that differs between tasks with a value and tasks without a value.
 template <class T>
 struct Value {
   std::optional<T> value;
@@ -60,8 +60,9 @@ struct Value<void> {
 
 }  // namespace detail
 
-/// A part of the work. It begins when another task awaits it, or when it is started. It passes on its value or its
-/// exception. The first parameter of its function is the flow; for a member function the object comes before it.
+/// A coroutine that does a part of the work. It begins when another task awaits it, or when it is started. It passes on
+/// its value or its exception. The first parameter of its function is the flow; in a member function the object comes
+/// before the flow.
 template <class T = void>
 class Task {
  public:
@@ -97,7 +98,7 @@ class Task {
     }
 
    private:
-    static constexpr std::size_t prefix = 16;  // for the pointer to the flow
+    static constexpr std::size_t prefix = 16;  // bytes before the frame for the pointer to the flow
   };
 
   Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -111,10 +112,10 @@ class Task {
     if (handle_) handle_.destroy();
   }
 
-  /// Makes this task the whole work of its flow. It begins with the next resume.
+  /// Makes this task the whole work of its flow. The task begins with the flow's next `resume`.
   void start() { handle_.promise().flow->continue_at(handle_); }
   bool done() const noexcept { return handle_.done(); }
-  /// The value, or the exception thrown, once the task is done.
+  /// Returns the value of a task that is done, or throws its exception.
   T result() {
     if (handle_.promise().thrown) std::rethrow_exception(handle_.promise().thrown);
     return handle_.promise().take();
@@ -133,7 +134,7 @@ class Task {
   Handle handle_;
 };
 
-/// Suspends the work. It continues here when its flow is resumed.
+/// Suspends the work. The work continues after this point when its flow is resumed.
 struct GiveWay {
   bool await_ready() noexcept { return false; }
   template <class Promise>

@@ -1,5 +1,5 @@
-// Messages of a set-up: each rank sends its own bytes, or an empty message if its memory ran out.
-// Cost: one additional byte per message.
+// The messages of a set-up: each rank sends its own bytes, or an empty message if its memory ran out. Cost: one
+// additional byte per message.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace steadfold::session {
 
-/// This rank's message: the bytes of `made()` and one byte more. If memory runs out, the message is empty.
+/// Returns this rank's message: the bytes of `made()` and one additional byte. If memory runs out, the message is
+/// empty.
 template <class Made>
 std::vector<std::byte> told_by(const Made& made) noexcept {
   try {
@@ -29,7 +30,8 @@ std::vector<std::byte> told_by(const Made& made) noexcept {
   }
 }
 
-/// The bytes of each rank, without the additional byte. Throws the same Failure on every rank if a message is empty.
+/// Returns the bytes that each rank sent, without the additional byte. Throws the same Failure on every rank if a
+/// message is empty.
 inline std::vector<std::span<const std::byte>> parts_of(const transport::Transport::Gathered& gathered) {
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t rank = 0; rank + 1 < gathered.first.size(); ++rank) {

@@ -19,8 +19,8 @@ void Watch::set_limit(std::chrono::nanoseconds most) noexcept {
 }
 
 void Watch::enter(std::size_t caller) {
-  // Sequentially consistent with `ended_`: either the caller that ends the watch sees this call, or this call sees the
-  // end.
+  // This store and the loads of `ended_` are sequentially consistent: either the caller that ends the watch sees this
+  // call, or this call sees that the watch has ended.
   callers_[caller].calls.fetch_add(1);
   if (!ended_.load()) return;
   leave(caller);
@@ -48,7 +48,7 @@ void Watch::look(Wait& wait) {
                           " can't be used any more (a call on it was interrupted), use another communicator or team");
 }
 
-/// A text that lists the callers that are in no call.
+/// Returns a text that lists the callers that are not in a call.
 std::string Watch::absent() const {
   std::string list;
   for (std::size_t i = 0; i + 1 < callers_.size(); ++i)
@@ -66,7 +66,7 @@ void Watch::end(std::size_t caller, const std::string& why) {
 
 void Watch::leave_for_good(std::size_t caller) {
   callers_[caller].has_left.store(true);
-  while (!ended_.load()) sched_yield();  // another caller is writing `why_`
+  while (!ended_.load()) sched_yield();  // waits while another caller writes `why_`
   for (const Caller& each : callers_)
     while (each.calls.load() != 0 && !each.has_left.load()) sched_yield();
   throw Failure(Status::transport_failed, why_);
