@@ -19,8 +19,8 @@ std::uint64_t size_at(std::span<const std::byte> partial, std::size_t member) no
   return size;
 }
 
-/// Writes zeros from `size` to the next boundary. Because it uses stores of a fixed size, it may write a few zeros
-/// more. The next member overwrites them.
+/// Writes zeros from `size` to the next 16-byte boundary. The stores have a fixed size, so a few more zeros may be
+/// written; the partial of the next member overwrites them.
 void clear_to_boundary(std::span<std::byte> out, Bytes size) noexcept {
   constexpr Bytes boundary = on_boundary(1);
   if (out.size() - size >= boundary)
@@ -29,7 +29,7 @@ void clear_to_boundary(std::span<std::byte> out, Bytes size) noexcept {
     std::memset(out.data() + size, 0, std::min(on_boundary(size), out.size()) - size);
 }
 
-/// Iterates over the members of a well-formed partial.
+/// Iterates over the members' partials in a well-formed partial of a bundle.
 class Members {
  public:
   Members(std::span<const std::byte> partial, Bytes prefix) : partial_(partial), at_(prefix) {}
@@ -79,7 +79,8 @@ Bytes Bundle::working_capacity_of_any(std::span<const Covers> parts, std::uint32
 
 Bytes Bundle::value_capacity(std::uint32_t /*segment*/) const { return value_bytes_; }
 
-/// `write_member(i, room)` must return the size of member i's partial.
+/// Writes a partial of the bundle. `write_member(i, room)` must write member i's partial into `room` and return its
+/// size.
 template <class WriteMember>
 Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& write_member) const {
   Bytes at = prefix_;
@@ -96,7 +97,7 @@ Bytes Bundle::write(Header header, std::span<std::byte> out, const WriteMember& 
   return at;
 }
 
-/// Whether all members lie within the bytes. A header by itself is not a bundle.
+/// Whether the partials of all members lie within the bytes. A header by itself is not a bundle.
 bool Bundle::well_formed(std::span<const std::byte> partial) const noexcept {
   if (partial.size() < prefix_) return false;
   Bytes left = partial.size() - prefix_;

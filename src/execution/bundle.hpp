@@ -1,4 +1,5 @@
-// The payload of a bundle's slots: each slot holds the partials of all members, which are merged member by member.
+// The payload of a bundle's slots. A bundle is several calls (its members) in one plan. Each slot holds the partials of
+// all members, which are merged member by member.
 // Rank order: that of the members. Cost: that of the members, plus 8 bytes per member and 16 bytes per message.
 //
 // A partial consists of a Header, the size of every member's partial (64 bits each), and these partials, each on a
@@ -14,12 +15,12 @@
 
 namespace steadfold::execution {
 
-/// Has one segment. The members must outlive the bundle.
+/// The payload of a bundle. It has one segment. The members must outlive it.
 class Bundle final : public Payload, private WordPayload {
  public:
   Bundle(std::span<const std::unique_ptr<RowsPayload>> members, std::uint64_t digest);
 
-  /// The part of a finished bundle's value that belongs to one member.
+  /// Returns the bytes that belong to one member in the finished value of a bundle.
   std::span<const std::byte> value_of(std::size_t member, std::span<const std::byte> value) const noexcept;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
@@ -31,7 +32,7 @@ class Bundle final : public Payload, private WordPayload {
                       Pieces& pieces) override;
   Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
                        Pieces& pieces) override;
-  /// Each is offered only if all members offer it.
+  /// Prepares the merges of all members. A bundle prepares a merge only if all members do.
   Preparation prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                             const Covers* finish) override;
   WordPayload* words() noexcept override;
@@ -46,12 +47,12 @@ class Bundle final : public Payload, private WordPayload {
   bool well_formed(std::span<const std::byte> partial) const noexcept;
   std::span<const std::unique_ptr<RowsPayload>> members_;
   std::uint64_t digest_;
-  Bytes prefix_;  // bytes before the first member's partial
+  Bytes prefix_;  // bytes of a partial before the first member's partial
   struct ByteRange {
     Bytes at;
     Bytes bytes;
   };
-  std::vector<ByteRange> values_;  // by member
+  std::vector<ByteRange> values_;  // by member: where the value of a bundle has the member's value
   Bytes value_bytes_;              // bytes of all members' values
 };
 

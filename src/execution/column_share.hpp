@@ -1,4 +1,4 @@
-// Reductions of rows in this process's memory, without partials: of whole rows, and of one rank's share of their
+// Reductions of rows that are in this process's memory, without partials: of all columns, or of one rank's share of the
 // columns.
 // Rank order: the order of the rows. Cost: one pass over the rows. Only construction allocates.
 #pragma once
@@ -60,7 +60,7 @@ class LocalRows {
   std::unique_ptr<PartialKind> kind_;
   Bytes row_bytes_;
   Count rows_;
-  const arithmetic::RowsAtHand* at_hand_;  // null: the builder does it
+  const arithmetic::RowsAtHand* at_hand_;  // the kind's ability to reduce such rows; null: a builder reduces them
   std::unique_ptr<arithmetic::Builder> builder_;
   std::vector<std::byte> spare_;
   std::vector<std::byte> partial_;
@@ -87,7 +87,7 @@ class ColumnShare {
     places_.resize(ranks);
   }
 
-  /// The beginning of each rank's row, and of its result.
+  /// The addresses where a rank's row and its result begin.
   struct RowAndResult {
     const std::byte* row = nullptr;
     std::byte* result = nullptr;
@@ -99,7 +99,8 @@ class ColumnShare {
   }
 
  private:
-  static constexpr Bytes tile_bytes = 16384;  // of a row; so rows of several ranks stay in the first-level cache
+  // Bytes of each row that are reduced together, so that the rows of several ranks stay in the first-level cache.
+  static constexpr Bytes tile_bytes = 16384;
 
   Status reduce(std::span<const RowAndResult> ranks, Count tile) {
     const Count first = tile * tile_columns_;
@@ -115,10 +116,10 @@ class ColumnShare {
   Bytes value_bytes_ = 0;
   Count tile_columns_ = 1;
   Count tiles_ = 0;
-  Count next_ = 0;  // the next of this rank's tiles
+  Count next_ = 0;  // number of the tile of this rank that is reduced next
   Count end_ = 0;
   std::optional<LocalRows> full_;
-  std::optional<LocalRows> last_;  // for the last tile, if it is narrower
+  std::optional<LocalRows> last_;  // reduces the last tile, if it is narrower than the others
   std::vector<std::byte> reduced_;
   std::vector<const std::byte*> places_;
 };

@@ -10,7 +10,7 @@ using schedule::StepKind;
 
 namespace {
 
-/// The logical time at which both operands of a merge are ready.
+/// Returns the logical time at which both operands of a merge are ready.
 std::uint32_t ready_for(const ResolvedStep& at) noexcept { return std::max(at.left->ready, at.right->ready); }
 
 }  // namespace
@@ -58,7 +58,8 @@ void Executor::copy(const Step& step, const ResolvedStep& at) {
   const std::span<const std::byte> head = from.held.head;
   const std::byte* const values = from.held.values;
   if (head.size() > out.head.size() || bytes > out.values.size()) return slots_.written(to, Bytes{0}, from.ready);
-  if (!head.empty()) std::memcpy(out.head.data(), head.data(), head.size());  // a lost message has no head
+  // The bytes are empty if the message was lost.
+  if (!head.empty()) std::memcpy(out.head.data(), head.data(), head.size());
   if (bytes > 0 && out.values.data() != values) std::memcpy(out.values.data(), values, bytes);
   slots_.written(to, Partial{out.head.first(head.size()), bytes > 0 ? out.values.data() : nullptr}, from.ready);
 }
@@ -118,8 +119,8 @@ bool Executor::merge_and_finish(const Step& step, const ResolvedStep& at) {
   return true;
 }
 
-/// The room to which a finish or a copy writes its target, or a merge whose target is only a partial. The head begins
-/// at `data`.
+/// Returns the memory to which a finish or a copy writes its target, or a merge whose target is only a partial. The
+/// head of the target begins at `data`.
 Room Executor::room_for(const Step& step, const ResolvedStep& at, std::byte* data) const {
   std::byte* const due = step.kind == StepKind::merge ? nullptr : at.way_to_result(slots_);
   const Bytes capacity = at.target->capacity;

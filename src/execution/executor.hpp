@@ -10,9 +10,9 @@
 
 namespace steadfold::execution {
 
-/// The slots of one rank, bound to an endpoint of `transport` with `tag`. Payload and program must outlive it. `ports`
-/// is the number of messages that a rank can send, and receive, at once; it is used to count rounds. Not movable, since
-/// its parts point at each other.
+/// Executes the program of one rank. Its slots use an endpoint of `transport` with the tag `tag`. Payload and program
+/// must outlive the executor. `ports` is the number of messages that a rank can send, and receive, at once; it is used
+/// to count rounds. An executor cannot be moved, because its parts point at each other.
 class Executor final : public schedule::Machine {
  public:
   Executor(const schedule::Program& program, Payload& payload, transport::Transport& transport, std::uint32_t tag,
@@ -21,7 +21,7 @@ class Executor final : public schedule::Machine {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Call it before each run.
+  /// Prepares the executor for a run. Call it before each run.
   void begin() noexcept {
     slots_.begin();
     messenger_.begin();
@@ -35,12 +35,12 @@ class Executor final : public schedule::Machine {
   void start(const schedule::Step& step, std::uint32_t ticket) override { messenger_.start(step, ticket); }
   void poll(schedule::Tickets& tickets) override { messenger_.poll(tickets); }
 
-  /// The value of a segment, if the program computes it on this rank, else an empty Partial. Cost: O(1).
+  /// Returns the value of a segment, if the program computes it on this rank, else an empty Partial. Cost: O(1).
   Partial value(std::uint32_t segment) const noexcept { return slots_.value(segment); }
-  /// The worst status that this rank has seen in the run.
+  /// Returns the worst status that this rank has seen in the run.
   Status status() const noexcept { return slots_.status(); }
 
-  /// If on, every message is copied and stamped with its logical time.
+  /// Turns tracing on or off. While tracing, every message is copied and stamped with its logical time.
   void trace(bool on) { messenger_.trace(on); }
   std::uint32_t rounds() const noexcept { return slots_.rounds(); }
   transport::Traffic traffic() const noexcept { return endpoint_->traffic(); }
@@ -51,7 +51,7 @@ class Executor final : public schedule::Machine {
 
   void lift(const schedule::Step& step, const ResolvedStep& at);
   void copy(const schedule::Step& step, const ResolvedStep& at);
-  /// Returns false if there is more to do.
+  /// Does a piece of a finish. Returns false if there are more pieces to do.
   bool finish(const schedule::Step& step, const ResolvedStep& at);
   bool merge(const schedule::Step& step, const ResolvedStep& at);
   bool merge_to_result(const schedule::Step& step, const ResolvedStep& at, std::byte* values);
@@ -70,10 +70,11 @@ class Executor final : public schedule::Machine {
   Slots slots_;
   ResolvedSteps steps_;
   Messenger messenger_;
-  bool bounded_ = false;                      // whether the current `advance` is bounded
-  float spent_ = 0;                           // the part of its bound that is used up
-  Pieces pieces_;                             // state of the next step, if it has begun
-  const schedule::Step* finished_ = nullptr;  // the finish that the merge before it has already done
+  bool bounded_ = false;  // whether the current `advance` is bounded
+  // The part of the bounded work that the current `advance` has done, 0 to 1.
+  float spent_ = 0;
+  Pieces pieces_;                             // state of the next step, if the step has begun
+  const schedule::Step* finished_ = nullptr;  // the finish that the merge before has already done
 };
 
 }  // namespace steadfold::execution

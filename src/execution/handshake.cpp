@@ -5,7 +5,7 @@
 namespace steadfold::execution {
 namespace {
 
-/// The bytes between the header and the partial.
+/// The fields of a handshake message between the header and the partial.
 struct HandshakeTerms {
   Ways ways = no_way;
   order::Coverage coverage;
@@ -53,8 +53,8 @@ Partial Handshake::merge_piece(std::uint32_t /*segment*/, const Partial& lefts, 
   const HandshakeTerms other = terms_of(right);
   terms.ways &= other.ways;
   terms.coverage.add(other.coverage);
-  // Does not merge partials of a different call, or of a call that this rank cannot make. The header of this rank leads
-  // to the same result.
+  // Partials are not merged if they are of a different call, or of a call that this rank cannot make. The status in
+  // this rank's header gives the same result.
   const bool is_own_call = kind_ != nullptr && header.digest == arithmetic::header_of(mine_).digest;
   if (!is_own_call) terms.ways &= ~in_the_handshake;
   Bytes size = prefix;
@@ -65,7 +65,7 @@ Partial Handshake::merge_piece(std::uint32_t /*segment*/, const Partial& lefts, 
     const Status status = arithmetic::header_of(out.subspan(prefix)).status;
     if (status == Status::operator_failed) operator_failed_ = true;
     if (status == Status::transport_failed)
-      terms.ways &= ~in_the_handshake;  // the partial became too large for the handshake
+      terms.ways &= ~in_the_handshake;  // the merged partial does not fit the handshake
     else if (status != Status::ok)
       header.status = status;
     else

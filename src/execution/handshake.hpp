@@ -10,34 +10,35 @@
 
 namespace steadfold::execution {
 
-/// The ways in which a one-shot call can continue, as bits. It takes a way that all ranks offer. If there is none, it
-/// binds a plan first.
+/// A set of ways in which a one-shot call can continue after the handshake, as bits. The call continues in a way that
+/// all ranks offer. If there is no such way, the ranks first bind a plan.
 using Ways = std::uint64_t;
 inline constexpr Ways no_way = 0;
-inline constexpr Ways in_the_handshake = 1;  // the handshake's messages carry the partials
+inline constexpr Ways in_the_handshake = 1;  // the way in which the messages of the handshake carry the partials
 /// The number of cached plans that `Ways` can name.
 inline constexpr std::size_t most_cached_plans = 63;
 constexpr Ways by_cached_plan(std::size_t place) noexcept { return Ways{2} << place; }
-/// The place of the first cached plan among the ways.
+/// Returns the place of the first cached plan in a set of ways.
 constexpr std::size_t cached_plan_of(Ways ways) noexcept {
   return static_cast<std::size_t>(std::countr_zero(ways >> 1));
 }
 
-/// Bytes: Header, Ways, Coverage, 8 unused bytes, and, if the ways include `in_the_handshake`, a partial of `kind`.
+/// The payload of handshakes. Its bytes are: Header, Ways, Coverage, 8 unused bytes, and, if the ways include
+/// `in_the_handshake`, a partial of `kind`.
 class Handshake final : public Payload {
  public:
-  static constexpr Bytes capacity = 2048;  // half of the eager limit of shared memory in Open MPI 4
+  static constexpr Bytes capacity = 2048;  // bytes; half of the eager limit of shared memory in Open MPI 4
   static constexpr Bytes prefix = 48;
 
-  /// Sets this rank's contribution. If `ways` include `in_the_handshake`, the caller has written `partial_bytes` bytes
-  /// to `partial()`, and `kind` merges them.
+  /// Sets this rank's contribution to the handshake. If `ways` include `in_the_handshake`, the caller has written
+  /// `partial_bytes` bytes to `partial()`, and `kind` merges them.
   void take(const Header& mine, Ways ways, const order::Coverage& coverage, const arithmetic::PartialKind* kind,
             Bytes partial_bytes) noexcept;
   std::span<std::byte> partial() noexcept { return std::span(mine_).subspan(prefix); }
-  /// Whether the operator failed on this rank during a merge.
+  /// Whether the user's operator failed on this rank during a merge.
   bool operator_failed() const noexcept { return operator_failed_; }
 
-  /// The parts of a finished handshake.
+  /// Return the fields of a finished handshake.
   static Ways ways_of(std::span<const std::byte> bytes) noexcept;
   static order::Coverage coverage_of(std::span<const std::byte> bytes) noexcept;
   static std::span<const std::byte> partial_of(std::span<const std::byte> bytes) noexcept {

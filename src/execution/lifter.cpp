@@ -9,8 +9,8 @@ namespace {
 using order::Index;
 using order::Interval;
 
-/// Calls `visit(rows, row)` for the rows at positions `first` to `last` - 1, in the order of memory, interval by
-/// interval. `row` is the number of rows before these rows in memory.
+/// Calls `visit(rows, row)` for the rows at positions `first` to `last` - 1 in memory, interval by interval. `rows` are
+/// the indices of contiguous rows, and `row` is the number of rows before them in memory.
 template <class Visit>
 void visit_rows(const Placed& placed, Count first, Count last, Visit visit) {
   Count begin = 0;
@@ -55,8 +55,8 @@ Count count_of(const Placed& placed) {
   return count;
 }
 
-/// A place to cut near position `about`: a little before it, at the end of a large node, so that few nodes are cut in
-/// two.
+/// Returns a position near `about` at which the rows can be cut between two threads: a little before `about`, at the
+/// end of a large node, so that few nodes are cut in two.
 Count cut_near(const Placed& placed, Count about, Count share) {
   const Count grain = std::bit_floor(std::max<Count>(share / 64, 1));
   Count cut = about;
@@ -88,7 +88,7 @@ void Lifter::survey(const Placed& rows, ThreadTeam& team, unsigned threads, std:
   }
   team.run(threads, [&](unsigned member) {
     ThreadRows& mine = rows_of_threads_[member];
-    mine.intake->builder().clear();  // discards rows surveyed before memory ran out
+    mine.intake->builder().clear();  // discards the rows that the builder took before memory ran out
     survey_rows(*mine.intake, rows, mine.first, mine.last);
     mine.intake->builder().surveyor()->write_survey(mine.partial.bytes());
   });
@@ -105,9 +105,9 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
   return builder().write(out);
 }
 
-/// Divides the rows among threads and returns the number of threads. Does nothing for one thread. The room for each
-/// partial has the size of an upper bound that needs no set of intervals, since that set would have to be built for
-/// every run.
+/// Divides the rows among threads and returns the number of threads. Does nothing for one thread. The memory for each
+/// partial has an upper bound as its size. This bound needs no set of intervals, which would have to be built for every
+/// run.
 unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
   threads = std::min(threads, team.size());
   if (threads <= 1) return 1;

@@ -1,7 +1,7 @@
-// Turns one rank's rows into one partial, with one thread or several. Each thread pushes a contiguous part of the rows
-// into its own builder, and the partials are merged in the order of memory.
-// Rank order: kept. Cost: the builders' cost and one merge for each further thread. From the third round of the same
-// shape on nothing is allocated, since two tiles alternate.
+// Lifts rows: turns one rank's rows into one partial, with one thread or several. Each thread pushes a contiguous part
+// of the rows into its builder, and the partials are merged in the order of memory.
+// Rank order: kept. Cost: the builders' cost, and one merge for each thread after the first. From the third round of
+// the same shape on, nothing is allocated, because two blocks of memory are used in turn.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ using order::Count;
 inline constexpr order::Interval all_rows{0, ~order::Index{0}};
 
 /// The rows of a rank in memory: the rows of `intervals`, one interval after the other, from `data` on with the given
-/// strides. `part` selects rows by their number in memory, counted from 0. `surveyed` is the result of all ranks' first
-/// sweeps, if the kind needs one.
+/// strides. `part` selects rows by their position in memory, counted from 0. `surveyed` is the result of all ranks'
+/// first sweeps, if the kind needs a first sweep.
 struct Placed {
   std::span<const order::Interval> intervals;
   arithmetic::Operands data;
@@ -32,19 +32,19 @@ struct Placed {
   std::span<const std::byte> surveyed = {};
 };
 
-/// Lifts rows of one shape into partials of one kind. The kind must outlive it.
+/// Lifts rows of one shape into partials of one kind. The kind must outlive the lifter.
 class Lifter {
  public:
   Lifter(const arithmetic::PartialKind& kind, const arithmetic::RowShape& shape) : kind_(&kind), shape_(shape) {}
-  /// Allocates the memory that lifting with one thread needs. Otherwise the first use allocates it, since many calls of
-  /// wide rows never lift.
+  /// Allocates the memory that lifting with one thread needs. If it is not called, the first use allocates this memory:
+  /// many calls of wide rows never lift.
   void prepare() { builder(); }
 
-  /// Writes the partial, with up to `threads` threads of the team, and returns its size. `out` must have the kind's
-  /// working capacity for the rows.
+  /// Writes the partial of the rows, with up to `threads` threads of the team, and returns its size in bytes. `out`
+  /// must have the kind's working capacity for the rows.
   Bytes lift(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
-  /// If the kind offers it, finishes all rows of one process on this thread, without a partial.
+  /// Whether this thread can finish all rows of one process without a partial.
   bool finishes_alone() { return builder().finishes_alone(); }
   Status finish_alone(const arithmetic::Operands& data, Count rows, const arithmetic::Strides& strides,
                       Count element_count, std::byte* result, std::byte* spare) {
@@ -53,19 +53,19 @@ class Lifter {
     return builder().finish_alone(element_count, result, spare);
   }
 
-  /// Writes the survey of a first sweep over the rows, with threads as in `lift`. `out` must have the kind's
-  /// `survey_bytes`.
+  /// Writes the survey of a first sweep over the rows, with up to `threads` threads of the team. `out` must have the
+  /// kind's `survey_bytes`.
   void survey(const Placed& rows, ThreadTeam& team, unsigned threads, std::span<std::byte> out);
 
  private:
-  /// The work of one thread: rows first, ..., last - 1 in the order of memory.
+  /// The work of one thread: rows `first` to `last` - 1 in the order of memory.
   struct ThreadRows {
     std::optional<arithmetic::Intake> intake;
     Count first = 0;
     Count last = 0;
     arithmetic::UnwrittenRoom partial;
     Bytes size = 0;
-    arithmetic::UnwrittenRoom merged;  // partial of these rows and the rows of the threads before
+    arithmetic::UnwrittenRoom merged;  // memory for the partial of these rows and of the rows of the threads before
   };
 
   arithmetic::Builder& builder() {
@@ -80,8 +80,8 @@ class Lifter {
   arithmetic::RowShape shape_;
   std::optional<arithmetic::Intake> intake_;
   std::vector<ThreadRows> rows_of_threads_;
-  Bytes bytes_of_none_ = 0;    // bytes of a partial without rows
-  Bytes bytes_of_a_node_ = 0;  // bytes that every node may add; 0 until they are needed
+  Bytes bytes_of_none_ = 0;    // bytes of a partial that has no rows
+  Bytes bytes_of_a_node_ = 0;  // the most bytes that a node adds to a partial; 0 until it is needed
 };
 
 }  // namespace steadfold::execution

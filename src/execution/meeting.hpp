@@ -1,6 +1,6 @@
 // A small allreduce by which all ranks exchange information outside reductions.
-// Rank order: kept. Cost: if all ranks see common memory, one exchange of posts, and every rank merges all posts.
-// Otherwise recursive doubling, or an allreduce by nodes. Source: Lapillonne & Peltekov 2013 for posts.
+// Rank order: kept. Cost: if all ranks see common memory, each posts its data on a board, and every rank merges all
+// posts. Otherwise recursive doubling, or an allreduce by nodes. Source: Lapillonne & Peltekov 2013 for boards.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace steadfold::execution {
 
-/// Payload and transport must outlive it. Use it only after both of its ways (board and stage) are connected. Not
-/// movable.
+/// Payload and transport must outlive a meeting. Use it only after its board and its stage are connected. It cannot be
+/// moved.
 class Meeting {
  public:
   /// `nodes` are the nodes of the machine and must outlive this object. Null: there is one node, or the nodes are
@@ -32,10 +32,10 @@ class Meeting {
     board_->post(mine.head.size());
     merged_ = 0;
   }
-  /// Makes progress. Call it until it returns true.
+  /// Makes progress with the exchange, and returns whether it is complete.
   bool advance() { return is_by_board() ? merge_posts() : stage_.advance(); }
 
-  /// The merged partial. Valid after `advance` has returned true.
+  /// Returns the merged partial. Valid after `advance` has returned true.
   std::span<const std::byte> outcome() const noexcept {
     return is_by_board() ? outcome_ : stage_.executor().value(0).head;
   }
@@ -47,7 +47,8 @@ class Meeting {
  private:
   bool is_by_board() const noexcept { return board_ != nullptr && board_->is_connected(); }
 
-  /// Merges posts in rank order, so that all ranks get the same result. Stops if an operator asks to be called later.
+  /// Merges the posts of all ranks in rank order, so that all ranks get the same result. Returns false if an operator
+  /// has postponed a merge.
   bool merge_posts() {
     if (merged_ == 0) {
       if (!board_->all_have_posted()) return false;
@@ -67,11 +68,12 @@ class Meeting {
   Payload* payload_;
   Bytes capacity_;
   Stage stage_;
-  std::shared_ptr<transport::Board> board_;  // null: the ranks see no common memory, or there are too many
+  // Null if the ranks see no common memory, or if there are too many ranks for a board.
+  std::shared_ptr<transport::Board> board_;
   std::array<std::vector<std::byte>, 2> rooms_;
   std::span<const std::byte> outcome_;
-  std::size_t merged_ = 0;  // number of merged posts
-  Pieces pieces_;           // pieces of the merge with the next post
+  std::size_t merged_ = 0;  // number of posts that are merged so far
+  Pieces pieces_;           // progress of the merge with the next post
 };
 
 }  // namespace steadfold::execution

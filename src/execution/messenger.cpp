@@ -11,7 +11,7 @@ using schedule::StepKind;
 
 namespace {
 
-constexpr std::size_t most_completions = 64;  // per poll
+constexpr std::size_t most_completions = 64;  // largest number of completed communications that one poll returns
 
 }  // namespace
 
@@ -85,13 +85,13 @@ std::span<const std::byte> Messenger::packed(std::uint32_t ticket) {
   return copy;
 }
 
-/// The values of a slot that is sent, if they are stored apart from the head; otherwise nothing.
+/// Returns the values of a slot that is sent, if the values are stored apart from the head; otherwise nothing.
 std::span<const std::byte> Messenger::values_of(const Step& send) const {
   const Partial& from = steps_->of(send).left->held;
   return {from.values, slots_->values_bytes(send.left, from)};
 }
 
-/// The memory where the values of a message of one slot arrive.
+/// Returns the memory that receives the values of a message of one slot.
 std::span<std::byte> Messenger::second_room(const Step& receive, const ResolvedStep& at) {
   const auto memory = endpoint_->landing(at.number).subspan(slots_->head_room());
   const Bytes value = payload_->value_capacity(receive.target.segment) - sizeof(Header);
@@ -134,8 +134,8 @@ transport::Ticket Messenger::take(const transport::Completion& done) {
   return done.ticket;
 }
 
-/// The next ticket of the wave. All messages of a wave arrive in one run, so afterwards the count is ready for the next
-/// run.
+/// Returns the next ticket of the wave to which the received message belongs. All messages of a wave arrive in one run,
+/// so after the run the count is ready for the next run.
 transport::Ticket Messenger::turn_of(transport::Ticket received) noexcept {
   const auto behind = std::ranges::upper_bound(waves_, received, {}, &WaveProgress::first);
   WaveProgress& wave = *(behind - 1);
@@ -144,7 +144,7 @@ transport::Ticket Messenger::turn_of(transport::Ticket received) noexcept {
   return turn;
 }
 
-/// Points a message's slots at the bytes that arrived.
+/// Makes a message's slots point at the bytes that arrived.
 void Messenger::land(const transport::Completion& done, transport::Ticket turn) noexcept {
   const ResolvedStep& last = steps_->of_communication(turn);
   if (last.is_alone) {
@@ -164,7 +164,8 @@ void Messenger::land(const transport::Completion& done, transport::Ticket turn) 
   }
 }
 
-/// The head gives the number of values. A message of another size counts as lost.
+/// Takes a message whose head and values are stored apart. The head gives the number of values; a message of another
+/// size is treated as lost.
 void Messenger::land_apart(SlotMemory& slot, const Step& step, const transport::Completion& done) noexcept {
   if (done.failed) return slots_->written(slot, Partial{}, 0);
   slot.data = done.data;
@@ -176,7 +177,8 @@ void Messenger::land_apart(SlotMemory& slot, const Step& step, const transport::
   slots_->written(slot, is_sound ? landed : Partial{}, 0);
 }
 
-/// While rounds are counted, all messages are taken in the order of the steps, including messages of waves.
+/// Takes a completed message while rounds are counted. Then all messages, also those of waves, are taken in the order
+/// of the steps.
 void Messenger::take_traced(const transport::Completion& done, schedule::Tickets& tickets) {
   if (program_->communication(done.ticket).kind != StepKind::receive) {
     take(done);

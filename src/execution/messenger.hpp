@@ -13,31 +13,32 @@
 
 namespace steadfold::execution {
 
-/// The objects passed to the constructor must outlive it.
+/// Sends and receives the messages of one rank. The objects passed to the constructor must outlive the messenger.
 class Messenger {
  public:
   Messenger(const schedule::Program& program, Payload& payload, const ResolvedSteps& steps, Slots& slots,
             transport::Endpoint& endpoint, std::uint32_t ports);
 
-  /// Call it before each run.
+  /// Prepares the messenger for a run. Call it before each run.
   void begin() noexcept {
     rounds_.begin();
     has_left_ = !asks_to_leave_;
   }
-  /// See schedule::Machine.
+  /// Starts the communication of a step; see schedule::Machine.
   void start(const schedule::Step& step, std::uint32_t ticket);
   void poll(schedule::Tickets& tickets);
-  /// Whether this rank may leave a run whose communications are complete. Call it until it returns true.
+  /// Returns whether this rank may leave a run whose communications are complete. Call it until it returns true.
   bool may_leave() noexcept {
     if (!has_left_) has_left_ = endpoint_->may_leave();
     return has_left_;
   }
 
-  /// If on, every message is copied and stamped with its logical time.
+  /// Turns tracing on or off. While tracing, every message is copied and stamped with its logical time.
   void trace(bool on) { rounds_.turn(on); }
 
  private:
-  /// A wave of the program, and the number of its messages that have arrived in this run.
+  /// A wave of the program (receives whose messages are taken as they arrive), and the number of its messages that have
+  /// arrived in this run.
   struct WaveProgress {
     transport::Ticket first;
     transport::Ticket count;
@@ -47,10 +48,12 @@ class Messenger {
   std::span<const std::byte> packed(std::uint32_t ticket);
   std::span<const std::byte> values_of(const schedule::Step& send) const;
   std::span<std::byte> second_room(const schedule::Step& receive, const ResolvedStep& at);
-  /// Returns the ticket that is now complete. In a wave that is the next ticket of the wave.
+  /// Takes a completed communication, and returns the ticket that is now complete. In a wave this is the next ticket of
+  /// the wave.
   transport::Ticket take(const transport::Completion& done);
   transport::Ticket turn_of(transport::Ticket received) noexcept;
-  /// Fills the slots of receive `turn`. Outside waves this is the receive to which the message belongs.
+  /// Fills the slots of the receive with the ticket `turn`. Outside waves this is the receive to which the message
+  /// belongs.
   void land(const transport::Completion& done, transport::Ticket turn) noexcept;
   void land_whole(SlotMemory& slot, const transport::Completion& done) noexcept {
     slot.data = done.data;
@@ -64,13 +67,13 @@ class Messenger {
   const ResolvedSteps* steps_;
   Slots* slots_;
   transport::Endpoint* endpoint_;
-  bool asks_to_leave_;     // the endpoint must be asked before the rank leaves
-  bool has_left_ = false;  // the endpoint has allowed it in this run
+  bool asks_to_leave_;     // whether the endpoint must be asked before the rank leaves a run
+  bool has_left_ = false;  // whether the endpoint has allowed the rank to leave this run
   RoundCounter rounds_;
   std::vector<WaveProgress> waves_;                 // in the order of their tickets
-  std::vector<std::vector<std::int64_t>> words_;    // by ticket: the words of add_words
-  std::vector<std::vector<std::byte>> copies_;      // by ticket: messages that were copied to be sent
-  std::vector<transport::Completion> completions_;  // of one poll
+  std::vector<std::vector<std::int64_t>> words_;    // by ticket: the words that an add_words step adds
+  std::vector<std::vector<std::byte>> copies_;      // by ticket: copies of messages that are sent
+  std::vector<transport::Completion> completions_;  // communications that one poll reported as complete
 };
 
 }  // namespace steadfold::execution

@@ -1,5 +1,5 @@
-// The contents of a run's slots: a payload says how their bytes are made, merged and finished, segment by segment.
-// Rank order and cost: those of the kind of partial.
+// The contents of a run's slots. A payload says how their bytes are made, merged and finished, segment by segment. Rank
+// order and cost: those of the kind of partial.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ using order::Bytes;
 using order::Rank;
 using schedule::Covers;
 
-/// Optional ability of a payload whose segments may be wide: the values of partials and results are then stored apart
-/// from their heads. Values go directly from their source to their destination, which may be the caller's rows and
-/// results.
+/// Optional ability of a payload whose segments may be wide: it stores the values of partials and results apart from
+/// their heads. Values go directly from their source to their destination, which may be the caller's rows and results.
 class ApartPayload {
  public:
   /// Whether the values of this segment are stored apart.
   virtual bool is_apart(std::uint32_t segment) const = 0;
   virtual Bytes head_capacity(const Covers& covers, std::uint32_t segment) const = 0;
-  /// The bytes of the head at the beginning of a slot's bytes (at most all of them), and the bytes of the values that
-  /// belong to a head.
+  /// Returns the number of bytes of the head at the beginning of a slot's bytes (at most all of them), and the number
+  /// of bytes of the values that belong to a head.
   virtual Bytes head_bytes(std::uint32_t segment, std::span<const std::byte> whole, bool is_value) const = 0;
   virtual Bytes values_bytes(std::uint32_t segment, std::span<const std::byte> head, bool is_value) const = 0;
-  /// The caller's result, if values of any width may be written there in this run before its end, else null. The values
-  /// of a segment begin at the segment's offset; `nullopt` if this rank does not get them. `finish` writes values to
-  /// the result if its room says so. The merge below does so too, and may decline: see arithmetic::ValuesApart.
+  /// Returns the memory for the caller's result, if values of any width may be written there in this run before its
+  /// end, else null. The values of a segment begin at the segment's offset; `nullopt` if this rank does not get them.
+  /// `finish` writes values to the result if its argument `out` says so. `merge_to_result` does so too, and may
+  /// decline: see arithmetic::ValuesApart.
   virtual std::byte* result() const = 0;
   virtual std::optional<Bytes> result_offset(std::uint32_t segment) const = 0;
   virtual std::optional<Partial> merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
@@ -43,7 +43,7 @@ class ApartPayload {
   ~ApartPayload() = default;
 };
 
-/// Optional ability of a payload whose partials the transport can add; see arithmetic::AddedWords.
+/// Optional ability of a payload whose partials the transport can add as integers; see arithmetic::AddedWords.
 class WordPayload {
  public:
   virtual std::size_t word_count(std::uint32_t segment) const = 0;
@@ -54,10 +54,11 @@ class WordPayload {
   ~WordPayload() = default;
 };
 
-/// A merge that was prepared when the program was made.
+/// A merge that was prepared when the plan was made.
 struct Preparation {
-  std::unique_ptr<arithmetic::PreparedMerge> merge = nullptr;  // if not null, it is used in place of the kind's merge
-  bool finishes = false;                                       // whether it also does the following finish
+  // If not null, this prepared merge is used in place of the kind's merge.
+  std::unique_ptr<arithmetic::PreparedMerge> merge = nullptr;
+  bool finishes = false;  // whether the merge also does the finish that follows it
 };
 
 /// Defines the contents of an executor's slots: partials and values, whose bytes begin with a Header. Segments are
@@ -66,26 +67,29 @@ class Payload {
  public:
   virtual ~Payload() = default;
 
-  /// The largest size in bytes of a message that covers these rows, and of the memory needed to compute it.
+  /// Returns the largest size in bytes of a message that covers these rows, or of the memory needed to compute it, if
+  /// that is larger.
   virtual Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes value_capacity(std::uint32_t segment) const = 0;
-  /// The memory needed to merge any of these partials in any order. It may be more than all of them together need.
+  /// Returns the number of bytes needed to merge any of these partials in any order. It may be more than the merged
+  /// partial of all parts needs.
   virtual Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const = 0;
 
-  /// Each of these functions writes to `out`. `lift` takes this rank's rows, or a part of them; its room is contiguous.
-  /// Merges and finishes are done in pieces: see arithmetic::PartialKind.
+  /// Writes the partial of this rank's rows, or of a part of them, to `out`, which is contiguous. Merges and finishes
+  /// also write to `out`; they are done in pieces: see arithmetic::PartialKind.
   virtual Partial lift(std::uint32_t segment, const Covers& covers, std::span<std::byte> out) = 0;
   virtual Partial merge_piece(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out,
                               Pieces& pieces) = 0;
-  /// The value of the rows that `covers` names, or of all ranks' rows if it names none.
+  /// Finishes a partial: writes the value of the rows of the ranks that `covers` names, or of all ranks' rows if it
+  /// names none.
   virtual Partial finish_piece(std::uint32_t segment, const Covers& covers, const Partial& partial, const Room& out,
                                Pieces& pieces) = 0;
-  /// The number of columns of a segment, and of a piece. 0: the payload has no pieces.
+  /// Return the number of columns of a segment, and of a piece. 0: the payload does its work in one piece.
   virtual order::Count columns(std::uint32_t /*segment*/) const { return 0; }
   virtual order::Count piece_columns(std::uint32_t /*segment*/) const { return 0; }
 
-  /// Does all pieces at once, for operators that do not postpone.
+  /// Merges two partials, all pieces at once. For operators that do not postpone work.
   Partial merge(std::uint32_t segment, const Partial& left, const Partial& right, const Room& out) {
     Pieces whole;
     return merge_piece(segment, left, right, out, whole);
@@ -95,14 +99,14 @@ class Payload {
     return finish_piece(segment, covers, partial, out, whole);
   }
 
-  /// Prepares a merge of partials of these rows for all runs. If the next step finishes the merged partial and no other
-  /// step reads it, `finish` says which rows the values cover.
+  /// Prepares a merge of partials of these rows for all runs. `finish` is given if the next step finishes the merged
+  /// partial and no other step reads it; it says which rows the values cover.
   virtual Preparation prepare_merge(std::uint32_t /*segment*/, const Covers& /*left*/, const Covers& /*right*/,
                                     const Covers* /*finish*/) {
     return {};
   }
 
-  /// Optional abilities; null if this payload lacks them.
+  /// Return the payload's optional abilities; null if the payload lacks the ability.
   virtual ApartPayload* apart() noexcept { return nullptr; }
   virtual WordPayload* words() noexcept { return nullptr; }
 };

@@ -27,7 +27,8 @@ Segmentation segmentation_of(const Agreement& agreed, std::uint32_t asked) {
   return {call.columns, agreed.schedule.row->segments_up_to(most, context)};
 }
 
-/// This rank's rows. If indices count, the call's own list is used, since the layout may know only the number of rows.
+/// Returns the intervals of this rank's rows. If the indices affect the bits, the call's list is used, since the layout
+/// may have only the number of rows.
 std::vector<order::Interval> own_intervals(const Member& member, const Call& call, Rank rank) {
   const bool is_listed = call.layout == agreement::LayoutKind::intervals || call.layout == agreement::LayoutKind::grid;
   if (is_listed && needs_indices(member.description) && !call.intervals.empty())
@@ -93,7 +94,7 @@ std::string text_of(const Agreement& agreed, const Segmentation& segmentation) {
 
 std::string fault_of_schedule(const Agreement& agreed) {
   const Segmentation segmentation = segmentation_of(agreed, 0);
-  if (segmentation.segments() == 0) return {};  // without columns there are no steps
+  if (segmentation.segments() == 0) return {};  // a plan without columns has no steps
   return schedule::check_when_bound(agreed.schedule, segmentation.cut(context_of(agreed))).value_or("");
 }
 
@@ -131,7 +132,8 @@ const std::string& Plan::description() const noexcept { return may_run_together(
 
 std::uint32_t Plan::tags_of(const Agreement& agreed) noexcept { return agreed.has_first_sweep() ? 3 : 2; }
 
-/// The payload of the messages: one member's partials, or the partials of all members together.
+/// Returns the payload of the plan's messages: the partials of its only member, or the partials of all members
+/// together.
 Payload& Plan::payload() {
   if (members_.size() == 1) return *members_.front();
   if (!bundle_) bundle_.emplace(members_, agreed_.digest);
@@ -155,7 +157,7 @@ void Plan::start(std::span<const Data> data, bool stays) {
       members_[i]->refuse();
   }
   const bool is_by_posts = is_together_ && first_sweep_ == nullptr;
-  if (is_by_posts) {  // first of all, since other ranks wait for the post
+  if (is_by_posts) {  // posted before anything else, because other ranks wait for this post
     const transport::Traffic posted = together_->traffic();
     together_->start(given_ == 1 ? data[0] : Data{}, stays);
     before_ = sent() + posted;
@@ -179,7 +181,7 @@ void Plan::refuse(const Failure& failure) {
   refusal_ = failure;
 }
 
-/// Members without a first sweep have no surveyed bytes.
+/// Begins the first sweep of the members that need one. The other members have no surveyed bytes.
 void Plan::begin_first_sweep() {
   std::span<std::byte> rest = surveyed_;
   for (const auto& member : members_) {
@@ -199,7 +201,7 @@ void Plan::take_in_first_sweep() {
 
 void Plan::begin_main() {
   main_.begin();
-  main_.advance();  // collectives of the transport begin in the order of the starts, the same on every rank
+  main_.advance();  // the transport's collectives begin in the order in which plans are started, the same on every rank
 }
 
 bool Plan::advance() {
@@ -208,7 +210,7 @@ bool Plan::advance() {
     if (!first_sweep_->test()) return false;
     take_in_first_sweep();
     if (is_together_)
-      together_->start({}, !bounded_);  // PostedPartials, which uses no data
+      together_->start({}, !bounded_);  // together_ is a PostedPartials, which does not use its argument `data`
     else
       begin_main();
   }
@@ -222,7 +224,8 @@ bool Plan::advance() {
     if (!main_.advance(bounded_)) return false;
     if (!closing_) return true;
     Status mine = main_.executor().status();
-    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;  // higher ranks may have a result
+    // This rank's result is empty, but higher ranks may have a result.
+    if (mine == Status::empty && is_scan(agreed_.collective())) mine = Status::ok;
     status_exchange_.take({.status = mine});
     closing_->begin();
     in_closing_ = true;
@@ -252,8 +255,9 @@ bool Plan::wait_until(std::chrono::steady_clock::time_point deadline) {
   return true;
 }
 
-/// Members succeed or fail together, except that a member may have nothing to reduce. Only a value tells whether a
-/// member has nothing to reduce, so on a rank without values no member is `empty`.
+/// Sets the status of the plan and of its members. Members succeed or fail together, except that a member may have
+/// nothing to reduce. Only a value tells whether a member has nothing to reduce, so on a rank without values no member
+/// is `empty`.
 void Plan::conclude() {
   running_ = false;
   if (is_together_) {
@@ -263,7 +267,8 @@ void Plan::conclude() {
   }
   status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
   if (first_sweep_) status_ = worse(status_, first_sweep_->status());
-  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);  // even if no message was sent
+  // A wrong number of entries is an error even if no message was sent.
+  if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);
   std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
   if (status_ <= Status::empty && gets_result_) deliver();
 }
@@ -309,14 +314,14 @@ void Plan::trace(bool on) {
   rounds_before_ = on ? static_cast<std::uint32_t>(rounds) : 0;
 }
 
-/// Messages and bytes sent in all runs, without posts.
+/// Returns the messages and bytes that this rank has sent in all runs, without posts on boards.
 transport::Traffic Plan::sent() const noexcept {
   transport::Traffic sum = main_.executor().traffic();
   if (closing_) sum = sum + closing_->executor().traffic();
   return first_sweep_ ? sum + first_sweep_->traffic() : sum;
 }
 
-/// Messages and bytes sent in all runs, including posts.
+/// Returns the messages and bytes that this rank has sent in all runs, including posts on boards.
 transport::Traffic Plan::traffic() const noexcept { return together_ ? sent() + together_->traffic() : sent(); }
 
 transport::Traffic Plan::traffic_of_last_run() const noexcept {

@@ -33,15 +33,15 @@ std::string fault_of_schedule(const Agreement& agreed);
 
 /// Throws Failure, with the reason, if the transport can no longer send.
 void require_usable(const transport::Transport& transport);
-/// The error for starting or running a plan before its last run has been waited for.
+/// Returns the error of a caller that starts or runs a plan before it has waited for the plan's last run.
 Failure plan_is_running();
 
-/// A plan of one call, or of a bundle of calls that share every message. Use it from one thread at a time. Keeps the
-/// transport alive. Uses the tags from `tag` on, as many as `tags_of` says.
+/// A plan of one call, or of a bundle of calls that share every message. Use it from one thread at a time. A plan keeps
+/// its transport alive. It uses as many tags as `tags_of` returns, from `tag` on.
 class Plan {
  public:
-  /// `calls` are this rank's calls, one per member of the agreement. `segments` is the largest number of segments; 0:
-  /// as many as the schedule wants. A bundle has one.
+  /// `calls` are this rank's calls, one per member of the agreement. `segments` is the largest number of segments; 0
+  /// means as many segments as the schedule wants. A bundle has one segment.
   Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transport::Transport> transport,
        std::uint32_t tag, std::uint32_t segments = 0);
   static std::uint32_t tags_of(const Agreement& agreed) noexcept;
@@ -50,14 +50,14 @@ class Plan {
 
   /// Starts a reduction of this rank's rows. `data` must have one entry per member, and the memory to which it points
   /// must stay valid until the run is done. If pointers are unusable or the number of entries is wrong, the rank still
-  /// takes part, and all ranks get the error. Throws Failure if a run is under way.
-  /// `stays`: the caller waits until the run is done, whatever happens; see RowsPayload::take.
+  /// takes part, and all ranks get the error. Throws Failure if a run is under way. `stays` says that the caller waits
+  /// until the run is done, whatever happens; see RowsPayload::take.
   void start(std::span<const Data> data, bool stays = false);
   void start(const Data& data) { start(std::span(&data, 1)); }
   /// Starts a run that fails on all ranks with this rank's failure.
   void refuse(const Failure& failure);
-  /// `would_conflict`: whether a run on these data would use memory that `used` reports as in use. `conflicts`: whether
-  /// the run under way uses memory that another call wants to use.
+  /// `would_conflict` returns whether a run on these data would use memory for which `used` returns true. `conflicts`
+  /// returns whether the run under way uses memory that another call wants to use.
   template <class Used>
   bool would_conflict(std::span<const Data> data, const Used& used) const {
     for (std::size_t i = 0; i < std::min(data.size(), members_.size()); ++i)
@@ -69,24 +69,24 @@ class Plan {
              return member->footprint().conflicts(other);
            });
   }
-  /// Returns true when the run is done; then `status` is its result. Never blocks. Each call does at most one piece of
-  /// a merge or a finish (some ten microseconds), or a lift or copy of one segment. The last call also copies the
-  /// results.
+  /// Advances the run. Returns true when the run is done; then `status` returns its status. Never blocks. Each call
+  /// does at most one piece of a merge or a finish (some ten microseconds), or a lift or copy of one segment. The last
+  /// call also copies the results.
   bool test();
   void wait();
-  /// Call it if the run under way will not be tested again. The other ranks must give up the run, too. If some ranks
-  /// may have started an operation that needs all ranks (the transport's addition of words), this starts it here as
-  /// well.
+  /// Gives up the run under way, which will not be tested again. The other ranks must give up the run, too. Some ranks
+  /// may already have started an operation that needs all ranks (the transport's addition of words); then this function
+  /// starts the operation on this rank, too.
   void give_up();
-  /// Waits until `deadline` at most, but tests at least once. Returns whether the run is done. If not, it is still
-  /// under way.
+  /// Waits at most until `deadline`, but tests at least once. Returns whether the run is done. If it is not done, it is
+  /// still under way.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   Status status() const noexcept { return status_; }
-  /// The error of a failed run. A rank that knows the reason gives details.
+  /// Returns the error of a failed run. A rank that knows the reason gives details.
   Failure failure() const;
   bool running() const noexcept { return running_; }
-  /// The result of the run for one member: the plan's status if the plan failed; else `ok`, or `empty` if this rank
-  /// would have received its value.
+  /// Returns the status of the run for one member: the plan's status if the plan failed; else `ok`, or `empty` if the
+  /// member has nothing to reduce and this rank would have received its value.
   Status status(std::size_t member) const noexcept { return statuses_[member]; }
   std::size_t member_count() const noexcept { return members_.size(); }
 
@@ -96,18 +96,18 @@ class Plan {
   }
   void run(const Data& data) { run(std::span(&data, 1)); }
 
-  /// Replaces a member's operator, whose context may change from run to run.
+  /// Replaces a member's operator, because the operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op, std::size_t member = 0) noexcept {
     members_[member]->use_operator(op);
   }
 
-  /// Sets the number of threads that lift a member's rows, which may change from run to run.
+  /// Sets the number of threads that lift a member's rows. The number may change from run to run.
   void use_threads(unsigned threads, std::size_t member = 0) {
     if (threads > team_.size()) team_.resize(threads);
     members_[member]->use_threads(threads);
   }
 
-  /// Sets the array that describes a member's rows, which may change from run to run.
+  /// Sets the array that describes a member's rows. The array may change from run to run.
   void use_array(const agreement::Array& array, std::size_t member = 0) noexcept {
     members_[member]->use_array(&array);
   }
@@ -116,15 +116,17 @@ class Plan {
   void require_usable() const { execution::require_usable(*transport_); }
 
   const Agreement& agreed() const noexcept { return agreed_; }
-  /// A text about the plan for users. Valid once the plan is connected.
+  /// Returns a text for users that describes the plan. Valid once the plan is connected.
   const std::string& description() const noexcept;
-  /// Whether its ranks reduce in common memory, without a schedule.
+  /// Whether the plan's ranks reduce in common memory, without a schedule.
   bool may_run_together() const noexcept { return together_ != nullptr && together_->is_possible(); }
 
   void trace(bool on);
-  /// Messages and bytes that this rank sent in the last run, including the first sweep and the closing exchange.
+  /// Returns the messages and bytes that this rank sent in the last run, including the first sweep and the closing
+  /// exchange of statuses.
   transport::Traffic traffic_of_last_run() const noexcept;
-  /// The number of rounds of the longest chain of messages. The second sweep continues the count of the first.
+  /// Returns the number of rounds of the longest chain of messages. While tracing, the second sweep continues the count
+  /// of the first sweep.
   std::uint32_t rounds() const noexcept { return rounds_before_ + main_.executor().rounds(); }
 
  private:
@@ -143,22 +145,24 @@ class Plan {
   Segmentation segmentation_;
   ThreadTeam team_;
   std::vector<std::unique_ptr<RowsPayload>> members_;
-  std::optional<Bundle> bundle_;  // only for several members
+  std::optional<Bundle> bundle_;  // only if the plan has several members
   std::vector<std::byte> surveyed_;
-  std::unique_ptr<Plan> first_sweep_;  // only if members go through their rows twice
-  std::uint32_t rounds_before_ = 0;    // rounds of the first sweep, while tracing
+  std::unique_ptr<Plan> first_sweep_;  // only if members read their rows twice
+  std::uint32_t rounds_before_ = 0;    // number of rounds of the first sweep; set while tracing
   Stage main_;
   StatusExchange status_exchange_;
-  std::optional<Stage> closing_;        // only if an operator may fail after the last message
-  std::unique_ptr<Together> together_;  // only if ranks see each other's memory
-  bool is_together_ = false;            // whether this run uses together_; the ranks may find out that it cannot
+  // Exchange of statuses; only if a user's operator may fail after the last message.
+  std::optional<Stage> closing_;
+  std::unique_ptr<Together> together_;  // only if the ranks see each other's memory
+  // Whether this run uses together_; the ranks may find out during the run that they cannot use it.
+  bool is_together_ = false;
   bool is_traced_ = false;
   bool in_closing_ = false;
   bool running_ = false;
-  bool bounded_ = false;  // the caller tests, and does other work in between
-  bool is_empty_;         // no columns, so nothing is sent
+  bool bounded_ = false;  // set if the caller tests, and does other work between the tests
+  bool is_empty_;         // there are no columns, so nothing is sent
   bool gets_result_;      // whether this rank gets the result
-  order::Interval due_;   // the segments of this rank's result
+  order::Interval due_;   // the segments of which this rank gets the result
   Status status_ = Status::ok;
   std::vector<Status> statuses_;  // by member
   std::size_t given_ = 0;         // number of entries of data in the last start

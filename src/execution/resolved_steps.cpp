@@ -8,11 +8,12 @@ using schedule::StepKind;
 
 namespace {
 
-/// By step: whether the next step that names its left slot, if any, writes the slot and does not read it.
+/// Returns, by step, whether the next step that uses the left slot of this step writes the slot and does not read it,
+/// or no step uses it.
 std::vector<bool> find_last_reads(const Program& program) {
   const auto steps = program.steps();
   std::vector<bool> is_last(steps.size(), true);
-  std::vector<const Step*> next(program.slots().size(), nullptr);  // the next step that uses the place
+  std::vector<const Step*> next(program.slots().size(), nullptr);  // by place: the next step that uses the slot
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Program::Places& places = program.places(steps[i]);
     if (places.left != Program::no_place) {
@@ -25,8 +26,8 @@ std::vector<bool> find_last_reads(const Program& program) {
   return is_last;
 }
 
-/// By step: whether it is a finish of the partial that the step before merged, waits for nothing, and is the partial's
-/// last reader.
+/// Returns, by step, whether the step is a finish of the partial that the step before merged, waits for nothing, and is
+/// the partial's last reader.
 std::vector<bool> find_finishes_of_merges(const Program& program) {
   const auto steps = program.steps();
   std::vector<bool> found = find_last_reads(program);
@@ -82,8 +83,9 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
   const std::vector<bool> reads_last = find_last_reads(*program_);
   std::vector<bool> lifts_first(program_->segments(), true);
   std::vector<bool> is_lifted(program_->segments(), false);
-  std::vector<const Step*> next(places_count, nullptr);  // the next step that uses the place
-  std::vector<bool> is_finished(places_count, false);    // by a finish to the result, which is the last reader
+  std::vector<const Step*> next(places_count, nullptr);  // by place: the next step that uses the slot
+  // By place: whether a finish that writes to the result is the slot's last reader.
+  std::vector<bool> is_finished(places_count, false);
   std::vector<bool> is_copied(places_count, false);
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Step& step = steps[i];
@@ -114,12 +116,13 @@ void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& 
   }
 }
 
-/// A merge can be prepared if its partials are contiguous and the steps say which rows they cover. In waves they do
-/// not.
+/// Prepares the merges of the program. A merge can be prepared if its partials are contiguous and the steps say which
+/// rows the partials cover. Merges in waves do not say so.
 void ResolvedSteps::prepare_merges(Payload& payload) {
   const auto steps = program_->steps();
   const std::vector<bool> finishes = find_finishes_of_merges(*program_);
-  std::vector<const Covers*> covers(program_->slots().size(), nullptr);  // index of the contents of a place
+  // By place: the rows that the slot's contents cover.
+  std::vector<const Covers*> covers(program_->slots().size(), nullptr);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     ResolvedStep& at = steps_[i];

@@ -11,37 +11,38 @@
 
 namespace steadfold::execution {
 
-/// The work to do when a communication completes without failure.
+/// The work to do when a communication completes without an error.
 enum class CompletionAction : std::uint8_t { nothing, lands_whole, other };
 
 struct ResolvedStep {
   SlotMemory* target = nullptr;
   SlotMemory* left = nullptr;
   SlotMemory* right = nullptr;
-  Bytes result_offset = 0;  // offset of the target's values in the result
-  order::Count piece = 0;   // columns
-  float work = 0;           // work of the step, in pieces
+  Bytes result_offset = 0;  // offset of the target's values in the result, in bytes
+  order::Count piece = 0;   // columns that one piece of the step's work has
+  float work = 0;           // work of the whole step, in pieces
   arithmetic::PreparedMerge* merge = nullptr;
-  transport::SlotNumber number = 0;  // number of the target, if it is a landing slot
+  transport::SlotNumber number = 0;  // number of the landing slot, if the target is one
   CompletionAction ending = CompletionAction::other;
-  bool is_apart = false;   // the target's values are stored apart
-  bool is_alone = false;   // a message of one slot
-  bool to_result = false;  // the step writes only the values of the result, in runs in which it may
-  bool finishes = false;   // the prepared merge also does the next step, a finish
+  bool is_apart = false;   // whether the target's values are stored apart from its head
+  bool is_alone = false;   // whether the message has only one slot
+  bool to_result = false;  // whether the step writes only the values of the result, in runs in which it may do so
+  bool finishes = false;   // whether the prepared merge also does the finish that follows
 
-  /// Where the step writes the result's values. Null if it writes more than values, or may not write them in this run.
+  /// Returns the address where the step writes the values of the result. Null if the step writes more than values, or
+  /// may not write them in this run.
   std::byte* way_to_result(const Slots& slots) const noexcept {
     return to_result && slots.result() != nullptr ? slots.result() + result_offset : nullptr;
   }
 };
 
-/// Program, payload and slots must outlive it.
+/// The resolved steps of a program. Program, payload and slots must outlive them.
 class ResolvedSteps {
  public:
   ResolvedSteps(const schedule::Program& program, Payload& payload, Slots& slots);
 
   const ResolvedStep& of(const schedule::Step& step) const noexcept { return steps_[program_->index_of(step)]; }
-  /// The step that represents a message (its last step) or an add_words.
+  /// Returns the step that stands for a communication: the last step of a message, or an add_words step.
   const ResolvedStep& of_communication(std::uint32_t ticket) const noexcept {
     return steps_[program_->index_of_communication(ticket)];
   }
@@ -52,7 +53,7 @@ class ResolvedSteps {
   void prepare_merges(Payload& payload);
 
   const schedule::Program* program_;
-  std::vector<ResolvedStep> steps_;  // in the order of the program
+  std::vector<ResolvedStep> steps_;  // the steps in the order of the program
   std::vector<std::unique_ptr<arithmetic::PreparedMerge>> prepared_;
 };
 

@@ -29,7 +29,7 @@ class RoundCounter {
   }
   bool is_on() const noexcept { return is_on_; }
 
-  /// Call it before each run.
+  /// Prepares the counter for a run. Call it before each run.
   void begin() noexcept {
     if (!is_on_) return;
     next_ = 0;
@@ -38,7 +38,8 @@ class RoundCounter {
     std::ranges::fill(arrivals_, std::nullopt);
   }
 
-  /// Stamps a message whose slots are ready at `ready`.
+  /// Writes the round in which it is sent into a message. `ready` is the logical time at which the message's slots are
+  /// ready.
   void stamp(std::span<std::byte> message, std::uint32_t ready) noexcept {
     Header header = arithmetic::header_of(message);
     header.round = schedule::serve(std::span(send_ports_), ready, 1u);
@@ -46,14 +47,14 @@ class RoundCounter {
   }
 
   void arrive(const transport::Completion& message) noexcept { arrivals_[message.ticket] = message; }
-  /// The next message in the order of the steps, if it has arrived. Returns each message once; null if an earlier
-  /// message is missing or none is left.
+  /// Returns the next message in the order of the steps, if it has arrived. Returns each message once. Returns null if
+  /// an earlier message is missing or no message is left.
   const transport::Completion* next() noexcept {
     const auto is_received = [&] { return program_->communication(next_).kind == schedule::StepKind::receive; };
     while (next_ < arrivals_.size() && !is_received()) ++next_;
     return next_ < arrivals_.size() && arrivals_[next_] ? &*arrivals_[next_++] : nullptr;
   }
-  /// The time at which the message has passed the receive port.
+  /// Returns the logical time at which the message has passed a receive port.
   std::uint32_t receive(std::span<const std::byte> message) noexcept {
     return schedule::serve(std::span(receive_ports_), arithmetic::header_of(message).round, 1u) + 1;
   }
@@ -61,10 +62,14 @@ class RoundCounter {
  private:
   const schedule::Program* program_;
   bool is_on_ = false;
-  std::vector<std::optional<transport::Completion>> arrivals_;  // by ticket
-  std::uint32_t next_ = 0;                                      // all receives below this ticket have been returned
-  std::vector<std::uint32_t> send_ports_;                       // the first round in which each port is free
-  std::vector<std::uint32_t> receive_ports_;                    // the same for receive ports
+  // By ticket: messages that have arrived and are not yet returned.
+  std::vector<std::optional<transport::Completion>> arrivals_;
+  // All receives with tickets below this ticket have been returned.
+  std::uint32_t next_ = 0;
+  // By send port: the first round in which the port is free.
+  std::vector<std::uint32_t> send_ports_;
+  // By receive port: the first round in which the port is free.
+  std::vector<std::uint32_t> receive_ports_;
 };
 
 }  // namespace steadfold::execution

@@ -10,13 +10,13 @@ using agreement::Description;
 
 namespace {
 
-/// From this size on, a message in two parts costs less than the copies that it saves.
+/// From this number of bytes on, a message in two parts costs less than the copies that it saves.
 constexpr Bytes wide_row = 8192;
 
-/// Up to this size, merging a row costs no more than preparing the merge.
+/// Up to this number of bytes, merging a row costs no more than preparing the merge.
 constexpr Bytes narrow_row = 512;
 
-/// Where a finish writes its values.
+/// Returns the address where a finish writes its values.
 std::byte* values_in(const Room& out) noexcept {
   return out.values.empty() ? out.head.data() + sizeof(Header) : out.values.data();
 }
@@ -52,7 +52,8 @@ RowsPayload::RowsPayload(const Member& agreed, std::vector<order::Interval> mine
   may_stand_apart_ = is_alone && kind.values_apart() != nullptr;
   std::erase_if(intervals_, [](const order::Interval& interval) { return interval.empty(); });
   const bool is_lone = intervals_.size() == 1 && intervals_.front().size() == 1;
-  const bool is_record = operator_.clear_unused == nullptr;  // otherwise unused bytes of the row may have any value
+  // If an operator clears unused bytes, these bytes of the row may have any value.
+  const bool is_record = operator_.clear_unused == nullptr;
   if (is_lone && is_record && kind.values_apart() != nullptr) lone_row_ = intervals_.front().begin;
   const bool stays_where_it_is = lone_row_ && d.array == agreement::ArrayForm::none;
   for (auto& [columns, width] : widths_) {
@@ -107,13 +108,14 @@ void RowsPayload::refuse() noexcept {
 
 std::optional<Failure> RowsPayload::failure() const {
   if (missing_ != Missing::nothing) return failure_of(missing_, operation(), local_rows_);
-  if (caught_ && caught_->status() == status_) return caught_;  // otherwise it is from an earlier run
+  if (caught_ && caught_->status() == status_) return caught_;  // a failure with another status is from an earlier run
   if (operator_failed_) return agreement::operator_failure();
   if (label_failed_) return agreement::label_failure(strides_, operands_of(agreed_->description, data_), local_rows_);
   return std::nullopt;
 }
 
-/// Does work that may allocate. If memory runs out, the run fails on all ranks that wait for this rank's messages.
+/// Does work that may allocate memory. If memory runs out, the run fails on all ranks, because others wait for this
+/// rank's messages.
 template <class Body>
 bool RowsPayload::attempt(const Body& body) noexcept {
   try {
@@ -125,7 +127,7 @@ bool RowsPayload::attempt(const Body& body) noexcept {
   }
 }
 
-/// Records that the operator failed on this rank, unless an operand says that it failed elsewhere.
+/// Records that the operator failed on this rank, unless an operand's status says that it failed on another rank.
 void RowsPayload::note(Status after, Status before) noexcept {
   operator_failed_ = operator_failed_ || (after == Status::operator_failed && before != Status::operator_failed);
 }
@@ -163,14 +165,16 @@ Status RowsPayload::deliver(std::uint32_t segment, const Partial& value) const {
   const Segment& own = segments_[segment];
   const Bytes bytes = own.width->value_bytes;
   const bool is_apart = value.values != nullptr;
-  if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;  // incomplete
+  // The value is not complete.
+  if (value.head.size() != sizeof(Header) + (is_apart ? 0 : bytes)) return Status::transport_failed;
   const std::byte* const values = is_apart ? value.values : value.head.data() + sizeof(Header);
   std::byte* const place = data_.result + *own.first_result_byte;
   if (values != place) std::memcpy(place, values, bytes);
   return status;
 }
 
-/// Rows whose partials are as large as partials of the covered rows. If all partials have one size, any rows will do.
+/// Returns rows whose partials are as large as partials of the covered rows. If all partials have the same size, any
+/// rows will do.
 order::IntervalSet RowsPayload::rows_like(const Covers& covers, std::uint32_t segment) const {
   if (width_of(segment).kind->has_fixed_size()) return order::IntervalSet({0, 1});
   return covers.rows(agreed_->covered());
@@ -184,8 +188,9 @@ Bytes RowsPayload::working_capacity(const Covers& covers, std::uint32_t segment)
   return width_of(segment).kind->working_capacity(rows_like(covers, segment));
 }
 
-/// The sum of the parts' own needs; see PartialKind::working_capacity. Nodes of touching intervals combine. Only the
-/// bound for an interval with unknown ends can grow, by one node. The room of another partial covers this node.
+/// Returns the sum of what each part needs; see PartialKind::working_capacity. Nodes of adjacent intervals combine into
+/// larger nodes. Only the bound for an interval with unknown ends can grow, by one node; the memory for another partial
+/// covers this node.
 Bytes RowsPayload::working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const {
   const arithmetic::PartialKind& kind = *width_of(segment).kind;
   if (kind.has_fixed_size()) return working_capacity(parts.front(), segment);
@@ -206,8 +211,8 @@ Placed RowsPayload::placed(std::uint32_t segment, const order::Interval& part) c
           .surveyed = segments_[segment].surveyed};
 }
 
-/// The position of the part among this rank's rows. Only ranks in rank order lift parts. The ranks may have agreed only
-/// on the number of rows of each rank, so these indices may differ from the indices in results.
+/// Returns the positions of the covered part among this rank's rows. Only ranks in rank order lift parts. The ranks may
+/// have agreed only on the number of rows of each rank, so these indices may differ from the indices in results.
 order::Interval RowsPayload::part_of(const Covers& covers) const noexcept {
   return {covers.part.begin - rows_before_, covers.part.end - rows_before_};
 }
@@ -231,8 +236,8 @@ Partial RowsPayload::lift(std::uint32_t segment, const Covers& covers, std::span
   return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
 }
 
-/// If a rank has one row and its elements are contiguous, the row is its own partial. It is not copied if rows may be
-/// lent.
+/// Lifts the only row of this rank. The row is its own partial, because its elements are contiguous. It is not copied
+/// if the transport may read rows in the caller's memory.
 Partial RowsPayload::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
   const Width& width = width_of(segment);
   const auto head = out.first(width.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));
@@ -252,15 +257,16 @@ Partial RowsPayload::merge_piece(std::uint32_t segment, const Partial& left, con
   return whole;
 }
 
-/// The number of rows of the ranks that `covers` names, or of all ranks if it names none. If rows may count twice, the
-/// number of rows in a partial cannot be checked.
+/// Returns the number of rows of the ranks that `covers` names, or of all ranks if it names none. If rows may count
+/// twice, the number of rows in a partial cannot be checked.
 Count RowsPayload::row_count(const Covers& covers) const noexcept {
   if (agreed_->counts == schedule::Counts::at_least_once) return arithmetic::unknown_count;
   if (covers.ranks.count == 0) return agreed_->element_count;
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
 }
 
-/// With wide rows or many intervals a preparation costs more than it saves.
+/// Prepares a merge of partials. With wide rows or many intervals nothing is prepared, because a preparation costs more
+/// than it saves.
 Preparation RowsPayload::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                                        const Covers* finish) {
   const Width& width = width_of(segment);
@@ -307,7 +313,7 @@ std::optional<Bytes> RowsPayload::result_offset(std::uint32_t segment) const {
 
 std::optional<Partial> RowsPayload::merge_to_result(std::uint32_t segment, const Partial& left, const Partial& right,
                                                     std::span<std::byte> head, std::byte* values) {
-  // An operator that may fail never writes the result before its run is done, so there is no failure to record here.
+  // an operator that may fail never writes the result before its run is done, so no failure has to be recorded
   return width_of(segment).values_apart->merge_to_result(left, right, head, values);
 }
 

@@ -22,22 +22,23 @@ using agreement::Member;
 using agreement::Missing;
 using agreement::Segmentation;
 
-/// Builds partials of the rows at the pointers given to `take`, and writes digests into their headers.
+/// The payload of one call: builds partials of the rows at the pointers given to `take`, and writes digests into their
+/// headers.
 class RowsPayload final : public Payload, private ApartPayload, private WordPayload {
  public:
-  /// `agreed` and `team` must outlive it. `mine` are this rank's rows in the order of memory; empty intervals are
-  /// ignored. `is_alone` says that this is not a member of a bundle, so that the values of wide rows may be stored
-  /// apart. Throws Failure if the call is not offered.
+  /// `agreed` and `team` must outlive the payload. `mine` are the indices of this rank's rows in the order of memory;
+  /// empty intervals are ignored. `is_alone` says that the call is not a member of a bundle, so that the values of wide
+  /// rows may be stored apart. Throws Failure if the library does not support the call.
   RowsPayload(const Member& agreed, std::vector<order::Interval> mine, const arithmetic::Operator& op, Rank rank,
               Rank rank_count, const Segmentation& segmentation, ThreadTeam& team, bool is_alone);
   RowsPayload(const RowsPayload&) = delete;
   RowsPayload& operator=(const RowsPayload&) = delete;
 
-  /// Replaces the operator, whose context may change from run to run.
+  /// Replaces the operator, because the operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
   /// Sets the number of the team's threads that lift this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
-  /// Sets the array that describes this rank's rows. Null: the rows are contiguous.
+  /// Sets the array that describes this rank's rows. Null means that the rows are contiguous.
   void use_array(const agreement::Array* array) noexcept {
     strides_ = strides_of(agreed_->description, array);
     if (array != nullptr) array_data_ = array->data;
@@ -45,30 +46,31 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   const arithmetic::Operator& op() const noexcept { return operator_; }
   std::uint32_t segment_count() const noexcept { return static_cast<std::uint32_t>(segments_.size()); }
   /// Sets the rows of this run. If the pointers are unusable, the run fails on all ranks. `stays` says that the caller
-  /// waits for the end of the run. Then rows may be sent from the caller's memory, and results may be written before
+  /// waits for the end of the run. If so, rows may be sent from the caller's memory, and results may be written before
   /// the run is done.
   void take(const Data& data, bool stays = false) noexcept;
-  /// This rank's own knowledge of this run: whether its data can be used, and whether memory ran out. Before the run
-  /// does anything, only the former.
+  /// Returns the status that this rank knows without messages: whether its data can be used, and whether memory ran
+  /// out. Before the run has lifted rows, only whether its data can be used.
   Status status() const noexcept { return status_; }
-  /// Whether the result does not overlap these rows.
+  /// Whether the memory of the result does not overlap the memory of these rows.
   bool is_apart_from_result(const Data& data) const noexcept;
   /// Whether the result may be written while this rank's rows are still read, column by column.
   bool may_be_written_early(const Data& data) const noexcept;
-  /// The caller's memory that a run on these data would use, or that this run uses.
+  /// Returns the caller's memory that a run on these data would use, or that the current run uses.
   agreement::Footprint footprint(const Data& data) const noexcept;
   agreement::Footprint footprint() const noexcept { return footprint(data_); }
-  /// Makes the run fail on all ranks. This rank contributes no rows.
+  /// Makes the run fail on all ranks. This rank then contributes no rows.
   void refuse() noexcept;
-  /// The failure that this rank knows of: an unusable pointer, or an operator that failed here.
+  /// Returns the failure that this rank knows of: an unusable pointer, or an operator that failed on this rank.
   std::optional<Failure> failure() const;
-  /// For a first sweep: the size of the survey of this run's rows, and the survey itself. `expect` takes the result of
-  /// all ranks' surveys, which must stay until the run ends. 0 bytes: there is no first sweep.
+  /// For a first sweep: `survey_bytes` returns the size of the survey of this run's rows, 0 if there is no first sweep,
+  /// and `survey` writes it. `expect` takes the merged survey of all ranks, whose memory must stay valid until the run
+  /// ends.
   Bytes survey_bytes() const noexcept;
   void write_survey(std::span<std::byte> out);
   void expect(std::span<const std::byte> surveyed) noexcept;
-  /// Copies a finished segment's values to the result, if their status is ok and they are not there yet. Returns their
-  /// status.
+  /// Copies the values of a finished segment to the result, if their status is ok and they are not there yet. Returns
+  /// their status.
   Status deliver(std::uint32_t segment, const Partial& value) const;
 
   Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const override;
@@ -88,7 +90,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   WordPayload* words() noexcept override { return has_words_ ? this : nullptr; }
 
  private:
-  /// Data that segments with the same number of columns share, since a schedule may have a segment per column.
+  /// Data that all segments with the same number of columns share; a schedule may have as many segments as columns.
   struct Width {
     arithmetic::RowShape shape;
     std::unique_ptr<arithmetic::PartialKind> kind;
@@ -101,7 +103,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   struct Segment {
     Count first_column;
     Width* width;
-    std::optional<Bytes> first_result_byte = std::nullopt;  // nullopt: this rank does not get the segment's result
+    std::optional<Bytes> first_result_byte = std::nullopt;  // nullopt if this rank does not get the segment's result
     std::span<const std::byte> surveyed = {};               // result of all ranks' first sweeps for this segment
   };
 
@@ -132,31 +134,33 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   order::Interval part_of(const Covers& covers) const noexcept;
 
   const Member* agreed_;
-  arithmetic::Operator operator_;  // the kinds refer to it
+  arithmetic::Operator operator_;  // the user's operator, to which the kinds refer
   Rank rank_count_;
-  std::vector<order::Interval> intervals_;  // of this rank
+  std::vector<order::Interval> intervals_;  // the indices of this rank's rows
   Count local_rows_;
-  Count rows_before_;  // rows of lower ranks, if the layout is in rank order
+  Count rows_before_;  // number of rows of lower ranks, if the layout is in rank order
   bool gets_result_;
   ThreadTeam* team_;
   unsigned threads_ = 1;
   Bytes row_bytes_;
   arithmetic::Strides strides_;
-  arithmetic::Operands array_data_;  // addresses of the array's operands, if a run does not give them
-  std::map<Count, Width> widths_;    // by columns
+  arithmetic::Operands array_data_;  // addresses of the array's operands, used if a run does not give others
+  std::map<Count, Width> widths_;    // by number of columns
   std::vector<Segment> segments_;
   Bytes result_bytes_ = 0;
   bool may_stand_apart_ = false;
   bool has_words_ = false;
-  std::optional<order::Index> lone_row_;  // this rank's only row, if it has one row and the row is its own partial
+  // Index of this rank's only row, if it has one row and the row is its own partial.
+  std::optional<order::Index> lone_row_;
   Data data_;
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
-  std::optional<Failure> caught_;  // thrown while rows were lifted on this rank, in this run or an earlier one
-  bool operator_failed_ = false;   // whether the operator failed on this rank
-  bool label_failed_ = false;      // a label of this rank names no group
-  bool lends_rows_ = false;        // the caller's rows may be sent from their place in this run
-  bool takes_results_ = false;     // results may be written before this run's end
+  // The failure thrown while rows were lifted on this rank, in this run or an earlier run.
+  std::optional<Failure> caught_;
+  bool operator_failed_ = false;  // whether the operator failed on this rank
+  bool label_failed_ = false;     // whether a label of this rank names no group
+  bool lends_rows_ = false;       // whether the transport may read the caller's rows in place in this run
+  bool takes_results_ = false;    // whether results may be written before the end of this run
 };
 
 }  // namespace steadfold::execution

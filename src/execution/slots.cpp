@@ -17,20 +17,21 @@ namespace {
 
 constexpr Bytes cache_line = 64;
 
-/// The parts that the merges of a wave combine, in one segment.
+/// The parts that the merges of a wave combine in one segment.
 struct Brought {
   std::uint32_t segment;
   std::vector<Covers> parts;
 };
 
-/// The partial of a wave may have gaps until the last message has arrived, so it may become larger than the partial of
-/// all parts.
+/// Returns, for each wave and segment, the parts that its merges combine. The partial of a wave may have gaps until the
+/// last message has arrived, so it may become larger than the partial of all parts.
 std::vector<Brought> brought_together(const Program& program) {
   std::vector<Brought> all;
   if (program.waves().empty()) return all;
   constexpr std::size_t none = ~std::size_t{0};
-  std::vector<const Covers*> covers(program.slots().size(), nullptr);  // of the contents of a place
-  std::vector<std::size_t> open(program.segments(), none);  // by segment: index into `all` while a wave continues
+  // By place: the rows that the slot's contents cover.
+  std::vector<const Covers*> covers(program.slots().size(), nullptr);
+  std::vector<std::size_t> open(program.segments(), none);  // by segment: index into `all` as long as a wave continues
   for (const Step& step : program.steps()) {
     const Program::Places& places = program.places(step);
     std::size_t& brought = open[step.target.segment];
@@ -97,7 +98,7 @@ SlotSizes slot_sizes(const Program& program, Payload& payload) {
   return sizes;
 }
 
-/// All partials of a segment have the size of the largest, and so does their scratch memory.
+/// Lays out the slots. All partials of a segment get the size of the largest partial, and so does their scratch memory.
 Slots::Slots(const Program& program, Payload& payload, const SlotSizes& sizes, transport::Endpoint& endpoint)
     : apart_(payload.apart()),
       places_(program.slots().size()),
@@ -107,7 +108,7 @@ Slots::Slots(const Program& program, Payload& payload, const SlotSizes& sizes, t
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
     return memory_.back().get();
   };
-  std::map<Bytes, std::uint32_t> scratch_of;  // by size
+  std::map<Bytes, std::uint32_t> scratch_of;  // number of the scratch memory, by its size
   const auto scratch = [&](Bytes bytes) {
     const auto [found, is_new] = scratch_of.try_emplace(bytes, static_cast<std::uint32_t>(scratch_.size()));
     if (is_new) scratch_.push_back(make(bytes));

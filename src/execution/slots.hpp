@@ -16,9 +16,9 @@ namespace steadfold::execution {
 
 /// The sizes in bytes of a program's slots.
 struct SlotSizes {
-  Bytes head_room = 0;          // for the heads of slots whose values are stored apart
-  std::vector<Bytes> landing;   // by the number of the landing slot
-  std::vector<Bytes> partials;  // by segment: the largest partial
+  Bytes head_room = 0;          // bytes for the head of a slot whose values are stored apart
+  std::vector<Bytes> landing;   // bytes of the landing slots, by their number
+  std::vector<Bytes> partials;  // bytes of the largest partial, by segment
 };
 SlotSizes slot_sizes(const schedule::Program& program, Payload& payload);
 
@@ -26,36 +26,36 @@ SlotSizes slot_sizes(const schedule::Program& program, Payload& payload);
 struct SlotMemory {
   std::byte* data = nullptr;
   Bytes capacity = 0;
-  Partial held = {};          // begins at `data`
-  std::uint32_t ready = 0;    // logical time, while tracing
-  std::uint32_t scratch = 0;  // index of the scratch memory, for partials
+  Partial held = {};          // the contents; they begin at `data`
+  std::uint32_t ready = 0;    // logical time at which the contents are ready; set while tracing
+  std::uint32_t scratch = 0;  // index of the scratch memory, if the slot holds a partial
 };
 
-/// The payload must outlive it, and so must the endpoint, which has the landing slots.
+/// The slots of one rank. The payload must outlive them, and so must the endpoint, which owns the landing slots.
 class Slots {
  public:
   Slots(const schedule::Program& program, Payload& payload, const SlotSizes& sizes, transport::Endpoint& endpoint);
 
-  /// Call it before each run.
+  /// Empties the slots. Call it before each run.
   void begin() noexcept {
     status_ = Status::ok;
     rounds_ = 0;
     result_ = apart_ == nullptr ? nullptr : apart_->result();
   }
 
-  /// The slot at a place of the program, or null for no_place.
+  /// Returns the slot at a place of the program, or null for `no_place`.
   SlotMemory* at(std::uint32_t place) noexcept {
     return place == schedule::Program::no_place ? nullptr : &places_[place];
   }
-  /// The value of a segment, if the program computes it on this rank, else an empty Partial. Cost: O(1).
+  /// Returns the value of a segment, if the program computes it on this rank, else an empty Partial. Cost: O(1).
   Partial value(std::uint32_t segment) const noexcept {
     const std::uint32_t place = value_places_[segment];
     return place == schedule::Program::no_place ? Partial{} : places_[place].held;
   }
-  /// Where the result may be written in this run; null if it may not be written yet.
+  /// Returns the address where the result may be written in this run; null if it may not be written yet.
   std::byte* result() const noexcept { return result_; }
 
-  /// Records that the slot now holds these bytes and is ready at this logical time.
+  /// Records that the slot now holds `partial`, and that it is ready at the logical time `ready`.
   void written(SlotMemory& slot, const Partial& partial, std::uint32_t ready) noexcept {
     slot.held = partial;
     slot.ready = ready;
@@ -65,34 +65,35 @@ class Slots {
   void written(SlotMemory& slot, Bytes size, std::uint32_t ready) noexcept {
     written(slot, Partial{{slot.data, size}, nullptr}, ready);
   }
-  /// Records that the slot is ready later than its bytes say.
+  /// Records that the slot is ready later than its message says.
   void delay(SlotMemory& slot, std::uint32_t ready) noexcept {
     slot.ready = ready;
     rounds_ = std::max(rounds_, ready);
   }
   void note(Status status) noexcept { status_ = worse(status_, status); }
-  /// The worst status that this rank has seen in the run, and the logical time of its end.
+  /// Returns the worst status that this rank has seen in the run, and the logical time of the run's end.
   Status status() const noexcept { return status_; }
   std::uint32_t rounds() const noexcept { return rounds_; }
 
-  /// A merge into one of its operands writes to scratch memory, which then changes places with the slot.
+  /// Returns the scratch memory of a slot. A merge whose target is one of its operands writes to this memory, which is
+  /// then exchanged with the slot's memory.
   std::byte*& scratch_of(const SlotMemory& slot) noexcept { return scratch_[slot.scratch]; }
 
-  /// Whether the slot's values are stored apart. If the slot itself has room for them, they are `head_room` behind its
-  /// beginning.
+  /// Whether the slot's values are stored apart from their head. If the slot's memory has room for the values, they
+  /// begin `head_room` bytes after the beginning of the slot.
   bool is_apart(schedule::Slot slot) const { return apart_ != nullptr && apart_->is_apart(slot.segment); }
   Bytes head_room() const noexcept { return head_room_; }
-  /// The bytes of values that belong to the slot's contents, if they are stored apart; else 0.
+  /// Returns the number of bytes of the values that belong to the slot's contents, if they are stored apart; else 0.
   Bytes values_bytes(schedule::Slot slot, const Partial& partial) const;
-  /// Makes a Partial of bytes that begin with a head. Null `values`: the values follow the head.
+  /// Makes a Partial of bytes that begin with a head. If `values` is null, the values follow the head.
   Partial taken_apart(schedule::Slot slot, std::span<const std::byte> whole, const std::byte* values) const;
 
  private:
-  ApartPayload* apart_;  // the payload's ability, or null
+  ApartPayload* apart_;  // the payload's ability to store values apart, or null
   std::vector<SlotMemory> places_;
-  std::vector<std::uint32_t> value_places_;  // by segment: the place of its value
+  std::vector<std::uint32_t> value_places_;  // by segment: the place of the slot that has the segment's value
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<std::byte*> scratch_;  // one per size
+  std::vector<std::byte*> scratch_;  // one block of scratch memory per size
   Bytes head_room_;
   std::byte* result_ = nullptr;
   Status status_ = Status::ok;

@@ -1,5 +1,5 @@
-// One schedule on one endpoint: the program, its slots and the state of its run.
-// Rank order and cost: the schedule's.
+// One schedule on one endpoint: its program, its slots and the state of its run. Rank order and cost: those of the
+// schedule.
 #pragma once
 
 #include "execution/executor.hpp"
@@ -8,8 +8,8 @@
 
 namespace steadfold::execution {
 
-/// An executor with its program. Payload and transport must outlive it. Not movable, since its parts point at each
-/// other.
+/// An executor with its program. Payload and transport must outlive the stage. It cannot be moved, because its parts
+/// point at each other.
 class Stage {
  public:
   Stage(const schedule::Row& row, const schedule::Context& context, Payload& payload, transport::Transport& transport,
@@ -17,8 +17,8 @@ class Stage {
       : program_(row.steps(context), context.segments),
         executor_(program_, payload, transport, tag, row.port_count(context)),
         interpreter_(program_) {}
-  /// For information that all ranks exchange outside the reduction: an allreduce of one segment. `nodes` are the nodes
-  /// of the machine and must outlive this object. Null: there is one node, or the nodes are unknown.
+  /// Makes a stage for information that all ranks exchange outside reductions: an allreduce of one segment. `nodes` are
+  /// the nodes of the machine and must outlive this object. Null: there is one node, or the nodes are unknown.
   Stage(Payload& payload, transport::Transport& transport, std::uint32_t tag, const order::Nodes* nodes)
       : Stage(schedule::row_for_questions(nodes),
               {.rank = transport.rank(), .rank_count = transport.rank_count(), .nodes = nodes}, payload, transport,

@@ -6,7 +6,7 @@
 
 namespace steadfold::execution {
 
-/// Partials and values are just headers.
+/// The payload of the exchange. Its partials and its values are headers without further bytes.
 class StatusExchange final : public Payload {
  public:
   void take(Header mine) noexcept { mine_ = mine; }

@@ -10,13 +10,13 @@ void ThreadTeam::resize(unsigned size) {
   if (size == this->size()) return;
   dismiss();
   try {
-    helpers_.reserve(size - 1);  // no reallocation, since threads refer to helpers
+    helpers_.reserve(size - 1);  // avoids a reallocation, since threads refer to helpers
     while (this->size() < size) {
       const unsigned member = this->size();
       std::thread& thread = helpers_.emplace_back().thread;
       thread = std::thread([this, member] { serve(member); });
     }
-  } catch (const std::exception&) {  // no more threads or memory; fewer threads give the same bits
+  } catch (const std::exception&) {  // there is no memory for more threads; fewer threads give the same bits
     if (!helpers_.empty() && !helpers_.back().thread.joinable()) helpers_.pop_back();
   }
 }
@@ -77,11 +77,12 @@ void ThreadTeam::dismiss() noexcept {
   round_.store(0, std::memory_order_relaxed);
 }
 
-// Threads are created one after the other. n threads take n times as long to create, and each gets an n-th of the
-// bytes.
+// Computes how many threads are worth their creation. They are created one after the other: n threads take n times as
+// long to create as one thread, and each gets an n-th of the bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
   if (asked <= 1) return 1;
-  constexpr double bytes_of_making = 512 << 10;  // a core reads these meanwhile: lab/notes/sixteen_cores.md
+  // Bytes that a core reads while one thread is created: lab/notes/sixteen_cores.md.
+  constexpr double bytes_of_making = 512 << 10;
   const double least = std::sqrt(static_cast<double>(bytes) / bytes_of_making);
   return least < asked ? static_cast<unsigned>(std::max(least, 1.0)) : asked;
 }

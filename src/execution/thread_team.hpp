@@ -30,7 +30,7 @@ class ThreadTeam {
   /// Calls work(0) in this thread, and work(1), ... work(members - 1) in one thread each. `members` must be at most
   /// size(). All calls run in the promised floating-point environment; user operators run in the caller's environment.
   /// Floating-point flags that a thread raises are raised in the caller. If calls throw, the exception of the lowest
-  /// member is rethrown when all are done.
+  /// member is rethrown when all calls are done.
   template <class Work>
   void run(unsigned members, Work work) {
     work_ = &work;
@@ -51,8 +51,8 @@ class ThreadTeam {
   void begin_round();
   void dismiss() noexcept;
 
-  std::vector<Helper> helpers_;  // member i + 1 is at index i
-  // The work of a round: written before the round begins, read by helpers during it.
+  std::vector<Helper> helpers_;  // the helper of member i + 1 is at index i
+  // The function that a round calls. Written before the round begins; the helpers read it during the round.
   void (*call_)(void*, unsigned) = nullptr;
   void* work_ = nullptr;
   unsigned members_ = 0;
@@ -60,10 +60,10 @@ class ThreadTeam {
   arithmetic::Rounding callers_;
 
   std::atomic<std::uint32_t> round_ = 0;
-  std::atomic<std::uint32_t> busy_ = 0;  // helpers that have not finished the round
+  std::atomic<std::uint32_t> busy_ = 0;  // number of helpers that have not finished the round
 };
 
-/// The number of threads, from 1 to `asked`, that are worth creating for one pass over `bytes` bytes.
+/// Returns the number of threads, from 1 to `asked`, that are worth creating for one pass over `bytes` bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept;
 
 }  // namespace steadfold::execution

@@ -14,13 +14,15 @@ using agreement::Agreement;
 using agreement::Description;
 using arithmetic::PartialKind;
 
-// Every rank computes the whole result or its share of it. So for more bytes a schedule is faster.
+// The limits up to which this path is faster than a schedule. Every rank computes the whole result, or its share of the
+// result, so for more bytes a schedule is faster.
 constexpr Count most_rows = 64;  // with more rows, merging partials is faster
 constexpr Bytes most_rows_bytes = 4096;
-static_assert(transport::most_board_ranks <= kernels::most_cascaded);  // so one row per rank needs no builder
-static_assert(most_rows_bytes <= transport::Board::most_copied);       // because NarrowRows reads posts in place
+// So that a row from each rank can be reduced without a builder.
+static_assert(transport::most_board_ranks <= kernels::most_cascaded);
+static_assert(most_rows_bytes <= transport::Board::most_copied);  // because NarrowRows reads posts in place
 constexpr Count most_built_columns = 8;
-constexpr Rank most_merging_ranks = 32;  // each of which merges the partials of all ranks
+constexpr Rank most_merging_ranks = 32;  // each of these ranks merges the partials of all ranks
 constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 
@@ -46,7 +48,8 @@ class NarrowRows final : public Together {
     post(own_bytes_, status);
   }
 
-  /// Reduces rows where they were posted. No rank overwrites its post before this rank's next post.
+  /// Reduces the rows in place, where the ranks posted them. No rank overwrites its post before this rank has made its
+  /// next post.
   TestResult test() override {
     if (!board().all_have_posted()) return TestResult::pending;
     if (places_.front().empty()) find_places();
@@ -57,7 +60,7 @@ class NarrowRows final : public Together {
   }
 
  private:
-  /// Allocates nothing.
+  /// Finds the addresses of all rows. Allocates nothing.
   void find_places() {
     for (std::size_t parity = 0; parity < places_.size(); ++parity)
       for (std::size_t rank = 0; rank < rank_count(); ++rank)
@@ -69,8 +72,9 @@ class NarrowRows final : public Together {
   LocalRows all_;
   Bytes row_bytes_;
   Bytes own_bytes_;
-  std::vector<Count> counts_;                            // number of rows of each rank
-  std::array<std::vector<const std::byte*>, 2> places_;  // of all rows, in even and odd rounds; set in the first
+  std::vector<Count> counts_;  // by rank: number of its rows
+  // Addresses of all rows, in even and in odd rounds; each set in the first such round.
+  std::array<std::vector<const std::byte*>, 2> places_;
   std::byte* result_ = nullptr;
 };
 
@@ -106,7 +110,7 @@ class PostedPartials final : public Together {
   std::vector<std::byte> value_;
 };
 
-/// Whether ranks that see each other's memory reduce this agreement together.
+/// Whether ranks that see each other's memory reduce this agreement in common memory.
 bool serves(const Agreement& agreed) {
   if (agreed.members.size() > 1 || !agreed.is_our_choice) return false;
   const agreement::Member& member = agreed.members.front();
@@ -131,7 +135,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   const Description& d = member.description;
   const Rank rank = transport.rank();
   const Rank ranks = transport.rank_count();
-  // The result of a first sweep is used only to lift this rank's own rows, so then ranks post partials.
+  // the result of a first sweep can only be used to lift this rank's rows, so ranks post partials if there is one
   const bool reads_rows = member.layout->in_rank_order() && has_layout_of_indices(d) &&
                           !arithmetic::has_second(d.operation) && d.array == agreement::ArrayForm::none &&
                           d.sweep == arithmetic::Sweep::single_sweep;
@@ -150,7 +154,7 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   }
   if (ranks > most_merging_ranks || rows.segment_count() != 1 || rows.value_capacity(0) > most_value_bytes)
     return nullptr;
-  Bytes capacity = 0;  // rows of some ranks may have more nodes than the rows of all ranks
+  Bytes capacity = 0;  // the rows of some ranks may have more nodes than the rows of all ranks
   for (Rank count = 1; count <= ranks && capacity <= most_partial_bytes; ++count)
     capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
   if (capacity > most_partial_bytes) return nullptr;

@@ -1,8 +1,8 @@
-// Reductions of ranks that see each other's memory, without messages: every rank reads the posts of the others. These
-// are fast paths beside the interpreter, with the same bits.
+// Reductions without messages, by ranks that see each other's memory: every rank reads the data that the other ranks
+// post. They are faster than the interpreter of schedules and give the same bits.
 // Rank order: as the partial requires. Cost: one exchange of cache lines. For wide rows two exchanges, between which
-// every rank reduces its share of the columns. Source: Lapillonne & Peltekov 2013 for data beside its flag, and for
-// even and odd rounds.
+// every rank reduces its share of the columns. Source: Lapillonne & Peltekov 2013, for data stored beside their flag,
+// and for even and odd rounds.
 #pragma once
 
 #include <memory>
@@ -20,19 +20,19 @@ class Together {
   Together(const Together&) = delete;
   Together& operator=(const Together&) = delete;
 
-  /// Whether all ranks had memory for it. The same on all ranks.
+  /// Whether all ranks had memory for this kind of run. The answer is the same on all ranks.
   bool is_possible() const noexcept { return board_->is_connected(); }
 
-  /// Starts a run on this rank's data, which `rows` has taken. `stays`: see Plan::start.
+  /// Starts a run on this rank's data, which `rows.take` has received. `stays`: see Plan::start.
   virtual void start(const Data& data, bool stays) = 0;
 
   enum class TestResult : std::uint8_t { pending, done, by_messages };
-  /// Makes progress. `done`: if `status` is ok, the result is in its place. `by_messages`: the ranks have found out
-  /// that the interpreter has to reduce these data, and nothing has been done yet.
+  /// Advances the run. `done`: the run has ended, and if `status` is ok, the result is written. `by_messages`: nothing
+  /// has been done yet, because these data must be reduced with messages, by the interpreter.
   virtual TestResult test() = 0;
   Status status() const noexcept { return status_; }
 
-  /// Messages and bytes posted, counted as if each post had been sent to every other rank.
+  /// Returns the number of posts and their bytes, counted as if each post were a message to every other rank.
   transport::Traffic traffic() const noexcept { return traffic_; }
 
  protected:
@@ -51,9 +51,9 @@ class Together {
   transport::Traffic traffic_;
 };
 
-/// Makes the object that runs a plan together. Returns null if its ranks see no common memory, if the caller named a
-/// schedule, or if the interpreter is faster. `agreed` and `rows` must outlive it. Throws std::runtime_error if memory
-/// runs out.
+/// Makes the object that runs a plan in common memory. Returns null if its ranks see no common memory, if the caller
+/// named a schedule, or if the interpreter is faster. `agreed` and `rows` must outlive the object. Throws
+/// std::runtime_error if memory runs out.
 std::unique_ptr<Together> make_together(const agreement::Agreement& agreed, RowsPayload& rows,
                                         transport::Transport& transport, std::uint32_t tag);
 

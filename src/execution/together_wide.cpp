@@ -9,14 +9,16 @@
 namespace steadfold::execution {
 namespace {
 
-constexpr Bytes piece_bytes = Bytes{512} << 10;  // bytes of a row: few waits, and the posts of two ranks stay in cache
+// Bytes of a row that are posted at once: large enough that ranks seldom wait, and small enough that the posts of two
+// ranks stay in the cache.
+constexpr Bytes piece_bytes = Bytes{512} << 10;
 
-/// The bytes of a piece that the other ranks post. From this size on, one more round, in which ranks post the results
-/// of their shares, is faster than reading all posts on every rank.
+/// From this number of bytes on, which the other ranks post in one piece, one more round is faster than reading all
+/// posts on every rank. In this round the ranks post the results of their shares.
 constexpr Bytes least_shared_bytes = Bytes{32} << 10;
 
-/// For ranks that see all of each other's memory. They tell each other the addresses of their rows and results. All
-/// callers must stay until the end; otherwise memory that others use might be released.
+/// Reduces wide rows of ranks that see all of each other's memory. The ranks tell each other the addresses of their
+/// rows and results. All callers must wait until the run ends; otherwise memory that other ranks use might be released.
 class WideRows final : public Together {
  public:
   WideRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
@@ -78,14 +80,14 @@ class WideRows final : public Together {
   ColumnShare share_;
   std::vector<WideRowPost> shown_;
   std::vector<ColumnShare::RowAndResult> places_;
-  bool is_reduced_ = false;  // this rank's share
+  bool is_reduced_ = false;  // whether this rank's share is reduced
 };
 
-/// For ranks that do not see all of each other's memory. They post their rows piece by piece. If there are two ranks,
-/// each reduces all columns of a piece. If there are more, each rank reduces a share and posts its result too, unless
-/// the piece is short. If all ranks have allocated rows and results with the library, each rank reduces its share of
-/// all columns in place. The first run of this kind in the ranks' first plan maps the memory that they show, in a
-/// separate round. All callers must stay until the end, since results are written before the run is done.
+/// Reduces wide rows of ranks that do not see all of each other's memory. The ranks post their rows piece by piece. If
+/// there are two ranks, each reduces all columns of a piece. If there are more, each rank reduces a share and posts its
+/// result too, unless the piece is short. If all ranks have allocated rows and results with the library, each rank
+/// reduces its share of all columns in place. The first run of this kind in the ranks' first plan maps the memory that
+/// they show, in a separate round. All callers must wait until the run ends, since results are written before that.
 class PostedRows final : public Together {
  public:
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)
@@ -121,17 +123,17 @@ class PostedRows final : public Together {
   }
 
  private:
-  /// The beginning of a post. In the first post it tells the state of the rank in this run.
+  /// The beginning of a post. In the first post of a run it has the state of the rank in this run.
   struct alignas(transport::cache_line) Lead {
     Status status = Status::ok;
     bool is_direct = true;
-    bool has_row = true;  // the first piece follows
+    bool has_row = true;  // whether the first piece of the row follows
     transport::InArena in_arena;
   };
   static_assert(sizeof(Lead) == transport::cache_line);
-  /// The next post of all ranks.
+  /// What the ranks post next.
   enum class NextPost : std::uint8_t { leads, pieces, shares, in_place };
-  /// Columns that are posted at once, and the number of columns that each rank reduces: all of them, or a share.
+  /// The columns that are posted at once, and the number of columns that each rank reduces: all of them, or a share.
   struct Piece {
     Piece(Count count, Bytes element_bytes, Count ranks) : columns(count), share(count) {
       if ((ranks - 1) * columns * element_bytes <= least_shared_bytes || ranks <= 2) return;
@@ -143,7 +145,7 @@ class PostedRows final : public Together {
       if (!is_shared()) return {0, columns};
       return {std::min(rank * share, columns), std::min((rank + 1) * share, columns)};
     }
-    /// The bytes of its largest post, without the lead.
+    /// Returns the bytes of the largest post of this piece, without the lead.
     Bytes bytes(Bytes element_bytes, Bytes value_bytes) const noexcept {
       return std::max(columns * element_bytes, is_shared() ? share * value_bytes : 0);
     }
@@ -151,7 +153,7 @@ class PostedRows final : public Together {
     Count columns;
     Count share;
   };
-  /// The pieces of a row: whole pieces, and a rest.
+  /// The pieces of a row: whole pieces of the same size, and a shorter rest.
   struct CutRow {
     CutRow(const Description& d, const arithmetic::Operator& op, Rank rank_count)
         : whole(whole_columns(d.element_bytes, rank_count), d.element_bytes, static_cast<Count>(rank_count)),
@@ -160,7 +162,8 @@ class PostedRows final : public Together {
           most_bytes(sizeof(Lead) + std::max(d.columns < whole.columns ? 0 : whole.bytes(d.element_bytes, value_bytes),
                                              rest.bytes(d.element_bytes, value_bytes))) {}
 
-    /// As many columns as fit in `piece_bytes`, in whole cache lines for each rank.
+    /// Returns the number of columns of a whole piece: as many as fit in `piece_bytes`, in whole cache lines for each
+    /// rank.
     static Count whole_columns(Bytes element_bytes, Rank rank_count) noexcept {
       const Count shares = rank_count > 2 ? static_cast<Count>(rank_count) : 1;
       const Count line = std::max<Count>(transport::cache_line / std::max<Bytes>(element_bytes, 1), 1);
@@ -169,8 +172,8 @@ class PostedRows final : public Together {
 
     Piece whole;
     Piece rest;
-    Bytes value_bytes;  // bytes of one column
-    Bytes most_bytes;   // the most bytes of a post
+    Bytes value_bytes;  // bytes of the value of one column
+    Bytes most_bytes;   // bytes of the largest post
   };
 
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, const CutRow& cut, transport::Transport& transport,
@@ -206,11 +209,12 @@ class PostedRows final : public Together {
   }
 
   bool is_whole() const noexcept { return columns_ - next_ >= cut_.whole.columns; }
-  /// The current piece.
+  /// Returns the current piece.
   const Piece& piece() const noexcept { return is_whole() ? cut_.whole : cut_.rest; }
   std::byte* result() const noexcept { return data_.result + next_ * cut_.value_bytes; }
 
-  /// Posts a piece after its lead, which has been written. Without `has_row` only the lead is posted.
+  /// Posts a piece of this rank's row; its lead has been written before. If `has_row` is false, only the lead is
+  /// posted.
   void post_piece(bool has_row) {
     const Bytes bytes = has_row ? piece().columns * element_bytes_ : 0;
     std::byte* const place = board().write(cut_.most_bytes) + sizeof(Lead);
@@ -218,7 +222,7 @@ class PostedRows final : public Together {
     post(sizeof(Lead) + bytes);
   }
 
-  /// The worst of all ranks' leads. Also records where their rows are.
+  /// Returns the worst of all ranks' leads, and records where the ranks' rows are.
   Lead worst_lead() noexcept {
     Lead worst;
     for (std::size_t rank = 0; rank < rank_count(); ++rank) {
@@ -232,7 +236,7 @@ class PostedRows final : public Together {
     return worst;
   }
 
-  /// Decides how this run continues. All ranks decide the same.
+  /// Decides how this run continues. All ranks make the same decision.
   TestResult look() {
     const Lead all = worst_lead();
     status_ = all.status;
@@ -267,7 +271,7 @@ class PostedRows final : public Together {
     stage_ = NextPost::in_place;
   }
 
-  /// Reduces the current piece, which all ranks have posted, or this rank's share of it.
+  /// Reduces the current piece, which all ranks have posted, or this rank's share of the piece.
   void reduce() {
     const auto own = static_cast<std::size_t>(board().rank());
     const order::Interval columns = piece().of(own);
@@ -275,7 +279,8 @@ class PostedRows final : public Together {
     for (std::size_t rank = 0; rank < rank_count(); ++rank)
       places_[rank] = board().of(rank).data() + sizeof(Lead) + offset;
     if (is_apart_)
-      places_[own] = data_.first + next_ * element_bytes_ + offset;  // the posted copy may not be in this core's cache
+      // This rank's row is read in place, because the posted copy may not be in this core's cache.
+      places_[own] = data_.first + next_ * element_bytes_ + offset;
     std::byte* const values = piece().is_shared() ? reduced_.data() : result();
     if (!columns.empty()) status_ = worse(status_, (is_whole() ? whole_rows_ : rest_rows_)->reduce(places_, values));
     if (!piece().is_shared()) return go_on();
@@ -298,7 +303,7 @@ class PostedRows final : public Together {
     go_on();
   }
 
-  /// Goes on to the next piece.
+  /// Goes on to the next piece of the row.
   void go_on() {
     next_ += piece().columns;
     stage_ = NextPost::pieces;
@@ -311,15 +316,15 @@ class PostedRows final : public Together {
   Bytes element_bytes_;
   Count columns_;
   std::unique_ptr<LocalRows> whole_rows_;  // reduces this rank's columns of a whole piece
-  std::unique_ptr<LocalRows> rest_rows_;   // reduces this rank's columns of the rest
+  std::unique_ptr<LocalRows> rest_rows_;   // reduces this rank's columns of the last, shorter piece
   std::vector<const std::byte*> places_;
   std::vector<std::byte> reduced_;
   Data data_;
-  bool is_apart_ = false;  // in this run the result does not overlap the row
+  bool is_apart_ = false;  // whether the result does not overlap the row in this run
   Count next_ = 0;         // the first column of the current piece
   NextPost stage_ = NextPost::leads;
-  Lead lead_;                              // of this rank, in this run
-  std::vector<transport::InArena> shown_;  // by rank, in this run
+  Lead lead_;                              // the lead of this rank in this run
+  std::vector<transport::InArena> shown_;  // by rank: where its row and result are in shared memory, in this run
   std::vector<ColumnShare::RowAndResult> in_place_;
   std::shared_ptr<transport::Arenas> arenas_;
   ColumnShare column_share_;

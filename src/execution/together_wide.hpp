@@ -1,15 +1,16 @@
 // Reductions of one wide row per rank in common memory. If ranks see all of each other's memory, or have allocated rows
 // and results with the library, every rank reduces its share of the columns in place. Otherwise rows are posted piece
 // by piece.
-// Rank order: kept. Cost: each byte of a row is read by one other core and written to each result. Pieces are copied
-// once more.
+// Rank order: kept. Cost: each byte of a row is read by one other core and written to each result. Posted pieces are
+// copied once more.
 #pragma once
 
 #include "execution/together.hpp"
 
 namespace steadfold::execution {
 
-/// The same as make_together, which has checked that this form can be used.
+/// Makes the object that make_together returns for one wide row per rank. make_together has checked that this form can
+/// be used.
 std::unique_ptr<Together> make_together_wide(const agreement::Member& agreed, RowsPayload& rows,
                                              transport::Transport& transport, std::uint32_t tag);
 
