@@ -12,8 +12,8 @@
 namespace steadfold::agreement {
 namespace {
 
-/// The fixed parts of a proposal: its head, which the texts follow, and the head of each call, which the call's
-/// intervals follow.
+/// The parts of a proposal that have a fixed size: the head of the proposal, which the texts follow, and the head of
+/// each call, which the call's intervals follow.
 struct ProposalHead {
   Status status = Status::ok;
   Asked asked = Asked::reduction;
@@ -25,7 +25,7 @@ struct CallHead {
   Description description;
   order::Grid grid;
   std::uint64_t rows = 0;
-  std::uint64_t block = 0;  // this rank's block, in columns
+  std::uint64_t block = 0;  // number of columns in this rank's block
   std::uint64_t interval_count = 0;
 };
 
@@ -139,7 +139,7 @@ void require_same_calls(const std::vector<Proposal>& proposals) {
   }
 }
 
-/// The layout of ranks 0, 1, ... with these numbers of rows, one rank after the other.
+/// Makes the layout of ranks that have these numbers of rows, one rank after the other.
 order::Layout in_rank_order(std::span<const Count> counts) {
   Count total = 0;
   for (const Count count : counts) total = sum_of_rows(total, count);
@@ -173,7 +173,8 @@ Telling telling_of(const Description& description) noexcept {
   }
 }
 
-/// The layout that follows from all that was told, or `nullopt` if a rank has told that its list is wrong.
+/// Returns the layout that follows from the facts that all ranks told, or `nullopt` if a rank has told that its
+/// interval list is wrong.
 std::optional<order::Layout> layout_of(const Call& call, const Description& description, Rank rank_count,
                                        std::span<ProposalReader> told) {
   std::vector<Count> counts(static_cast<std::size_t>(rank_count), 1);  // one row per rank
@@ -197,7 +198,7 @@ std::optional<order::Layout> layout_of(const Call& call, const Description& desc
   if (description.layout != LayoutKind::grid) return in_rank_order(counts);
   if (needs_lists(description)) return order::Layout::of(*call.grid);
   for (Rank rank = 0; rank < rank_count; ++rank) counts[static_cast<std::size_t>(rank)] = call.grid->count(rank);
-  return in_rank_order(counts);  // indices have no effect
+  return in_rank_order(counts);  // indices have no effect on the bits of this call
 }
 
 /// Adds a call, whose layout and blocks are known, to the agreement. The text of a failure begins with `where`.
@@ -216,7 +217,8 @@ void add_member(Agreement& agreed, const Description& description, order::Layout
                             .blocks = std::move(blocks)});
 }
 
-/// Members with the same layout also share the layout by place.
+/// Gives the members layouts with ranks in the order of their places on nodes. Members with the same layout share this
+/// layout, too.
 void take_nodes(Agreement& agreed, const std::shared_ptr<const order::Nodes>& nodes) {
   agreed.nodes = nodes;
   if (nodes->are_runs()) return;
@@ -250,7 +252,8 @@ void take_schedule(Agreement& agreed, const std::string& text, std::span<const D
   agreed.schedule = checked_schedule(agreed.chosen.schedule, descriptions, means.rows, means.may_differ);
 }
 
-/// Chooses the schedule when all else is agreed. `text` is the schedule for which the caller asked, or empty.
+/// Chooses the schedule after the ranks have agreed on everything else. `text` is the schedule for which the caller
+/// asked, or empty.
 void choose(Agreement& agreed, const std::string& text, const Means& means) {
   std::vector<Description> descriptions;
   descriptions.reserve(agreed.members.size());

@@ -1,4 +1,4 @@
-// The agreement of all ranks before a plan exists: the same calls, valid layouts, one schedule.
+// All ranks agree on the same calls, on valid layouts and on one schedule, before they make a plan.
 // Cost: ranks with equal digests gather 8 bytes per call and rank if they do not know the rows of the others. For
 // interval lists they gather 16 bytes, and 16 bytes per interval if the method needs the lists. For grids and MPI's
 // shape they gather nothing. To find the cause of an error, they gather about 300 bytes per call and 16 bytes per
@@ -22,20 +22,22 @@
 
 namespace steadfold::agreement {
 
-/// One reduction of a plan, the same on all ranks.
+/// One call of a plan, as all ranks have agreed on it.
 struct Member {
   Description description;
   std::uint64_t digest = 0;
-  std::shared_ptr<const order::Layout> layout;  // members with equal layouts share it
-  Count element_count = 0;                      // unknown_count if only the partials know it
-  std::vector<Count> blocks = {};               // reduce_scatter: the number of columns of each rank
-  /// How often the schedule counts a row.
+  std::shared_ptr<const order::Layout> layout;  // members with equal layouts share the object
+  // Number of rows of all ranks; unknown_count if only the partials have the number.
+  Count element_count = 0;
+  std::vector<Count> blocks = {};  // reduce_scatter: the number of columns of each rank
+  /// How often the schedule may count a row.
   schedule::Counts counts = schedule::Counts::once;
-  bool adds_words = false;  // the transport adds the partials as words
-  /// The layout with ranks in the order of their places on nodes. Null if the schedule names ranks by their numbers.
+  bool adds_words = false;  // whether the transport adds the partials as integers (words)
+  /// The layout with the ranks in the order of their places on nodes. Null if the schedule numbers ranks as the
+  /// communicator does.
   std::shared_ptr<const order::Layout> by_place = nullptr;
 
-  /// The layout in which the schedule's `covers` name ranks.
+  /// Returns the layout with the rank numbers that the schedule's `covers` use.
   const order::Layout& covered() const noexcept { return by_place != nullptr ? *by_place : *layout; }
   MergedRows merged_rows() const noexcept {
     return {.rows = adds_words ? arithmetic::unknown_count : element_count, .ranks = layout->rank_count()};
@@ -44,21 +46,22 @@ struct Member {
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };
 
-/// The facts that all ranks have agreed on for one call or a bundle. Equal on every rank.
+/// The facts that all ranks have agreed on for one call or a bundle. They are equal on every rank.
 struct Agreement {
-  std::vector<Member> members;  // one call, or the calls of a bundle; all have one root
+  std::vector<Member> members;  // one call, or the calls of a bundle; all have the same root
   std::uint64_t digest = 0;     // digest of all calls together
   schedule::Spec schedule;
-  Chosen chosen;                                        // the name of the schedule, and the next best
-  bool is_our_choice = false;                           // the caller named no schedule
-  bool needs_proof = false;                             // the schedule must be proved when it is bound
+  Chosen chosen;  // name of the schedule, and of the next best schedule
+  // Whether the library chose the schedule, because the caller named none.
+  bool is_our_choice = false;
+  bool needs_proof = false;                             // whether the schedule must be proved when the plan is bound
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // the nodes from which the schedule takes its groups, or null
-  transport::LogGP link = assumed_link;                 // used to cut vectors into segments
-  std::string unused_profile = {};                      // as in Means
+  transport::LogGP link = assumed_link;                 // the costs of messages, used to cut vectors into segments
+  std::string unused_profile = {};                      // why the profile is not used, as in Means
 
   Rank root() const noexcept { return members.front().description.root; }
   Collective collective() const noexcept { return members.front().description.collective; }
-  /// Whether some call of the bundle goes through its rows twice.
+  /// Whether a call of the bundle reads its rows twice.
   bool has_first_sweep() const noexcept {
     return std::ranges::any_of(members, [](const Member& member) -> bool {
       return member.description.sweep == arithmetic::Sweep::double_sweep;
@@ -66,13 +69,13 @@ struct Agreement {
   }
 };
 
-/// The context of the agreed schedule, for the first member and rank 0. `agreed` must outlive it.
+/// Returns the context of the agreed schedule, for the first member and rank 0. `agreed` must outlive the context.
 schedule::Context context_of(const Agreement& agreed) noexcept;
 
 /// The operation for which a rank asks its group.
 enum class Asked : std::uint32_t { reduction, bind, rank_order, barrier };
 
-/// This rank's calls as bytes, together with their failure, or null.
+/// Writes this rank's calls as bytes, together with their failure (null if there is none).
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure,
                                Asked asked = Asked::reduction);
 
@@ -80,19 +83,21 @@ std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Fai
 /// (unknown_count: N may be any number). The failure's text begins with `where`.
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where);
 
-/// The sum of two numbers of rows. Throws Failure if no job has so many rows.
+/// Returns the sum of two numbers of rows. Throws Failure if the sum is greater than the number of rows that a job may
+/// have.
 Count sum_of_rows(Count some, Count more);
 
-/// The fingerprint of a call's interval list. For other layouts it is the fingerprint of no intervals.
+/// Returns the fingerprint of a call's interval list. For other layouts this is the fingerprint of an empty list.
 order::Coverage coverage_of(const Call& call) noexcept;
 
 /// Facts about the job that all ranks know and that every agreement needs.
 struct Means {
-  std::string forced_schedule = {};                     // the schedule in rank 0's environment; empty if not set
+  // Name of the schedule in rank 0's environment; empty if not set.
+  std::string forced_schedule = {};
   schedule::Rows rows = schedule::registry();           // the schedules that callers can name
-  bool may_differ = false;                              // as in schedule::Merging
+  bool may_differ = false;                              // whether ranks may get different bits, as in schedule::Merging
   std::shared_ptr<const order::Nodes> nodes = nullptr;  // the machine's nodes; null: one node, or unknown nodes
-  Network network = {};                                 // as rank 0's profile describes it
+  Network network = {};                                 // the network that rank 0's profile describes
   std::string unused_profile = {};  // why the profile is not used; empty if it is used, or there is none
 };
 
@@ -104,7 +109,7 @@ Agreement conclude(std::span<const std::span<const std::byte>> proposals, const 
 /// Whether ranks must still tell each other their rows, after digests have shown that their calls agree and are valid.
 /// All ranks get the same answer.
 bool need_to_tell(std::span<const Call> calls);
-/// This rank's rows as bytes: their number, the fingerprint of its interval list, or the list itself.
+/// Writes this rank's rows as bytes: their number, the fingerprint of its interval list, or the list itself.
 std::vector<std::byte> tell(std::span<const Call> calls);
 /// Makes an agreement from this rank's calls and the bytes that all ranks told, in the order of ranks (empty if nothing
 /// had to be told). Throws as `conclude` does. Returns `nullopt` if the interval lists have gaps or overlaps. The ranks

@@ -27,7 +27,7 @@ using order::Count;
 using order::Index;
 using order::Rank;
 
-/// The numbers are equal to the numbers of sf_layout in steadfold.h.
+/// How the indices of a call's rows are given. The numbers are equal to the numbers of sf_layout in steadfold.h.
 enum class LayoutKind : std::uint32_t { anywhere, rank_order, intervals, row_per_rank, grid };
 
 using arithmetic::Sweep;
@@ -44,7 +44,7 @@ constexpr Collective reduction_to(Rank root) noexcept {
 }
 
 inline constexpr std::uint32_t default_bin_count = 3;
-inline constexpr unsigned most_threads = 4096;  // the most that a rank may ask for
+inline constexpr unsigned most_threads = 4096;  // largest number of threads for which a rank may ask
 
 /// Describes where a call's operands are if its rows are not contiguous. The axes are in C order: first the axes of
 /// rows, then the axes of columns.
@@ -52,12 +52,12 @@ struct Array {
   std::array<arithmetic::Axis, arithmetic::most_axes + 1> axes{};
   std::size_t row_axes = 1;
   std::size_t column_axes = 1;
-  Bytes mask_bytes = 0;  // bytes of an element of the mask; 0: no mask
+  Bytes mask_bytes = 0;  // bytes of an element of the mask; 0 if there is no mask
   bool mask_has_columns = false;
-  bool is_aligned = true;  // the first element is aligned, and so are all others unless strides say otherwise
-  bool is_listed = false;  // the data are a list of addresses, one for each column
+  bool is_aligned = true;  // whether the first element is aligned; the strides say whether the others are
+  bool is_listed = false;  // whether the data are a list of addresses, one for each column
   arithmetic::Labels labels = {};
-  arithmetic::Operands data = {};  // the beginning of the operands, unless a call's Data say otherwise
+  arithmetic::Operands data = {};  // the addresses of the operands, used if a call's Data have none
 };
 
 /// The facts about an array that must be equal on all ranks.
@@ -78,41 +78,41 @@ struct Call {
   arithmetic::Type type = arithmetic::Type::f64;
   arithmetic::Type result_type = arithmetic::Type::f64;
   Count columns = 1;
-  Rank root = all_ranks;  // only for Collective::reduce
+  Rank root = all_ranks;  // the rank that gets the result; only for Collective::reduce
   Collective collective = Collective::allreduce;
-  std::span<const Count> blocks = {};  // Collective::reduce_scatter: the number of columns of each rank
-  std::string_view schedule = {};      // empty or auto: the library chooses
+  std::span<const Count> blocks = {};  // number of columns that each rank gets; only for Collective::reduce_scatter
+  std::string_view schedule = {};      // name of the schedule; empty or auto: the library chooses
   Count element_count = arithmetic::unknown_count;
 
-  arithmetic::Operator user;  // Operation::user
+  arithmetic::Operator user;  // the operator of the user, for Operation::user
   std::string_view operator_name;
   bool user_may_fail = true;
 
   LayoutKind layout = LayoutKind::anywhere;
-  Count rows = 0;  // of this rank
+  Count rows = 0;  // number of rows on this rank
   std::span<const order::Interval> intervals;
-  const order::Grid* grid = nullptr;  // LayoutKind::grid
+  const order::Grid* grid = nullptr;  // rule of distribution, for LayoutKind::grid
 
-  std::uint32_t bin_count = 0;  // binned: 2 to 4, or 0 for default_bin_count
+  std::uint32_t bin_count = 0;  // number of bins for method binned: 2 to 4, or 0 for default_bin_count
   Sweep sweep = Sweep::single_sweep;
 
-  Guarantees require = guarantee::none;  // refused if the call cannot keep them; may differ between ranks
+  Guarantees require = guarantee::none;  // guarantees without which the call is refused; they may differ between ranks
 
-  unsigned threads = 1;  // threads that lift this rank's rows; may differ between ranks
+  unsigned threads = 1;  // number of threads that lift this rank's rows; it may differ between ranks
 
-  const Array* array = nullptr;  // null: rows are contiguous
+  const Array* array = nullptr;  // null: the rows are contiguous
 };
 
 /// The addresses of one call's rows and of its result.
 struct Data {
   const std::byte* first = nullptr;
-  const std::byte* second = nullptr;  // the other factors of a dot product, or the mask of a masked sum
+  const std::byte* second = nullptr;  // the second factors of a dot product, or the mask of a masked sum
   std::byte* result = nullptr;
-  const std::byte* mask = nullptr;   // only for an array
-  const std::byte* label = nullptr;  // only for an array
+  const std::byte* mask = nullptr;   // the mask of an array
+  const std::byte* label = nullptr;  // the labels of an array
 };
 
-/// The data if they are given, otherwise the data of the array.
+/// Returns the given data, or the data of the array if none are given.
 inline Data located(const Data& data, const arithmetic::Operands& array) noexcept {
   return {.first = data.first != nullptr ? data.first : array.first,
           .second = data.second != nullptr ? data.second : array.second,
@@ -120,7 +120,7 @@ inline Data located(const Data& data, const arithmetic::Operands& array) noexcep
           .mask = data.mask != nullptr ? data.mask : array.mask,
           .label = data.label != nullptr ? data.label : array.label};
 }
-/// The schedule that the caller named, or empty if the library chooses.
+/// Returns the schedule that the caller named, or an empty text if the library chooses.
 constexpr std::string_view asked_schedule(const Call& call) noexcept {
   return call.schedule == "auto" ? std::string_view() : call.schedule;
 }

@@ -21,28 +21,29 @@ std::optional<std::string> refusal(const schedule::Spec& spec, const Description
   return schedule::refusal(spec, call.collective, root, merging, operator_kind(call));
 }
 
-/// The tree with few rounds for a reduce that serves all calls. `binomial` keeps rank order only at root 0.
+/// Returns the tree with few rounds for a reduce of all these calls. The tree `binomial` keeps rank order only at root
+/// 0.
 std::string few_rounds_to_root(std::span<const Description> calls) {
   const bool needs_order = std::ranges::any_of(
       calls, [](const Description& call) { return !row_of(call.method).merging.is_associative && !call.commutes; });
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
-/// Whether the call may use a schedule with groups: their order of merging depends on the machine, and results must
-/// not.
+/// Whether the call may use a schedule with groups. Such a schedule merges in an order that depends on the machine, so
+/// it must not change results.
 bool may_take_groups(const schedule::Spec& spec, const Description& call) {
   return merging_of(call).is_associative && !refusal(spec, call);
 }
 
-/// The schedule with the fewest rounds, which is chosen unless another is much faster.
+/// Returns the schedule with the fewest rounds. It is used unless another schedule is much faster.
 std::string by_rounds(std::span<const Description> calls) {
   const Collective collective = calls.front().collective;
   if (collective == Collective::reduce_scatter) return "halving_doubling";
   return collective == Collective::reduce ? few_rounds_to_root(calls) : "recursive_doubling";
 }
 
-/// The schedule of a bundle, which the model does not cover: two_level if groups always pay and every call may use it,
-/// otherwise the schedule with the fewest rounds.
+/// Returns the schedule of a bundle, which the model of times does not cover: two_level if groups always pay and every
+/// call may use it, otherwise the schedule with the fewest rounds.
 std::string by_rounds(std::span<const Description> calls, const order::Nodes* nodes) {
   const schedule::Spec two_level = schedule::parse("two_level");
   const auto may_take_it = [&](const Description& call) { return may_take_groups(two_level, call); };
@@ -56,9 +57,10 @@ struct Timed {
   double seconds;
 };
 
-constexpr double worthwhile = 0.9;  // share of the time; models are not more accurate
+// Another schedule must take less than this share of the time, because models are not more accurate.
+constexpr double worthwhile = 0.9;
 
-/// The first schedule, unless the fastest of the others takes less than `share` of its time.
+/// Returns the first schedule, unless the fastest of the others takes less than `share` of its time.
 Chosen chosen_among(std::span<const Timed> all, double share) {
   const auto quicker = [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; };
   const auto others = all.subspan(1);
@@ -74,7 +76,7 @@ Chosen chosen_among(std::span<const Timed> all, double share) {
   return chosen;
 }
 
-/// Chooses by the model. For a user's operator the model knows only sizes.
+/// Chooses the schedule with the predicted times of the model. For a user's operator the model knows only sizes.
 Chosen by_model(const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                 const Network& network) {
   const order::Layout* const layouts = &layout;
@@ -83,13 +85,14 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
     return modelled_seconds(context_of(call, spec, layout.rank_count(), &layout), sizes, call.columns, network);
   };
   const std::string usual = by_rounds(std::span(&call, 1));
-  if (layout.rank_count() == 1) return {.schedule = usual};  // there are no messages
+  if (layout.rank_count() == 1) return {.schedule = usual};  // a single rank sends no messages
   const auto of_usual = seconds(schedule::parse(usual));
   if (!of_usual) return {.schedule = usual};
   std::vector<Timed> all = {{usual, *of_usual}};
   for (const schedule::Row& row : schedule::registry()) {
-    // The model does not see the gain of merging in the order of arrival. If ranks may count twice, the number of rows
-    // of a partial cannot be checked. Saving one merge is not worth the loss of this check.
+    // Other schedules are not tried. The model does not include the gain of merging in the order of arrival. If rows
+    // may count twice, the number of rows of a partial cannot be checked; saving one merge is not worth the loss of
+    // this check.
     const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
     if (row.name == usual || is_other) continue;
     for (const std::string& name : names_to_try(row, layout.rank_count()))
@@ -98,8 +101,8 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   return chosen_among(all, worthwhile);
 }
 
-/// A schedule with groups, if groups always pay or if it is much faster than `best`. It may be faster because the ranks
-/// of a node share one link to other nodes, or because the link inside a node is faster.
+/// Returns a schedule with groups, if groups always pay or if it is much faster than `best`. It may be faster because
+/// the ranks of a node share one link to other nodes, or because the link inside a node is faster.
 Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                 const Network& network, const order::Nodes& nodes) {
   const bool may_pay = nodes.share_links() || network.inside != network.link;
@@ -132,13 +135,13 @@ Chosen by_model(const Description& call, const order::Layout& layout, const Netw
   return nodes == nullptr ? best : by_nodes(best, call, sizes, layout, network, *nodes);
 }
 
-/// MPICH's choice (Balaji & Kimpe). Short messages use binomial trees (or a chain, where trees lose a needed order) and
-/// recursive doubling. Longer messages are scattered in halves and gathered; in reduce only for powers of two, in
-/// allreduce never for user operators. reduce_scatter uses halves, and for long vectors an exchange of all with all.
-/// Scans use recursive doubling.
+/// Returns MPICH's choice (Balaji & Kimpe). Short messages use binomial trees (or a chain, where trees lose a needed
+/// order) and recursive doubling. Longer messages are scattered in halves and gathered; in reduce only for powers of
+/// two, in allreduce never for user operators. reduce_scatter uses halves, and for long vectors an exchange of all with
+/// all. Scans use recursive doubling.
 std::string by_mpich(std::span<const Description> calls, Rank rank_count) {
   constexpr Bytes most_short = 2048;
-  constexpr Bytes most_halved = 524288;  // in bytes, for reduce_scatter
+  constexpr Bytes most_halved = 524288;  // bytes up to which reduce_scatter uses halves
   const Description& call = calls.front();
   const auto ranks = static_cast<Count>(rank_count);
   const Count power = Count{1} << order::floor_log2(ranks);

@@ -1,6 +1,7 @@
 // Chooses the schedule of a call, and explains why a named schedule cannot serve it.
-// Rank order: the chosen schedule keeps it if the operator needs it. Cost: O(rows of the registry), and for nodes at
-// most 2^16 steps of each row. Source: Balaji & Kimpe, sections III.A and III.B, for MPICH's switch points.
+// Rank order: the chosen schedule keeps it if the operator needs it. Cost: O(rows of the registry), and, if there are
+// several nodes, at most 2^16 steps of each row. Source: Balaji & Kimpe, sections III.A and III.B, for MPICH's switch
+// points.
 #pragma once
 
 #include <optional>
@@ -17,15 +18,15 @@ namespace steadfold::agreement {
 struct Chosen {
   std::string schedule;
   std::optional<double> seconds = {};  // predicted time; nullopt if there was no comparison
-  std::string next = {};               // the next best by predicted time, or empty
+  std::string next = {};               // the next best schedule by predicted time, or empty
   double next_seconds = 0;
 };
 
-/// "predicted 5.53 us by messages, next bruck with 6.10 us", or empty if there was no comparison.
+/// Describes the choice: "predicted 5.53 us by messages, next bruck with 6.10 us". Empty if there was no comparison.
 std::string text_of(const Chosen& chosen);
 
-/// The names with which `auto` tries a row. If the row has ports, there is one name for each proved number of ports, up
-/// to the number with which a rank sends to all others at once. Otherwise there is one name.
+/// Returns the names with which `auto` tries a row of the registry. If the row has ports, there is one name for each
+/// proved number of ports, up to the number with which a rank sends to all others at once. Otherwise there is one name.
 std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count);
 
 /// Replaces the name of a policy by the name of a row; returns other names unchanged. `auto` takes the row that the
@@ -36,8 +37,8 @@ std::vector<std::string> names_to_try(const schedule::Row& row, Rank rank_count)
 Chosen chosen_schedule(const std::string& asked, std::span<const Description> calls, const order::Layout& layout,
                        const Network& network, const order::Nodes* nodes = nullptr);
 
-/// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ` is that of
-/// schedule::Merging.
+/// Parses a schedule's name and checks that it serves the calls. Throws Failure. `may_differ` says that ranks may get
+/// different bits, as in schedule::Merging.
 schedule::Spec checked_schedule(const std::string& text, std::span<const Description> calls,
                                 schedule::Rows rows = schedule::registry(), bool may_differ = false);
 

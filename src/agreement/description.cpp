@@ -17,7 +17,8 @@ using arithmetic::is_rounded_once;
 using arithmetic::Operation;
 using arithmetic::Type;
 
-/// One round of a multiply-xor-shift mix: every bit of the input affects every bit of the result.
+/// Mixes a word into a hash in one round of multiplication, exclusive or and shift: every bit of the input affects
+/// every bit of the result.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   return hash ^ (hash >> 29);
@@ -29,7 +30,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// The type in which a call's elements are combined.
+/// Returns the type in which a call's elements are combined.
 Type combined_type(Operation operation, Type type, Type result, bool rounds_once) {
   const auto conversion = arithmetic::conversion(operation, type, result, rounds_once);
   return conversion ? conversion->type : type;
@@ -81,13 +82,14 @@ ArrayForm form_of(const Array& array) {
 
 }  // namespace
 
-/// For min, max and integers no order changes a bit. So `plain` keeps every promise, and moves the fewest bytes.
+/// Returns the method that `automatic` stands for. For min, max and integers no order changes a bit, so `plain` keeps
+/// every promise and moves the fewest bytes.
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   const arithmetic::OperationRow& row = row_of(call.operation);
   const Method method = method_of(call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default);
   if (call.operation == Operation::user || is_rounded_once(call.operation)) return method;
-  if (call.type == Type::bytes) return Method::tree;  // an invalid call; validate reports it
+  if (call.type == Type::bytes) return Method::tree;  // the call is invalid; `validate` reports the error
   const Type type = combined_type(call.operation, call.type, call.result_type, false);
   if (arithmetic::built_in(row.combined_by, type).order_free) return Method::plain;
   return method == Method::exact && row.served_by.tree && !is_double_or_float(type) ? Method::tree : method;
@@ -112,7 +114,7 @@ Description describe(const Call& call) noexcept {
   d.schedule = hash_of(asked_schedule(call));
   d.commutes = !is_user || call.user.commutative;
   const bool has_labels = call.array != nullptr && call.array->labels.groups > 0;
-  d.may_fail = (is_user && call.user_may_fail) || has_labels;  // a label may name no group
+  d.may_fail = (is_user && call.user_may_fail) || has_labels;  // a label may be invalid
   if (call.array != nullptr) {
     d.array = form_of(*call.array);
     d.groups = call.array->labels.groups;
@@ -133,7 +135,8 @@ std::uint64_t digest_of(const Description& description) noexcept {
 
 std::uint64_t digest_of(std::span<const Description> calls) noexcept {
   std::uint64_t hash = digest_of(calls.front());
-  for (const Description& call : calls.subspan(1)) hash = mix(mix(hash, 0), digest_of(call));  // order counts
+  // The order of the calls affects the digest.
+  for (const Description& call : calls.subspan(1)) hash = mix(mix(hash, 0), digest_of(call));
   return hash;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using arithmetic::Labels;
 using arithmetic::Operand;
 
-/// The label as text, if it names no group and is not the label for "no group".
+/// Returns the label as text, if it names no group and is not the label for "no group".
 std::optional<std::string> unknown_label(const std::byte* place, const Labels& how) {
   const auto look = [&]<class Label>(Label label) -> std::optional<std::string> {
     std::memcpy(&label, place, sizeof label);

@@ -12,7 +12,7 @@
 
 namespace steadfold::agreement {
 
-/// `what()` reads "problem (why), suggestion".
+/// The error of a call: its status and a text. `what()` reads "problem (why), suggestion".
 class Failure : public std::runtime_error {
  public:
   Failure(Status status, const std::string& text) : std::runtime_error(text), status_(known(status)) {}
@@ -22,24 +22,24 @@ class Failure : public std::runtime_error {
   Status status_;
 };
 
-/// Names a call of a bundle in an error: "call 2: ". Empty for a call outside a bundle.
+/// Returns the text that names a call of a bundle in an error: "call 2: ". Empty for a call outside a bundle.
 std::string in_bundle(std::size_t call, std::size_t calls);
 
-/// The text for a status of which this rank knows no details.
+/// Returns the text for a status of which this rank knows no details.
 std::string text_of(Status status);
 
-/// The text for an exception that is not a Failure. It lives as long as the exception. Does not allocate.
+/// Returns the text for an exception that is not a Failure. The text lives as long as the exception. Does not allocate.
 const char* text_of(const std::exception& wrong) noexcept;
 
-/// The exception being handled, converted to a Failure if it is another exception.
+/// Returns the exception being handled; converts it if it is not a Failure.
 Failure caught_failure();
-/// The exception being handled as a Failure, or `nullopt` if memory runs out. Always sets `status`.
+/// Returns the exception being handled as a Failure, or `nullopt` if memory runs out. Always sets `status`.
 std::optional<Failure> caught_failure(Status& status) noexcept;
 
-/// The failure on the rank whose operator failed.
+/// Makes the failure of the rank on which the user's operator failed.
 Failure operator_failure();
-/// The failure if a label names none of the groups. It names the first of these labels in `rows` rows. Cost: reads the
-/// labels again.
+/// Makes the failure for labels that name none of the groups. Its text names the first of these labels in `rows` rows.
+/// Cost: reads the labels again.
 Failure label_failure(const arithmetic::Strides& strides, const arithmetic::Operands& data, order::Count rows);
 
 }  // namespace steadfold::agreement

@@ -1,5 +1,5 @@
-// The memory of the caller that a call reads and writes. It serves to refuse calls under way at the same time that
-// conflict.
+// The caller's memory that a call reads and writes. With it, a call is refused if it would conflict with a call under
+// way.
 // Cost: a few comparisons per pair of calls.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace steadfold::agreement {
 
 inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
-  // Compares numbers, since a caller may have passed null with any size; null data are refused later.
+  // Compares addresses as numbers, since a caller may have passed null with any size. Null data are refused later.
   const auto begin_of = [](std::span<const std::byte> memory) {
     return reinterpret_cast<std::uintptr_t>(memory.data());
   };
@@ -21,14 +21,15 @@ inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) 
 }
 
 struct Footprint {
-  std::span<const std::byte> first;  // the rows, or a list of addresses from each of which `listed` bytes are read
+  // The memory of the rows, or a list of addresses from each of which `listed` bytes are read.
+  std::span<const std::byte> first;
   arithmetic::Strides::Reach listed;
   std::span<const std::byte> second;
   std::span<const std::byte> mask;
   std::span<const std::byte> label;
   std::span<const std::byte> result;
 
-  /// Whether one of two calls writes memory that the other reads or writes.
+  /// Whether one of the two calls writes memory that the other reads or writes.
   bool conflicts(const Footprint& other) const noexcept { return other.touches(result) || touches(other.result); }
 
  private:
@@ -46,7 +47,8 @@ struct Footprint {
   }
 };
 
-/// `rows` are this rank's rows. `results` is the number of columns of which this rank gets a result.
+/// Returns the memory of a call. `rows` is the number of rows on this rank. `results` is the number of columns of which
+/// this rank gets a result.
 inline Footprint footprint_of(const Description& description, const arithmetic::Strides& strides, Count rows,
                               Count results, const Data& data) noexcept {
   constexpr Bytes located_bytes = 16;
@@ -73,7 +75,7 @@ inline Footprint footprint_of(const Description& description, const arithmetic::
           .result = data.result == nullptr ? std::span<const std::byte>() : std::span(data.result, results * each)};
 }
 
-/// The failure of a call that conflicts with another call.
+/// Makes the failure of a call that conflicts with another call.
 inline Failure conflict() {
   return {Status::invalid_argument,
           "the call uses memory that another call under way uses, and at least one of them writes it (a call uses its "

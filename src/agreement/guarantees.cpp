@@ -24,7 +24,7 @@ constexpr std::array<GuaranteeName, 7> names = {{
     {guarantee::release, "release", "the release"},
 }};
 
-/// The suggestion for a guarantee that is not kept.
+/// Returns the suggestion for an error about a guarantee that is not kept.
 std::string advice(Guarantees missing, const Description& description) {
   const bool is_of_ranks = missing == guarantee::ranks || missing == guarantee::layout;
   if (is_of_ranks && description.layout == LayoutKind::row_per_rank)
@@ -43,11 +43,11 @@ std::string advice(Guarantees missing, const Description& description) {
 Guarantees kept(const Description& description) noexcept {
   const LayoutKind kind = description.layout;
   Guarantees found = order_free(description) ? guarantee::all : row_of(description.method).keeps;
-  // If every rank brings one row, N is the number of ranks, and the rows belong to ranks. In a scan, the rows before a
-  // rank depend on the ranks too.
+  // If every rank has one row, the number of rows is the number of ranks, so the bits depend on the ranks. In a scan,
+  // the rows before a rank depend on the ranks too.
   if (kind == LayoutKind::row_per_rank || is_scan(description.collective))
     found &= ~(guarantee::ranks | guarantee::layout);
-  // Without an interval list or a grid, the indices of elements follow from the ranks that hold them.
+  // Without an interval list or a grid, the index of an element depends on the rank that holds it.
   const bool has_indices = kind == LayoutKind::intervals || kind == LayoutKind::grid;
   if (!has_indices && needs_indices(description)) found &= ~guarantee::layout;
   return found;

@@ -9,8 +9,8 @@ namespace steadfold::agreement {
 struct Call;
 struct Description;
 
-/// Facts on which a call's bits must not depend, as bits. The numbers are equal to the numbers of sf_guarantee in
-/// steadfold.h.
+/// Facts on which a call's bits must not depend, as a set of bits. The numbers are equal to the numbers of sf_guarantee
+/// in steadfold.h.
 using Guarantees = std::uint32_t;
 namespace guarantee {
 inline constexpr Guarantees none = 0;
@@ -24,7 +24,7 @@ inline constexpr Guarantees release = 64;
 inline constexpr Guarantees all = 127;
 }  // namespace guarantee
 
-/// All guarantees that a call with this description keeps.
+/// Returns all guarantees that a call with this description keeps.
 Guarantees kept(const Description& description) noexcept;
 
 /// Throws Failure if a call requires a guarantee that it cannot keep.

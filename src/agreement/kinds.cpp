@@ -21,8 +21,8 @@ using arithmetic::Type;
 
 namespace {
 
-/// The result for a column without elements, if other columns have some and the operation has no result for no
-/// elements: NaNs, without an index. Empty for other operations, and for types without NaN.
+/// Returns the result for a column without elements, if other columns have elements and the operation has no result for
+/// no elements: NaNs, without an index. Empty for other operations, and for types without NaN.
 std::vector<std::byte> of_none(const Description& description) {
   const Operation operation = description.operation;
   if (arithmetic::is_location(operation)) return arithmetic::location_of_none(description.type);
@@ -38,7 +38,7 @@ std::vector<std::byte> of_none(const Description& description) {
   return bytes;
 }
 
-/// Whether some method makes results of this type.
+/// Whether some method can make results of this type.
 bool is_made(const Description& description, Type result) {
   const Operation operation = description.operation;
   const auto how = [&](bool rounds_once) {
@@ -53,7 +53,7 @@ bool is_made(const Description& description, Type result) {
          arithmetic::built_in(arithmetic::combined_by(operation), by_steps.type).apply != nullptr;
 }
 
-/// Throws Failure if no method makes results of this type, but some method makes results of another type for the
+/// Throws Failure if no method makes results of this type, although some method makes results of another type for the
 /// operation.
 void require_result_type(const Description& description) {
   using arithmetic::ResultForm;
@@ -72,7 +72,7 @@ void require_result_type(const Description& description) {
                                          "), use one of these result types or convert the elements");
 }
 
-/// The kind for elements that may have to be converted first.
+/// Makes the kind of partial for elements that may have to be converted first.
 std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& description, const arithmetic::Operator& op,
                                                         Count columns) {
   const Type type = description.type;
@@ -94,11 +94,11 @@ std::unique_ptr<arithmetic::PartialKind> make_converted(const Description& descr
                                     columns);
 }
 
-/// If rows are narrow, sending and receiving take longer than combining, so there is nothing to gain. If a rank has
-/// many rows, they take longer to send than their partial.
+/// Whether partials are the rows themselves. If rows are narrow, sending and receiving take longer than combining, so
+/// keeping the rows gains nothing. If a rank has many rows, the rows take longer to send than their partial.
 bool keeps_rows(const Description& d, const MergedRows& merged) {
   constexpr Count most_of_a_rank = 4;
-  constexpr Count most_narrow = 8;  // columns
+  constexpr Count most_narrow = 8;  // number of columns up to which rows count as narrow
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) && d.result_type == d.type &&
                             d.array == ArrayForm::none && d.sweep == arithmetic::Sweep::single_sweep;
   return is_plain_sum && row_of(d.method).may_keep_rows && !is_scan(d.collective) && d.columns > most_narrow &&
@@ -106,8 +106,8 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
 
-/// Whether all groups share one builder, with a small state for each group. This serves plain sums that are rounded
-/// once.
+/// Whether all groups of a call with labels share one builder, with a small state for each group. This serves plain
+/// sums that are rounded once.
 bool has_small_groups(const Description& d, Count columns) {
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) &&
                             is_double_or_float(d.result_type) && d.sweep == arithmetic::Sweep::single_sweep;
@@ -123,7 +123,8 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
     return arithmetic::make_kept_rows(description.type, static_cast<int>(description.bin_count), columns);
   require_result_type(description);
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
-  const bool has_own_rows = has_masked_elements || description.deals_rows();  // every column
+  // Whether every column may have other rows than the columns beside it.
+  const bool has_own_rows = has_masked_elements || description.deals_rows();
   if (description.deals_rows() && row_of(description.method).needs_indices)
     throw Failure(Status::unsupported,
                   "groups with method " + std::string(name_of(description.method)) +

@@ -1,4 +1,4 @@
-// Makes the kind of partial of a call: with its method, and with wrappers for masks, conversions and columns with
+// Makes the kind of partial of a call, from its method and from wrappers for masks, conversions and columns with
 // separate rows.
 // Rank order and cost: those of the kind of partial.
 #pragma once
@@ -21,9 +21,9 @@ struct MergedRows {
   Count rows = arithmetic::unknown_count;
   Rank ranks = 1;
 };
-/// The kind for `columns` columns of a call's rows. If `merged` is known, partials of few wide rows may be the rows
-/// themselves. The operator must outlive the kind. Throws Failure if the method does not serve the operation or the
-/// type.
+/// Makes the kind of partial for `columns` columns of a call's rows. If `merged` is known, partials of few wide rows
+/// may be the rows themselves. The operator must outlive the kind. Throws Failure if the method does not serve the
+/// operation or the type.
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
                                                    Count columns, const MergedRows& merged = {});
 

@@ -35,13 +35,13 @@ using Kind = std::unique_ptr<arithmetic::PartialKind>;
                                          std::string(name_of(description.method)) + " is not supported (" + why);
 }
 
-/// A suggestion for a call that its method cannot make.
+/// Returns the suggestion for a call that its method cannot make.
 std::string take_rounding_once(const Description& description) {
   const std::string_view methods = rounding_once(description);
   return methods.empty() ? "let the library choose the method" : "use method " + std::string(methods);
 }
 
-/// For methods that round once: they make sums of doubles and floats.
+/// Checks a call for methods that round once. They make only sums of doubles and floats.
 void require_sum(const Description& description) {
   const Operation operation = description.operation;
   if (operation == Operation::user)
@@ -56,7 +56,7 @@ void require_sum(const Description& description) {
             : "this method takes doubles, floats and types whose values fit in a float), use method plain or tree");
 }
 
-/// For methods that round in every step: they need an operator on the elements themselves.
+/// Checks a call for methods that round in every step. They need an operator on the elements themselves.
 void require_operator(const Description& description, const Operator& op) {
   if (is_rounded_once(description.operation))
     unsupported(description, "the operation rounds once, at the end, but method " +
@@ -159,7 +159,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
 std::span<const MethodRow> methods() noexcept { return all_methods; }
 
 const MethodRow& row_of(Method method) noexcept {
-  const auto* const last = std::prev(all_methods.end());  // the row for numbers that are no method
+  const auto* const last = std::prev(all_methods.end());  // the last row, for numbers that are not methods
   return *std::find_if(all_methods.begin(), last, [=](const MethodRow& each) { return each.method == method; });
 }
 

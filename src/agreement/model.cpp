@@ -8,16 +8,16 @@
 namespace steadfold::agreement {
 namespace {
 
-/// The number of ranks in a typical partial: the geometric mean of 1 and all ranks if the number doubles from round to
-/// round, otherwise half of all ranks.
+/// Returns the number of ranks whose rows a typical partial covers: the geometric mean of 1 and all ranks if the number
+/// doubles from round to round, otherwise half of all ranks.
 order::Rank typical_rank_count(const schedule::Context& context, Count rounds) {
   const bool doubles = rounds <= Count{2} * static_cast<Count>(order::ceil_log2(context.ranks())) + 2;
   const auto ranks = static_cast<double>(context.rank_count);
   return static_cast<order::Rank>(std::lround(doubles ? std::sqrt(ranks) : std::ceil(ranks / 2)));
 }
 
-/// The size of a typical partial, half way through the reduction: of one rank if partials do not grow, of two intervals
-/// if the order is cyclic.
+/// Returns the bytes of a typical partial, half way through the reduction: of one rank if partials do not grow, of two
+/// intervals if the order is cyclic.
 Bytes typical_partial(const schedule::Context& context, const PartialSizes& sizes, Count rounds) {
   using order::Rank;
   const schedule::Row& row = *context.spec->row;
@@ -39,7 +39,7 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   if (context.is_scan()) return {.partials = all};
   if (context.scatters()) {
     if (row.segments == schedule::Segments::one_per_rank) return {.partials = all};
-    // First whole vectors, then the blocks of one vector along a binomial tree.
+    // In the first rounds whole vectors are sent, then the blocks of one vector along a binomial tree.
     return {.partials = rounds - order::ceil_log2(context.ranks()), .values = 1};
   }
   double share = context.rooted() && context.segments == 1 ? 1.0 : 0.5;
@@ -48,8 +48,8 @@ Vectors vectors_of(const schedule::Row& row, const schedule::Context& context, d
   return {.partials = share * all, .values = (1 - share) * all};
 }
 
-/// Whether every rank does the same as rank 0, shifted by its number, with whole partials over several ports in a
-/// round.
+/// Whether every rank does the same as rank 0, with rank numbers shifted by its number, with whole partials over
+/// several ports in a round.
 bool every_rank_does_the_same(const schedule::Row& row) {
   return row.same_on_all_ranks == schedule::SameOnAllRanks::no;
 }
@@ -65,20 +65,20 @@ double merges_of_rank_0(schedule::Context context) {
 /// Messages that a rank sends one after the other.
 struct Outgoing {
   double count = 0;
-  double bytes = 0;  // of each message
+  double bytes = 0;  // bytes of each message
 };
 
 /// The quantities that the formulas give for a schedule.
 struct Modelled {
-  schedule::Context context;  // including segments
+  schedule::Context context;  // the context of the schedule, including the number of segments
   double rounds = 0;
-  double partial = 0;  // bytes of a whole partial, of typical size
+  double partial = 0;  // bytes of a whole partial of typical size
   double value = 0;
   std::vector<Outgoing> sent = {};
-  double merged = 0;    // bytes of partials
+  double merged = 0;    // bytes of partials that are merged
   double finished = 0;  // bytes that a partial of all rows, or a rank's part of it, has beyond its result
 
-  /// The sum of `of_message(bytes)` over all messages.
+  /// Returns the sum of `of_message(bytes)` over all messages.
   template <class OfMessage>
   double sum(const OfMessage& of_message) const {
     double sum = 0;
@@ -88,11 +88,11 @@ struct Modelled {
   double starts() const {
     return sum([](double) { return 1.0; });
   }
-  /// The time of all messages, without latencies.
+  /// Returns the time of all messages, without latencies.
   double seconds_of_sends(const transport::LogGP& link) const {
     return sum([&](double bytes) { return link.duration(bytes); });
   }
-  /// The time of all messages, without latencies and without bytes.
+  /// Returns the time of all messages, without latencies and without the time for their bytes.
   double seconds_of_starts(const transport::LogGP& link) const {
     return sum([&](double bytes) { return link.start(bytes); });
   }
@@ -109,21 +109,22 @@ void send_the_same_on_every_rank(Modelled& found, const schedule::Row& row) {
   found.merged = merges_of_rank_0(found.context) * found.partial;
 }
 
-/// The size of a part of a partial or value. Each part has its own head. The head's size is the remainder of the bytes
-/// modulo whole rows, unless the remainder is a part of a row.
+/// Returns the bytes of a part of a partial or value. Each part has a head. The head's size is the remainder of the
+/// bytes modulo whole rows, unless the remainder is a part of a row.
 double part_of(double whole, double part, const PartialSizes& sizes) {
   const Bytes rest = static_cast<Bytes>(whole) % std::max(sizes.kind().value_bytes(), Bytes{1});
   const auto head = static_cast<double>(std::min(rest, most_head));
   return part * (whole - head) + head;
 }
 
-/// Adds the messages of a schedule that halves: halves, quarters and so on of partials, whose ranks double, and of
-/// values if they come back; before and after, whole vectors within pairs of ranks. Arriving partials are merged.
+/// Adds the messages of a schedule that halves vectors. In each round a rank sends half as many bytes of its partial as
+/// before (halves, quarters, ...), and the partial covers twice as many ranks. Values may come back in the same sizes.
+/// Before and after, pairs of ranks send whole vectors. Arriving partials are merged.
 void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
   const schedule::Context& context = found.context;
   const bool come_back = !context.scatters();
   const auto partial_of = [&](order::Rank ranks) {
-    // With rows in many intervals the sizes take long to compute, so one size is used for all.
+    // With rows in many intervals the sizes take long to compute, so one size is used for all partials.
     return context.layout->in_rank_order() ? static_cast<double>(sizes.of(*context.layout, {0, ranks})) : found.partial;
   };
   double part = 1;
@@ -143,7 +144,7 @@ void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
   found.merged += in_pairs / 2 * partial_of(1);
 }
 
-/// Adds one message per round.
+/// Adds one message of a whole vector per round.
 void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes& sizes) {
   const Vectors vectors = vectors_of(row, found.context, found.rounds);
   const double all = vectors.partials + vectors.values;
@@ -156,9 +157,9 @@ void send_vectors(Modelled& found, const schedule::Row& row, const PartialSizes&
   found.merged = vectors.partials * found.partial;
 }
 
-/// The bytes by which the partials of all rows exceed their result, for the columns that one rank finishes. If every
-/// rank finishes its own columns, that is a part of them. In schedules with groups the first rank of each node finishes
-/// all columns.
+/// Returns the bytes by which partials of all rows exceed their result, for the columns that one rank finishes. If
+/// every rank finishes the columns of its block, these are only a part of all columns. In schedules with groups the
+/// first rank of each node finishes all columns.
 double finished_by_a_rank(const schedule::Context& context, const arithmetic::PartialKind& kind) {
   const schedule::Row& row = *context.spec->row;
   const order::IntervalSet all_rows({0, context.layout->element_count()});
@@ -194,19 +195,19 @@ std::optional<Modelled> modelled(schedule::Context context, const PartialSizes& 
 
 /// The messages that the ranks of a node, or one rank of a node, send or receive.
 struct Passed {
-  double vectors = 0;           // all vectors
-  double vectors_outside = 0;   // to or from other nodes
-  double bytes_outside = 0;     // of vectors_outside
-  double messages_outside = 0;  // messages that carry these vectors
+  double vectors = 0;           // number of all vectors
+  double vectors_outside = 0;   // number of vectors to or from other nodes
+  double bytes_outside = 0;     // bytes of the vectors to or from other nodes
+  double messages_outside = 0;  // number of messages that carry the vectors to or from other nodes
 
-  /// The time of the bytes to or from other nodes, as if all messages had the same length.
+  /// Returns the time of the bytes to or from other nodes, as if all messages had the same length.
   double seconds_of_bytes_outside(const transport::LogGP& link) const {
     return messages_outside == 0 ? 0 : messages_outside * link.transfer(bytes_outside / messages_outside);
   }
 };
 
-/// The sizes of messages. An arriving partial has the size of a partial of that many ranks, counted from rank 0. A
-/// partial that is sent has the typical size.
+/// The sizes of messages. An arriving partial is taken to cover the same number of ranks from rank 0 on. A partial that
+/// is sent has the typical size.
 class SizesOnTheWay {
  public:
   SizesOnTheWay(const Modelled& found, const PartialSizes& sizes) noexcept : found_(&found), sizes_(&sizes) {}
@@ -236,7 +237,7 @@ class NodeLink {
            Count& steps) noexcept
       : nodes_(&nodes), node_(node), on_the_way_(found, sizes), steps_(&steps) {}
 
-  /// Counts the rank of the context. Returns false if there are too many steps.
+  /// Counts the messages of the context's rank. Returns false if there are too many steps.
   bool count(const schedule::Context& context) {
     constexpr Count most_steps = Count{1} << 16;
     const double vector = 1.0 / context.segments;
@@ -258,8 +259,8 @@ class NodeLink {
     return true;
   }
 
-  /// The direction in which more vectors pass the link. If both are equal, the inward direction, since sizes of
-  /// arriving partials are known.
+  /// Returns the direction in which more vectors pass the link. If both directions have the same number, returns the
+  /// inward direction, because the sizes of arriving partials are known.
   const Passed& busier_way() const noexcept { return out_.vectors_outside > in_.vectors_outside ? out_ : in_; }
   bool is_busier_than(const NodeLink& other) const noexcept {
     const auto busy = [](const NodeLink& link) {
@@ -267,7 +268,7 @@ class NodeLink {
     };
     return busy(*this) > busy(other);
   }
-  /// The largest number of messages that one rank receives from other nodes.
+  /// Returns the largest number of messages that one rank receives from other nodes.
   double most_arrivals() const noexcept { return static_cast<double>(most_arrivals_); }
 
  private:
@@ -280,8 +281,8 @@ class NodeLink {
   Count most_arrivals_ = 0;
 };
 
-/// The link of the root's node, or of the first of the largest nodes. If ranks have separate links, the busiest link of
-/// a rank of this node. Returns `nullopt` if counting takes too long.
+/// Returns the link of the root's node, or of the first of the largest nodes. If ranks have separate links, returns the
+/// busiest link of a rank of this node. Returns `nullopt` if counting takes too long.
 std::optional<NodeLink> busiest_link(const order::Nodes& nodes, const Modelled& found, const PartialSizes& sizes) {
   schedule::Context context = found.context;
   order::Rank node = nodes.node_of(context.root);
@@ -333,7 +334,8 @@ std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const sched
   const auto counted = found ? busiest_link(nodes, *found, sizes) : std::nullopt;
   if (!counted) return std::nullopt;
   const Passed& passed = counted->busier_way();
-  const double stays = passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;  // the share inside
+  // Share of the vectors that stay inside the node.
+  const double stays = passed.vectors > 0 ? 1 - passed.vectors_outside / passed.vectors : 1;
   const double leave = passed.messages_outside / std::max(found->starts(), 1.0);
   const double rounds_outside = std::min(found->rounds, counted->most_arrivals());
   return rounds_outside * link.latency + (found->rounds - rounds_outside) * inside.latency +

@@ -21,33 +21,36 @@ inline constexpr transport::LogGP assumed_link{.gap = 0.5e-6, .eager_limit = 403
 
 /// The time to handle partials, in seconds per byte.
 struct Rates {
-  double merge_per_byte = 0;   // per byte of one of the two partials
-  double finish_per_byte = 0;  // per byte that a partial of all rows has beyond its result
+  double merge_per_byte = 0;   // seconds per byte of one of the two partials
+  double finish_per_byte = 0;  // seconds per byte that a partial of all rows has beyond its result
 };
 
-/// The names of arithmetic::Content, in the order of its numbers.
+/// The names of the contents of partials (arithmetic::Content), in the order of their numbers.
 inline constexpr std::array<std::string_view, arithmetic::content_count> content_names = {"values", "accumulators",
                                                                                           "bins"};
-/// Measured with `steadfold tune` on a Zen 4, in its caches: lab/notes/choice.md.
+/// The times that the library assumes without a profile. Measured with `steadfold tune` on a Zen 4, with data in its
+/// caches: lab/notes/choice.md.
 inline constexpr std::array<Rates, arithmetic::content_count> assumed_rates = {
     {{4e-11, 6e-11}, {3.3e-10, 6.7e-10}, {2.1e-10, 4.9e-10}}};
 
 struct Network {
-  transport::LogGP link = assumed_link;   // between nodes, or between any two ranks if nodes are unknown
-  transport::LogGP inside = link;         // between ranks of one node
-  transport::LogGP inside_part = inside;  // between ranks of one part of a node (package, NUMA domain, shared cache)
-  std::array<Rates, arithmetic::content_count> rates = assumed_rates;  // by arithmetic::Content
+  transport::LogGP link = assumed_link;  // link between nodes, or between any two ranks if the nodes are unknown
+  transport::LogGP inside = link;        // link between ranks of one node
+  // Link between ranks of one part of a node (package, NUMA domain, shared cache).
+  transport::LogGP inside_part = inside;
+  // Times to handle partials, by arithmetic::Content.
+  std::array<Rates, arithmetic::content_count> rates = assumed_rates;
 
   const Rates& rates_of(const arithmetic::PartialKind& kind) const noexcept {
     return rates[static_cast<std::size_t>(kind.content())];
   }
-  /// The network between the ranks of one node: links between its parts, and inside them.
+  /// Returns the network between the ranks of one node: the links between the node's parts, and inside the parts.
   Network of_one_node() const noexcept {
     return {.link = inside, .inside = inside_part, .inside_part = inside_part, .rates = rates};
   }
 };
 
-/// A link within a node that a profile may describe; its keys begin with `name`. By default it is like the link
+/// A link within a node that a profile may describe; its keys begin with `name`. Without such keys it is like the link
 /// around it.
 struct LinkInside {
   std::string_view name;

@@ -44,7 +44,7 @@ constexpr auto link_keys = [] {
 constexpr const char* merge_key = ".merge_per_byte";
 constexpr const char* finish_key = ".finish_per_byte";
 
-/// The prefix of the keys of a link inside another.
+/// Returns the prefix of the keys of a link inside a node.
 std::string prefix_of(const LinkInside& link) { return std::string(link.name) + "."; }
 
 bool is_link_key(std::string_view key, std::string_view prefix) {
@@ -65,7 +65,7 @@ class Figures {
   bool has(const std::string& key) const { return figures_.contains(key); }
   double of(const std::string& key) const { return figures_.at(key); }
   double of(const std::string& key, double otherwise) const { return has(key) ? of(key) : otherwise; }
-  /// Returns false if the key exists.
+  /// Adds a figure. Returns false if the key exists already.
   bool add(const std::string& key, double figure) { return figures_.emplace(key, figure).second; }
 
  private:
@@ -114,7 +114,7 @@ void take_limit(const Figures& figures, const std::string& prefix, const LinkLim
   link.*each.figure = figures.of(figure);
 }
 
-/// The link whose keys have this prefix.
+/// Reads the link whose keys have this prefix.
 transport::LogGP link_in(const Figures& figures, const std::string& prefix) {
   if (!figures.has(prefix + latency) || !figures.has(prefix + gap) || !figures.has(prefix + per_byte))
     refuse("figures are missing",
@@ -150,8 +150,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The user's configuration directory as XDG defines it, or empty if there is no home. A relative path is ignored, as
-/// XDG demands.
+/// Returns the user's configuration directory as XDG defines it, or an empty path if there is no home directory. A
+/// relative path is ignored, as XDG demands.
 std::string own_folder() {
   std::string named = variable("XDG_CONFIG_HOME");
   const std::string home = variable("HOME");
@@ -161,7 +161,7 @@ std::string own_folder() {
 
 std::string ours_in(const std::string& folder) { return folder + "/steadfold/"; }
 
-/// This project's directories within XDG's configuration directories, the user's first.
+/// Returns this project's directories within XDG's configuration directories; the user's directory comes first.
 std::vector<std::string> settings_folders() {
   const std::string dirs = variable("XDG_CONFIG_DIRS");
   const std::string listed = own_folder() + ":" + (dirs.empty() ? "/etc/xdg" : dirs) + ":";
@@ -174,8 +174,8 @@ std::vector<std::string> settings_folders() {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A name as file names have it: "AMD EPYC 9B14" becomes "amd-epyc-9b14". If `kind`, the name ends before its version:
-/// "Open MPI v4.1.4", like any other version, becomes "open-mpi".
+/// Rewrites a name for use in file names: "AMD EPYC 9B14" becomes "amd-epyc-9b14". If `kind` is set, the name ends
+/// before its version: "Open MPI v4.1.4", like any other version, becomes "open-mpi".
 std::string words_of(std::string_view name, bool kind) {
   std::string words;
   std::string word;

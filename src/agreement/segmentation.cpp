@@ -10,8 +10,8 @@ constexpr std::uint32_t most_segments = 1u << 20;
 
 /// A row's formula for rounds, if it is linear in the number of segments.
 struct LinearRounds {
-  Count first;   // rounds of the first segment
-  Count period;  // rounds of every further segment
+  Count first;   // number of rounds for the first segment
+  Count period;  // number of additional rounds for every further segment
 };
 
 LinearRounds line_of(const schedule::Row& row, schedule::Context context) {
@@ -24,8 +24,8 @@ LinearRounds line_of(const schedule::Row& row, schedule::Context context) {
   return {rounds(many) - (many - 1) * period, period};
 }
 
-/// The number of segments in units: one unit, if there are enough columns, or as many units as needed for at most
-/// `block` columns per segment.
+/// Returns the number of segments: one unit of segments, if there are enough columns, or as many units as needed for at
+/// most `block` columns per segment.
 std::uint32_t of_units(Count unit, Count columns, Count block) {
   if (columns < unit) return 1;
   const Count of_one = (columns - 1) / unit + 1;
@@ -33,7 +33,7 @@ std::uint32_t of_units(Count unit, Count columns, Count block) {
   return static_cast<std::uint32_t>(unit * cuts);
 }
 
-/// The parameter `block=` of a schedule or of a schedule nested in it; 0 if there is none.
+/// Returns the parameter `block=` of a schedule or of a schedule nested in it; 0 if there is none.
 Count block_of(const schedule::Spec& spec) {
   Count block = number_of(spec, "block", 0, 1, schedule::most_block);
   for (const schedule::Spec::Parameter& each : spec.parameters) {
@@ -53,13 +53,14 @@ struct Lemma {
     if (std::isinf(blocks)) return {blocks, period * transfer};
     return {blocks, (first + period * (blocks - 1)) * (start + transfer / blocks)};
   }
-  /// The best number of blocks from `least` to `most`, if there is one. Each round takes `start` and the block's share
-  /// of `transfer`. `start` may be negative if `most` is finite.
+  /// Returns the best number of blocks from `least` to `most`, if there is one. Each round takes `start` seconds and
+  /// the block's share of `transfer` seconds. `start` may be negative if `most` is finite.
   Pipeline best(double least, double most, double start, double transfer) const {
     if (std::isinf(least) || least > most) return {least, HUGE_VAL};
     if (start < 0) return quicker(in(least, start, transfer), in(most, start, transfer));
     const double best = std::sqrt((first - period) * transfer / (period * start));
-    return in(std::min(std::max(least, best), most), start, transfer);  // `least` if `best` is NaN: nothing overlaps
+    // `best` is NaN if nothing overlaps; the result is then `least`.
+    return in(std::min(std::max(least, best), most), start, transfer);
   }
 };
 
@@ -73,7 +74,8 @@ Pipeline best_pipeline(Count first, Count period, Bytes bytes, const transport::
     const double least_short = std::max(least, std::ceil(all / long_from));
     const Pipeline in_short = lemma.best(least_short, HUGE_VAL, start, link.per_byte * all);
     if (long_from == all) return in_short;
-    const double extra_seconds = (link.per_byte - link.long_per_byte) * long_from;  // for a block's first bytes
+    // Additional time for the first bytes of a block.
+    const double extra_seconds = (link.per_byte - link.long_per_byte) * long_from;
     const double most_long = std::floor(all / long_from);
     return quicker(in_short, lemma.best(least, most_long, start + extra_seconds, link.long_per_byte * all));
   };

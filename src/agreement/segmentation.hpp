@@ -1,7 +1,7 @@
-// Cuts a call's columns into segments: by the schedule's parameters, or by the pipelining lemma. For reduce_scatter
-// every rank's block is cut separately.
-// Cost: O(1). It is a pure function of the call, so all ranks agree. Source: the lemma of Gruber & Freinberger, section
-// 2.5.
+// Cuts a call's columns into segments, as the schedule's parameters say, or as the pipelining lemma recommends. For
+// reduce_scatter every rank's block is cut separately.
+// Cost: O(1). The result depends only on the call, so all ranks agree. Source: the lemma of Gruber & Freinberger,
+// section 2.5.
 #pragma once
 
 #include <span>
@@ -18,17 +18,17 @@ using order::Count;
 /// An upper estimate of the bytes that a message of one partial or value has besides its elements.
 inline constexpr Bytes most_head = 64;
 
-/// The number of segments, from 1 to `columns`, for columns of `column_bytes` bytes. Ignores the rank and the segments
-/// of the context, which must have a schedule.
+/// Returns the number of segments, from 1 to `columns`, for columns of `column_bytes` bytes. Ignores the rank and the
+/// segments of the context, which must have a schedule.
 std::uint32_t segments_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                           const transport::LogGP& link = assumed_link);
 
-/// The columns of each segment.
+/// The segments of a call: which columns each segment has.
 class Segmentation {
  public:
   /// Makes segments of equal size, as far as possible.
   Segmentation(Count columns, std::uint32_t segments) : columns_(columns), segments_(segments) {}
-  /// For reduce_scatter: no segment has columns of two ranks, or more than `most` columns (0: no limit).
+  /// Makes segments for reduce_scatter: no segment has columns of two ranks, or more than `most` columns (0: no limit).
   Segmentation(std::span<const Count> blocks, Count most);
 
   std::uint32_t segments() const noexcept { return segments_; }
@@ -36,15 +36,15 @@ class Segmentation {
     if (!begins_.empty()) return {begins_[segment], begins_[segment + 1]};
     return {columns_ * segment / segments_, columns_ * (segment + 1) / segments_};
   }
-  /// The context from which a schedule makes a rank's steps, with the columns cut in this way. The segmentation must
-  /// outlive it.
+  /// Returns the context from which a schedule makes a rank's steps, with the columns cut into these segments. The
+  /// segmentation must outlive the context.
   schedule::Context cut(schedule::Context context, order::Rank rank = 0) const noexcept {
     context.rank = rank;
     context.segments = segments_;
     context.blocks = blocks_;
     return context;
   }
-  /// The segments of which a rank may get the result: the segments of its block, or all.
+  /// Returns the segments of which a rank may get the result: the segments of its block, or all segments.
   order::Interval segments_of(order::Rank rank) const noexcept {
     if (blocks_.empty()) return {0, segments_};
     const auto block = static_cast<std::size_t>(rank);
@@ -54,11 +54,11 @@ class Segmentation {
  private:
   Count columns_ = 0;
   std::uint32_t segments_ = 0;
-  std::vector<Count> begins_;          // reduce_scatter: the first column of each segment, and the end
-  std::vector<std::uint32_t> blocks_;  // the first segment of each rank, and the end
+  std::vector<Count> begins_;          // reduce_scatter: the first column of each segment, and the number of columns
+  std::vector<std::uint32_t> blocks_;  // the first segment of each rank, and the number of segments
 };
 
-/// The segmentation of a call. `blocks` are used only for reduce_scatter.
+/// Returns the segmentation of a call. `blocks` are used only for reduce_scatter.
 Segmentation segmentation_of(const schedule::Context& context, Count columns, Bytes column_bytes,
                              std::span<const Count> blocks, const transport::LogGP& link = assumed_link);
 

@@ -16,7 +16,7 @@ bool has_bins(const Call& call) { return row_of(resolved_method(call)).has_bins;
 
 [[noreturn]] void refuse(const std::string& text) { throw Failure(Status::invalid_argument, text); }
 
-/// If a setting of the environment cannot be used, this is an error, never a silent fallback.
+/// Throws Failure if a setting of the environment cannot be used. The library never falls back silently.
 void require_settings() {
   if (!order::fault_of_settings().empty()) refuse(order::fault_of_settings());
   if (kernels::forced_is_available()) return;
@@ -28,7 +28,7 @@ void require_settings() {
          known + ", or leave it unset");
 }
 
-/// Checks the root and the blocks: which rank gets which part of the result.
+/// Checks the root and the blocks, which say which rank gets which part of the result.
 void validate_share(const Call& call, Rank rank_count) {
   if (call.root != all_ranks && (call.root < 0 || call.root >= rank_count))
     refuse("root " + text_of_root(call.root) + " is not a rank (the ranks are 0 to " + std::to_string(rank_count - 1) +
@@ -65,7 +65,8 @@ void require_threads(unsigned threads) {
            std::to_string(most_threads));
 }
 
-/// A partial may need 256 times as many bytes as a row.
+/// Throws Failure if the call's rows are too large. The limit allows for partials, which may need 256 times as many
+/// bytes as a row.
 void require_size(const Call& call) {
   const Bytes element_bytes =
       call.operation == Operation::user ? call.user.element_bytes : arithmetic::size_of(call.type);
@@ -84,8 +85,8 @@ std::string text_of(order::Interval interval) {
   return "interval [" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
 }
 
-/// The number of rows of the intervals. Throws Failure if an interval ends before it begins or beyond the greatest
-/// index, or if the intervals have too many rows.
+/// Returns the number of rows of the intervals. Throws Failure if an interval ends before it begins or beyond the
+/// greatest index, or if the intervals have too many rows.
 Count rows_of(std::span<const order::Interval> intervals) {
   Count rows = 0;
   for (const order::Interval interval : intervals) {
