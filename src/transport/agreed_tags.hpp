@@ -1,5 +1,5 @@
-// Message tags that all ranks of a transport hand out in the same order.
-// Cost: as Tags. When the tags run out, the ranks make one exchange, in which each tells which tags it still holds.
+// Message tags that all ranks of a transport hand out in the same order. Cost: that of Tags. When the tags run out, the
+// ranks make one exchange, in which each rank tells which tags it still holds.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace steadfold::transport {
 
-/// One thread at a time may take tags; any thread may give them back.
+/// Hands out tags that are equal on all ranks. One thread at a time may take tags; any thread may give them back.
 class AgreedTags {
  public:
   explicit AgreedTags(std::uint32_t last) : tags_(last) {}
 
-  /// See Transport::new_tags. May gather over `ranks`.
+  /// Takes `count` contiguous tags; see Transport::new_tags. May gather over `ranks`.
   std::optional<std::uint32_t> take(Transport& ranks, std::uint32_t count) {
     if (!is_renewing_) {
       if (const auto first = tags_.take(count)) return first;
@@ -54,7 +54,7 @@ class AgreedTags {
 
  private:
   Tags tags_;
-  std::vector<std::uint32_t> held_;  // this rank's tags, while the ranks exchange them
+  std::vector<std::uint32_t> held_;  // tags that this rank holds, while the ranks exchange them
   bool is_renewing_ = false;
 };
 

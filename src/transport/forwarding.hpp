@@ -1,5 +1,4 @@
-// Base classes for endpoints and transports that pass every call on to an inner object and change little.
-// Cost: a virtual call.
+// Base classes for endpoints and transports that pass most calls on to an inner object. Cost: a virtual call.
 #pragma once
 
 #include <memory>
@@ -31,7 +30,7 @@ class ForwardingEndpoint : public Endpoint {
 
  protected:
   Endpoint& inner() noexcept { return *inner_; }
-  /// Destroys the inner endpoint, before this endpoint is destroyed.
+  /// Destroys the inner endpoint before this endpoint is destroyed.
   void end_inner() noexcept { inner_.reset(); }
 
  private:

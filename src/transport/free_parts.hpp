@@ -1,5 +1,4 @@
-// Tracks which parts of a range are free.
-// Cost: O(parts). Takes the first part that fits.
+// Tracks which parts of a range are free. Cost: O(parts). `take` returns the first part that is large enough.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +10,15 @@
 
 namespace steadfold::transport {
 
-/// Counts in units of any size. One thread at a time. If memory for the list runs out, a part that is given back is
-/// lost.
+/// The free parts of a range, in units of any size. Use it from one thread at a time. If memory for the list runs out,
+/// a part that is given back is lost.
 class FreeParts {
  public:
   explicit FreeParts(std::uint64_t count) {
     if (count > 0) parts_[0] = count;
   }
 
-  /// Takes `count` contiguous units and returns the first.
+  /// Takes `count` contiguous units and returns the number of the first unit.
   std::optional<std::uint64_t> take(std::uint64_t count) noexcept {
     for (auto part = parts_.begin(); part != parts_.end(); ++part) {
       const auto [first, all] = *part;
@@ -53,7 +52,7 @@ class FreeParts {
   }
 
  private:
-  using Parts = std::map<std::uint64_t, std::uint64_t>;  // the first unit of each part, and its length
+  using Parts = std::map<std::uint64_t, std::uint64_t>;  // by the first unit of each free part: its number of units
 
   void put(Parts::node_type node, std::uint64_t first, std::uint64_t count) noexcept {
     node.key() = first;

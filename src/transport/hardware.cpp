@@ -18,7 +18,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// Cores without any known property except their number.
+/// Makes cores with these numbers, without any other known property.
 std::vector<Core> bare_cores(const cpu_set_t& processors) {
   std::vector<Core> cores;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
@@ -28,7 +28,7 @@ std::vector<Core> bare_cores(const cpu_set_t& processors) {
   return cores;
 }
 
-/// The text after the colon of a line "key : value"; empty if the line has another key.
+/// Returns the text after the colon of a line "key : value"; empty if the line has another key.
 std::string value_in(const std::string& line, std::string_view key) {
   const std::size_t colon = line.find(": ");
   return line.starts_with(key) && colon != std::string::npos ? line.substr(colon + 2) : "";
@@ -52,7 +52,7 @@ struct Destroy {
 };
 using Loaded = std::unique_ptr<hwloc_topology, Destroy>;
 
-/// Null if memory ran out.
+/// Loads the topology of the machine; returns null if memory ran out.
 Loaded started() {
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) return nullptr;
@@ -60,7 +60,7 @@ Loaded started() {
   hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
   for (const auto type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE})
     hwloc_topology_set_type_filter(made, type, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // For some NUMA domains, only groups tell which cores belong to them.
+  // For some NUMA domains, only hwloc's groups tell which cores belong to them.
   hwloc_topology_set_type_filter(made, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   return topology;
 }
@@ -99,7 +99,8 @@ std::vector<Core> own_cores() { return bare_cores(usable_processors()); }
 }  // namespace
 
 const Hardware& Hardware::own() {
-  static const Hardware& machine = *new Hardware(own_cores());  // never destroyed: other destructors may call it
+  // Never destroyed, because destructors of other objects may use it.
+  static const Hardware& machine = *new Hardware(own_cores());
   return machine;
 }
 
@@ -167,7 +168,8 @@ std::vector<Rank> parts_of(std::span<const Whereabouts> ranks) {
 }
 
 const std::string& processor_name() {
-  static const std::string& name = *new std::string(name_in("/proc/cpuinfo"));  // never destroyed, as above
+  // Never destroyed, because destructors of other objects may use it.
+  static const std::string& name = *new std::string(name_in("/proc/cpuinfo"));
   return name;
 }
 

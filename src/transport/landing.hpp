@@ -1,6 +1,6 @@
 // The memory of an endpoint's landing slots: one block, in which every slot begins a cache line.
-// Cost: one allocation. Every capacity is increased to the next multiple of 64 bytes, by at least one byte. A page is
-// touched when it is first used.
+// Cost: one allocation. Every capacity is increased by at least one byte, to a multiple of 64 bytes. No page is touched
+// before its first use.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace steadfold::transport {
 
 class LandingSlots {
  public:
-  /// Throws std::runtime_error when memory runs out.
+  /// Allocates the slots. Throws std::runtime_error if memory runs out.
   explicit LandingSlots(std::span<const Bytes> capacities) try {
     Bytes total = 0;
     slots_.reserve(capacities.size());
@@ -35,7 +35,8 @@ class LandingSlots {
   std::span<std::byte> operator[](SlotNumber slot) const noexcept {
     return {block_.get() + slots_[slot].first, slots_[slot].capacity};
   }
-  /// The slot and its margin of at least one byte. A message that reaches into the margin did not fit into the slot.
+  /// Returns the memory of a slot, with its margin of at least one byte. If a message reaches into the margin, it did
+  /// not fit the slot.
   std::span<std::byte> with_margin(SlotNumber slot) noexcept {
     return {block_.get() + slots_[slot].first, room_for(slots_[slot].capacity)};
   }
@@ -45,7 +46,7 @@ class LandingSlots {
   static constexpr Bytes room_for(Bytes capacity) noexcept {
     return capacity == 0 ? 0 : (capacity / alignment + 1) * alignment;
   }
-  static constexpr Bytes most = Bytes{1} << 62;  // below this limit, no sum of capacities wraps around
+  static constexpr Bytes most = Bytes{1} << 62;  // limit of a capacity; below it, no sum of capacities wraps around
   struct Release {
     void operator()(std::byte* block) const noexcept { ::operator delete(block, std::align_val_t{alignment}); }
   };

@@ -15,16 +15,17 @@ using order::Bytes;
 
 constexpr Bytes on_boundary(Bytes bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
-/// The number of bytes that a slot of `bytes` bytes takes in a message of `slots` slots.
+/// Returns the number of bytes that a slot of `bytes` bytes takes in a message of `slots` slots.
 constexpr Bytes bytes_in_message(Bytes bytes, std::size_t slots) noexcept {
   return slots == 1 ? bytes : on_boundary(bytes) + sizeof(std::uint64_t);
 }
 
-/// Overwrites `out`. Allocates nothing if the capacity of `out` suffices.
+/// Packs slots into the message `out`, whose old bytes are overwritten. Allocates nothing if the capacity of `out`
+/// suffices.
 class Packer {
  public:
   explicit Packer(std::vector<std::byte>& out) : out_(out) { out_.clear(); }
-  /// Adds a slot; `apart` are its last bytes, if they are stored elsewhere.
+  /// Adds a slot to the message. `apart` has the last bytes of the slot, if they are stored elsewhere.
   void add(std::span<const std::byte> slot, std::span<const std::byte> apart = {}) {
     out_.insert(out_.end(), slot.begin(), slot.end());
     out_.insert(out_.end(), apart.begin(), apart.end());
@@ -39,7 +40,8 @@ class Packer {
   std::vector<std::byte>& out_;
 };
 
-/// Returns the slots of a message in turn; returns nothing for any slot if the sizes in the message do not add up.
+/// Returns the slots of a message, one per call. Returns nothing for any slot if the sizes in the message do not add
+/// up.
 class Unpacker {
  public:
   Unpacker(std::span<std::byte> message, std::size_t slots) : message_(message), slots_(slots) {

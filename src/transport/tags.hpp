@@ -1,6 +1,6 @@
 // The message tags of a group. Tags are handed out in turn. After the last tag, the tags that no rank holds are handed
 // out again.
-// Cost: O(log held) per tag, and one exchange each time the tags run out.
+// Cost: O(log n) per tag, with n held tags, and one exchange each time the tags run out.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,15 @@
 
 namespace steadfold::transport {
 
-/// Equal on every rank, except for the held tags. One thread at a time may take tags; any thread may give them back.
+/// Hands out the tags of a group. The objects are equal on every rank, except for the held tags. One thread at a time
+/// may take tags; any thread may give them back.
 class Tags {
  public:
   explicit Tags(std::uint32_t last) : last_(last) {}
   std::uint32_t last() const noexcept { return last_; }
 
-  /// Takes `count` contiguous tags that no rank held when the tags last ran out; returns the first, or nothing.
+  /// Takes `count` contiguous tags that no rank held when the tags last ran out. Returns the first tag, or nothing if
+  /// there are not enough tags.
   std::optional<std::uint32_t> take(std::uint32_t count) {
     std::uint64_t first = next_;
     for (auto i = std::ranges::lower_bound(taken_, next_); i != taken_.end() && *i < first + count; ++i)
@@ -36,7 +38,7 @@ class Tags {
     next_ = 0;
   }
 
-  /// The tags that this rank's endpoints hold.
+  /// Returns the tags that this rank's endpoints hold.
   std::vector<std::uint32_t> held() const {
     const std::lock_guard lock(mutex_);
     return {held_.begin(), held_.end()};

@@ -1,4 +1,4 @@
-// Open requests are contiguous, so one MPI call can test all of them.
+// An endpoint over MPI messages. Its open requests are contiguous, so one MPI call can test all of them.
 #include "transport/mpi/endpoint.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace steadfold::transport {
 namespace {
 
-/// A data type of `size` bytes, more than an int can count; MPI_DATATYPE_NULL if the MPI library refuses.
+/// Makes a data type of `size` bytes, which are more than an int can count; MPI_DATATYPE_NULL if the MPI library
+/// refuses.
 MPI_Datatype large_type(Bytes size) noexcept {
   constexpr int chunk_bytes = 1 << 30;
   MPI_Datatype chunk = MPI_DATATYPE_NULL;
@@ -43,14 +44,15 @@ class MpiEndpoint final : public Endpoint {
       const Bytes room = slots_.with_margin(slot).size();
       if (room > int_max) large_slots_.push_back({slot, large_type(room)});
     }
-    requests_.reserve(2 * std::size_t{tickets});  // two requests per message in two parts
+    requests_.reserve(2 * std::size_t{tickets});  // a message in two parts has two requests
     open_.reserve(2 * std::size_t{tickets});
     failed_.reserve(tickets);
   }
 
   ~MpiEndpoint() override {
     if (finalized()) return;
-    if (!requests_.empty()) held_tag_.never_give_back();  // so that a late message never reaches a new endpoint
+    // Keeps a late message from reaching a new endpoint with this tag.
+    if (!requests_.empty()) held_tag_.never_give_back();
     for (std::size_t i = 0; i < requests_.size(); ++i) withdraw(requests_[i], open_[i].kind);
     for (LargeSlot& large : large_slots_) {
       if (large.type != MPI_DATATYPE_NULL) PMPI_Type_free(&large.type);
@@ -88,7 +90,8 @@ class MpiEndpoint final : public Endpoint {
     started(ticket, RequestKind::sum, request, error);
   }
 
-  /// Tests a batch of the open requests; if there are more, the next poll tests the next batch.
+  /// Returns completed communications. Tests a batch of the open requests; if there are more, the next poll tests the
+  /// next batch.
   std::size_t poll(std::span<Completion> completions) noexcept override {
     if (!failed_.empty()) return take_failed(completions);
     if (next_ >= requests_.size()) next_ = 0;
@@ -102,15 +105,16 @@ class MpiEndpoint final : public Endpoint {
   Traffic traffic() const noexcept override { return traffic_; }
 
  private:
-  static constexpr std::size_t batch = 16;  // bounds the cost of a poll: about 30 ns per request with MPICH
+  // Requests per poll; bounds the cost of a poll, about 30 ns per request with MPICH.
+  static constexpr std::size_t batch = 16;
   enum class RequestKind : std::uint8_t { send, receive, sum };
-  /// The ticket that a request belongs to.
+  /// An open request: the ticket to which it belongs, and its kind.
   struct Open {
     Ticket ticket;
     RequestKind kind;
   };
   struct TicketProgress {
-    std::uint8_t open = 0;  // number of open requests
+    std::uint8_t open = 0;  // number of open requests of the ticket
     bool failed = false;
     bool has_two_parts = false;
     SlotNumber slot = 0;
@@ -121,8 +125,8 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type;
   };
 
-  /// Whether the request has started. `request` is a reference because the call that makes the request may be the next
-  /// argument, and the evaluation order of arguments is unspecified.
+  /// Records a request, and returns whether it has started. `request` is a reference because the call that makes the
+  /// request may be the next argument, and the evaluation order of arguments is unspecified.
   bool started(Ticket ticket, RequestKind kind, const MPI_Request& request, int error) noexcept {
     TicketProgress& progress = progress_[ticket];
     if (error == MPI_SUCCESS) {
@@ -143,8 +147,8 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Finds the completed requests among the next `asked` requests; returns their number. PMPI_Test is cheaper for one
-  /// request.
+  /// Finds the completed requests among the next `asked` requests, and returns their number. For one request PMPI_Test
+  /// is used, because it is cheaper.
   int ask(int asked) noexcept {
     int done = 0;
     if (asked > 1) {
@@ -169,7 +173,7 @@ class MpiEndpoint final : public Endpoint {
     return count;
   }
 
-  /// Handles the completed requests, and closes the gaps that they leave.
+  /// Handles the completed requests, and closes the gaps that they leave in the list.
   std::size_t take(int done, std::span<Completion> completions) noexcept {
     const std::span indices(indices_.data(), static_cast<std::size_t>(done));
     std::size_t count = 0;
@@ -204,8 +208,8 @@ class MpiEndpoint final : public Endpoint {
     return progress.open == 0;
   }
 
-  /// Whether a message fits its slot. Some MPI libraries truncate a message without an error, so a message that reaches
-  /// into the margin did not fit. The first part of a message in two parts says how large the message is.
+  /// Whether a message fits its landing slot. Some MPI libraries truncate a message without an error, so a message that
+  /// reaches into the margin did not fit. The first part of a message in two parts says how large the message is.
   bool has_landed(TicketProgress& progress, const MPI_Status& status) const noexcept {
     int count = 0;
     PMPI_Get_count(&status, MPI_BYTE, &count);
@@ -223,7 +227,7 @@ class MpiEndpoint final : public Endpoint {
     MPI_Datatype type = large_type(bytes.size());
     if (type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
     const int error = PMPI_Isend(bytes.data(), 1, type, to.process, to.tag, comms_.messages, &request);
-    PMPI_Type_free(&type);  // the open send keeps the type
+    PMPI_Type_free(&type);  // MPI frees the type when the open send has ended
     return error;
   }
 
@@ -241,7 +245,7 @@ class MpiEndpoint final : public Endpoint {
     return error;
   }
 
-  /// Makes sure that no open request can still write into the slots or the caller's words.
+  /// Cancels or waits for an open request, so that it can no longer write into the slots or the caller's words.
   static void withdraw(MPI_Request& request, RequestKind kind) noexcept {
     if (kind == RequestKind::send) {
       PMPI_Request_free(&request);
@@ -257,12 +261,13 @@ class MpiEndpoint final : public Endpoint {
   int tag_;
   LandingSlots slots_;
   std::vector<LargeSlot> large_slots_;
-  std::vector<TicketProgress> progress_;  // by ticket
-  std::vector<MPI_Request> requests_;     // open requests, contiguous
-  std::vector<Open> open_;                // for each open request
-  std::vector<Ticket> failed_;            // communications that could not start and that poll() has not returned yet
-  std::size_t next_ = 0;                  // the first request of the next test
-  std::array<int, batch> indices_;        // of the completed requests
+  std::vector<TicketProgress> progress_;  // by ticket: the progress of the communication
+  std::vector<MPI_Request> requests_;     // open requests, contiguous for MPI's test functions
+  std::vector<Open> open_;                // ticket and kind of each open request
+  // Tickets of communications that could not start and that poll() has not returned yet.
+  std::vector<Ticket> failed_;
+  std::size_t next_ = 0;            // index of the first request of the next test
+  std::array<int, batch> indices_;  // indices of the completed requests
   std::array<MPI_Status, batch> statuses_;
   Backoff backoff_;
   Traffic traffic_;

@@ -15,9 +15,9 @@
 
 namespace steadfold::transport {
 
-inline constexpr Bytes int_max = std::numeric_limits<int>::max();  // the largest count of an MPI call
+inline constexpr Bytes int_max = std::numeric_limits<int>::max();  // the largest count that an MPI call can take
 
-/// Whether fork made this process after the library had used MPI. Then only the parent process may use MPI.
+/// Whether fork made this process after the library had used MPI. In this case only the parent process may use MPI.
 bool is_forked_child() noexcept;
 
 /// Whether this process may no longer call MPI.
@@ -28,7 +28,7 @@ inline bool finalized() noexcept {
   return flag != 0;
 }
 
-/// A communicator that is freed with its last owner.
+/// A communicator that is freed when its last owner is destroyed.
 struct OwnComm {
   OwnComm() = default;
   ~OwnComm() {
@@ -47,8 +47,7 @@ struct EndpointComms {
   std::shared_ptr<const void> owns = nullptr;  // an object that the endpoint keeps alive, or null
 };
 
-/// Maps an endpoint's ranks to MPI ranks and tags. The ranks are ranks of the communicator, or workers of its
-/// processes.
+/// The MPI ranks and tags of an endpoint's ranks. The ranks are ranks of the communicator, or workers of its processes.
 struct Addresses {
   struct Address {
     int process;
@@ -57,7 +56,7 @@ struct Addresses {
   std::shared_ptr<const Workers> workers = nullptr;
   Rank own = 0;  // this endpoint's rank among the workers
 
-  /// The address of messages to a rank, under an endpoint's tag.
+  /// Returns the MPI rank and tag of messages to `rank`. `tag` is the endpoint's tag.
   Address of_target(Rank rank, int tag) const noexcept {
     if (workers == nullptr) return {rank, tag};
     const Workers::WorkerAddress to = workers->place(rank);
@@ -75,8 +74,8 @@ struct Addresses {
   }
 };
 
-/// Communicators outside `comms.owns` must outlive the endpoint. `shares_cores`: ranks share cores, so the endpoint
-/// yields while it waits.
+/// Communicators outside `comms.owns` must outlive the endpoint. `shares_cores` says that ranks share cores, so the
+/// endpoint yields while it waits.
 std::unique_ptr<Endpoint> make_mpi_endpoint(const EndpointComms& comms, const Addresses& addresses, HeldTag tag,
                                             std::span<const Bytes> capacities, Ticket tickets, bool shares_cores);
 

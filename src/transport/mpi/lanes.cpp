@@ -84,14 +84,14 @@ bool Lanes::lead_from(Rank source, SlotNumber slot) const noexcept {
          (slots_ >> slot & 1) != 0;
 }
 
-/// The position of a message from `source` among the words of the rank that gave the notice. The words of credits come
-/// before the lanes.
+/// Returns the position of a message from `source` among the words of the rank that gave the notice. The words of
+/// credits come before the lanes.
 std::uint64_t Lanes::place_of(const LaneNotice& notice, Rank source, std::uint64_t message) const noexcept {
   const std::uint64_t mailbox = static_cast<std::uint64_t>(source) * mailboxes + message % mailboxes;
   return notice.first + ranks_ + mailbox * notice.mailbox_words;
 }
 
-/// The number in the words of a message: how many messages its mailbox has had, modulo 2^32.
+/// Returns the number in the words of a message: how many messages its mailbox has had, modulo 2^32.
 std::uint32_t Lanes::number_of(std::uint64_t message) const noexcept {
   return static_cast<std::uint32_t>((first_message_ + message) / mailboxes + 1);
 }
@@ -104,11 +104,12 @@ std::span<Word> Lanes::arrived_words() noexcept {
   return std::span(memory_).subspan(copies * copy_words_, mailbox_words_);
 }
 
-/// The taken-message count of each target while it is being read. Look at it only after the read has ended.
+/// Returns, for each target, the number of messages that it has taken, while this number is being read. Valid only
+/// after the read has ended.
 std::span<Word> Lanes::credits_read() noexcept { return std::span(memory_).last(3 * ranks_).first(ranks_); }
-/// The taken-message count of each target when this rank last read it.
+/// Returns, for each target, the number of messages that it had taken when this rank last read it.
 std::span<Word> Lanes::credits_seen() noexcept { return std::span(memory_).last(2 * ranks_).first(ranks_); }
-/// The number of messages that this rank has taken from each source.
+/// Returns, for each source, the number of messages that this rank has taken from it.
 std::span<Word> Lanes::credits_given() noexcept { return std::span(memory_).last(ranks_); }
 
 /// Writes a message to `words`; returns the number of words. If the message is too large for the mailbox, writes only
@@ -156,7 +157,7 @@ void Lanes::look_for_credits() noexcept {
   take_credits();
 }
 
-/// Takes in the credits that are being read, if the read has ended.
+/// Takes over the credits that are being read, if the read has ended.
 void Lanes::take_credits() noexcept {
   const RequestState state = state_of(reading_credits_);
   reads_credits_ = state == RequestState::pending;
@@ -183,7 +184,7 @@ bool Lanes::start_reading(Rank source, std::size_t words) noexcept {
   return true;
 }
 
-/// The number of words of the message that was being read, if its first word has arrived; else 0.
+/// Returns the number of words of the message that was being read, if its first word has arrived; else 0.
 std::size_t Lanes::words_there(Rank source) noexcept {
   const std::uint32_t number = number_of(incoming_[static_cast<std::size_t>(source)].received);
   const std::span<const Word> words = arrived_words();
@@ -195,7 +196,7 @@ std::size_t Lanes::words_there(Rank source) noexcept {
 
 std::optional<Lanes::Arrival> Lanes::look(Rank source) noexcept {
   if (incoming_[static_cast<std::size_t>(source)].owes) pay(source);
-  if (reads_from_ >= 0 && reads_from_ != source) return std::nullopt;  // one read at a time
+  if (reads_from_ >= 0 && reads_from_ != source) return std::nullopt;  // only one read may be open at a time
   const std::span<const Word> words = arrived_words();
   if (reads_from_ < 0 && !start_reading(source, std::min(first_look, words.size()))) return Arrival{.failed = true};
   for (;;) {
@@ -223,7 +224,7 @@ void Lanes::accept(Rank source) noexcept {
   pay(source);
 }
 
-/// Tells a source how many of its messages this rank has taken.
+/// Writes to a source how many of its messages this rank has taken.
 void Lanes::pay(Rank source) noexcept {
   const auto from = static_cast<std::size_t>(source);
   Incoming& incoming = incoming_[from];
@@ -250,7 +251,7 @@ void Lanes::rest(bool is_idle) noexcept {
   window_->leave();
 }
 
-/// Whether all sent messages have been taken and their credits have arrived, so that no more credits can arrive.
+/// Whether all sent messages have been taken and their credits have arrived. After that no more credits can arrive.
 bool Lanes::have_settled() noexcept {
   if (!is_at_rest_ || was_given_up_ || !are_connected()) return false;
   for (Rank source = 0; source < static_cast<Rank>(ranks_); ++source)

@@ -1,13 +1,13 @@
-// Lanes: the words of a window through which an endpoint's small messages pass. A lane leads from one rank to another
-// and has a few mailboxes, used in turn.
+// Lanes: the words of an MPI window through which an endpoint's small messages pass. A lane leads from one rank to
+// another and has a few mailboxes, used in turn.
 // Rank order: messages of a lane arrive in the order sent. Cost: a write of 8 bytes per 4 bytes of the message, one
-// more word, and one word back as a credit. Memory: one lane per rank on every rank, so O(ranks).
+// more word of 8 bytes, and one word back as a credit. Memory: one lane per rank on every rank, so O(ranks).
 // Source: Lapillonne & Peltekov 2013 (flags beside data), End et al. (one-sided, notified).
 //
 // Every word of a mailbox has 32 bits of data and 32 bits of the message's number. So a reader sees which words have
 // arrived, in any order. The first word has the size of the message in bytes. The number counts the messages of the
-// mailbox and wraps around after 2^32. Therefore every 256th message writes the whole mailbox, so that no old word can
-// have a number that comes again.
+// mailbox and wraps around after 2^32. Therefore every 256th message writes the whole mailbox, so that no old word has
+// a number that is used again.
 #pragma once
 
 #include <array>
@@ -21,31 +21,31 @@
 
 namespace steadfold::transport {
 
-constexpr Bytes default_largest = 2048;  // bytes of a message; the messages of one-shot calls fit
+constexpr Bytes default_largest = 2048;  // bytes of a message; the messages of one-shot calls fit this limit
 constexpr Bytes default_pool = Bytes{4} << 20;
 
 struct RmaSettings {
-  Bytes largest = default_largest;  // lanes lead to slots up to this capacity
+  Bytes largest = default_largest;  // largest capacity of a slot to which lanes lead, in bytes
   Bytes pool = default_pool;        // bytes of every rank's window
   Reads reads = Reads::atomically;
   std::uint64_t first = 0;  // the number of the first message; tests set it to test the wrap-around
 };
 
-/// The information about a rank's lanes that the other ranks need.
+/// The information about one rank's lanes that the other ranks need.
 struct LaneNotice {
   static constexpr std::uint64_t no_place = ~std::uint64_t{0};
   std::uint32_t tag = 0;
   std::uint32_t mailbox_words = 0;
-  std::uint64_t first = no_place;  // position of its words
-  std::uint64_t slots = 0;         // a bit for each of the first 64 slots: lanes lead to it
+  std::uint64_t first = no_place;  // position of the rank's first word in its window
+  std::uint64_t slots = 0;         // one bit for each of the first 64 slots: whether lanes lead to the slot
 };
 
 /// One rank's end of an endpoint's lanes. Only the constructor throws or allocates.
 class Lanes {
  public:
-  static constexpr std::uint64_t mailboxes = 4;  // mailboxes of a lane
+  static constexpr std::uint64_t mailboxes = 4;  // number of mailboxes of a lane
 
-  /// Local. If the window has no room left, this rank has no lanes.
+  /// Takes words of the window for this rank's lanes. If the window has no room left, this rank has no lanes. Local.
   Lanes(std::shared_ptr<Window> window, Rank rank, Rank rank_count, std::span<const Bytes> capacities,
         const RmaSettings& settings);
   ~Lanes();
@@ -53,12 +53,12 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   LaneNotice notice(std::uint32_t tag) const noexcept;
-  /// Stores a rank's notice.
+  /// Stores the notice of a rank.
   void learn(Rank rank, const LaneNotice& notice) noexcept { notices_[static_cast<std::size_t>(rank)] = notice; }
-  /// Call it once all notices are stored and all ranks have lanes. `serial`: equal on all ranks, and unique to this
-  /// endpoint.
+  /// Connects the lanes. Call it after all notices are stored, if all ranks have lanes. `serial` is equal on all ranks
+  /// and unique to this endpoint.
   void connect(std::uint64_t serial) noexcept;
-  /// Call it if some rank has no lanes: then the endpoint has none.
+  /// Turns the lanes off. Call it if a rank has no lanes; then the endpoint has none.
   void refuse() noexcept;
   bool are_connected() const noexcept { return are_connected_; }
   std::uint64_t serial() const noexcept { return serial_; }
@@ -68,31 +68,33 @@ class Lanes {
   bool lead_from(Rank source, SlotNumber slot) const noexcept;
 
   enum class Sending : std::uint8_t { started, waits, failed };
-  /// Copies a message and starts to write it, unless it must wait for a mailbox or for memory for the copy.
+  /// Copies a message and starts to write the copy, unless the message must wait for a mailbox or for memory for the
+  /// copy.
   Sending send(Ticket ticket, Rank target, std::span<const std::byte> bytes) noexcept;
-  /// Looks for credits, so that messages that wait for a mailbox can be sent.
+  /// Reads credits, so that messages that wait for a mailbox can be sent.
   void look_for_credits() noexcept;
   struct Sent {
     Ticket ticket;
     bool failed;
   };
-  /// The next message whose writing has ended; returns each once.
+  /// Returns the next message whose writing has ended; returns each message once.
   std::optional<Sent> take_sent() noexcept;
 
   struct Arrival {
     Bytes size = 0;
-    std::span<const Word> words;  // its data, 4 bytes per word, until the next look; empty if too large
+    // Data of the message, 4 bytes per word, valid until the next look; empty if the message is too large.
+    std::span<const Word> words;
     bool failed = false;
   };
-  /// The next message from `source`, if all of it has arrived. Call `accept` after it.
+  /// Returns the next message from `source`, if all of it has arrived. Call `accept` afterwards.
   std::optional<Arrival> look(Rank source) noexcept;
-  /// Gives back the mailbox of the last message that look() found.
+  /// Gives back the mailbox of the last message that look() returned.
   void accept(Rank source) noexcept;
 
-  /// Tells that no more messages are awaited. `is_idle`: all started operations have ended.
+  /// Says that no more messages are awaited. `is_idle` says that all started operations have ended.
   void rest(bool is_idle) noexcept;
   bool are_at_rest() const noexcept { return is_at_rest_; }
-  /// Whether the lanes are at rest, and no write of this rank and no credit for it is still open.
+  /// Whether the lanes are at rest, and neither a write of this rank nor a credit for it is still open.
   bool have_settled() noexcept;
   bool is_reported = false;  // whether the other ranks know that the lanes have settled
 
@@ -100,7 +102,7 @@ class Lanes {
   struct Incoming {
     std::uint64_t received = 0;
     MPI_Request crediting = MPI_REQUEST_NULL;
-    bool owes = false;  // a credit could not be written yet
+    bool owes = false;  // whether a credit could not be written yet
   };
   struct Copy {
     Ticket ticket = 0;
@@ -108,9 +110,9 @@ class Lanes {
     bool is_used = false;
     bool failed = false;
   };
-  static constexpr std::size_t copies = 4;       // messages that are being written
-  static constexpr std::size_t first_look = 48;  // words: a sum of a few doubles is read at once
-  static constexpr std::uint64_t period = 256;   // every so many messages, one writes the whole mailbox
+  static constexpr std::size_t copies = 4;       // largest number of messages that are being written at the same time
+  static constexpr std::size_t first_look = 48;  // words that are read at first; a sum of a few doubles is read at once
+  static constexpr std::uint64_t period = 256;   // one message of this number writes the whole mailbox
   static std::uint64_t words_for(Bytes bytes) noexcept { return 1 + (bytes + 3) / 4; }
 
   std::uint64_t word_count() const noexcept { return ranks_ * (1 + mailboxes * mailbox_words_); }
@@ -132,24 +134,26 @@ class Lanes {
   Rank rank_;
   std::uint64_t ranks_;
   std::uint64_t first_message_;
-  std::uint64_t mailbox_words_ = 0;  // words of this rank's mailboxes
+  std::uint64_t mailbox_words_ = 0;  // number of words of one of this rank's mailboxes
   std::uint64_t slots_ = 0;
   std::optional<std::uint64_t> first_;
   bool are_connected_ = false;
   std::uint64_t serial_ = 0;
-  std::vector<LaneNotice> notices_;  // by rank
-  std::vector<std::uint64_t> sent_;  // number of messages, by target
-  std::vector<Incoming> incoming_;   // by source
+  std::vector<LaneNotice> notices_;  // notices of the lanes, by rank
+  std::vector<std::uint64_t> sent_;  // number of messages sent, by target
+  std::vector<Incoming> incoming_;   // state of the incoming lane, by source
   std::array<Copy, copies> copies_;
   std::size_t copy_words_ = 0;  // words of each copy; no rank has larger mailboxes
   MPI_Request reading_ = MPI_REQUEST_NULL;
-  Rank reads_from_ = -1;   // the source whose mailbox is being read
-  std::size_t asked_ = 0;  // number of its words being read
+  Rank reads_from_ = -1;   // the source whose mailbox is being read, or -1
+  std::size_t asked_ = 0;  // number of words that are being read
   MPI_Request reading_credits_ = MPI_REQUEST_NULL;
   bool reads_credits_ = false;
   bool is_at_rest_ = false;
   bool was_given_up_ = false;
-  std::vector<Word> memory_;  // copies of messages to send; then messages read; then the credits read, seen and given
+  // Copies of messages to send, then messages that are read, then the credits that are being read, were seen and were
+  // given.
+  std::vector<Word> memory_;
 };
 
 }  // namespace steadfold::transport

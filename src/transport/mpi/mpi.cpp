@@ -46,16 +46,16 @@ void require_one_group(MPI_Comm comm) {
   }
 }
 
-/// Ends the use of MPI at MPI_Finalize; defined below.
+/// Ends the use of MPI when MPI_Finalize begins; defined below.
 void forget_all_at_finalize();
 
 /// The properties of the machine that a transport needs.
 struct NodeInfo {
-  bool shares_cores = true;       // some ranks of this node may share cores, or `comm` is only part of the job
-  std::vector<Rank> node_labels;  // empty if there is one node
+  bool shares_cores = true;       // whether ranks of this node may share cores, or `comm` is only a part of the job
+  std::vector<Rank> node_labels;  // the lowest rank of each rank's node; empty if there is one node
 };
 
-/// `first_on_node`: the lowest rank on this rank's node. Collective.
+/// Returns the label of each rank's node. `first_on_node` is the lowest rank on this rank's node. Collective.
 std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
   int ranks = 0;
   require(PMPI_Comm_size(comm, &ranks), "the ranks cannot be counted");
@@ -66,7 +66,7 @@ std::vector<Rank> node_labels(MPI_Comm comm, Rank first_on_node) {
   return firsts;
 }
 
-/// Collective; all ranks of a node get the same result.
+/// Finds the properties of the machine. All ranks of a node get the same result. Collective.
 NodeInfo machine_of(MPI_Comm comm) {
   int of_job = 0;
   int of_comm = 0;
@@ -130,7 +130,7 @@ Connection MpiTransport::connected() {
 bool MpiTransport::has_ended(MPI_Request& request, const char* what) const {
   int done = 0;
   require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-  if (!done && shares_cores_) sched_yield();  // the awaited rank may not be running
+  if (!done && shares_cores_) sched_yield();  // the core is yielded, because the awaited rank may not be running
   return done != 0;
 }
 
@@ -198,7 +198,8 @@ std::optional<Transport::Gathered> MpiTransport::gathered() {
   return std::move(gathering_.all);
 }
 
-/// Called once the sizes are known. If one rank has no memory for the bytes, no rank gathers them.
+/// Allocates the memory for the gathered bytes, when their sizes are known. If a rank has no memory for the bytes, no
+/// rank gathers them.
 void MpiTransport::make_room() {
   const auto total = std::accumulate(gathering_.sizes.begin(), gathering_.sizes.end(), std::uint64_t{0});
   if (total > int_max)
@@ -235,11 +236,12 @@ void MpiTransport::gather_bytes() {
 
 namespace {
 
-/// Communicators in use. Never destroyed: destructors of a program's static objects may finalise MPI.
+/// The communicators that the library uses. Never destroyed, because destructors of a program's static objects may
+/// finalise MPI.
 struct Uses {
   std::mutex mutex;
   std::vector<MPI_Comm> attached;   // communicators with an attached object, in the order of their first use
-  std::vector<MPI_Comm> under_way;  // whose first use has not ended
+  std::vector<MPI_Comm> under_way;  // communicators whose first use has not ended
 };
 Uses& uses() {
   static Uses& only = *new Uses;
@@ -251,13 +253,14 @@ std::atomic<bool> usable = false;
 
 std::atomic<bool> is_child = false;
 
-/// Grows whenever an attached object is destroyed: a thread's remembered look-up is valid only for its generation.
+/// Grows when an attached object is destroyed. A thread's remembered look-up is valid only if it has the current
+/// number.
 std::atomic<std::uint64_t> generation = 1;
 
 struct LastUse {
   MPI_Comm comm;
   Attached* attached;
-  std::uint64_t generation;  // 0 if no look-up is remembered
+  std::uint64_t generation;  // the generation of the look-up; 0 if no look-up is remembered
 };
 thread_local LastUse last_use;
 
@@ -305,7 +308,7 @@ void forget_all_at_finalize() {
     require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &keyval, nullptr),
             "the communicator's attribute cannot be read or set");
     require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "the communicator's attribute cannot be read or set");
-    PMPI_Comm_free_keyval(&keyval);  // the attribute keeps the key
+    PMPI_Comm_free_keyval(&keyval);  // the attribute keeps the key alive
     pthread_atfork(nullptr, nullptr, [] {
       is_child.store(true, std::memory_order_release);
       usable.store(false, std::memory_order_release);
@@ -316,7 +319,7 @@ void forget_all_at_finalize() {
   static_cast<void>(done);
 }
 
-/// Guards a communicator's first use, which duplicates it, against a second thread.
+/// Guards a communicator's first use, which duplicates the communicator, against a second thread.
 class FirstUse {
  public:
   explicit FirstUse(MPI_Comm comm) : comm_(comm) {

@@ -24,14 +24,15 @@ void require_mpi();
 /// The name and version of the MPI library, on one line. May be called before MPI_Init.
 std::string mpi_library();
 
-/// A group over a private communicator. Destroy its endpoints before it. Destroying an endpoint cancels pending
+/// A transport over a private communicator. Destroy its endpoints before it. Destroying an endpoint cancels pending
 /// receives and waits for pending `add_words`. Messages above 2 GiB make the MPI library allocate a data type.
 /// `add_words` takes at most 2^31 - 1 words, and fails for more. A message that does not fit its slot is a failed
-/// ticket. But MPICH 4 first calls the error handler of MPI_COMM_WORLD, whatever the communicator. Unless this handler
-/// is MPI_ERRORS_RETURN, MPICH aborts.
+/// ticket. But MPICH 4 first calls the error handler of MPI_COMM_WORLD, also for other communicators. Unless this
+/// handler is MPI_ERRORS_RETURN, MPICH aborts.
 class MpiTransport final : public Transport {
  public:
-  /// Duplicates `user`: collective. Throws std::runtime_error, with the reason, if `user` cannot be used.
+  /// Duplicates the communicator `user`. Collective. Throws std::runtime_error, with the reason, if `user` cannot be
+  /// used.
   explicit MpiTransport(MPI_Comm user);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport&) = delete;
@@ -41,36 +42,38 @@ class MpiTransport final : public Transport {
   Rank rank_count() const noexcept override { return rank_count_; }
   const char* name() const noexcept override { return "mpi"; }
   std::string library() const override { return mpi_library(); }
-  /// From MPI_Comm_split_type.
+  /// Returns the labels that MPI_Comm_split_type gives.
   std::span<const Rank> node_labels() const noexcept override { return node_labels_; }
   bool are_on_one_node() const noexcept override { return node_labels_.empty(); }
 
-  /// The ranks communicate only when the tags run out: then they exchange which tags they still hold.
+  /// Hands out tags; see Transport::new_tags. The ranks communicate only when the tags run out: then they exchange the
+  /// tags that they still hold.
   std::optional<std::uint32_t> new_tags(std::uint32_t count) override { return tags_.take(*this, count); }
-  /// Tags go up to the MPI library's MPI_TAG_UB.
+  /// Prepares an endpoint. Its tags go up to the MPI library's MPI_TAG_UB.
   std::unique_ptr<Endpoint> prepare(std::uint32_t tag, std::span<const Bytes> capacities, Ticket tickets,
                                     WordOrder order) override;
-  /// One MPI_Comm_idup. The endpoints with WordOrder::apart that are prepared before the next connection share the
-  /// communicator. It is freed with the last of them.
+  /// Starts one MPI_Comm_idup. The endpoints with WordOrder::apart that are prepared before the next connection share
+  /// the communicator. The communicator is freed with the last of these endpoints.
   void open_apart() override;
   bool opened_apart() override;
-  /// One MPI_Iallreduce of one word.
+  /// Starts one MPI_Iallreduce of one word.
   void connect(bool is_prepared) override;
   Connection connected() override;
-  /// All ranks' bytes together must stay below 2 GiB. One MPI_Iallgather of sizes, one MPI_Iallgatherv.
+  /// Starts one MPI_Iallgather of sizes, then one MPI_Iallgatherv of the bytes. All ranks' bytes together must stay
+  /// below 2 GiB.
   void gather(std::span<const std::byte> bytes) override;
   std::optional<Gathered> gathered() override;
   void require_usable() const override { require_mpi(); }
   void require_threads() const override;
 
-  /// Later endpoints do not use the channel of open_apart(); earlier endpoints keep it.
+  /// Ends the channel of open_apart() for endpoints that are prepared later; earlier endpoints keep it.
   void end_apart() noexcept { apart_.reset(); }
 
   MPI_Comm comm() const noexcept { return comm_; }
-  /// A communicator that carries only collectives, never messages.
+  /// Returns a communicator that carries only collectives, never messages.
   MPI_Comm quiet_comm() const noexcept { return setup_; }
   bool shares_cores() const noexcept { return shares_cores_; }
-  /// The greatest tag of the MPI library. Throws std::runtime_error if MPI cannot be called.
+  /// Returns the greatest tag of the MPI library. Throws std::runtime_error if MPI cannot be called.
   static std::uint32_t last_tag();
 
  private:
@@ -94,15 +97,15 @@ class MpiTransport final : public Transport {
   void make_room();
   void gather_bytes();
 
-  MPI_Comm comm_ = MPI_COMM_NULL;   // messages, and the words of plans
-  MPI_Comm setup_ = MPI_COMM_NULL;  // connections and gathers, whose order differs from that of plans
+  MPI_Comm comm_ = MPI_COMM_NULL;   // carries messages, and the words of plans
+  MPI_Comm setup_ = MPI_COMM_NULL;  // carries connections and gathers, whose order differs from the order of plans
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   bool shares_cores_ = true;       // whether ranks share cores
   std::vector<Rank> node_labels_;  // the lowest rank of each rank's node; empty if there is one node
-  int all_prepared_ = 1;           // for the current connection
+  int all_prepared_ = 1;           // whether all ranks have prepared the current connection
   MPI_Request connecting_ = MPI_REQUEST_NULL;
-  std::shared_ptr<OwnComm> apart_;  // for the endpoints with WordOrder::apart
+  std::shared_ptr<OwnComm> apart_;  // communicator for the endpoints with WordOrder::apart
   MPI_Request opening_ = MPI_REQUEST_NULL;
   Gathering gathering_;
   AgreedTags tags_;

@@ -10,7 +10,7 @@
 namespace steadfold::transport {
 namespace {
 
-/// The largest number of all ranks.
+/// Returns the largest number of all ranks.
 int largest(int number, MPI_Comm comm) {
   PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_MAX, comm);
   return number;
@@ -65,7 +65,7 @@ void NodeMemory::free(Place place, Bytes bytes) noexcept { free_.give_back(place
 
 namespace {
 
-/// The ranks of the node's processes in the group.
+/// Returns the ranks of the node's processes in the group.
 std::vector<Rank> processes_of(MPI_Comm node, const MpiTransport& group) {
   int count = 0;
   PMPI_Comm_size(node, &count);
@@ -75,7 +75,7 @@ std::vector<Rank> processes_of(MPI_Comm node, const MpiTransport& group) {
   return processes;
 }
 
-/// The node's memory, if every node of the group gets some. If not, `why` has the reason.
+/// Makes the node's memory, if every node of the group can have it. If not, `why` receives the reason.
 std::shared_ptr<NodeMemory> memory_of(MPI_Comm node, std::span<const Rank> ranks, const MpiTransport& group,
                                       const NodeSettings& settings, std::string& why) {
   std::shared_ptr<NodeMemory> made;

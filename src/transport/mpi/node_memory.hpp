@@ -1,6 +1,6 @@
 // Memory that the ranks of a node share: each process has a part of it, and all processes see all parts.
-// Cost: a communicator's first use makes the memory, with a few MPI calls within the node. Pages take memory once
-// blocks are taken.
+// Cost: a communicator's first use makes the memory, with a few MPI calls within the node. Pages occupy memory only
+// after blocks are taken.
 #pragma once
 
 #include <mpi.h>
@@ -17,16 +17,16 @@
 
 namespace steadfold::transport {
 
-inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // per rank
+inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // bytes per rank
 
-/// A file without a name, which the first rank of the node makes and all processes map. The file needs no MPI
-/// resources. Freeing it needs no communication. The system removes the file however the processes end.
+/// Memory in a file without a name. The first rank of the node makes the file, and all processes map it. The file needs
+/// no MPI resources. Freeing it needs no communication. The system removes the file however the processes end.
 class NodeMemory final : public CommonMemory {
  public:
-  /// Collective over `node`, whose processes are on one node. Blocks until all have called. `ranks`: the number of
-  /// ranks of each process. `bytes` per rank, a multiple of a page. If a process cannot map the file, throws
-  /// std::runtime_error on every process. `progress`: a communicator without messages. It must live as long as a rank
-  /// waits here, or `keeps` must keep it alive.
+  /// Makes the memory. Collective over `node`, whose processes are on one node. Blocks until all processes have called.
+  /// `ranks` has the number of ranks of each process. `bytes` is the number of bytes per rank, a multiple of a page. If
+  /// a process cannot map the file, throws std::runtime_error on every process. `progress` is a communicator without
+  /// messages. It must live as long as a rank waits for memory of this object, or `keeps` must keep it alive.
   NodeMemory(MPI_Comm node, std::span<const Rank> ranks, Bytes bytes, MPI_Comm progress,
              std::shared_ptr<const void> keeps);
   ~NodeMemory() override;
@@ -45,27 +45,27 @@ class NodeMemory final : public CommonMemory {
 
   MPI_Comm progress_;
   std::shared_ptr<const void> keeps_;
-  Bytes bytes_ = 0;  // bytes of all parts
+  Bytes bytes_ = 0;  // bytes of the parts of all processes
   std::byte* all_ = nullptr;
-  std::byte* own_ = nullptr;       // this process's part
-  std::vector<std::byte*> parts_;  // by neighbour: the part of its process
-  FreeParts free_;                 // in cache lines of this process's part
+  std::byte* own_ = nullptr;       // the part of this process
+  std::vector<std::byte*> parts_;  // by neighbour: the part of the neighbour's process
+  FreeParts free_;                 // free cache lines of this process's part
 };
 
-/// The ranks that share memory on this process's node. The memory is null if some node gets none, or if no two
+/// The ranks that share memory on this process's node. The memory is null if a node has no shared memory, or if no two
 /// processes share a node; then `why` has the reason.
 struct NodeOfRank {
   Neighbourhood among;
   std::string why;
 };
-/// The properties of the memory to make.
+/// The properties of a node's memory.
 struct NodeSettings {
-  Bytes bytes = default_node_bytes;        // per rank
+  Bytes bytes = default_node_bytes;        // bytes per rank
   int color = -1;                          // processes with equal colours are on one node; negative: as MPI reports
   std::shared_ptr<const void> keeps = {};  // an object that the memory keeps alive
 };
-/// Makes the memory for a group whose processes are the ranks, or whose processes have the ranks as workers. Collective
-/// over `group`. Blocks until all have called.
+/// Makes the nodes' memory for a group. Its ranks are processes, or workers of processes. Collective over `group`.
+/// Blocks until all processes have called.
 NodeOfRank make_node_memory(const MpiTransport& group, const NodeSettings& settings = {});
 NodeOfRank make_node_memory(const MpiTransport& group, const Workers& workers, bool shares_cores,
                             const NodeSettings& settings = {});

@@ -26,7 +26,8 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
 
   bool shares_cores() const noexcept override { return processes_.shares_cores(); }
 
-  /// Follows STEADFOLD_TRANSPORT. Windows do not connect workers, so with `rma` workers send messages.
+  /// Makes the node's memory as STEADFOLD_TRANSPORT asks. Windows do not connect workers, so with `rma` workers send
+  /// messages.
   Neighbourhood share_node(const Workers& workers, bool shares_cores) override {
     const AskedTransport asked = asked_transport(processes_);
     if (asked.way == TransportChoice::messages || asked.way == TransportChoice::rma) return {};
@@ -56,7 +57,8 @@ class MpiOutside final : public Outside, public std::enable_shared_from_this<Mpi
   }
 
  private:
-  static constexpr std::uint64_t least_endpoints = 256;  // enough for a new group and the plans that it keeps
+  // Number of endpoints that is enough for a new group and the plans that it keeps.
+  static constexpr std::uint64_t least_endpoints = 256;
 
   static std::uint64_t pairs(const Workers& workers) noexcept {
     return static_cast<std::uint64_t>(workers.most()) * static_cast<std::uint64_t>(workers.most());

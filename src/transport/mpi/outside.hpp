@@ -1,4 +1,4 @@
-// Messages between workers of several processes, over MPI. The tag says which worker sends and which receives.
+// Messages over MPI between workers (threads) of several processes. The tag says which worker sends and which receives.
 // Rank order: messages between two workers arrive in the order of `put`. Cost: see endpoint.hpp.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace steadfold::transport {
 
-/// Connects the processes of `comm`, over private duplicates of it. Collective. Throws std::runtime_error, with the
+/// Connects the processes of `comm`, over private duplicates of `comm`. Collective. Throws std::runtime_error, with the
 /// reason, if `comm` cannot be used.
 std::shared_ptr<Outside> make_mpi_outside(MPI_Comm comm);
 

@@ -71,7 +71,7 @@ Connection RmaTransport::connected() {
         "the endpoints cannot be connected (the ranks cannot exchange the addresses of their windows), see the "
         "messages of the MPI library");
   if (done == 0) {
-    if (two_sided_->shares_cores()) sched_yield();  // the awaited rank may not be running
+    if (two_sided_->shares_cores()) sched_yield();  // the core is yielded, because the awaited rank may not be running
     return Connection::pending;
   }
   const bool are_prepared =
@@ -88,7 +88,7 @@ Connection RmaTransport::connected() {
   return are_prepared ? Connection::connected : Connection::failed;
 }
 
-/// Connects the lanes of an endpoint if all ranks have room for them.
+/// Connects the lanes of an endpoint if all ranks have room for the lanes.
 void RmaTransport::connect_lanes(std::size_t end) {
   const auto& [tag, lanes] = prepared_[end];
   const auto fits = [&](const ConnectNotice& each) {
@@ -99,7 +99,8 @@ void RmaTransport::connect_lanes(std::size_t end) {
   lanes->connect(connections_ * most_ends + end);
 }
 
-/// Frees the words of lanes that have settled on all ranks. If memory runs out, the words stay taken.
+/// Frees the words of lanes that have settled on all ranks: no rank can write them any more. If memory runs out, the
+/// words stay taken.
 void RmaTransport::take_back_settled() try {
   const std::lock_guard lock(mutex_);
   for (const ConnectNotice& each : notices_) {

@@ -86,12 +86,13 @@ class RmaEndpoint final : public ForwardingEndpoint {
   }
 
  private:
-  static constexpr std::size_t most_looks = 16;           // per poll
-  static constexpr std::uint32_t polls_per_progress = 4;  // polls that found nothing
+  static constexpr std::size_t most_looks = 16;  // largest number of mailboxes that one poll looks into
+  // Number of polls without a result after which the MPI library makes progress.
+  static constexpr std::uint32_t polls_per_progress = 4;
   struct LaneTransfer {
     Rank peer = 0;
     SlotNumber slot = 0;
-    std::span<const std::byte> bytes;  // the bytes to send
+    std::span<const std::byte> bytes;  // bytes of the message to send
   };
 
   /// Sends messages that need not wait any more. Messages to one target leave in the order of `put`.
@@ -121,7 +122,8 @@ class RmaEndpoint final : public ForwardingEndpoint {
     return count;
   }
 
-  /// Looks for awaited messages, in turn if there are many. For each source, looks only for its first.
+  /// Looks for awaited messages, in turn if there are many. Of each source, only the first awaited message is looked
+  /// for.
   std::size_t take_arrived(std::span<Completion> completions) noexcept {
     std::size_t count = 0;
     for (std::size_t look = 0; look < most_looks && count < completions.size() && !awaited_.empty(); ++look) {
@@ -142,7 +144,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
     return count;
   }
 
-  /// Copies a message into its slot and gives the mailbox back.
+  /// Copies a message into its slot, and gives the mailbox back to the sender.
   Completion land(Ticket ticket, const LaneTransfer& transfer, const Lanes::Arrival& arrival) noexcept {
     if (arrival.failed) return {.ticket = ticket, .failed = true};
     const std::span<std::byte> slot = landing(transfer.slot);
@@ -160,14 +162,15 @@ class RmaEndpoint final : public ForwardingEndpoint {
   RmaTransport* owner_;
   std::shared_ptr<Window> window_;
   std::shared_ptr<Lanes> lanes_;
-  std::vector<LaneTransfer> transfers_;  // by ticket
-  std::vector<Ticket> waiting_;          // messages to send, in the order of `put`
-  std::vector<Ticket> awaited_;          // messages from lanes, in the order of `release`
-  std::vector<Ticket> failed_;           // communications that could not start and that poll() has not returned yet
-  std::size_t writing_ = 0;              // messages that are being written
-  std::size_t next_ = 0;                 // index of the next awaited message to look for
-  std::size_t open_inside_ = 0;          // number of open communications of the inner endpoint
-  std::uint32_t idle_ = 0;               // number of polls that found nothing
+  std::vector<LaneTransfer> transfers_;  // by ticket: the message that a lane transfers
+  std::vector<Ticket> waiting_;          // tickets of messages to send, in the order of `put`
+  std::vector<Ticket> awaited_;          // tickets of messages that lanes bring, in the order of `release`
+  // Tickets of communications that could not start and that poll() has not returned yet.
+  std::vector<Ticket> failed_;
+  std::size_t writing_ = 0;      // number of messages that are being written
+  std::size_t next_ = 0;         // index of the next awaited message to look for
+  std::size_t open_inside_ = 0;  // number of open communications of the inner endpoint
+  std::uint32_t idle_ = 0;       // number of polls in a row that found nothing
   Backoff backoff_;
   Traffic traffic_;
 };

@@ -8,7 +8,8 @@
 
 namespace steadfold::transport {
 
-/// `owner` must outlive the endpoint and gets the lanes back. `inner` carries all other messages.
+/// Makes the endpoint. `owner` must outlive the endpoint and gets the lanes back. `inner` carries all messages that do
+/// not go through lanes.
 std::unique_ptr<Endpoint> make_rma_endpoint(std::unique_ptr<Endpoint> inner, RmaTransport& owner,
                                             std::shared_ptr<Window> window, std::shared_ptr<Lanes> lanes,
                                             Ticket tickets, bool shares_cores);

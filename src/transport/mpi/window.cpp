@@ -17,7 +17,8 @@ namespace steadfold::transport {
 namespace {
 
 std::mutex windows_mutex;
-/// The windows that have not ended. Never destroyed: destructors of a program's static objects may finalise MPI.
+/// Returns the windows that have not ended. The list is never destroyed, because destructors of a program's static
+/// objects may finalise MPI.
 std::vector<std::shared_ptr<Window>>& windows() {
   static auto& all = *new std::vector<std::shared_ptr<Window>>;
   return all;
@@ -30,7 +31,8 @@ std::string text_of(int code) {
   return text;
 }
 
-/// Open MPI 4.1 has no windows between machines if several threads of a program call MPI.
+/// Throws the error of a window that cannot be made. With Open MPI 4.1, a group over several machines has no window if
+/// several threads of the program call MPI.
 [[noreturn]] void refuse(const std::string& why, const std::string& remedy = "STEADFOLD_TRANSPORT=mpi") {
   throw std::runtime_error("transport rma cannot be used (" + why + "), set " + remedy);
 }
@@ -84,7 +86,7 @@ Window::Window(MPI_Comm comm, Bytes bytes, Reads reads) : reads_(reads), free_(b
   if (error == MPI_SUCCESS) {
     PMPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
     *words_ = 0;
-    error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, window_);  // the library locks the window only here
+    error = PMPI_Win_lock_all(MPI_MODE_NOCHECK, window_);  // the window stays locked until it is freed
     if (error == MPI_SUCCESS) PMPI_Win_sync(window_);
   }
   if (!all(error == MPI_SUCCESS))
@@ -110,8 +112,8 @@ bool Window::all(bool here) const noexcept {
   return everywhere != 0;
 }
 
-/// Whether a word that the previous rank writes arrives without a flush. Over TCP, Open MPI 4.1 sends nothing before a
-/// flush. Collective, blocks.
+/// Whether a word that the previous rank writes arrives without a flush of the window. Over TCP, Open MPI 4.1 sends
+/// nothing before a flush. Collective and blocking.
 bool Window::delivers() noexcept {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   const Word mark = 1;
@@ -168,7 +170,8 @@ int Window::read(std::span<Word> words, std::uint64_t first, MPI_Request& reques
 
 void Window::make_progress() noexcept {
   int is_there = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, MPI_STATUS_IGNORE);  // no message is ever sent there
+  // Makes progress; no message is ever sent over this communicator.
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, MPI_STATUS_IGNORE);
 }
 
 void Window::enter() {
@@ -208,7 +211,8 @@ std::shared_ptr<Window> make_window(MPI_Comm comm, Bytes bytes, Reads reads) {
   return made;
 }
 
-/// Sorts the windows, since threads may have made them in different orders on different ranks.
+/// Frees all windows. The windows are sorted first, because threads may have made them in different orders on different
+/// ranks.
 void end_windows() noexcept {
   const std::lock_guard lock(windows_mutex);
   std::ranges::sort(windows(), {}, [](const auto& each) { return each->number_; });

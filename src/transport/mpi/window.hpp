@@ -22,16 +22,17 @@ namespace steadfold::transport {
 
 using Word = std::uint64_t;
 
-/// How a rank reads the window: atomically, as MPI guarantees, or with plain loads. If ranks share memory, a load never
+/// How a rank reads the window: with MPI's atomic operations, or with plain loads. If ranks share memory, a load never
 /// sees half of a write on the known machines. But this is a property of MPI libraries and processors, not a promise of
 /// MPI.
 enum class Reads : std::uint8_t { atomically, by_loads };
 
-/// Words are written and read one by one, atomically; the words of one call in any order. Only the end of the window
-/// waits for other ranks. Any thread may call it, if MPI was initialised for several threads.
+/// A window over MPI. Each word is written and read atomically; the words of one call in any order. Only `end` waits
+/// for other ranks. Any thread may call the functions, if MPI was initialised for several threads.
 class Window {
  public:
-  /// Collective, blocks. `bytes` per rank. Throws std::runtime_error on every rank if there is no window.
+  /// Makes a window of `bytes` bytes per rank. Collective and blocking. Throws std::runtime_error on every rank if the
+  /// window cannot be made.
   Window(MPI_Comm comm, Bytes bytes, Reads reads);
   ~Window() = default;
   Window(const Window&) = delete;
@@ -39,27 +40,28 @@ class Window {
 
   MPI_Comm comm() const noexcept { return comm_; }
 
-  /// Takes `count` of this rank's words and sets them to zero; nothing if there is no room. Another rank may write them
-  /// only after a message has told it of them.
+  /// Takes `count` of this rank's words, sets them to zero, and returns the position of the first. Returns nothing if
+  /// there is no room. Another rank may write these words only after a message has told it their position.
   std::optional<std::uint64_t> take(std::uint64_t count);
   void give_back(std::uint64_t first, std::uint64_t count) noexcept;
 
-  /// Starts to write to `target`; later writes of one word arrive later. Returns MPI's error code.
+  /// Starts to write words to `target`. If one word is written several times, the writes arrive in the order of the
+  /// calls. Returns MPI's error code.
   int write(std::span<const Word> words, Rank target, std::uint64_t first, MPI_Request& request) noexcept;
-  /// Starts to read this rank's own words.
+  /// Starts to read words of this rank.
   int read(std::span<Word> words, std::uint64_t first, MPI_Request& request) noexcept;
   /// Lets the MPI library deliver writes of other ranks: some libraries do so only within calls.
   void make_progress() noexcept;
 
-  /// Counts the users of the window. Each user enters and leaves once, and calls keep() once.
+  /// Count the users of the window. Each user calls `enter` and `leave` once, and `keep` once.
   void enter();
   void leave() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Keeps the memory of open operations, if there is any, until they can no longer use it.
+  /// Keeps the memory of open operations until they can no longer use it.
   void keep(std::vector<Word> memory) noexcept;
 
-  /// Collective, blocks. Frees the window, unless it has users on some rank; then it ends with MPI.
+  /// Frees the window, unless a rank still uses it; then the window ends with MPI. Collective and blocking.
   void end();
-  /// Whether it has been freed. Then do not read or write.
+  /// Whether the window has been freed. If so, do not read or write.
   bool has_ended() const noexcept { return window_ == MPI_WIN_NULL; }
 
  private:
@@ -74,15 +76,15 @@ class Window {
   Rank rank_ = 0;
   Rank rank_count_ = 0;
   Reads reads_;
-  std::pair<int, std::uint64_t> number_;  // equal on all ranks and unique to this window
+  std::pair<int, std::uint64_t> number_;  // number of the window, equal on all ranks and unique to this window
   std::atomic<int> users_ = 0;
   std::mutex mutex_;           // guards the following members
-  FreeParts free_;             // in words
-  std::size_t most_kept_ = 0;  // the most vectors to keep
+  FreeParts free_;             // the free words
+  std::size_t most_kept_ = 0;  // largest number of vectors that `keep` may have to keep
   std::vector<std::vector<Word>> kept_;
 };
 
-/// Makes a window that ends with MPI at the latest. Collective.
+/// Makes a window. It is freed when MPI ends, or earlier. Collective.
 std::shared_ptr<Window> make_window(MPI_Comm comm, Bytes bytes, Reads reads);
 
 /// Frees all remaining windows, in the same order on every rank, when MPI_Finalize begins. Collective over all ranks.

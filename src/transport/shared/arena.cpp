@@ -20,7 +20,8 @@ std::atomic<Arena*>& made() noexcept {
 
 }  // namespace
 
-/// A child of fork sees its parent's arena, but takes memory from its own arena. Both exist until the process ends.
+/// Returns the arena of this process. A child of fork sees its parent's arena, but takes memory from another arena.
+/// Both arenas exist until the process ends.
 Arena& Arena::own() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -53,7 +54,7 @@ Arena::~Arena() {
 }
 
 std::byte* Arena::take(Bytes bytes) {
-  const Bytes pages = bytes / page + 1;  // one more page separates blocks, and gives 0 bytes an address
+  const Bytes pages = bytes / page + 1;  // one more page separates blocks, and gives an address to a block of 0 bytes
   if (base_ == nullptr || bytes > file_.bytes) return nullptr;
   const std::lock_guard lock(mutex_);
   const auto first = free_.take(pages);
@@ -62,7 +63,7 @@ std::byte* Arena::take(Bytes bytes) {
   return base_ + *first * page;
 }
 
-/// Returns the pages to the system, so the next taker finds zeros.
+/// Returns the pages to the system, so that the next caller of `take` finds zeros.
 bool Arena::give_back(std::byte* memory) noexcept {
   const auto place = place_of(memory, 0);
   if (!place) return false;
@@ -85,7 +86,8 @@ std::optional<Bytes> Arena::place_of(const std::byte* memory, Bytes bytes) const
 
 std::shared_ptr<const ArenaView> ArenaView::of(const ArenaFile& file) {
   static std::mutex mutex;
-  static auto& views = *new std::vector<std::weak_ptr<const ArenaView>>;  // never destroyed
+  // Never destroyed, because destructors of other objects may use it.
+  static auto& views = *new std::vector<std::weak_ptr<const ArenaView>>;
   const std::lock_guard lock(mutex);
   std::erase_if(views, [](const auto& view) { return view.expired(); });
   for (const auto& view : views)

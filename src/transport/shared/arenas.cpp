@@ -14,7 +14,7 @@ std::uint64_t digest_of(std::span<const InArena> ranks) noexcept {
                                      static_cast<std::uint64_t>(file.device), each.file.bytes})
       digest = (digest ^ part) * 0x9E3779B97F4A7C15u + (digest >> 32);
   }
-  return digest | 2;  // neither `untried` nor `failed`
+  return digest | 2;  // the number must be neither `untried` nor `failed`
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ bool Arenas::map_all(std::span<const InArena> ranks) noexcept {
       views_[rank] = ArenaView::of(ranks[rank].file);
       if (views_[rank] == nullptr) return false;
     }
-  } catch (const std::exception&) {  // no memory for a view
+  } catch (const std::exception&) {  // there is no memory for a view
     return false;
   }
   return true;

@@ -17,13 +17,13 @@ namespace steadfold::transport {
 
 /// A rank's description of its row and result, if both are in its arena.
 struct InArena {
-  Bytes row = 0;  // position in the file
+  Bytes row = 0;  // position of the row in the file
   Bytes result = 0;
-  ArenaFile file;          // zero bytes if the row or result is not in the arena
+  ArenaFile file;          // the file; 0 bytes long if the row or the result is not in the arena
   std::uint64_t seen = 0;  // a digest of all ranks' files if this rank has mapped them; else `untried` or `failed`
 };
 
-/// Any thread may call it.
+/// The arenas of all ranks. Any thread may call the functions.
 class Arenas {
  public:
   static constexpr std::uint64_t untried = 0;
@@ -34,22 +34,22 @@ class Arenas {
 
   InArena show(const std::byte* row, Bytes row_bytes, const std::byte* result, Bytes result_bytes) const noexcept;
 
-  /// Whether every rank has mapped all arenas that the ranks show now. Equal on all ranks. `untried`: all ranks show an
-  /// arena, and some rank has not tried to map them.
+  /// Whether every rank has mapped all arenas that the ranks show now. The result is equal on all ranks. `untried`: all
+  /// ranks show an arena, and at least one rank has not tried to map them.
   static Seen are_seen(std::span<const InArena> ranks) noexcept;
 
-  /// Maps the shown arenas, for as long as this object lives. If an arena cannot be mapped, this rank reports `failed`
-  /// from now on.
+  /// Maps the arenas that the ranks show, for as long as this object lives. If an arena cannot be mapped, this rank
+  /// reports `failed` from now on.
   void map(std::span<const InArena> ranks) noexcept;
 
-  /// An address in another rank's arena, which must be mapped.
+  /// Returns an address in another rank's arena, which must be mapped.
   std::byte* at(std::size_t rank, Bytes place) const noexcept { return views_[rank]->at(place); }
 
  private:
   bool map_all(std::span<const InArena> ranks) noexcept;
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const ArenaView>> views_;  // by rank; written before `seen_`
+  std::vector<std::shared_ptr<const ArenaView>> views_;  // views of the arenas, by rank; written before `seen_`
   std::atomic<std::uint64_t> seen_ = untried;
 };
 

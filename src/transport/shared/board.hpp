@@ -1,7 +1,7 @@
-// A board on which every rank posts some bytes that all others read. The ranks must see each other's memory.
-// Cost: a post of at most `Post::most` bytes takes two cache lines, or one if it fits there. A longer post takes as
-// many lines as its bytes fill. Every other rank fetches these lines. Source: Lapillonne & Peltekov 2013, data and flag
-// on one line, the odd/even method.
+// A board, on which every rank posts bytes that all other ranks read. The ranks must see each other's memory.
+// Cost: a post of at most `Post::most` bytes takes two cache lines, or one cache line if the post fits in it. A longer
+// post takes as many lines as its bytes fill. Every other rank fetches these lines. Source: Lapillonne & Peltekov 2013,
+// data and flag on one cache line, the odd/even method.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace steadfold::transport {
 
-/// The two cache lines of a post; a short post needs only the first. They hold the bytes of the post, or only their
-/// count if they are too many, and a mark of the writer. Two lines are enough for the handshake of a one-shot call of
-/// one number.
+/// The two cache lines of a post; a short post needs only the first. The lines hold the bytes of the post, or only the
+/// number of bytes if the post is longer, and a mark of the writer. Two lines are enough for the handshake of a
+/// one-shot call of one number.
 struct Post {
   static constexpr Bytes most = 2 * cache_line - 2 * sizeof(std::uint64_t);
   std::uint32_t size = 0;
@@ -33,10 +33,11 @@ struct Post {
 };
 static_assert(sizeof(Box<MachineMemory, Post>) == 2 * cache_line);
 
-/// Every rank reads every post, so messages serve more ranks better.
+/// The largest number of ranks of a board. Every rank reads every post, so for more ranks messages are faster.
 inline constexpr Rank most_board_ranks = 64;
 
-/// One rank's posts, as all ranks see them. Two long posts follow in memory, one per parity.
+/// One rank's posts, as all ranks see them. The memory after this struct has two long posts, one for even and one for
+/// odd rounds.
 struct Posts {
   Notice<MachineMemory, Post> notice;
   alignas(cache_line) Bytes long_bytes = 0;  // bytes of each long post
@@ -49,7 +50,7 @@ struct Posts {
   }
 };
 
-/// Copies bytes; fast for the common case of one number.
+/// Copies bytes. Fast for the common case of one number.
 inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
   if (bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));
@@ -57,15 +58,15 @@ inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexce
     std::memcpy(to, from, bytes);
 }
 
-/// One rank's end of a board. One thread at a time. Use it after it is connected; it stays unconnected if a rank had no
-/// room for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The bytes read
-/// stay valid until this rank posts again.
+/// One rank's end of a board. Use it from one thread at a time, after it is connected. It stays unconnected if a rank
+/// had no room for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The bytes
+/// read stay valid until this rank posts again.
 ///
-/// Moving a cache line between cores takes as long as some hundred instructions. After others have read a rank's post,
-/// reading it costs the rank the same. So a rank keeps a copy of its post, unless the post is long.
+/// Moving a cache line between cores takes as long as some hundred instructions. After other ranks have read a rank's
+/// post, the rank itself needs the same time to read it. So a rank keeps a copy of its post, unless the post is long.
 class Board {
  public:
-  /// Throws std::bad_alloc.
+  /// Takes memory for this rank's posts. Throws std::bad_alloc.
   Board(const Neighbourhood& among, Rank rank, Bytes longest)
       : blocks_(among.memory, sizeof(Posts) + 2 * Posts::long_bytes_for(longest)), rank_(rank), waiting_(among) {
     all_.reserve(blocks_.memory().neighbour_count());
@@ -78,7 +79,7 @@ class Board {
   }
 
   CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// `places`: the place of every rank's posts, in rank order.
+  /// Connects the board. `places` has the place of every rank's posts, in rank order.
   void connect(std::span<const CommonMemory::Place> places) noexcept {
     blocks_.connect(places);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -91,7 +92,7 @@ class Board {
   Rank rank() const noexcept { return rank_; }
   std::size_t rank_count() const noexcept { return all_.size(); }
 
-  /// Where to write this round's post of at most `most` bytes; aligned to a cache line.
+  /// Returns the address for this round's post of at most `most` bytes; aligned to a cache line.
   std::byte* write(Bytes most) noexcept {
     is_copied_ = most <= most_copied;
     return is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity());
@@ -103,7 +104,7 @@ class Board {
     else
       blocks_.memory().copier().copy(to, from, bytes, place_->is_box_used());
   }
-  /// Posts `size` bytes of the written post, and a mark with them.
+  /// Posts the first `size` bytes of the written post, together with a mark.
   void post(Bytes size, std::uint8_t mark = 0) noexcept {
     Post& own = place_->own();
     own.size = static_cast<std::uint32_t>(size_ = size);
@@ -123,21 +124,21 @@ class Board {
     waiting_.found_nothing();
     return false;
   }
-  /// The bytes that a rank posted in this round; call it once all have posted.
+  /// Returns the bytes that a rank posted in this round. Call it after all ranks have posted.
   std::span<const std::byte> of(std::size_t rank) const noexcept {
     if (is_own(rank)) return {is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity()), size_};
     const Post& post = *place_->look(all_[rank]->notice);
     return {post.is_long ? all_[rank]->long_post(place_->parity()) : post.bytes.data(), post.size};
   }
-  /// The greatest mark of this round; call it once all have posted.
+  /// Returns the greatest mark of this round. Call it after all ranks have posted.
   std::uint8_t greatest_mark() const noexcept {
     std::uint8_t greatest = mark_;
     for (const Posts* const each : others_) greatest = std::max(greatest, place_->look(each->notice)->mark);
     return greatest;
   }
-  /// The parity of this round's number, 0 or 1.
+  /// Returns the parity of this round's number: 0 if the number is even, 1 if it is odd.
   std::size_t parity() const noexcept { return place_->parity(); }
-  /// The address of a rank's post of `size` bytes, at most `most_copied`, in rounds of that parity.
+  /// Returns the address of a rank's post of `size` bytes, at most `most_copied`, in rounds with this parity.
   const std::byte* place_of(std::size_t rank, std::size_t parity, Bytes size) const noexcept {
     if (is_own(rank)) return copy_of(parity);
     return size > Post::most ? all_[rank]->long_post(parity) : all_[rank]->notice.boxes[parity].content.bytes.data();
@@ -162,9 +163,9 @@ class Board {
   std::vector<Posts*> all_;
   std::vector<Posts*> others_;
   std::optional<BoardPlace<MachineMemory, Post>> place_;
-  std::array<std::vector<CacheLine>, 2> copies_;  // copies of this rank's posts, by parity
+  std::array<std::vector<CacheLine>, 2> copies_;  // copies of this rank's posts, for even and for odd rounds
   std::size_t seen_ = 0;                          // number of other ranks that have posted in this round
-  Bytes size_ = 0;                                // size of this rank's post in this round
+  Bytes size_ = 0;                                // bytes of this rank's post in this round
   std::uint8_t mark_ = 0;
   bool is_copied_ = false;
   Rank rank_;

@@ -1,6 +1,6 @@
 // Memory that several ranks of a group see, each possibly at different addresses: threads of one process, or ranks of a
 // node that map the same file. Ranks show each other blocks of this memory, which hold mailboxes and boards.
-// Cost: taking a block first looks for blocks that became free; moving messages takes no blocks.
+// Cost: before a block is taken, blocks that are no longer used are freed. Messages take no blocks.
 // Source: Lapillonne & Peltekov 2013, for the content of the blocks.
 #pragma once
 
@@ -22,11 +22,11 @@
 
 namespace steadfold::transport {
 
-/// The ranks that see the memory are called neighbours and are numbered in rank order. This object belongs to a
-/// process.
+/// The ranks that see the common memory are called neighbours and are numbered in rank order. Each process has one
+/// object of this class.
 class CommonMemory {
  public:
-  using Place = std::uint64_t;  // where a neighbour's block begins; the same number for all neighbours
+  using Place = std::uint64_t;  // where a neighbour's block begins; the number is the same for all neighbours
   static constexpr Place no_place = ~Place{0};
 
   CommonMemory() = default;
@@ -35,30 +35,31 @@ class CommonMemory {
   CommonMemory& operator=(const CommonMemory&) = delete;
 
   virtual std::size_t neighbour_count() const noexcept = 0;
-  /// The address at which this process sees a neighbour's block.
+  /// Returns the address at which this process sees a neighbour's block.
   virtual std::byte* at(std::size_t neighbour, Place place) const noexcept = 0;
-  /// The address of this rank's block.
+  /// Returns the address of this rank's block.
   virtual std::byte* own(Place place) const noexcept = 0;
   /// Whether the neighbours see all of each other's memory, so that they may exchange pointers.
   virtual bool is_one_process() const noexcept = 0;
   /// Lets the MPI library progress the ranks' other messages: some libraries do so only within calls.
   virtual void make_progress() noexcept {}
 
-  /// Copies posts that others are to read.
+  /// Returns the object that copies posts for other ranks.
   PostCopier& copier() noexcept { return copier_; }
 
-  /// A block with room for `bytes` after its head, all zero; no_place if there is no room. Any thread may call it.
+  /// Takes a block of this rank with `bytes` zero bytes after its head. Returns no_place if there is no room. Any
+  /// thread may call it.
   Place take(Bytes bytes) noexcept;
   /// Gives back a block that this process has not shown to its neighbours.
   void give_back(Place place) noexcept;
-  /// Tells that this process no longer uses the blocks that all neighbours showed each other. The memory of its own
-  /// block is freed once all neighbours have left it.
+  /// Says that this process no longer uses the blocks that all neighbours showed each other. The memory of this rank's
+  /// block is freed after all neighbours have left it.
   void leave(std::span<const Place> places, Place own_place) noexcept;
 
   static constexpr Bytes head_bytes = cache_line;  // bytes of a block's head
 
  protected:
-  /// `bytes` is a multiple of a cache line; the memory is all zero.
+  /// Allocates zeroed memory. `bytes` is a multiple of a cache line.
   virtual Place allocate(Bytes bytes) noexcept = 0;
   virtual void free(Place place, Bytes bytes) noexcept = 0;
   /// Frees the blocks that all neighbours have left.
@@ -66,13 +67,14 @@ class CommonMemory {
 
  private:
   struct BlockHead {
-    std::atomic<std::uint64_t> users;  // number of neighbours that have not left
-    Bytes bytes;                       // size of the block
-    Place next;                        // the next block that waits until all neighbours have left
+    std::atomic<std::uint64_t> users;  // number of neighbours that still use the block
+    Bytes bytes;                       // bytes of the block
+    Place next;                        // the next block of the list of blocks that wait until all neighbours have left
   };
   static_assert(sizeof(BlockHead) <= head_bytes);
   BlockHead& head_of(std::byte* block) const noexcept { return *reinterpret_cast<BlockHead*>(block); }
-  /// Whether this process is a child of fork and sees its parent's memory. The parent still uses the blocks.
+  /// Whether this process is a child of fork and sees its parent's memory. In this case it frees nothing, because the
+  /// parent still uses the blocks.
   bool is_parents() const noexcept { return !is_one_process() && getpid() != owner_; }
 
   PostCopier copier_;
@@ -81,7 +83,7 @@ class CommonMemory {
   Place left_ = no_place;
 };
 
-// Inline, so that classes in libraries over MPI can derive from CommonMemory.
+// Inline, so that classes in other libraries (for the MPI layer) can derive from CommonMemory.
 
 inline CommonMemory::Place CommonMemory::take(Bytes bytes) noexcept {
   const std::lock_guard lock(mutex_);
@@ -98,7 +100,8 @@ inline void CommonMemory::give_back(Place place) noexcept {
   free(place, head_of(own(place)).bytes);
 }
 
-/// The release orders this process's last reads of the blocks before the count; the acquire in reclaim() pairs with it.
+/// The release operation orders this process's last reads of the blocks before the count. It pairs with the acquire
+/// operation in reclaim().
 inline void CommonMemory::leave(std::span<const Place> places, Place own_place) noexcept {
   if (is_parents()) return;
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -122,22 +125,23 @@ inline void CommonMemory::reclaim() noexcept {
   }
 }
 
-/// One block per neighbour: each neighbour takes its block and shows it to all. A block lives until all have left it.
+/// One block per neighbour: each neighbour takes a block and shows it to all. A block lives until all neighbours have
+/// left it.
 class CommonBlocks {
  public:
   using Place = CommonMemory::Place;
 
-  /// Local. If there is no room, `place` is no_place. Throws std::bad_alloc.
+  /// Takes this rank's block. If there is no room, `place` is no_place. Throws std::bad_alloc. Local.
   CommonBlocks(std::shared_ptr<CommonMemory> memory, Bytes bytes);
   ~CommonBlocks();
   CommonBlocks(const CommonBlocks&) = delete;
   CommonBlocks& operator=(const CommonBlocks&) = delete;
 
   Place place() const noexcept { return own_; }
-  /// The content of this rank's block; null if there is none.
+  /// Returns the content of this rank's block; null if it has no block.
   std::byte* own() const noexcept { return own_ == CommonMemory::no_place ? nullptr : content(memory_->own(own_)); }
 
-  /// `places`: the blocks of all neighbours; every neighbour must have a block.
+  /// Connects the blocks. `places` has the blocks of all neighbours; every neighbour must have a block.
   void connect(std::span<const Place> places) noexcept;
   bool are_connected() const noexcept { return !contents_.empty(); }
   std::byte* of(std::size_t neighbour) const noexcept { return contents_[neighbour]; }
@@ -149,14 +153,14 @@ class CommonBlocks {
 
   std::shared_ptr<CommonMemory> memory_;
   Place own_;
-  std::vector<Place> places_;  // by neighbour, once connected
+  std::vector<Place> places_;  // places of the blocks by neighbour, after `connect`
   std::vector<std::byte*> contents_;
 };
 
 /// The ranks that see common memory, and the position of this rank among them.
 struct Neighbourhood {
   std::shared_ptr<CommonMemory> memory;
-  std::vector<Rank> ranks;    // ascending
+  std::vector<Rank> ranks;    // the ranks, in ascending order
   std::size_t own = 0;        // index of this rank in `ranks`
   bool shares_cores = false;  // whether the ranks share cores with each other
   bool drives = true;         // whether this rank may call the MPI library while it waits

@@ -9,7 +9,8 @@
 namespace steadfold::transport {
 namespace {
 
-/// Between processes: the room that a letter's box needs, from the largest slot that takes letters.
+/// Returns the bytes that follow each letter for messages that do not fit in the letter, from the largest slot that
+/// receives letters. Between threads 0.
 Bytes room_for(const CommonMemory& memory, std::span<const Bytes> capacities) noexcept {
   Bytes largest = 0;
   if (memory.is_one_process()) return 0;
@@ -65,8 +66,9 @@ void SharedEndpoint::connect(std::span<const CommonMemory::Place> places) noexce
   }
 }
 
-/// The peer with which a rank exchanges letters; null if its messages go through the inner endpoint. Between processes,
-/// messages in two parts always do. The inner endpoint reports ranks that do not exist.
+/// Returns the peer with which a rank exchanges letters (messages through common memory); null if its messages go
+/// through the inner endpoint. Between processes, messages in two parts always do. The inner endpoint reports ranks
+/// that do not exist.
 SharedEndpoint::Peer* SharedEndpoint::peer_for(Rank rank, bool has_second) noexcept {
   const auto place = static_cast<std::size_t>(rank);
   if (inner_ && (!blocks_.are_connected() || place >= by_rank_.size())) return nullptr;
@@ -138,7 +140,7 @@ void SharedEndpoint::write(Peer& peer, QueuedTransfer& transfer) noexcept {
   transfer.number = letter.bears == Letter::Bears::pointers ? peer.sender->sent() : 0;
 }
 
-/// A letter that carries its bytes completes when it is sent.
+/// Sends letters that waited for a free box. A letter that carries its bytes completes when it is sent.
 void SharedEndpoint::send_unsent(Peer& peer) noexcept {
   while (!peer.unsent.is_empty() && peer.sender->has_room()) {
     const Ticket ticket = remove_first(peer.unsent);
@@ -167,7 +169,7 @@ void SharedEndpoint::receive(Peer& peer) noexcept {
   }
 }
 
-/// Copies a message to its slot and, if it has two parts, to its second room.
+/// Copies a message to its slot and, if it has two parts, to the memory for its second part.
 Completion SharedEndpoint::land(Ticket ticket, const QueuedTransfer& transfer, const Peer& peer,
                                 const Letter& letter) noexcept {
   const std::span<std::byte> slot = landing(transfer.slot);
@@ -209,8 +211,8 @@ void SharedEndpoint::begin_adding() noexcept {
   seen_ = 0;
 }
 
-/// Once all threads have posted their words, each adds its share of the words for all threads. Then they wait for each
-/// other.
+/// Goes on with an addition of words. After all threads have posted their words, each thread adds its share of the
+/// words for all threads. Then the threads wait for each other.
 void SharedEndpoint::go_on_adding() noexcept {
   if (adding_ == AddState::posted) {
     while (seen_ < peers_.size() && words_->look(peers_[seen_].mail->words) != nullptr) seen_ += 1;
@@ -236,7 +238,7 @@ void SharedEndpoint::add_own_share() noexcept {
   const std::size_t first = count * neighbour_ / peers_.size();
   const std::size_t end = count * (neighbour_ + 1) / peers_.size();
   for (std::size_t i = first; i < end; ++i) {
-    std::uint64_t sum = 0;  // modulo 2^64
+    std::uint64_t sum = 0;  // unsigned: the sum is modulo 2^64
     for (const Peer& peer : peers_) sum += static_cast<std::uint64_t>((*words_->look(peer.mail->words))[i]);
     for (const Peer& peer : peers_) (*words_->look(peer.mail->words))[i] = static_cast<std::int64_t>(sum);
   }
@@ -276,7 +278,8 @@ std::size_t SharedEndpoint::poll(std::span<Completion> completions) noexcept {
   return count;
 }
 
-/// Tells the threads that move this thread's messages that they need not do so any more.
+/// Whether this thread may leave the run. Tells the threads that move this thread's messages that this thread has
+/// finished the run.
 bool SharedEndpoint::may_leave() noexcept {
   if (!is_one_process()) return inner_->may_leave();
   if (!std::exchange(is_leaving_, true)) own_->runs_ended.store(++runs_ended_, std::memory_order_release);

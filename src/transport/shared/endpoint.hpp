@@ -1,12 +1,14 @@
-// One rank's end of a plan over common memory: between threads, or between ranks of a node. Messages that are too large
-// for the memory of a node, and messages to ranks that do not see it, go through an inner endpoint.
+// One rank's endpoint of a plan over common memory: between threads, or between ranks of a node. Messages that are too
+// large for the common memory of a node, and messages to ranks that do not see this memory, go through an inner
+// endpoint.
 // Rank order: letters (messages through common memory) between two ranks arrive in the order of `put`, and so do
 // messages of the inner endpoint; but a letter may overtake an inner message, and vice versa.
 // Cost: a message in one part of at most `Letter::most` bytes moves one or two cache lines. Between threads, any other
 // message is copied once, from the sender's memory to its landing place. Between processes, messages of up to
 // `largest_letter` bytes are copied twice. Source: Lapillonne & Peltekov 2013, sender-driven exchange.
 //
-// The way of a message follows from its target, its slot and its number of parts, which both of its ranks know.
+// Whether a message is a letter follows from its target, its slot and its number of parts, which both of its ranks
+// know.
 #pragma once
 
 #include <memory>
@@ -22,14 +24,15 @@
 
 namespace steadfold::transport {
 
-/// The largest capacity of a slot that takes letters between processes.
+/// The largest capacity of a slot that receives letters between processes, in bytes.
 inline constexpr Bytes largest_letter = 4096;
 
 class SharedEndpoint final : public Endpoint {
  public:
-  /// `inner`: the endpoint for messages that do not go through common memory; null if all do. The constructor adds the
-  /// endpoint to `waiting`, the list of endpoints to connect, which must outlive it. Throws std::runtime_error when
-  /// memory runs out. If only the node's memory runs out, everything goes through `inner`.
+  /// Prepares the endpoint. `inner` carries the messages that do not go through common memory; it is null if all
+  /// messages do. The constructor adds the endpoint to `waiting`, the list of endpoints to connect, which must outlive
+  /// it. Throws std::runtime_error if memory runs out. If only the node's memory runs out, all messages go through
+  /// `inner`.
   SharedEndpoint(std::uint32_t tag, const Neighbourhood& among, std::unique_ptr<Endpoint> inner, Rank rank_count,
                  std::span<const Bytes> capacities, Ticket tickets, std::vector<SharedEndpoint*>& waiting);
   ~SharedEndpoint() override;
@@ -38,7 +41,8 @@ class SharedEndpoint final : public Endpoint {
 
   std::uint32_t tag() const noexcept { return tag_; }
   CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// `places`: every neighbour's mail. Not called if a neighbour has none; then no letters are sent.
+  /// Connects the endpoint. `places` has the place of every neighbour's mail. If a neighbour has none, this is not
+  /// called, and no letters are sent.
   void connect(std::span<const CommonMemory::Place> places) noexcept;
 
   std::span<std::byte> landing(SlotNumber slot) noexcept override {
@@ -64,10 +68,10 @@ class SharedEndpoint final : public Endpoint {
     std::span<const std::byte> bytes;
     std::optional<std::span<const std::byte>> second;
     std::optional<SecondRoom> room;
-    std::uint64_t number = 0;  // number of its letter, once it is sent
-    Ticket next = none;        // the next ticket of its queue
+    std::uint64_t number = 0;  // number of the letter, after it is sent
+    Ticket next = none;        // the next ticket in its queue
   };
-  /// Tickets in the order of their calls, linked through their transfers.
+  /// A queue of tickets in the order of their calls, linked through their transfers.
   struct TicketQueue {
     Ticket first = none;
     Ticket last = none;
@@ -75,12 +79,12 @@ class SharedEndpoint final : public Endpoint {
   };
   struct Peer {
     std::size_t number = 0;
-    Mail* mail = nullptr;  // the peer's
+    Mail* mail = nullptr;  // the mail of the peer, into which this rank writes letters
     std::optional<Sender> sender;
     std::optional<Receiver> receiver;
-    TicketQueue unsent;    // letters that wait for room in the lane
-    TicketQueue untaken;   // letters that point to the sender's bytes and are not taken yet
-    TicketQueue expected;  // released slots
+    TicketQueue unsent;    // letters that wait for a free box of the lane
+    TicketQueue untaken;   // letters that point to the sender's bytes and that the receiver has not taken yet
+    TicketQueue expected;  // releases of slots whose letters have not arrived yet
     bool is_busy = false;
     bool is_idle() const noexcept { return unsent.is_empty() && untaken.is_empty() && expected.is_empty(); }
   };
@@ -115,18 +119,18 @@ class SharedEndpoint final : public Endpoint {
   bool is_leaving_ = false;
   CommonBlocks blocks_;
   std::size_t neighbour_;
-  std::optional<LandingSlots> slots_;  // only without an inner endpoint
+  std::optional<LandingSlots> slots_;  // landing slots; only without an inner endpoint
   Mail* own_ = nullptr;
-  std::vector<Peer> peers_;                // by neighbour
-  std::vector<Peer*> by_rank_;             // null for ranks that are not neighbours
-  std::vector<QueuedTransfer> transfers_;  // by ticket
+  std::vector<Peer> peers_;                // state of the exchange with each neighbour
+  std::vector<Peer*> by_rank_;             // by rank: the peer; null for ranks that are not neighbours
+  std::vector<QueuedTransfer> transfers_;  // by ticket: the state of the transfer
   std::vector<Peer*> busy_;                // peers with open communications
-  std::vector<Completion> completed_;      // completed, but not yet returned by poll()
+  std::vector<Completion> completed_;      // communications that have completed and that poll() has not returned yet
   std::optional<BoardPlace<MachineMemory, std::span<std::int64_t>>> words_;
   std::optional<BoardPlace<MachineMemory, bool>> added_;
-  std::vector<Adding> to_add_;  // in the order of the calls
+  std::vector<Adding> to_add_;  // additions of words, in the order of the calls
   AddState adding_ = AddState::idle;
-  std::size_t seen_ = 0;  // number of neighbours that have reached the current state
+  std::size_t seen_ = 0;  // number of neighbours that have reached the current state of the first addition
   Waiting waiting_;
   Traffic traffic_;
 };

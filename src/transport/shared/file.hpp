@@ -1,4 +1,4 @@
-// Files without a name, which several processes of a node map. The system removes them however the processes end.
+// Files without a name, which several processes of a node map. The system removes the files however the processes end.
 // Source: memfd_create(2), proc(5).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace steadfold::transport {
 
 using order::Bytes;
 
-/// An open file of a process, and the file's identity: a process number may mean another process to another rank.
+/// An open file of a process, and the identity of the file: a process number may mean another process to another rank.
 struct SharedFile {
   pid_t process = 0;
   int descriptor = -1;  // negative if there is no file
@@ -31,7 +31,8 @@ struct SharedFile {
   friend bool operator==(const SharedFile&, const SharedFile&) = default;
 };
 
-/// Makes a file of `bytes` bytes, all zero; a page takes memory once it is written. The caller closes the file.
+/// Makes a file of `bytes` zero bytes. A page of the file occupies memory only after it is written. The caller closes
+/// the file.
 inline SharedFile make_shared_file(Bytes bytes) noexcept {
   SharedFile file = {.process = getpid(), .descriptor = memfd_create("steadfold", MFD_CLOEXEC)};
   struct stat made = {};

@@ -1,10 +1,10 @@
-// Flags beside data: workers that see the same memory tell each other that data have been written, and that they have
-// been read.
+// Flags beside data: workers that see the same memory tell each other that data have been written, and that the data
+// have been read.
 // Cost: one cache line moves per message whose content fits beside its flag. There are no locks, no read-modify-write
 // operations and no allocations. Source: Lapillonne & Peltekov 2013, simple data exchange approaches and the odd/even
 // method.
 //
-// `Memory` is the kind of memory: MachineMemory or, in tests, a model of the C++ memory model that tries every
+// The template parameter `Memory` is MachineMemory or, in tests, a model of the C++ memory model that tries every
 // interleaving. The memory orders that a protocol needs have names in MachineMemory, each with its reason. On x86 they
 // are plain loads and stores.
 #pragma once
@@ -20,38 +20,40 @@ inline constexpr std::size_t cache_line = 64;
 
 struct MachineMemory {
   using Counter = std::atomic<std::uint64_t>;
-  /// The content is written before its number, so a worker that reads the number can read the content.
+  /// The content of a message is written before its number, so a worker that reads the number can read the content.
   static constexpr std::memory_order announce = std::memory_order_release;
   static constexpr std::memory_order expect = std::memory_order_acquire;
-  /// The content is read before it is given back, so the writer may then overwrite it.
+  /// The content of a message is read before it is given back, so the writer may then overwrite it.
   static constexpr std::memory_order give_back = std::memory_order_release;
   static constexpr std::memory_order take_back = std::memory_order_acquire;
 };
 
-/// Requests write access to a cache line that this worker will write soon and others have read. Otherwise the write
-/// would wait until all of them have given up the line. Changes no data.
+/// Requests write access to a cache line that this worker will write soon and other workers have read. Without the
+/// request, the write would wait until all of them have given up the line. Changes no data.
 inline void claim(const void* line) noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // the builtin requests read access only
+  // The compiler's builtin prefetch requests only read access.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
 #elif defined(__GNUC__)
   __builtin_prefetch(line, 1);
 #endif
 }
 
-/// A message: its number, counted from 1, and its content on the same cache line, so that they travel together.
+/// A message with its number, counted from 1. Number and content are on the same cache line, so that they travel
+/// together.
 template <class Memory, class Content>
 struct alignas(cache_line) Box {
   typename Memory::Counter number{0};
   Content content{};
 };
 
-/// Messages from one worker to another, sender-driven. A message of one cache line costs two line transfers. The lane
-/// has `depth` boxes, so the sender waits if `depth` messages have not been taken. The count of taken messages is the
-/// credit.
+/// A lane: messages from one worker to another, sender-driven. A message of one cache line costs two transfers of a
+/// cache line. The lane has `depth` boxes, so the sender waits while `depth` messages have not been taken. The count of
+/// taken messages is the sender's credit.
 template <class Memory, class Content, std::size_t depth>
 struct Lane {
   std::array<Box<Memory, Content>, depth> boxes;
-  alignas(cache_line) typename Memory::Counter taken{0};  // written by the receiver
+  alignas(cache_line) typename Memory::Counter taken{0};  // number of messages that the receiver has taken
 };
 
 template <class Memory, class Content, std::size_t depth>
@@ -61,20 +63,20 @@ class LaneSender {
 
   /// Whether the sender may write the next message now.
   bool has_room() noexcept { return sent_ < taken_ + depth || sent_ < taken() + depth; }
-  /// Where the sender writes the next message.
+  /// Returns the memory into which the sender writes the next message.
   Content& next() noexcept { return lane_->boxes[sent_ % depth].content; }
   void send() noexcept {
     lane_->boxes[sent_ % depth].number.store(sent_ + 1, Memory::announce);
     sent_ += 1;
   }
   std::uint64_t sent() const noexcept { return sent_; }
-  /// The number of messages that the receiver has taken and no longer needs.
+  /// Returns the number of messages that the receiver has taken and no longer needs.
   std::uint64_t taken() noexcept { return taken_ = lane_->taken.load(Memory::take_back); }
 
  private:
   Lane<Memory, Content, depth>* lane_;
   std::uint64_t sent_ = 0;
-  std::uint64_t taken_ = 0;  // as last read from the lane
+  std::uint64_t taken_ = 0;  // number of taken messages when the sender last read it
 };
 
 template <class Memory, class Content, std::size_t depth>
@@ -82,12 +84,12 @@ class LaneReceiver {
  public:
   explicit LaneReceiver(Lane<Memory, Content, depth>& lane) noexcept : lane_(&lane) {}
 
-  /// The next message, if it has arrived.
+  /// Returns the next message, if it has arrived.
   const Content* look() const noexcept {
     const auto& box = lane_->boxes[taken_ % depth];
     return box.number.load(Memory::expect) == taken_ + 1 ? &box.content : nullptr;
   }
-  /// Lets the sender overwrite the message and the data that it points to.
+  /// Gives the message back: the sender may overwrite the message and the data that it points to.
   void take() noexcept { lane_->taken.store(++taken_, Memory::give_back); }
   std::uint64_t taken() const noexcept { return taken_; }
 
@@ -96,8 +98,8 @@ class LaneReceiver {
   std::uint64_t taken_ = 0;
 };
 
-/// Cache lines that one worker writes and all read. Posts alternate between two boxes. (`parities` 1 has a single box;
-/// a test shows that this is not enough.)
+/// The posts of one worker: cache lines that one worker writes and all read. Posts alternate between two boxes. (With
+/// `parities` 1 there is one box; a test shows that one is not enough.)
 template <class Memory, class Content, std::size_t parities = 2>
 struct Notice {
   std::array<Box<Memory, Content>, parities> boxes;
@@ -117,16 +119,16 @@ class BoardPlace {
 
   Content& own() noexcept { return own_->boxes[posts_ % parities].content; }
   void post() noexcept { own_->boxes[posts_ % parities].number.store(posts_ + 1, Memory::announce); }
-  /// Another worker's post of this round, if it is there.
+  /// Returns another worker's post of this round, if it has been posted.
   const Content* look(const Notice<Memory, Content, parities>& other) const noexcept {
     const auto& box = other.boxes[posts_ % parities];
     return box.number.load(Memory::expect) == posts_ + 1 ? &box.content : nullptr;
   }
-  /// Ends a round: this worker has read all posts.
+  /// Ends a round, in which this worker has read all posts.
   void done() noexcept { posts_ += 1; }
-  /// Whether this round's box held an earlier post.
+  /// Whether this round's box has held an earlier post.
   bool is_box_used() const noexcept { return posts_ >= parities; }
-  /// The number of this round's box.
+  /// Returns the number of this round's box.
   std::size_t parity() const noexcept { return posts_ % parities; }
 
  private:

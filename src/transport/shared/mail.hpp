@@ -1,6 +1,7 @@
-// The memory that an endpoint over common memory shows to its neighbours: lanes with letters.
-// Rank order: the letters of a lane arrive in the order sent. Cost: two cache lines per letter, and its bytes beyond
-// 112. Source: Lapillonne & Peltekov 2013, sender-driven exchange.
+// The memory that an endpoint over common memory shows to its neighbours: lanes with letters. A letter is a small
+// message through common memory.
+// Rank order: the letters of a lane arrive in the order sent. Cost: two cache lines per letter, and the bytes beyond
+// the first 112. Source: Lapillonne & Peltekov 2013, sender-driven exchange.
 #pragma once
 
 #include <array>
@@ -15,15 +16,15 @@
 
 namespace steadfold::transport {
 
-/// The content of a letter beside its number: the bytes of a message, or where the bytes are.
+/// A letter without its number: the bytes of a message, or where the bytes are.
 struct Letter {
   static constexpr Bytes most = 112;
 
   enum class Bears : std::uint8_t {
     bytes,      // the bytes are in the letter
-    enclosure,  // bytes in the room of its box
-    pointers,   // pointers to the sender's memory, which must not change until the letter is taken
-    nothing,    // the message did not fit
+    enclosure,  // the bytes are in the memory that belongs to the letter's box
+    pointers,   // the letter has pointers to the sender's memory, which must not change until the letter is taken
+    nothing,    // the message did not fit the letter and its box, and is lost
   };
   struct Pointers {
     const std::byte* data;
@@ -34,14 +35,14 @@ struct Letter {
   SlotNumber slot = 0;
   Bears bears = Bears::bytes;
   bool has_second = false;
-  std::uint16_t size = 0;  // size of the bytes in the letter or its enclosure
+  std::uint16_t size = 0;  // bytes of the message, in the letter or in the memory of its box
   union {
     Pointers pointers;
     std::byte bytes[most] = {};
   };
 };
 
-/// A rank's mail, as it is stored in its block: this head, a lane from every neighbour, the room of the boxes, and a
+/// A rank's mail in common memory: this object, then a lane from every neighbour, then the memory of the boxes, then a
 /// flag per slot that says whether letters go to the slot.
 class Mail {
  public:
@@ -51,7 +52,8 @@ class Mail {
   using DoneNotice = Notice<MachineMemory, bool>;
   static_assert(sizeof(MailLane) == 576);
 
-  /// `room`: bytes per box for content that does not fit in its letter, a multiple of a cache line.
+  /// Returns the size of a mail. `room` is the number of bytes per box for messages that do not fit in a letter, a
+  /// multiple of a cache line.
   static Bytes bytes(std::size_t neighbours, Bytes room, std::size_t slots) noexcept {
     return sizeof(Mail) + neighbours * (sizeof(MailLane) + depth * room) + slots;
   }
@@ -66,11 +68,11 @@ class Mail {
     return reinterpret_cast<std::byte*>(&from(neighbours_)) + (neighbour * depth + box) * room_;
   }
   Bytes room() const noexcept { return room_; }
-  /// Whether letters go to a slot; written before the mail is shown to the neighbours.
+  /// Whether letters go to a slot. Written before the mail is shown to the neighbours.
   std::byte& takes_letters(SlotNumber slot) noexcept { return room(neighbours_, 0)[slot]; }
 
   WordNotice words;                      // pointers to the words that this rank adds (threads only)
-  DoneNotice added;                      // this rank has added its share of the words
+  DoneNotice added;                      // says that this rank has added its share of the words
   MachineMemory::Counter runs_ended{0};  // number of runs that this rank has finished
 
  private:

@@ -41,8 +41,8 @@ class NodeTransport final : public SharedTransport {
     inner_->connect(is_prepared);
     state_ = Connection::pending;
   }
-  /// Once the inner transport is connected, all neighbours have posted their notices, but these may become visible a
-  /// moment later.
+  /// Returns the state of the connection. When the inner transport is connected, all neighbours have posted their
+  /// notices, but the notices may become visible a moment later.
   Connection connected() override {
     if (state_ == Connection::pending) state_ = inner_->connected();
     if (state_ == Connection::pending || !all_have_posted()) return Connection::pending;
@@ -60,15 +60,15 @@ class NodeTransport final : public SharedTransport {
   Connection state_ = Connection::pending;
 };
 
-/// Where each neighbour posts its notices: in the first block of its process, in that process's rank order. The block
-/// exists as long as the memory.
+/// Makes the place where each neighbour posts its notices: in the first block of its process, in that process's rank
+/// order. The block lives as long as the memory.
 std::vector<NodeTransport::Posted*> make_notices(const Neighbourhood& among, std::size_t ranks_here) {
   CommonMemory& memory = *among.memory;
   const auto place = memory.take(ranks_here * sizeof(NodeTransport::Posted));
   if (place == CommonMemory::no_place)
     throw std::runtime_error("no shared memory is left (the ranks' notices need some), set STEADFOLD_TRANSPORT=mpi");
   std::vector<NodeTransport::Posted*> all;
-  const std::byte* process = nullptr;  // first block of the last neighbour's process
+  const std::byte* process = nullptr;  // the first block of the process to which the neighbour before belongs
   for (std::size_t i = 0; i < among.ranks.size(); ++i) {
     std::byte* const block = memory.at(i, place);
     const bool is_next = std::exchange(process, block) == block;

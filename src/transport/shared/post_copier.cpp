@@ -14,12 +14,14 @@ constexpr auto relaxed = std::memory_order_relaxed;
 #ifdef __SSE2__
 constexpr bool can_stream = true;
 #else
-constexpr bool can_stream = false;  // then all copies go into the cache
+constexpr bool can_stream = false;  // without streaming stores, all copies go into the cache
 #endif
-constexpr Bytes least_bytes = 4096;                            // shorter copies fit into a core's store buffer
-constexpr Bytes looked_at = 16 << 10;                          // at most this number of bytes of a copy is timed
-constexpr auto time_per_look = std::chrono::milliseconds(10);  // while it streams, if the timed copy was slow
-constexpr double slow_line = 13;                               // nanoseconds; between 7 and 26
+constexpr Bytes least_bytes = 4096;    // bytes; shorter copies fit into a core's store buffer
+constexpr Bytes looked_at = 16 << 10;  // largest number of bytes of a copy that are timed
+// Time between measurements while the copier streams, if the timed copy was slow.
+constexpr auto time_per_look = std::chrono::milliseconds(10);
+// Nanoseconds per cache line above which a copy is slow; a value between 7 and 26.
+constexpr double slow_line = 13;
 constexpr double interrupted_line = 200;
 
 }  // namespace
@@ -38,7 +40,7 @@ void PostCopier::stream(std::byte* to, const std::byte* from, Bytes bytes) noexc
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
   }
-  _mm_sfence();  // no later store becomes visible before these stores
+  _mm_sfence();  // no later store becomes visible before the streaming stores
 #endif
   if (done < bytes) std::memcpy(to + done, from + done, bytes - done);
 }
@@ -53,7 +55,8 @@ bool PostCopier::is_to_look(Bytes bytes) noexcept {
 }
 
 void PostCopier::look(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
-  for (Bytes at = 0; at < bytes; at += cache_line)  // the time of reading does not count
+  for (Bytes at = 0; at < bytes; at += cache_line)  // reads the bytes first, because the time of reading must not be
+                                                    // measured
     static_cast<void>(*static_cast<const volatile std::byte*>(from + at));
   const Clock::time_point begin = Clock::now();
   std::memcpy(to, from, bytes);

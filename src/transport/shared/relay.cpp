@@ -55,7 +55,7 @@ class RelayedEndpoint final : public ForwardingEndpoint {
     return ForwardingEndpoint::traffic();
   }
 
-  /// Called by worker 0. Returns whether work is left.
+  /// Moves the messages of one worker; called by worker 0. Returns whether work is left.
   bool drive() noexcept {
     const std::lock_guard lock(mutex_);
     for (const RelayRequest& each : asked_) {
@@ -99,9 +99,9 @@ class RelayedEndpoint final : public ForwardingEndpoint {
 
   std::shared_ptr<Relay> relay_;
   mutable std::mutex mutex_;           // guards the following members, and the inner endpoint
-  std::vector<RelayRequest> asked_;    // not yet started
+  std::vector<RelayRequest> asked_;    // communications that are not started yet
   std::size_t open_ = 0;               // number of started, incomplete communications
-  std::vector<Completion> completed_;  // not yet returned by poll()
+  std::vector<Completion> completed_;  // communications that poll() has not returned yet
   bool is_busy_ = false;               // this endpoint is in the list of worker 0, or is being added
   std::atomic<bool> has_completed_ = false;
   Backoff backoff_;

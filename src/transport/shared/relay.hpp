@@ -1,7 +1,7 @@
-// Endpoints of workers whose messages worker 0 of their process moves, because no other thread may call MPI, as under
-// MPI_THREAD_FUNNELED.
+// Endpoints of workers that may not call MPI, as under MPI_THREAD_FUNNELED: worker 0 of the process sends and receives
+// their messages.
 // Cost: one lock when a communication starts and one when it completes. Worker 0 locks in every poll while other
-// workers have open communications. Lapillonne & Peltekov 2013 also leave messages to one thread.
+// workers have open communications. Source: Lapillonne & Peltekov 2013, where one thread sends all messages.
 #pragma once
 
 #include <atomic>
@@ -27,13 +27,13 @@ class Relay {
   std::mutex mutex_;  // guards the following members; lock it before an endpoint's mutex
   std::size_t ends_ = 0;
   std::vector<RelayedEndpoint*> busy_;  // endpoints with open communications
-  std::atomic<bool> is_idle_ = true;    // no endpoint is busy
+  std::atomic<bool> is_idle_ = true;    // whether no endpoint has open communications
 };
 
-/// Worker 0's endpoint: every poll also drives the other workers' endpoints.
+/// Makes worker 0's endpoint. Every poll of it also moves the messages of the other workers' endpoints.
 std::unique_ptr<Endpoint> make_driving_endpoint(std::shared_ptr<Relay> relay, std::unique_ptr<Endpoint> inner);
 
-/// Another worker's endpoint. Only worker 0 sends and receives over `inner`, which has `tickets` tickets.
+/// Makes another worker's endpoint. Only worker 0 sends and receives over `inner`, which has `tickets` tickets.
 std::unique_ptr<Endpoint> make_relayed_endpoint(std::shared_ptr<Relay> relay, std::unique_ptr<Endpoint> inner,
                                                 Ticket tickets, bool shares_cores);
 

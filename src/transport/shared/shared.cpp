@@ -55,18 +55,19 @@ struct Outcome {
 };
 using OutcomeNotice = Notice<MachineMemory, Outcome>;
 
-/// A worker's data that all workers of its process see.
+/// One worker's data that all workers of its process see.
 struct WorkerPlace {
   Notice<MachineMemory, PreparedNotice> prepared;
   GatherNotice gather;
-  // The bytes that the notices point to. Two buffers for rounds with an even and an odd number, since others may still
-  // read the previous round.
+  // The bytes to which the notices point. There is one buffer for even rounds and one for odd rounds, because other
+  // workers may still read the previous round.
   std::array<std::vector<std::byte>, 2> gathered;
-  OutcomeNotice outcome;  // worker 0's
+  OutcomeNotice outcome;  // the outcome that worker 0 posts
 };
 using WorkerPlaces = std::vector<WorkerPlace>;
 
-/// Between processes, worker 0 exchanges the posts of all its workers, and posts the outcome.
+/// The transport of one worker. Between processes, worker 0 exchanges the posts of all its workers, and posts the
+/// outcome.
 class WorkerTransport final : public SharedTransport {
  public:
   WorkerTransport(Neighbourhood among, std::shared_ptr<WorkerPlaces> places, std::shared_ptr<const Workers> all,
@@ -122,13 +123,13 @@ class WorkerTransport final : public SharedTransport {
   std::shared_ptr<const Workers> all_;
   std::string name_ = "shared";
 
-  // Only with other processes:
+  // The following members are used only if there are other processes.
   std::shared_ptr<Outside> outside_;
-  std::shared_ptr<Relay> relay_;  // if only worker 0 may send messages
+  std::shared_ptr<Relay> relay_;  // used if only worker 0 may send messages
   std::vector<Rank> labels_;
   std::optional<AgreedTags> tags_;
   BoardPlace<MachineMemory, Outcome> outcome_;
-  std::vector<std::byte> frame_;  // worker 0's bytes to exchange
+  std::vector<std::byte> frame_;  // bytes that worker 0 exchanges with other processes
   bool has_begun_ = false;        // whether worker 0 has begun an exchange
   bool has_posted_ = false;       // whether worker 0 has posted the outcome
 };
@@ -160,7 +161,8 @@ std::unique_ptr<Endpoint> WorkerTransport::prepare(std::uint32_t tag, std::span<
   return prepare_over(std::move(others), tag, capacities, tickets);
 }
 
-/// A worker that has not come here yet may wait for messages of another call.
+/// Moves the messages of other workers. A worker that has not started this exchange yet may wait for messages of
+/// another call.
 void WorkerTransport::drive_others() noexcept {
   if (relay_ && is_first()) relay_->drive();
 }
@@ -205,7 +207,7 @@ bool WorkerTransport::all_have_gathered() noexcept {
   return true;
 }
 
-/// The posts of the workers of this process.
+/// Returns the posts of the workers of this process.
 Transport::Gathered WorkerTransport::gathered_here() const {
   Gathered all;
   for (const WorkerPlace& place : *places_) {
@@ -235,12 +237,12 @@ std::optional<Transport::Gathered> WorkerTransport::gathered() {
   if (found == nullptr) return std::nullopt;
   gather_.done();
   end_outcome();
-  Outcome came = *found;  // stays valid until the exchange after next
+  Outcome came = *found;  // a copy, which stays valid until the exchange after the next
   if (!came.error.empty()) throw std::runtime_error(came.error);
   return std::move(came.gathered);
 }
 
-/// The end of each worker's bytes, then all bytes.
+/// Returns, as bytes, the end of each worker's bytes, then the bytes of all workers.
 std::vector<std::byte> WorkerTransport::framed(const Gathered& here) const {
   const std::span<const std::byte> ends = std::as_bytes(std::span(here.first).subspan(1));
   std::vector<std::byte> frame(ends.begin(), ends.end());
@@ -263,7 +265,8 @@ Transport::Gathered WorkerTransport::unframed(const Gathered& frames) const {
   return all;
 }
 
-/// Called by worker 0 once all workers have posted, until it returns true.
+/// Exchanges the state of the connection between processes. Worker 0 calls it after all workers have posted, until it
+/// returns true.
 bool WorkerTransport::exchange_connection(Outcome& outcome) {
   if (!std::exchange(has_begun_, true)) outside_->processes().connect(all_are_prepared());
   outcome.connection = outside_->processes().connected();
@@ -280,7 +283,7 @@ bool WorkerTransport::exchange_gathered(Outcome& outcome) {
   return frames.has_value();
 }
 
-/// The outcome of an exchange, once it is there; null before that, and then call it again.
+/// Returns the outcome of an exchange, or null if it is not complete; then call the function again.
 const Outcome* WorkerTransport::outcome(bool (WorkerTransport::*exchange)(Outcome&)) {
   if (is_first() && !has_posted_) {
     Outcome& own = outcome_.own();
@@ -303,9 +306,9 @@ void WorkerTransport::end_outcome() {
   has_begun_ = has_posted_ = false;
 }
 
-/// One label per worker: the first worker of its process. If workers of a node share memory and the workers of every
-/// node are contiguous: the first worker of its node, since workers with the same label should have the fastest
-/// connection.
+/// Returns one label per worker: the first worker of its process. If workers of a node share memory and the workers of
+/// every node are contiguous, the label is the first worker of its node, because workers with the same label should
+/// have the fastest connection.
 std::vector<Rank> labels_of(const Workers& all, std::span<const Rank> nodes, bool shares_node) {
   const bool by_node = shares_node && !nodes.empty() && std::ranges::is_sorted(nodes);
   std::vector<Rank> labels;
@@ -316,7 +319,7 @@ std::vector<Rank> labels_of(const Workers& all, std::span<const Rank> nodes, boo
   return labels;
 }
 
-/// The workers of a process, and their memory.
+/// Returns the workers of a process, and their common memory.
 Neighbourhood workers_of(const Workers& all, Rank process, bool shares_cores) {
   Neighbourhood among = {.memory = std::make_shared<ProcessMemory>(all.count(process)),
                          .ranks = std::vector<Rank>(static_cast<std::size_t>(all.count(process))),

@@ -45,7 +45,7 @@ void SharedTransport::post_prepared(bool is_prepared) noexcept {
 }
 
 bool SharedTransport::all_have_posted() noexcept {
-  if (seen_ == posted_.size()) return true;  // seen before; the caller now waits for something else
+  if (seen_ == posted_.size()) return true;  // all posts were seen before, and the caller now waits for other data
   while (seen_ < posted_.size() && own_.look(*posted_[seen_]) != nullptr) seen_ += 1;
   if (seen_ < posted_.size()) {
     waiting_.found_nothing();
@@ -59,7 +59,7 @@ bool SharedTransport::all_are_prepared() const noexcept {
   return std::ranges::all_of(posted_, [&](const Posted* each) { return own_.look(*each)->is_prepared; });
 }
 
-/// Finds the blocks that all neighbours prepared under a tag; false if a neighbour has no room for it.
+/// Finds the blocks that all neighbours prepared under a tag. Returns false if a neighbour has no memory for its block.
 bool SharedTransport::find_places(std::uint32_t tag, bool is_board) noexcept {
   for (std::size_t i = 0; i < posted_.size(); ++i) {
     places_[i] = own_.look(*posted_[i])->place_of(tag, is_board);

@@ -15,9 +15,10 @@
 
 namespace steadfold::transport {
 
-/// A rank's notice to its neighbours when it connects.
+/// The notice that a rank gives to its neighbours when it connects.
 struct PreparedNotice {
-  static constexpr std::size_t most = 24;  // endpoints and boards together; a new group has nine of each
+  // Largest number of endpoints and boards in one connection; a new group has nine of each.
+  static constexpr std::size_t most = 24;
   struct PreparedBlock {
     std::uint32_t tag = 0;
     bool is_board = false;
@@ -44,16 +45,16 @@ class SharedTransport : public Transport {
  protected:
   using Posted = Notice<MachineMemory, PreparedNotice>;
 
-  /// `posted`: where every neighbour posts its notices.
+  /// `posted` has the addresses where the neighbours post their notices.
   SharedTransport(Neighbourhood among, std::vector<Posted*> posted);
 
   std::unique_ptr<Endpoint> prepare_over(std::unique_ptr<Endpoint> inner, std::uint32_t tag,
                                          std::span<const Bytes> capacities, Ticket tickets);
-  /// Shows the prepared blocks to the neighbours.
+  /// Shows this rank's prepared blocks to the neighbours.
   void post_prepared(bool is_prepared) noexcept;
   bool all_have_posted() noexcept;
-  /// Connects each endpoint and board for which all neighbours have room. `are_prepared`: all ranks have prepared their
-  /// parts; if not, connects nothing.
+  /// Connects each endpoint and board for which all neighbours have memory. If `are_prepared` is false, some rank has
+  /// not prepared its parts, and nothing is connected.
   void connect_prepared(bool are_prepared);
   bool all_are_prepared() const noexcept;
 
@@ -72,10 +73,11 @@ class SharedTransport : public Transport {
   Waiting waiting_;
   std::vector<Posted*> posted_;
   BoardPlace<MachineMemory, PreparedNotice> own_;
-  std::size_t seen_ = 0;                     // number of neighbours that have posted the current notice
-  std::vector<SharedEndpoint*> endpoints_;   // endpoints prepared since the last connection
-  std::vector<WaitingBoard> boards_;         // boards prepared since the last connection
-  std::vector<CommonMemory::Place> places_;  // all neighbours' places for the endpoint or board that is being connected
+  std::size_t seen_ = 0;                    // number of neighbours that have posted the current notice
+  std::vector<SharedEndpoint*> endpoints_;  // endpoints prepared since the last connection
+  std::vector<WaitingBoard> boards_;        // boards prepared since the last connection
+  // Places of all neighbours' blocks for the endpoint or board that is being connected.
+  std::vector<CommonMemory::Place> places_;
 };
 
 }  // namespace steadfold::transport

@@ -1,5 +1,5 @@
-// How a rank waits for memory that others write.
-// Cost: as Backoff; if processes share the memory, also a call of the MPI library now and then.
+// How a rank waits for memory that other ranks write. Cost: that of Backoff. If processes share the memory, the MPI
+// library is also called now and then.
 #pragma once
 
 #include "transport/backoff.hpp"
@@ -7,9 +7,9 @@
 
 namespace steadfold::transport {
 
-/// A rank that may not call the MPI library may sleep. All others never sleep, and let the MPI library make progress:
-/// another rank may reach the reduction only after it gets a message that this rank's program has started and not
-/// waited for.
+/// A waiting rank that may not call the MPI library may sleep. All other ranks never sleep, and let the MPI library
+/// make progress: another rank may reach the reduction only after it gets a message that this rank's program has
+/// started and not waited for.
 class Waiting {
  public:
   explicit Waiting(const Neighbourhood& among) noexcept
@@ -23,9 +23,10 @@ class Waiting {
   }
 
  private:
-  static constexpr std::uint32_t tests_per_progress = 64;  // a few microseconds apart
+  // Number of tests between calls of the MPI library, which are then a few microseconds apart.
+  static constexpr std::uint32_t tests_per_progress = 64;
 
-  CommonMemory* memory_;  // null, except if processes share it and this rank may call MPI
+  CommonMemory* memory_;  // the memory that processes share, if this rank may call MPI while it waits; otherwise null
   Backoff backoff_;
 };
 

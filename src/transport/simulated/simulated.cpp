@@ -1,5 +1,6 @@
 // All ranks in one process. A put and its release share one Transfer, which the first of the two makes.
-// Rank order: matched in the order of `put` per (source, target, tag), with one queue each while either side waits.
+// Rank order: messages are matched in the order of `put` per (source, target, tag). Each of these channels has a queue
+// while a put or a release waits.
 // Cost: one hash look-up per put or release, and one allocation per message. A poll takes O(completions).
 #include "transport/simulated/simulated.hpp"
 
@@ -35,7 +36,7 @@ struct WordSumId {
   friend bool operator==(const WordSumId&, const WordSumId&) = default;
 };
 
-/// splitmix64: mixes well, and every seed is good.
+/// Mixes the bits of a number, as splitmix64 does; every seed is good.
 std::uint64_t mixed(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -56,13 +57,13 @@ struct ChannelHash {
 
 class SimulatedEndpoint;
 
-/// The ticket to notify when a communication can complete; no endpoint once it is destroyed.
+/// The ticket to notify when a communication can complete. Its endpoint is null after the endpoint has been destroyed.
 struct Waiter {
   SimulatedEndpoint* endpoint = nullptr;
   Ticket ticket = 0;
 };
 
-/// One message, of which a rank has called put, release, or both.
+/// One message, for which `put`, `release` or both have been called.
 struct Transfer {
   bool put = false;
   bool released = false;
@@ -71,11 +72,11 @@ struct Transfer {
   Waiter releasing;
   SlotNumber put_to = 0;
   SlotNumber released_slot = 0;
-  std::span<const std::byte> bytes;  // the caller's until its put completes, then `kept`
+  std::span<const std::byte> bytes;  // the caller's bytes until the put completes, then the bytes of `kept`
   std::optional<std::span<const std::byte>> second;
   std::vector<std::byte> kept;
   std::vector<std::byte> second_kept;
-  std::span<std::byte> memory;  // where the message may land
+  std::span<std::byte> memory;  // the memory where the message may land
   std::optional<std::span<std::byte>> second_memory;
 };
 
@@ -106,7 +107,7 @@ class RankTransport final : public Transport {
   void connect(bool is_prepared) override;
   Connection connected() override;
   void refuse(std::uint32_t after) noexcept { refused_ = after; }
-  /// Whether an endpoint is connected that was prepared after this many connections had begun.
+  /// Whether an endpoint is connected. It was prepared when `connections_before` connections had begun.
   bool is_connected(std::uint32_t connections_before) const noexcept { return connections_ended_ > connections_before; }
 
   void gather(std::span<const std::byte> bytes) override;
@@ -115,12 +116,12 @@ class RankTransport final : public Transport {
  private:
   SimulatedNetwork::State* network_;
   Rank rank_;
-  std::uint32_t connections_ = 0;  // number begun
+  std::uint32_t connections_ = 0;  // number of connections that have begun
   std::uint32_t connections_ended_ = 0;
-  std::uint32_t gathers_ = 0;             // number begun
-  std::uint8_t hold_ = 0;                 // polls for which the last connection is held
-  std::uint8_t gather_hold_ = 0;          // polls for which the last gather is held
-  std::optional<std::uint32_t> refused_;  // number of endpoints to prepare before one is refused
+  std::uint32_t gathers_ = 0;             // number of gathers that have begun
+  std::uint8_t hold_ = 0;                 // number of polls before the last connection ends
+  std::uint8_t gather_hold_ = 0;          // number of polls before the last gather ends
+  std::optional<std::uint32_t> refused_;  // number of endpoints that are prepared before one is refused
 };
 
 /// One `connect` or `gather` over all ranks.
@@ -128,10 +129,11 @@ struct Rendezvous {
   std::size_t joined = 0;
   std::size_t left = 0;
   bool all_prepared = true;
-  std::vector<std::span<const std::byte>> brought;  // by rank; the caller's memory
+  std::vector<std::span<const std::byte>> brought;  // by rank: the bytes to gather, in the caller's memory
   Transport::Gathered gathered;
 
-  /// Called once all ranks have joined; the callers may change their bytes afterwards.
+  /// Joins the bytes of all ranks. Called after all ranks have brought theirs; the callers may change their bytes
+  /// afterwards.
   void join_bytes() {
     gathered.first.assign(1, 0);
     for (const std::span<const std::byte> bytes : brought) {
@@ -146,7 +148,7 @@ struct Rendezvous {
 struct SimulatedNetwork::State {
   explicit State(SimulatedOptions given) : options(given), random(mixed(given.seed)) {}
 
-  /// The transfer of the next put (or release) of `channel`.
+  /// Returns the transfer of the next put (or release) of `channel`.
   std::shared_ptr<Transfer> meet(const Channel& channel, bool Transfer::*own_end) {
     std::list<std::shared_ptr<Transfer>>& queue = waiting[channel];
     if (queue.empty() || *queue.front().*own_end) return queue.emplace_back(std::make_shared<Transfer>());
@@ -163,14 +165,14 @@ struct SimulatedNetwork::State {
     if (found->second.empty()) waiting.erase(found);
   }
 
-  /// Whether a message stays in the network's own memory, as in a mailbox, instead of its landing slot.
+  /// Whether a message stays in the network's memory, as in a mailbox, instead of its landing slot.
   bool lands_elsewhere() noexcept {
     if (options.delivery == Delivery::prompt) return false;
     random = mixed(random);
     return random % 2 == 0;
   }
 
-  /// The number of further polls in which a ticket stays open although it can complete.
+  /// Returns the number of further polls in which a ticket stays open although it can complete.
   std::uint8_t hold() noexcept {
     if (options.delivery == Delivery::prompt) return 0;
     random = mixed(random);
@@ -181,10 +183,13 @@ struct SimulatedNetwork::State {
   std::uint64_t random;
   std::vector<RankTransport> ranks;
   Traffic traffic;
-  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, ChannelHash> waiting;  // for the other end
-  std::unordered_map<WordSumId, std::shared_ptr<Total>, ChannelHash> totals;               // lacking contributions
-  std::unordered_map<std::uint32_t, Rendezvous> connections;                               // by number
-  std::unordered_map<std::uint32_t, Rendezvous> gathers;                                   // by number
+  // Transfers that wait for their other end.
+  std::unordered_map<Channel, std::list<std::shared_ptr<Transfer>>, ChannelHash> waiting;
+  // Additions of words that some ranks have not started yet.
+  std::unordered_map<WordSumId, std::shared_ptr<Total>, ChannelHash> totals;
+  // Connections by their number.
+  std::unordered_map<std::uint32_t, Rendezvous> connections;
+  std::unordered_map<std::uint32_t, Rendezvous> gathers;  // gathers by their number
 };
 
 namespace {
@@ -294,9 +299,9 @@ class SimulatedEndpoint final : public Endpoint {
     CommunicationKind kind = CommunicationKind::put;
     std::uint8_t hold = 0;
     Rank peer = 0;
-    Ticket next = none;                  // in its queue
-    std::shared_ptr<Transfer> transfer;  // transfer of an open put or release
-    std::shared_ptr<Total> total;        // total of an open add_words
+    Ticket next = none;                  // the next ticket in its queue
+    std::shared_ptr<Transfer> transfer;  // the transfer, for an open put or release
+    std::shared_ptr<Total> total;        // the total, for an open add_words
     std::span<std::int64_t> words;
   };
   /// Memory of the network for a message until its slot is released again. A later reader finds 0xA5, or the address
@@ -332,7 +337,7 @@ class SimulatedEndpoint final : public Endpoint {
     return communication;
   }
 
-  /// Notifies that the communication can complete; it completes in one of the next polls.
+  /// Notifies a ticket that its communication can complete; it completes in one of the next polls.
   static void tell(const Waiter& waiting) noexcept {
     if (waiting.endpoint == nullptr) return;
     SimulatedEndpoint& own = *waiting.endpoint;
@@ -347,7 +352,7 @@ class SimulatedEndpoint final : public Endpoint {
     queue.last = more.last;
   }
 
-  /// Ends all notifications of a communication. Its message is still delivered; its release is dropped.
+  /// Ends all notifications of a communication. A message that was put is still delivered; a release is dropped.
   void give_up(OpenCommunication& communication) noexcept {
     Transfer& transfer = *communication.transfer;
     (communication.kind == CommunicationKind::put ? transfer.putting : transfer.releasing).endpoint = nullptr;
@@ -360,7 +365,7 @@ class SimulatedEndpoint final : public Endpoint {
   Completion ended(Ticket ticket) noexcept {
     OpenCommunication& communication = communications_[ticket];
     Completion completion{.ticket = ticket};
-    completion.failed = !communication.transfer && !communication.total;  // the endpoint was not connected
+    completion.failed = !communication.transfer && !communication.total;  // it fails if its endpoint was not connected
     if (completion.failed) return completion;
     switch (communication.kind) {
       case CommunicationKind::put: copy_bytes_of(*communication.transfer); break;
@@ -400,11 +405,11 @@ class SimulatedEndpoint final : public Endpoint {
   std::uint32_t tag_;
   std::uint32_t sums_ = 0;
   LandingSlots slots_;
-  std::vector<Lease> leases_;  // by slot
+  std::vector<Lease> leases_;  // memory for messages, by slot
   std::vector<OpenCommunication> communications_;
   std::uint64_t polls_ = 0;
-  std::array<DueQueue, SimulatedNetwork::max_polls> due_;  // by poll, modulo their number
-  DueQueue ready_;                                         // completions that were due
+  std::array<DueQueue, SimulatedNetwork::max_polls> due_;  // tickets to complete, by poll modulo the number of queues
+  DueQueue ready_;                                         // completions that poll() may return now
   Traffic traffic_;
 };
 

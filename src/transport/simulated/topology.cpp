@@ -27,7 +27,7 @@ class Flat final : public Topology {
 /// Equal links between two switches. A message takes the first free link; it cannot choose its route.
 class Links {
  public:
-  /// Returns the time when the message passes; `count` is the number of links.
+  /// Sends a message over the first free link and returns the time when it has passed. `count` is the number of links.
   double serve(double ready, double duration, Count count) {
     const bool reuses = busy_.size() == count || (!busy_.empty() && busy_.front() <= ready);
     if (reuses) {
@@ -35,24 +35,24 @@ class Links {
       ready = std::max(ready, busy_.back());
       busy_.back() = ready + duration;
     } else {
-      busy_.push_back(ready + duration);  // a link that was not used before
+      busy_.push_back(ready + duration);  // uses a link that was not used before
     }
     std::ranges::push_heap(busy_, std::greater());
     return ready;
   }
 
  private:
-  std::vector<double> busy_;  // when each link is free again, the earliest first
+  std::vector<double> busy_;  // times when the links are free again, the earliest first
 };
 
-/// The links of one switch or node, made at their first use.
+/// Returns the links of one switch or node, and makes them at their first use.
 Links& links_of(std::vector<Links>& links, Count number) {
   if (number >= links.size()) links.resize(number + 1);
   return links[number];
 }
 
-/// Nodes of several ranks. If the ranks of a node share links, a message between nodes waits for one link out and one
-/// in.
+/// Nodes of several ranks. If the ranks of a node share links, a message between nodes waits for a link out of its node
+/// and for a link into the target's node.
 class TwoLevel final : public Topology {
  public:
   TwoLevel(Rank size, Count links, const LogGP& inside, const LogGP& between)
@@ -74,7 +74,7 @@ class TwoLevel final : public Topology {
   const LogGP& link(Rank source, Rank target) const { return node(source) == node(target) ? inside_ : between_; }
 
   Rank size_;
-  Count links_;  // per node; 0: every rank has its own
+  Count links_;  // links per node; 0: every rank has a link
   LogGP inside_;
   LogGP between_;
   std::vector<Links> out_;
@@ -82,7 +82,7 @@ class TwoLevel final : public Topology {
 };
 
 /// A message climbs from its source's switch to the lowest switch above both ranks, and descends. It waits for links up
-/// and down, which serve messages first come, first served by the time of sending.
+/// and down, which serve messages in the order of their sending times.
 class FatTree final : public Topology {
  public:
   FatTree(Rank arity, double oversubscription, double hop, const LogGP& link, Rank rank_count)
@@ -119,8 +119,8 @@ class FatTree final : public Topology {
  private:
   /// The links above every switch of a level.
   struct Level {
-    Count below;  // ranks below one switch
-    Count links;  // above one switch
+    Count below;  // number of ranks below one switch
+    Count links;  // number of links above one switch
     std::vector<Links> up;
     std::vector<Links> down;
   };
@@ -135,7 +135,8 @@ class FatTree final : public Topology {
 /// messages that reach the link earlier pass first.
 class Link {
  public:
-  /// Returns the time when the message passes. It was sent at `sent`; later calls may not have an earlier `sent`.
+  /// Sends a message over the link and returns the time when it has passed. The message was sent at time `sent`; later
+  /// calls must not have an earlier `sent`.
   double serve(double sent, double ready, double duration) {
     std::erase_if(busy_, [sent](const Passage& each) { return each.end <= sent; });
     auto next = busy_.begin();
@@ -149,7 +150,7 @@ class Link {
     double begin;
     double end;
   };
-  std::vector<Passage> busy_;  // in the order of time
+  std::vector<Passage> busy_;  // times when the link is busy, in ascending order
 };
 
 /// A message moves along the first side, then along the second, and so on. On each side it takes the shorter way. If
@@ -166,13 +167,13 @@ class Torus final : public Topology {
   double arrival(Rank source, Rank target, double start, Bytes bytes) override {
     const double duration = link_.duration(bytes);
     Count place = static_cast<Count>(source);
-    Count stride = 1;  // from one place to the next along this side
+    Count stride = 1;  // difference of the ranks of two neighbours along this side
     double time = start;
     for (std::size_t side = 0; side < sides_.size(); stride *= sides_[side++]) {
       const Count length = sides_[side];
       const Count from = place / stride % length;
       const Count to = static_cast<Count>(target) / stride % length;
-      const Count way = from < to ? to - from : from - to;  // without crossing the ends
+      const Count way = from < to ? to - from : from - to;  // way that does not cross the ends
       const bool climbs = (from < to) == (2 * way <= length);
       for (Count left = std::min(way, length - way); left > 0; --left) {
         const Count next = climbs ? after(place, stride, length) : before(place, stride, length);
@@ -193,7 +194,7 @@ class Torus final : public Topology {
     const Count at = place / stride % length;
     return at > 0 ? place - stride : place + (length - 1) * stride;
   }
-  /// The link from a place to the next, or back; made at its first use.
+  /// Returns the link from a place to the next place, or back; makes it at its first use.
   Link& link(Count lower, std::size_t side, bool climbs) {
     const Count number = (lower * sides_.size() + side) * 2 + (climbs || half_duplex_ ? 0 : 1);
     if (number >= links_.size()) links_.resize(number + 1);
@@ -211,12 +212,12 @@ class Torus final : public Topology {
   throw std::invalid_argument("topology '" + std::string(text) + "' cannot be used (" + why + "), " + suggestion);
 }
 
-/// The parameters after a topology's name: `key=value`, separated by colons, each once.
+/// The parameters after a topology's name: `key=value`, separated by colons, each key at most once.
 class Parameters {
  public:
   Parameters(std::string_view text, std::string_view rest) : text_(text) {
     while (!rest.empty()) {
-      rest.remove_prefix(1);  // the colon
+      rest.remove_prefix(1);  // skips the colon
       const std::string_view one = rest.substr(0, rest.find(':'));
       rest.remove_prefix(one.size());
       const std::size_t equals = one.find('=');
@@ -228,7 +229,7 @@ class Parameters {
   }
 
   bool has(const std::string& key) const { return values_.contains(key); }
-  /// A number, at least `least`; `fallback` if the parameter is missing.
+  /// Returns a number, at least `least`; `fallback` if the parameter is missing.
   double take(const std::string& key, double fallback, Rank least) {
     const auto found = values_.find(key);
     if (found == values_.end()) return fallback;
@@ -240,7 +241,7 @@ class Parameters {
     if (read && std::isfinite(number) && number >= least) return number;
     refuse(text_, key + " must be a number, " + std::to_string(least) + " or more", "give a number in this range");
   }
-  /// A whole number, at least `least`; 0 if the parameter is missing.
+  /// Returns a whole number, at least `least`; 0 if the parameter is missing.
   Rank take_whole(const std::string& key, Rank least) {
     const double number = take(key, 0, least);
     if (number != std::floor(number) || number > 1 << 30)
@@ -253,12 +254,13 @@ class Parameters {
     if (values_.extract(key).mapped() != "1") refuse(text_, key + " must be 1 if it is given", "write " + key + "=1");
     return true;
   }
-  /// A whole number, at least `least`; the parameter is required.
+  /// Returns a whole number, at least `least`. The parameter is required.
   Rank take_ranks(const std::string& key, Rank least) {
     if (!values_.contains(key)) refuse(text_, "it needs parameter " + key, "write " + key + "=8");
     return take_whole(key, least);
   }
-  /// Whole numbers separated by x, as 4x4x2, with a product from `least` to `most`; the parameter is required.
+  /// Returns whole numbers separated by x, as in 4x4x2, with a product from `least` to `most`. The parameter is
+  /// required.
   std::vector<Count> take_sides(const std::string& key, Count least, Count most) {
     const std::string text = values_.contains(key) ? values_.extract(key).mapped() : "";
     std::vector<Count> sides;
@@ -291,12 +293,14 @@ std::unique_ptr<Topology> made(std::string_view name, Parameters& parameters, co
     const Rank size = parameters.take_ranks("size", 1);
     inside.latency = parameters.take("latency", inside.latency, 0);
     inside.gap = parameters.take("gap", inside.gap, 0);
-    if (parameters.has("per_byte")) inside.long_from = LogGP::no_limit;  // for messages of all sizes
+    // A given per_byte holds for messages of all sizes.
+    if (parameters.has("per_byte")) inside.long_from = LogGP::no_limit;
     inside.per_byte = parameters.take("per_byte", inside.per_byte, 0);
     return std::make_unique<TwoLevel>(size, static_cast<Count>(parameters.take_whole("links", 1)), inside, link);
   }
   if (name == "torus") {
-    constexpr Count most_places = Count{1} << 22;  // about 600 MB of links in three dimensions
+    // Limit of the number of places; about 600 MB of links in three dimensions.
+    constexpr Count most_places = Count{1} << 22;
     std::vector<Count> sides = parameters.take_sides("sides", static_cast<Count>(rank_count), most_places);
     const double hop = parameters.take("hop", 0, 0);
     return std::make_unique<Torus>(std::move(sides), hop, parameters.take_flag("half_duplex"), link);

@@ -17,25 +17,27 @@ namespace steadfold::transport {
 using order::Bytes;
 using order::Rank;
 
-/// Times in seconds. Leaves out LogGP's overhead of the processor: sends and receives take no processor time.
+/// The costs of a link, in seconds. Leaves out LogGP's overhead of the processor: sends and receives take no processor
+/// time.
 struct LogGP {
   static constexpr Bytes no_limit = ~Bytes{0};
 
-  double latency = 281e-9;  // Stelz 2022, section 3.1.2, a message of one element
+  double latency = 281e-9;  // Stelz 2022, section 3.1.2, for a message of one element
   double gap = 0;
   double per_byte = 1e-10;
-  Bytes eager_limit = no_limit;  // longer messages wait for the receiver's permission;
-  double rendezvous = 0;         // the wait takes this long and occupies the port
-  Bytes long_from = no_limit;    // in a message of more bytes, each byte beyond
-  double long_per_byte = 0;      // takes this long, instead of per_byte
+  Bytes eager_limit = no_limit;  // a longer message waits for the receiver's permission
+  double rendezvous = 0;         // time of the wait for permission, in which the port is occupied
+  Bytes long_from = no_limit;    // bytes of a message from which on long_per_byte holds
+  double long_per_byte = 0;      // time per byte beyond long_from, instead of per_byte
 
   friend constexpr bool operator==(const LogGP&, const LogGP&) = default;
 
-  /// The time that a message takes in addition to its latency and to the transfer of its bytes.
+  /// Returns the time that a message takes in addition to its latency and to the transfer of its bytes.
   double start(double bytes) const noexcept {
     return gap + (bytes > static_cast<double>(eager_limit) ? rendezvous : 0);
   }
-  /// The time needed to transfer a message's bytes. `bytes` need not be an integer, because it may be an average.
+  /// Returns the time needed to transfer a message's bytes. `bytes` need not be an integer, because it may be an
+  /// average.
   double transfer(double bytes) const noexcept {
     const auto limit = static_cast<double>(long_from);
     return bytes > limit ? per_byte * limit + long_per_byte * (bytes - limit) : per_byte * bytes;
@@ -44,18 +46,18 @@ struct LogGP {
   double duration(Bytes bytes) const noexcept { return duration(static_cast<double>(bytes)); }
 };
 
-/// The network of one prediction. It keeps the state of its links.
+/// The network of one prediction. The object keeps the state of the network's links.
 class Topology {
  public:
   virtual ~Topology() = default;
 
-  /// How long a message occupies a port.
+  /// Returns how long a message occupies a port.
   virtual double duration(Rank source, Rank target, Bytes bytes) const = 0;
-  /// The time when the first byte of a message sent at `start` reaches the target's port.
+  /// Returns the time when the first byte of a message sent at `start` reaches the target's port.
   virtual double arrival(Rank source, Rank target, double start, Bytes bytes) = 0;
-  /// Whether messages wait for each other. Then call `arrival` in the order of `start`.
+  /// Whether messages wait for each other. If so, call `arrival` in the order of `start`.
   virtual bool shares_links() const noexcept { return false; }
-  /// The number of contiguous ranks on one node, or below one switch of the lowest level.
+  /// Returns the number of contiguous ranks on one node, or below one switch of the lowest level.
   virtual Rank ranks_per_node() const noexcept { return 1; }
 };
 
