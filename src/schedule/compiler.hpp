@@ -23,12 +23,12 @@ class Compiler {
   static constexpr std::uint32_t none = Program::no_place;
 
   struct SlotUsers {
-    std::uint32_t writer = none;   // the last communication that writes the slot
+    std::uint32_t writer = none;   // ticket of the last communication that writes the slot
     std::uint32_t readers = none;  // index in reads_ of the last communication that reads the slot after its last write
   };
   struct OpenRead {
     std::uint32_t ticket;
-    std::uint32_t before;  // in reads_
+    std::uint32_t before;  // index in reads_ of the read before
   };
 
   void start(std::uint32_t segments, Program& program);
@@ -44,12 +44,12 @@ class Compiler {
 
   Program* program_ = nullptr;
   SlotTable table_{1};
-  std::vector<Slot> slots_;               // by place
-  std::vector<SlotUsers> traffic_;        // by place
+  std::vector<Slot> slots_;               // the slots, by place
+  std::vector<SlotUsers> traffic_;        // communications that use each slot, by place
   std::vector<OpenRead> reads_;           // reads of all slots
-  std::vector<std::uint8_t> waited_for_;  // by ticket: whether a step has waited for it
-  bool in_message_ = false;               // the last step was not the last of its message
-  std::uint32_t first_ = 0;               // first step of the message
+  std::vector<std::uint8_t> waited_for_;  // by ticket: whether a step has waited for the communication
+  bool in_message_ = false;               // whether the last step was not the last of its message
+  std::uint32_t first_ = 0;               // number of the first step of the message
 };
 
 }  // namespace steadfold::schedule

@@ -1,5 +1,4 @@
-// The rules of step.hpp, with one case per kind of step.
-// Cost: O(1) per step.
+// Checks the rules of step.hpp, with one case per kind of step. Cost: O(1) per step.
 #include "schedule/form.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 namespace steadfold::schedule {
 namespace {
 
-// Whether the contents of `from` may be copied to `to`: partials to partials, values to values.
+// Whether the contents of slot `from` may be copied to slot `to`: partials to partials, values to values.
 bool may_hold_same(Slot to, Slot from) {
   return (holds_partial(to) && holds_partial(from)) || (holds_value(to) && holds_value(from));
 }
@@ -47,7 +46,7 @@ constexpr Key key_of(Slot slot) noexcept {
 
 constexpr bool is_before(const Step& a, const Step& b) noexcept { return key_of(a.target) < key_of(b.target); }
 
-// The first step whose target an earlier step has too, or null.
+// Returns the first step whose target is also the target of an earlier step, or null.
 const Step* named_twice(std::span<const Step> message) {
   if (std::ranges::adjacent_find(message, std::not_fn(is_before)) == message.end()) return nullptr;  // the usual case
   std::vector<const Step*> sorted;
@@ -71,7 +70,7 @@ std::string fault_of_message(std::span<const Step> message) {
   return again == nullptr ? "" : "a message names " + text_of(again->target) + " twice";
 }
 
-// The message with which a slot arrives: the place of its last slot, and its number of slots.
+// The slots with which a slot arrives in a message: the place of the message's last slot, and its number of slots.
 struct Company {
   std::uint32_t last = Program::no_place;
   std::size_t count = 0;
@@ -79,13 +78,13 @@ struct Company {
   friend bool operator==(const Company&, const Company&) = default;
 };
 
-// Checks that each slot of a received message arrives with the same other slots as before. `companies` are these, by
-// place.
+// Checks that each slot of a received message arrives with the same other slots as before. `companies` has these other
+// slots, by place.
 std::string fault_of_company(const Program& program, std::span<const Step> message, std::vector<Company>& companies) {
   const Company own{program.places(message.back()).target, message.size()};
   for (const Step& step : message) {
     const std::uint32_t place = program.places(step).target;
-    if (place == Program::no_place) return {};  // fault_of_form reports it
+    if (place == Program::no_place) return {};  // fault_of_form reports this fault
     Company& known = companies[place];
     if (known.count == 0) known = own;
     if (known != own)
@@ -103,7 +102,7 @@ std::string fault_of_merges(std::span<const Step> receives, std::span<const Step
   if (merges.size() != receives.size())
     return "a wave (receives in any order) with " + std::to_string(receives.size()) + " slots and " +
            std::to_string(merges.size()) + " merges (each slot needs one merge)";
-  std::map<std::uint32_t, Slot> sums;  // by segment
+  std::map<std::uint32_t, Slot> sums;  // target of the merges, by segment
   for (std::size_t i = 0; i < merges.size(); ++i) {
     const Step& merge = merges[i];
     if (merge.right != receives[i].target)
@@ -115,10 +114,10 @@ std::string fault_of_merges(std::span<const Step> receives, std::span<const Step
   return {};
 }
 
-// Messages of a wave may take each other's slots, so their slots must be alike.
+// Checks the receives of a wave. Its messages may take each other's slots, so their slots must be of the same kinds.
 std::string fault_of_receives(std::span<const Step> receives) {
   const auto last = std::ranges::find(receives, false, &Step::more);
-  const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // slots of the first message
+  const auto slots = static_cast<std::size_t>(last - receives.begin()) + 1;  // number of slots of the first message
   if (last == receives.end() || receives.size() % slots != 0)
     return "the messages of a wave (receives in any order) differ in their slots or segments";
   for (std::size_t i = 0; i < receives.size(); ++i) {
@@ -192,8 +191,8 @@ std::string fault_of_waves(std::span<const Step> steps) {
     return std::find_if_not(begin, steps.end(), [&](const Step& step) { return is_in_wave(step, kind); });
   };
   if (std::ranges::none_of(steps, &Step::any_order)) return {};
-  std::span<const Step> receives;  // receives of the wave that has not been merged
-  std::vector<Key> slots;          // slots of waves, sorted
+  std::span<const Step> receives;  // receives of the wave whose messages have not been merged
+  std::vector<Key> slots;          // slots that waves use, sorted
   for (auto at = steps.begin(); at != steps.end();) {
     const auto end = std::max(at + 1, end_of(at, at->kind));
     const std::span<const Step> row(at, end);

@@ -25,15 +25,15 @@ std::string fault_of_form(const Step& step, const Context& context);
 /// Describes the fault in the messages of one rank. Returns an empty text if there is none.
 std::string fault_of_messages(const Program& program);
 
-/// Describes the fault in the waves of one rank's steps. Returns an empty text if there is none. In this case a run in
-/// the order of the steps stands for all orders: for any slot that a message fills, exactly one merge reads the slot,
-/// and all merges have the same target.
+/// Describes the fault in the waves of one rank's steps. Returns an empty text if there is none. If there is no fault,
+/// a run in the order of the steps stands for all orders: for any slot that a message fills, exactly one merge reads
+/// the slot, and all merges have the same target.
 std::string fault_of_waves(std::span<const Step> steps);
 
 std::string text_of(StepKind kind);
 std::string text_of(Slot slot);
 std::string text_of(RankRange range);
-/// The context as the message of a failed proof names it.
+/// Describes the context in the message of a failed proof.
 std::string text_of(const Context& context);
 
 }  // namespace steadfold::schedule

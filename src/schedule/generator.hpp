@@ -1,5 +1,5 @@
-// A lazy sequence written as a coroutine, so that an algorithm reads like its textbook and never stores its steps.
-// Cost: one allocation per sequence, one resume per element.
+// A lazy sequence written as a coroutine, so that an algorithm reads like its description in a textbook and never
+// stores its steps. Cost: one allocation per sequence, one resume per element.
 #pragma once
 
 #include <coroutine>
@@ -8,7 +8,8 @@
 
 namespace steadfold::schedule {
 
-/// Move-only. `next` returns the next element, valid until the next call of `next`, or null at the end.
+/// A sequence whose elements a coroutine makes one by one. Move-only. `next` returns the next element, valid until the
+/// next call of `next`, or null at the end.
 template <class T>
 class Generator {
  public:

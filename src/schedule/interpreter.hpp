@@ -15,7 +15,7 @@ namespace steadfold::schedule {
 /// Records which communications of a run are complete.
 class Tickets {
  public:
-  /// Tickets are the numbers below `count`. `count` itself is never complete.
+  /// Makes a record for the tickets below `count`. `count` itself is never complete.
   explicit Tickets(std::uint32_t count) : completed_in_(std::size_t{count} + 1, 0) {}
 
   /// Begins a new run with tickets below `count`.
@@ -31,7 +31,7 @@ class Tickets {
     ++open_;
     return started_++;
   }
-  /// Must be called once for a started communication.
+  /// Records that a communication is complete. Call it once for each started communication.
   void complete(std::uint32_t ticket) noexcept {
     completed_in_[ticket] = run_;
     --open_;
@@ -40,20 +40,20 @@ class Tickets {
   bool all_complete() const noexcept { return open_ == 0; }
 
  private:
-  std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed; so reset is O(1)
+  std::vector<std::uint64_t> completed_in_;  // by ticket: the last run in which it completed, so that a reset is O(1)
   std::uint64_t run_ = 1;
   std::uint32_t open_ = 0;
   std::uint32_t started_ = 0;
 };
 
-/// The interface that the interpreter drives: slots and a transport, or symbols. The steps that it receives are
-/// elements of Program::steps(), so that Program::index_of and Program::places accept them.
+/// The interface that the interpreter drives. A machine works on slots and a transport, or on symbols. The steps that
+/// it receives are elements of Program::steps(), so Program::index_of and Program::places accept them.
 class Machine {
  public:
   virtual ~Machine() = default;
 
-  /// Carries out a lift, merge, copy or finish. Returns false if the step is not finished. Then `advance` returns, and
-  /// its next call calls `compute` with the same step again.
+  /// Carries out a lift, merge, copy or finish. Returns false if the step is not finished: then `advance` returns, and
+  /// the next `advance` calls `compute` with the same step again.
   virtual bool compute(const Step& step) = 0;
   /// Starts an add_words, or the message that ends with this send or receive (see Program::message).
   virtual void start(const Step& step, std::uint32_t ticket) = 0;
@@ -66,24 +66,24 @@ class Interpreter {
  public:
   explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) { reset(); }
 
-  /// Goes back to the first step. Call it only before a run or after a run has ended.
+  /// Returns to the first step. Call it only before a run or after a run has ended.
   void reset() noexcept {
     tickets_.reset();
     next_ = program_->steps().data();
     wait_ = program_->waits().data();
   }
 
-  /// Begins a run of another program.
+  /// Prepares a run of another program.
   void reset(const Program& program) {
     program_ = &program;
     tickets_.reset(program.ticket_count());
     reset();
   }
 
-  /// Does all that is possible now. Returns true when every step is done and every communication complete; further
+  /// Does all work that is possible now. Returns true when every step is done and every communication complete; further
   /// calls then do nothing. Polls as long as polling lets another step start, and at least once if a communication is
-  /// open, since some transports move messages only when asked. Returns early if the machine asks to continue later. It
-  /// is a template so that calls to a `final` machine are not virtual.
+  /// open, since some transports move messages only when asked. Returns early if the machine asks to continue later.
+  /// The function is a template so that calls to a `final` machine are not virtual.
   template <std::derived_from<Machine> Own>
   bool advance(Own& machine);
 
@@ -93,14 +93,14 @@ class Interpreter {
     __builtin_prefetch(wait_);
   }
 
-  /// The step that waits, or the number of steps if all have started.
+  /// Returns the number of the step that waits, or the number of steps if all have started.
   std::uint32_t next_step() const noexcept { return static_cast<std::uint32_t>(next_ - program_->steps().data()); }
 
  private:
   const Program* program_;
   Tickets tickets_;
   const Step* next_ = nullptr;
-  const Program::TicketWait* wait_ = nullptr;  // the first wait that was not over; the last wait never is
+  const Program::TicketWait* wait_ = nullptr;  // the first wait that was not over; the last wait is never over
 };
 
 template <std::derived_from<Machine> Own>

@@ -1,5 +1,5 @@
-// The rule by which messages pass a rank's ports. It counts rounds, traces messages on a transport, and gives times in
-// predictions.
+// The rule by which messages pass a rank's ports. The checker counts rounds with this rule, traces of runs use it, and
+// predictions compute times with it.
 // Rank order: messages are served in the order of the steps. Cost: O(ports) per message.
 // Source: the n-port model of End et al.; the gaps of LogGP.
 //

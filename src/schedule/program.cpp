@@ -94,7 +94,8 @@ void Compiler::open(const Step& step, const Program::Places& places) {
   if (step.kind == StepKind::receive && step.any_order) add_to_wave(ticket);
 }
 
-// A wave continues if the last step of its last message is directly before the first step of this message.
+// Adds a message to a wave. A wave continues if the last step of its last message is directly before the first step of
+// this message.
 void Compiler::add_to_wave(std::uint32_t ticket) {
   std::vector<Program::Wave>& waves = program_->waves_;
   const bool goes_on = !waves.empty() && waves.back().first + waves.back().count == ticket &&
@@ -103,14 +104,15 @@ void Compiler::add_to_wave(std::uint32_t ticket) {
   ++waves.back().count;
 }
 
-// Adds the waits in the order in which the readers were started.
+// Adds waits for the communications that read a slot, in the order in which they were started.
 void Compiler::wait_for_readers(std::uint32_t last) {
   const std::size_t begin = program_->waits_.size();
   for (std::uint32_t each = last; each != none; each = reads_[each].before) wait_for(reads_[each].ticket);
   std::reverse(program_->waits_.begin() + static_cast<std::ptrdiff_t>(begin), program_->waits_.end());
 }
 
-// Steps start in order. So if a step has waited for a ticket, the ticket is complete for all later steps.
+// Adds a wait, unless an earlier step has waited for the ticket. Steps start in order, so the ticket is then complete
+// for all later steps.
 void Compiler::wait_for(std::uint32_t ticket) {
   if (ticket == none || waited_for_[ticket] != 0) return;
   waited_for_[ticket] = 1;

@@ -21,8 +21,8 @@ constexpr bool is_landing(Slot slot) noexcept {
   return slot.kind == SlotKind::landing || slot.kind == SlotKind::landing_value;
 }
 
-/// The number of a landing slot, the same on all ranks. It depends only on the slot and the segment count, so that a
-/// sender can name its peer's slot. Numbers of slots that a rank does not have are unused.
+/// Returns the number of a landing slot, the same on all ranks. It depends only on the slot and the segment count, so
+/// that a sender can name its peer's slot. Numbers of slots that a rank does not have are unused.
 constexpr std::uint32_t landing_number(Slot slot, std::uint32_t segments) noexcept {
   return (slot.number * segments + slot.segment) * 2 + (slot.kind == SlotKind::landing_value ? 1 : 0);
 }
@@ -33,38 +33,38 @@ class Program {
   static constexpr std::uint32_t no_place = ~std::uint32_t{0};
 
   /// The places in `slots()` of a step's slots, or `no_place` if the step lacks the slot. The `target` of a send
-  /// belongs to the peer, so it is no_place: use landing_number(step.target, segments()).
+  /// belongs to the peer, so its place is no_place: use landing_number(step.target, segments()).
   struct Places {
     std::uint32_t target = no_place;
     std::uint32_t left = no_place;
     std::uint32_t right = no_place;
   };
 
-  /// An empty program, for a Compiler to fill.
+  /// Makes an empty program, for a Compiler to fill.
   Program() = default;
-  /// Takes all steps out of the generator. `segments` is the segment count of the context for which they were made.
-  /// Throws std::length_error if the landing slots cannot be numbered.
+  /// Compiles all steps that the generator makes. `segments` is the segment count of the context for which they were
+  /// made. Throws std::length_error if the landing slots cannot be numbered.
   Program(Steps steps, std::uint32_t segments);
 
   std::span<const Step> steps() const noexcept { return steps_; }
   std::uint32_t segments() const noexcept { return segments_; }
 
-  /// The index in `steps()` of a step of this program. The interpreter hands these steps to a Machine.
+  /// Returns the index in `steps()` of a step of this program. The interpreter passes these steps to a Machine.
   std::uint32_t index_of(const Step& step) const noexcept { return static_cast<std::uint32_t>(&step - steps_.data()); }
   const Places& places(const Step& step) const noexcept { return places_[index_of(step)]; }
 
-  /// This rank's slots, including landing slots, each once, in the order of first use.
+  /// Returns this rank's slots, including landing slots, each once, in the order of first use.
   std::span<const Slot> slots() const noexcept { return slots_; }
 
-  /// The largest landing_number of this rank plus one: the length of an endpoint's capacity table.
+  /// Returns the largest landing_number of this rank plus one: the length of an endpoint's capacity table.
   std::uint32_t landing_count() const noexcept { return landing_count_; }
 
-  /// Each message sent or received, and each add_words, has a ticket 0, 1, ... in the order of the steps. A message is
-  /// represented by its last step.
+  /// Returns the number of tickets. Each message sent or received, and each add_words, has a ticket 0, 1, ... in the
+  /// order of the steps. A message is represented by its last step.
   std::uint32_t ticket_count() const noexcept { return static_cast<std::uint32_t>(communications_.size()); }
   const Step& communication(std::uint32_t ticket) const noexcept { return steps_[index_of_communication(ticket)]; }
   std::uint32_t index_of_communication(std::uint32_t ticket) const noexcept { return communications_[ticket].last; }
-  /// All steps of a message.
+  /// Returns all steps of a message.
   std::span<const Step> message(std::uint32_t ticket) const noexcept {
     const StepRange& own = communications_[ticket];
     return steps().subspan(own.first, own.last - own.first + 1);
@@ -91,7 +91,7 @@ class Program {
 
  private:
   friend class Compiler;
-  struct StepRange {  // step indices
+  struct StepRange {  // a range of step indices
     std::uint32_t first;
     std::uint32_t last;
   };
@@ -99,7 +99,7 @@ class Program {
   std::vector<Step> steps_;
   std::vector<Places> places_;
   std::vector<Slot> slots_;
-  std::vector<StepRange> communications_;  // by ticket
+  std::vector<StepRange> communications_;  // steps of each communication, by ticket
   std::vector<TicketWait> waits_;
   std::vector<Wave> waves_;
   std::uint32_t segments_ = 1;

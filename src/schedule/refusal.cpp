@@ -1,11 +1,10 @@
-// Reasons why a row cannot serve a call.
-// Cost: O(1).
+// Says why a row of the registry cannot serve a call. Cost: O(1).
 #include "schedule/registry.hpp"
 
 namespace steadfold::schedule {
 namespace {
 
-// Why the row cannot serve a method whose bits depend on the order of merging.
+// Says why the row cannot serve a method whose bits depend on the order of merging.
 std::optional<std::string> order_refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                          OperatorKind kind) {
   const std::string cannot = "schedule " + quoted(row.name) + " cannot serve method " + quoted(merging.method);
@@ -26,7 +25,7 @@ std::optional<std::string> order_refusal(const Row& row, Collective collective, 
   return std::nullopt;
 }
 
-// The schedule between groups, or null if the caller named none.
+// Returns the schedule between groups, or null if the caller named none.
 const Spec* between_groups(const Spec* spec) {
   const Spec::Parameter* outer = spec == nullptr ? nullptr : spec->parameter("outer");
   return outer == nullptr ? nullptr : &outer->nested.front();

@@ -39,8 +39,8 @@ std::string unknown_name(std::string_view what, std::string_view name, std::span
 inline constexpr std::array every_collective = {Collective::reduce, Collective::allreduce, Collective::reduce_scatter,
                                                 Collective::scan, Collective::exscan};
 
-/// When every merge has its left operand before its right operand in rank order, starting at rank 0. Otherwise the
-/// order is cyclic.
+/// When the schedule keeps rank order, so that every merge has its left operand before its right operand, starting at
+/// rank 0. Otherwise the order is cyclic.
 enum class KeepsRankOrder : std::uint8_t { always, root_zero, never };
 
 /// Whether an allreduce gives all ranks the same bits even if merging is not associative bit for bit (`plain`).
@@ -59,11 +59,11 @@ enum class Segments : std::uint8_t { one, pipelined, one_per_rank };
 
 /// The properties of a call's method that a schedule must know.
 struct Merging {
-  std::string_view method;     // for messages
-  bool is_associative = true;  // bit for bit: no order of merging changes the result
-  bool may_overlap = false;    // partials with rows in common can be merged, if the operator is idempotent
-  bool offers_words = false;   // partials can be added as 64-bit words
-  bool may_differ = false;     // ranks may get different bits in an allreduce; only measurements ask for it
+  std::string_view method;     // name of the method, for error messages
+  bool is_associative = true;  // whether no order of merging changes a bit of the result
+  bool may_overlap = false;    // whether partials with rows in common can be merged, if the operator is idempotent
+  bool offers_words = false;   // whether partials can be added as 64-bit words
+  bool may_differ = false;     // whether ranks may get different bits in an allreduce; only measurements ask for it
 };
 
 /// Whether partials grow on their way to the result.
@@ -72,47 +72,51 @@ enum class Partials : std::uint8_t { merged, of_one_rank };
 /// The largest number of columns per segment that `block=` accepts.
 inline constexpr Count most_block = Count{1} << 48;
 
-/// An algorithm. Its formulas ignore the context's rank. In reduce_scatter they hold if all blocks have the same number
-/// of segments.
-/// `messages` counts the messages of the whole job. `partial_messages` counts the messages that carry partials; the
-/// others carry values. Every segment has the same number of each, and a message carries one partial or value, unless
-/// the row is `uneven`. `rounds` is the length of the longest chain (see checker.hpp), or an upper bound if the row is
-/// `rounds_at_most`. `messages` is null if only the transport knows it, `rounds` also if there is no formula.
+/// An algorithm, with its steps, formulas and properties. Its formulas ignore the context's rank. In reduce_scatter
+/// they hold if all blocks have the same number of segments. `messages` counts the messages of the whole job.
+/// `partial_messages` counts the messages that carry partials; the others carry values. Every segment has the same
+/// number of each, and a message carries one partial or value, unless the row is `uneven`. `rounds` is the length of
+/// the longest chain (see checker.hpp), or an upper bound if the row is `rounds_at_most`. `messages` is null if only
+/// the transport knows it, `rounds` also if there is no formula.
 struct Row {
   std::string_view name;
   std::string_view sentence;
   Collective collectives;
   KeepsRankOrder keeps_rank_order;
   SameOnAllRanks same_on_all_ranks;
-  std::string_view restrictions;                 // for people; empty if there are none
-  std::span<const std::string_view> parameters;  // names of the parameters that it accepts
+  std::string_view restrictions;                 // restrictions as a text for people; empty if there are none
+  std::span<const std::string_view> parameters;  // names of the parameters that the schedule accepts
   std::string_view source;
   Steps (*steps)(Context);
   Count (*messages)(Context);
   Count (*rounds)(Context);
   Count (*partial_messages)(Context) = nullptr;
-  std::uint32_t (*ports)(Context) = nullptr;        // send ports, and as many receive ports; null: one
-  void (*check_parameters)(const Spec&) = nullptr;  // throws like `parse` if a value cannot be used
-  // Why the row cannot serve the context's ranks, nodes and parameters, as `refusal` says. Null: it serves any number
-  // of ranks.
+  std::uint32_t (*ports)(Context) = nullptr;  // number of send ports, and of receive ports; null: one of each
+  // Checks the parameters; throws as `parse` does if a value cannot be used.
+  void (*check_parameters)(const Spec&) = nullptr;
+  // Says why the row cannot serve the context's ranks, nodes and parameters, as `refusal` does. Null: it serves any
+  // number of ranks.
   std::optional<std::string> (*refusal_of_ranks)(const Context&) = nullptr;
-  std::span<const std::string_view> examples = {};  // parameters for proofs and tests, as written after the name
+  // Parameters for proofs and tests, written as after the schedule's name.
+  std::span<const std::string_view> examples = {};
   Counts counts = Counts::once;
   Layouts layouts = Layouts::any;
   Segments segments = Segments::one;
-  Count (*unit)(Context) = nullptr;  // unit of segments, for schedules made of other schedules
+  Count (*unit)(Context) = nullptr;  // number of segments that form a unit, for schedules made of other schedules
   Partials partials = Partials::merged;
-  // How many vectors pass a rank's ports, one after the other. Null: one segment in every round.
+  // Returns how many vectors pass a rank's ports, one after the other. Null: one segment in every round.
   double (*vectors)(Context) = nullptr;
-  // How often the messages are halved, starting with half a vector, in both directions. Null: all have about the same
-  // length.
+  // Returns how often the messages are halved, starting with half a vector, in both directions. Null: all messages have
+  // about the same length.
   Count (*halvings)(Context) = nullptr;
-  bool uneven = false;          // messages carry several segments, or some segments are sent more often
-  bool rounds_at_most = false;  // ranks may need fewer rounds than `rounds` says
-  bool adds_words = false;      // needs partials that can be added as 64-bit words
-  bool has_groups = false;      // groups of ranks: the nodes of the machine, unless `size=` is given
-  // Its steps have waves, so the order of merging depends on the order of arrival. If that order can change bits, calls
-  // are refused. `auto` never chooses this row. Rounds are counted in the order of the steps.
+  // Whether messages carry several segments, or some segments are sent more often than others.
+  bool uneven = false;
+  bool rounds_at_most = false;  // whether ranks may need fewer rounds than `rounds` says
+  bool adds_words = false;      // whether the schedule needs partials that can be added as 64-bit words
+  // Whether the schedule has groups of ranks: the nodes of the machine, unless `size=` is given.
+  bool has_groups = false;
+  // Whether the steps have waves, so that the order of merging depends on the order of arrival. If that order can
+  // change bits, calls are refused. `auto` never chooses this row. Rounds are counted in the order of the steps.
   bool merges_on_arrival = false;
 
   std::uint32_t port_count(Context context) const { return ports == nullptr ? 1 : ports(context); }
@@ -120,12 +124,13 @@ struct Row {
   bool allows_rounds(Count found, Context context) const {
     return rounds == nullptr || found == rounds(context) || (rounds_at_most && found < rounds(context));
   }
-  /// The unit of segments. Steps can be made, and formulas hold, for one segment and for multiples of this number.
+  /// Returns the unit of segments. Steps can be made, and formulas hold, for one segment and for multiples of this
+  /// number.
   Count unit_of(Context context) const {
     if (unit != nullptr) return unit(context);
     return segments == Segments::one_per_rank ? context.ranks() : 1;
   }
-  /// The largest valid number of segments up to `most`.
+  /// Returns the largest valid number of segments up to `most`.
   std::uint32_t segments_up_to(std::uint32_t most, Context context) const {
     const Count multiple = unit_of(context);
     return most < multiple ? 1 : static_cast<std::uint32_t>(most - most % multiple);
@@ -135,14 +140,14 @@ struct Row {
   }
 };
 
-/// The sizes on the wire, in bytes: one partial of every segment together, and one value of every segment together.
+/// The sizes of messages, in bytes: one partial of every segment together, and one value of every segment together.
 struct SegmentBytes {
   Count partials = 0;
   Count values = 0;
 };
 
-/// The bytes that the whole job sends if all partials of a segment have one size. The row must have its formulas and
-/// not be uneven. For reduce and allreduce only.
+/// Returns the bytes that the whole job sends if all partials of a segment have the same size. The row must have its
+/// formulas and not be uneven. For reduce and allreduce only.
 Count bytes_of(const Row& row, Context context, SegmentBytes sizes);
 
 /// Rows at any address, as a range of `const Row&`.
@@ -154,7 +159,7 @@ using Rows = std::ranges::transform_view<std::span<const Row* const>, RowAt>;
 /// All rows, in the order in which they are shown.
 Rows registry() noexcept;
 
-/// The row with this name (without parameters), or null. `binomial_spanning_tree` is an alias of `binomial`.
+/// Returns the row with this name (without parameters), or null. `binomial_spanning_tree` is an alias of `binomial`.
 const Row* find(std::string_view name, Rows rows = registry()) noexcept;
 
 /// A schedule as the caller named it: `name:key=value:key=[nested]`.
@@ -162,37 +167,39 @@ struct Spec {
   struct Parameter;
 
   const Row* row = nullptr;
-  std::string name;  // as the caller wrote it
+  std::string name;  // name of the schedule, as the caller wrote it
   std::vector<Parameter> parameters;
 
-  /// The parameter with this name, or null.
+  /// Returns the parameter with this name, or null.
   const Parameter* parameter(std::string_view key) const noexcept;
 };
 
-/// `value` is the text after `=`, without brackets. Text in brackets is also parsed: then `nested` has one Spec.
+/// A parameter. `value` is the text after `=`, without brackets. Text in brackets is also parsed: then `nested` has one
+/// Spec.
 struct Spec::Parameter {
   std::string name;
   std::string value;
   std::vector<Spec> nested;
 };
 
-/// The text that `parse` reads as this Spec. An alias is written as its row's name.
+/// Returns the text that `parse` reads as this Spec. An alias is written as its row's name.
 std::string text_of(const Spec& spec);
 
-/// The parameter with this name as a number from `least` to `most`, or `otherwise` if it is not given. Throws as
-/// `parse` does.
+/// Returns the parameter with this name as a number from `least` to `most`, or `otherwise` if it is not given. Throws
+/// as `parse` does.
 Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
 
-/// Throws as `parse` does unless the parameter is left out or is a schedule in brackets that can be part of another: it
-/// must serve any layout with point-to-point messages. If `collective` is given, it must serve this collective at root
-/// 0 in rank order.
+/// Checks a parameter whose value is a schedule in brackets. The nested schedule must serve any layout with
+/// point-to-point messages. If `collective` is given, the schedule must serve this collective at root 0 in rank order.
+/// Throws as `parse` does; the parameter may be left out.
 void require_nested(const Spec& spec, std::string_view key, std::optional<Collective> collective);
 
-/// Throws as `parse` does, because a given parameter cannot have its value.
+/// Throws the error of a parameter whose value cannot be used, as `parse` does.
 [[noreturn]] void refuse_value(const Spec& spec, std::string_view key, const std::string& why,
                                const std::string& suggestion = "choose another schedule");
 
-/// How deep schedules may nest in brackets. Every level uses different slots, which multiplies the slot numbers needed.
+/// The largest depth of schedules nested in brackets. Every level uses different slots, which multiplies the slot
+/// numbers needed.
 inline constexpr int most_nested = 4;
 
 /// Names of policies that choose a row (see src/agreement). `parse` does not accept them, but lists them among the
@@ -204,27 +211,30 @@ inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
 /// nest deeper than `most_nested`.
 Spec parse(std::string_view text, Rows rows = registry());
 
-/// `idempotent`: commutative, and combining a value with itself gives the same bits.
+/// The kind of operator. An `idempotent` operator is commutative, and combining a value with itself gives the same
+/// bits.
 enum class OperatorKind : std::uint8_t { commutative, ordered, idempotent };
 
-/// Why the row cannot serve the call, as "problem (why), suggestion", or `nullopt` if it can. `root` is used only for
-/// reduce.
+/// Says why the row cannot serve the call, as "problem (why), suggestion". Returns `nullopt` if it can. `root` is used
+/// only for reduce.
 std::optional<std::string> refusal(const Row& row, Collective collective, Rank root, const Merging& merging,
                                    OperatorKind kind);
 
-/// Why the schedule, or a schedule nested in it, cannot serve the call, or `nullopt` if all can.
+/// Says why the schedule, or a schedule nested in it, cannot serve the call. Returns `nullopt` if all can.
 std::optional<std::string> refusal(const Spec& spec, Collective collective, Rank root, const Merging& merging,
                                    OperatorKind kind);
 
-/// Why the schedule cannot serve this number of ranks, or `nullopt` if it can. `nodes` is the result of `nodes_of`.
+/// Says why the schedule cannot serve this number of ranks. Returns `nullopt` if it can. `nodes` is the result of
+/// `nodes_of`.
 std::optional<std::string> refusal(const Spec& spec, Rank rank_count, const order::Nodes* nodes = nullptr);
 
-/// The nodes for the context of this schedule: the nodes of the machine if its groups are nodes, otherwise null.
-/// `of_machine` is null if the nodes are unknown or there is only one.
+/// Returns the nodes for the context of this schedule: the nodes of the machine if the schedule's groups are nodes,
+/// otherwise null. `of_machine` is null if the nodes are unknown or there is only one.
 const order::Nodes* nodes_of(const Row& row, const Spec* spec, const order::Nodes* of_machine) noexcept;
 
-/// The allreduce with which the library's ranks exchange information: one with few rounds, or an allreduce by nodes if
-/// groups are always faster. `nodes` as above. The partials may be merged in any order that keeps neighbours together.
+/// Returns the allreduce with which the library's ranks exchange information: an allreduce with few rounds, or an
+/// allreduce by nodes if groups are always faster. `nodes` is the result of `nodes_of`. The partials may be merged in
+/// any order that keeps neighbours together.
 const Row& row_for_questions(const order::Nodes* nodes) noexcept;
 
 /// Whether the row can serve the method for some call.
@@ -233,17 +243,17 @@ constexpr bool serves(const Row& row, const Merging& merging) noexcept {
   return row.counts == Counts::once || merging.may_overlap;
 }
 
-/// Why the row cannot serve calls with these layouts in the same messages, or `nullopt` if it can.
+/// Says why the row cannot serve calls with these layouts in the same messages. Returns `nullopt` if it can.
 std::optional<std::string> refusal(const Row& row, std::span<const order::Layout* const> layouts);
 
-/// The row's `same_on_all_ranks` for a schedule with its parameters, if it has some. The schedules nested in it count
-/// too.
+/// Returns the row's `same_on_all_ranks` for a schedule with its parameters, if it has some. The schedules nested in it
+/// are included.
 bool same_on_all_ranks(const Row& row, const Spec* spec) noexcept;
-/// The row's `counts` and `merges_on_arrival`, in the same way.
+/// Return the row's `counts` and `merges_on_arrival`; the schedules nested in it are included.
 Counts counts_of(const Row& row, const Spec* spec) noexcept;
 bool merges_on_arrival(const Row& row, const Spec* spec) noexcept;
 
-/// The row's name by itself and with each of its examples, in the form that `parse` reads.
+/// Returns the row's name by itself and with each of its examples of parameters, in the form that `parse` reads.
 std::vector<std::string> names_of(const Row& row);
 
 }  // namespace steadfold::schedule

@@ -14,7 +14,7 @@ std::string quoted(std::string_view text) { return std::string("'").append(text)
 
 namespace {
 
-// The number of letters to add, remove or change to turn one text into the other.
+// Returns the number of letters to add, remove or change to turn one text into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> distances(to.size() + 1);
   std::iota(distances.begin(), distances.end(), std::size_t{0});
@@ -35,7 +35,7 @@ std::string unknown_name(std::string_view what, std::string_view name, std::span
                          std::string_view advice) {
   const auto distance = [&](std::string_view each) { return edit_distance(name, each); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, distance);
-  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // at a larger distance, the name is not similar
+  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);  // names at a larger distance are not similar
   std::string text = std::string("unknown ").append(what).append(" ").append(quoted(name));
   text += distance(nearest) <= most ? " (the nearest name is " + quoted(nearest) : " (no name is similar";
   std::string names(advice);
@@ -55,7 +55,7 @@ namespace {
   throw std::invalid_argument(problem + " (" + why + "), " + suggestion);
 }
 
-// The names that are valid for a schedule. In brackets policies are not valid.
+// Returns the names that are valid for a schedule. In brackets policies are not valid.
 std::vector<std::string_view> known_names(Rows rows, bool in_brackets) {
   std::vector<std::string_view> names;
   if (!in_brackets) names.assign(policies.begin(), policies.end());
@@ -71,7 +71,8 @@ std::string_view cut(std::string_view& text, char mark) {
   return before;
 }
 
-// `text` begins with '['. Returns the text before the matching ']' and leaves the text after it.
+// Cuts off a text in brackets. `text` begins with '['. Returns the text before the matching ']' and leaves the text
+// after it.
 std::string_view cut_brackets(std::string_view& text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -110,7 +111,7 @@ std::string problem_of(const Spec& spec, const Spec::Parameter& parameter) {
 
 Spec parse(std::string_view text, Rows rows, int depth);
 
-// Takes the next `key=value` off `text`, and the ':' after it. `depth` is the number of open brackets.
+// Removes the next `key=value` from `text`, and the ':' after it. `depth` is the number of open brackets.
 Spec::Parameter next_parameter(const Spec& spec, std::string_view& text, Rows rows, int depth) {
   const std::string_view whole = text;
   const std::size_t equals = text.find('=');

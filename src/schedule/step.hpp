@@ -8,8 +8,8 @@
 // sent.
 //
 // A message carries the slot of one step, or the slots of several consecutive steps, all but the last marked `more`. So
-// many segments share one start-up cost. Sender and receiver name the same slots in the same order. The message starts
-// with its last step. A landing slot always arrives with the same other slots, since they share its memory.
+// several segments share one start-up cost. Sender and receiver name the same slots in the same order. The message
+// starts with its last step. A landing slot always arrives with the same other slots, since they share its memory.
 //
 // Messages may be merged in the order of arrival. Consecutive receives marked `any_order` form a wave: the k-th message
 // to arrive fills the slots that the k-th receive names, whoever sent it. The merges of a wave are consecutive too: one
@@ -33,7 +33,7 @@ using order::Index;
 using order::Rank;
 using order::RankRange;
 
-/// The contents of a slot. Only `receive` writes landing slots, and it writes no others. So a transport may bind the
+/// The kinds of slots. Only `receive` writes landing slots, and it writes no other slots. So a transport may bind the
 /// memory of landing slots once.
 enum class SlotKind : std::uint8_t { none, partial, landing, value, landing_value };
 
@@ -59,11 +59,12 @@ constexpr Slot landing_value(int number = 0, std::uint32_t segment = 0) {
   return {SlotKind::landing_value, static_cast<std::uint16_t>(number), segment};
 }
 
-/// The rows of a partial: all rows of one or two cyclic runs of ranks, or, if `part` is not empty, the rows of `part`,
-/// whichever ranks hold them. If the context has nodes, ranks are identified by their places.
+/// The rows of a partial: all rows of consecutive ranks (one or two runs), or, if `part` is not empty, the rows of
+/// `part`, whichever ranks hold them. After the last rank comes rank 0. If the context has nodes, ranks are identified
+/// by their places.
 struct Covers {
   RankRange ranks;
-  RankRange apart;  // more ranks; none of them is in `ranks`
+  RankRange apart;  // a second run of ranks; none of them is in `ranks`
   order::Interval part;
 
   constexpr Covers() = default;
@@ -83,20 +84,24 @@ struct Covers {
 };
 
 enum class StepKind : std::uint8_t {
-  lift,     // target := partial of this rank's own rows, or of the part that `covers` names
-  send,     // the bytes of `left` to slot `target` of `peer`
-  receive,  // target := the message from `peer`; `covers` says which rows a partial will hold
-  merge,    // target := left merged with right, left before right in rank order; target may be left or right
-  copy,     // target := left (a partial to a partial, or a value to a value)
-  finish,   // target (value) := the values of left (partial), over the ranks that `covers` names, or all if it is empty
+  lift,     // target := partial of this rank's rows, or of the rows that `covers.part` names
+  send,     // sends the contents of `left` to slot `target` of `peer`
+  receive,  // target := the message from `peer`; `covers` says which rows a partial will cover
+  merge,    // target := left merged with right; left is before right in rank order; target may be left or right
+  copy,     // target := left; both are partials or both are values
+  // Target (a value) := the values of left (a partial), over the ranks that `covers` names, or over all ranks if it is
+  // empty.
+  finish,
   add_words,  // target := the sum of left over all ranks; the transport adds 64-bit words
 };
 
 /// One step of one rank. Trivially copyable; unused fields keep their defaults.
 struct Step {
   StepKind kind = StepKind::lift;
-  bool more = false;       // for send and receive: the next step, with the same peer, belongs to the same message
-  bool any_order = false;  // for receive and merge: part of a wave, whose messages are taken as they arrive
+  // For send and receive: whether the next step, with the same peer, belongs to the same message.
+  bool more = false;
+  // For receive and merge: whether the step is part of a wave, whose messages are taken as they arrive.
+  bool any_order = false;
   Slot target;
   Slot left;
   Slot right;
@@ -115,19 +120,21 @@ constexpr bool is_scan(Collective collective) noexcept {
 
 struct Spec;
 
-/// The input of an algorithm. The steps of every rank are a pure function of it. It is equal on all ranks except for
+/// The input of an algorithm. The steps of every rank depend only on the context. It is equal on all ranks except for
 /// `rank`. The objects to which it points must outlive the steps.
 struct Context {
   Rank rank = 0;
   Rank rank_count = 1;
-  Rank root = 0;  // for reduce
+  Rank root = 0;  // the rank that gets the result of a reduce
   Collective collective = Collective::allreduce;
   std::uint32_t segments = 1;
-  /// For reduce_scatter: the first segment of each rank's block, and the end. Empty: blocks as equal as possible.
+  /// For reduce_scatter: the first segment of each rank's block, and the number of segments. Empty: blocks as equal as
+  /// possible.
   std::span<const std::uint32_t> blocks = {};
-  const order::Layout* layout = nullptr;  // null: one row per rank; if there are nodes, by place
+  // Rows of each rank; null: one row per rank. If there are nodes, ranks are in the order of places.
+  const order::Layout* layout = nullptr;
   const Spec* spec = nullptr;  // the schedule as the caller named it, with its parameters; null: no parameters
-  /// The nodes from which the schedule takes its groups. Null: it has no groups from nodes. See `nodes_of`.
+  /// The nodes from which the schedule takes its groups. Null if its groups are not nodes. See `nodes_of`.
   const order::Nodes* nodes = nullptr;
 
   constexpr Count ranks() const noexcept { return static_cast<Count>(rank_count); }
@@ -136,7 +143,7 @@ struct Context {
   constexpr bool is_scan() const noexcept { return schedule::is_scan(collective); }
 };
 
-/// An algorithm's steps for one rank, made one at a time. The result is in `value(0, segment)`.
+/// The steps of an algorithm for one rank, made one at a time. The result is in `value(0, segment)`.
 using Steps = Generator<Step>;
 
 }  // namespace steadfold::schedule

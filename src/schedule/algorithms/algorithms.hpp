@@ -1,5 +1,6 @@
 // Declares the registry row of every algorithm. Each row is defined in the file of its algorithm, which includes this
-// header. Declare a new row here and list it in registry.cpp. Rows state rank order, cost and source.
+// header. To add an algorithm, declare its row here and list it in registry.cpp. The rows state rank order, cost and
+// source.
 #pragma once
 
 #include "schedule/registry.hpp"

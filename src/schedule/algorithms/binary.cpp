@@ -17,13 +17,14 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr std::uint32_t segments_ahead = 4;  // segments for which receives are posted in advance
+constexpr std::uint32_t segments_ahead = 4;  // number of segments for which receives are posted in advance
 constexpr int from_left = 0;
 constexpr int from_right = 1;
 
 Rank top_rank(const Context& c) { return c.rooted() ? c.root : top_of({0, c.rank_count}); }
 
-// Merges the right child's partials last and sends values to the right child first, since its subtree is the larger.
+// Makes the steps on the way up. The right child's partials are merged last, and values are sent to the right child
+// first, since its subtree is the larger.
 Steps climb(Context c, InOrderPlace at) {
   const bool has_left = at.left.count > 0;
   const bool has_right = at.right.count > 0;
@@ -56,8 +57,8 @@ Steps descend(Context c, InOrderPlace at) {
   }
 }
 
-// The round in which a segment leaves the top of a subtree of n ranks. The top's port receives the left child's
-// partial, then the right child's. So the round is max(2 + rounds of the left subtree, 1 + rounds of the right
+// Returns the round in which a segment leaves the top of a subtree of n ranks. The top's receive port takes the left
+// child's partial, then the right child's. So the round is max(2 + rounds of the left subtree, 1 + rounds of the right
 // subtree), with (n - 1) / 2 ranks in each subtree. In closed form the result follows from the two highest bits of n+1.
 Count climb_rounds(Rank ranks) {
   const auto next = static_cast<Count>(ranks) + 1;
@@ -65,8 +66,8 @@ Count climb_rounds(Rank ranks) {
   return 2 * static_cast<Count>(top - 1) + ((next >> (top - 1)) & 1);
 }
 
-// Rounds if the top has `below` and `above` ranks on its sides. Each of `more` segments adds 2 rounds if any rank has
-// two children.
+// Returns the rounds of a reduce. The top has `below` ranks in its left subtree and `above` ranks in its right subtree.
+// Each of `more` further segments adds 2 rounds if any rank has two children.
 Count reduce_rounds(Rank below, Rank above, Count more) {
   const Rank larger = std::max(below, above);
   if (larger == 0) return 0;
@@ -83,8 +84,8 @@ Steps climb_and_descend(Context c) {
 
 Steps binary(Context c) { return c.scatters() ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
 
-// Allreduce: the way down takes as long as the way up. If the top's children have two children each, these children
-// receive all partials before the first value. Then each further segment takes 4 rounds.
+// Returns the rounds. In an allreduce the way down takes as long as the way up. If the top's children have two children
+// each, these children receive all partials before the first value. Then each further segment takes 4 rounds.
 Count binary_rounds(Context c) {
   if (c.scatters()) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Rank top = top_rank(c);

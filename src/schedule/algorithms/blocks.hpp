@@ -8,8 +8,9 @@
 
 namespace steadfold::schedule {
 
-/// Says which segments each rank owns in the end. Uses the blocks of the context, if it has some. Otherwise all blocks
-/// are as equal as possible, and the first is the root's (rank 0's if all ranks get the value). A block may be empty.
+/// Says which segments each rank owns after the reduction. Uses the blocks of the context, if the context has blocks.
+/// Otherwise all blocks are as equal as possible, and the first is the root's (rank 0's if all ranks get the value). A
+/// block may be empty.
 class Blocks {
  public:
   explicit Blocks(const Context& c)
@@ -19,7 +20,7 @@ class Blocks {
         segments_(c.segments),
         given_(c.blocks) {}
 
-  /// The rank `distance` places ahead of this rank, cyclically.
+  /// Returns the rank `distance` places ahead of this rank, cyclically.
   Rank ahead(Rank distance) const {
     const Rank rank = (rank_ + distance) % rank_count_;
     return rank < 0 ? rank + rank_count_ : rank;
@@ -42,12 +43,12 @@ class Blocks {
   std::span<const std::uint32_t> given_;
 };
 
-/// The number of segments in each block. If there are fewer columns than ranks, there is one segment, owned by the
-/// root.
+/// Returns the number of segments in each block. If there are fewer columns than ranks, there is one segment, owned by
+/// the root.
 constexpr Count segments_of_a_block(Context c) { return std::max(c.segments / c.ranks(), Count{1}); }
 
-/// Messages and rounds if every rank except a segment's owner sends one partial of the segment, and later receives its
-/// value. For reduce only the root receives values, of the segments that it does not own.
+/// Return the numbers of messages and rounds if every rank except a segment's owner sends one partial of the segment,
+/// and later receives its value. For reduce only the root receives values, of the segments that it does not own.
 constexpr Count block_partials(Context c) { return (c.ranks() - 1) * c.segments; }
 constexpr Count block_messages(Context c) {
   if (c.scatters()) return block_partials(c);
@@ -58,7 +59,7 @@ constexpr Count block_rounds(Context c) {
   return (c.ranks() - 1) * segments_of_a_block(c) * (one_way ? 1 : 2);
 }
 
-/// Sends `value(1, s)` of every block from its owner straight to the root.
+/// Makes the steps that send `value(1, s)` of every block from its owner directly to the root.
 inline Steps gather_at_root(Context c) {
   const Blocks blocks(c);
   if (c.rank != c.root) {

@@ -1,5 +1,5 @@
-// Part of several schedules: a broadcast of values along a binomial tree over a run of ranks, from the first rank of
-// the run.
+// Part of several schedules: a broadcast of values along a binomial tree over consecutive ranks (a run), from the first
+// rank of the run.
 // Cost: ceil(log2 p)(alpha + n beta) for a run of p ranks. S segments take S times as many rounds.
 // Source: Balaji & Kimpe, section III.A.
 #pragma once
@@ -14,8 +14,9 @@ inline Count broadcast_rounds(Rank ranks, std::uint32_t segments) {
   return static_cast<Count>(order::ceil_log2(static_cast<Count>(ranks))) * segments;
 }
 
-/// Brings `value(0, s)` from the run's first rank to all other ranks of the run. Segments go in descending order: when
-/// the last segment is computed, all others are too, so no step of this tree waits for earlier steps.
+/// Makes the steps that send `value(0, s)` from the run's first rank to all other ranks of the run. Segments go in
+/// descending order: when the last segment is computed, all other segments are computed too, so no step of this tree
+/// waits for earlier steps.
 inline Steps broadcast(Rank rank, RankRange run, std::uint32_t segments) {
   const Rank position = rank - run.first;
   const auto index = static_cast<Count>(position);

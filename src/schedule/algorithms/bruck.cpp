@@ -17,20 +17,22 @@ namespace {
 
 Rank ports_of(const Context& c) { return schedule::ports_of(c.spec, 1); }
 
-// One round. A rank holds two sums: of itself and the `behind` ranks behind it, and of only these ranks.
+// One round. A rank holds two sums: the sum over itself and the `behind` ranks behind it, and the sum over only these
+// ranks.
 struct Round {
   Rank behind = 0;
   Rank ports = 1;
-  Rank whole = 0;  // messages with the sender's own rows, a digit of p - 1; the others lack them
+  Rank whole = 0;  // number of messages with the sender's rows, a digit of p - 1; the other messages lack them
 
   Rank messages() const { return behind == 0 ? whole : ports; }
   Rank behind_next() const { return behind * (ports + 1) + whole; }
   bool is_whole(Rank i) const { return i < whole; }
-  // The distance from a rank to its i-th source.
+  // Returns the distance from a rank to its i-th source.
   Rank distance(Rank i) const {
     return is_whole(i) ? (i + 1) * (behind + 1) : whole * (behind + 1) + (i + 1 - whole) * behind;
   }
-  // The ranks in the i-th message: the distance of the first rank from the receiver, and their number.
+  // Return the ranks that the i-th message covers: the distance of the first rank from the receiver, and the number of
+  // ranks.
   Rank first(Rank i) const { return distance(i) + (is_whole(i) ? 0 : 1); }
   Rank count(Rank i) const { return behind + (is_whole(i) ? 1 : 0); }
 };
@@ -87,7 +89,7 @@ Steps sends(Context c, BruckRounds rounds) {
                         landing_of(rounds, i));
 }
 
-// Merges the arrived partials first, since both sums need the result.
+// Makes the merges of a round. Arrived partials are merged with each other first, since both sums need the result.
 Steps merges(Context c, BruckRounds rounds, bool is_last) {
   const Round round = rounds.current();
   const int number = rounds.number();

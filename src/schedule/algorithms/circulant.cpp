@@ -1,6 +1,6 @@
-// Circulant: in round k every rank sends to the rank s_k ahead. The hops s_k, in ascending order, are the rank count
-// halved repeatedly, rounded up. The distance from a partial to its block's owner is split into these hops greedily.
-// The values of a block go back along the same hops, or to the root.
+// Circulant: in round k every rank sends to the rank s_k ahead. The distances s_k (hops), in ascending order, are the
+// rank count halved repeatedly, rounded up. The distance from a partial to its block's owner is split into these hops
+// greedily. The values of a block go back along the same hops, or to the root.
 // Rank order: cyclic. Distances with the same greatest hops are adjacent, so the ranks whose partials a rank holds for
 // a block form one cyclic run. With ascending hops a record has at most two intervals; with descending hops it has up
 // to p/2.
@@ -15,15 +15,15 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// A run of distances to a block's owner, starting at `first`, whose partials take the same hops in the remaining
-// rounds. The rank at distance `first` merges the partials of the others.
+// Consecutive distances to a block's owner, from `first` on, whose partials take the same hops in the remaining rounds.
+// The rank at distance `first` merges the partials of the others.
 struct Distances {
   Rank first;
   Rank count;
 };
 
-// The hops, in descending order, and for every round the runs of distances. The first run is [0, p). A round cuts each
-// run that is longer than its hop in two.
+// The hops, in descending order, and for every round the ranges of distances. The first range is [0, p). A round cuts
+// each range that is longer than its hop into two.
 class Hops {
  public:
   explicit Hops(Rank rank_count) : runs_{{{0, rank_count}}} {
@@ -52,12 +52,12 @@ class Hops {
 // side of the hop.
 struct OverHop {
   std::uint32_t segment;
-  Rank at_receiver;  // the receiver's own partial is the last of them
+  Rank at_receiver;  // number of ranks in the receiver's part; the receiver's partial is the last of them
   Rank at_sender;
 };
 
-// The segments that reach the rank `receiver_ahead` ahead over a round's hop: one block for each run that is cut in
-// this round.
+// Returns the segments that are sent over a round's hop to the rank `receiver_ahead` places ahead: one block for each
+// range of distances that is cut in this round.
 std::vector<OverHop> segments_over_hop(const Blocks& blocks, const Hops& hops, int round, Rank receiver_ahead) {
   std::vector<OverHop> all;
   const Rank hop = hops.length(round);
@@ -95,10 +95,11 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
   }
 }
 
-// The way back: values go back over the hop over which their partials came. For reduce a rank sends once, and sends all
-// values that it has. It does so over the hop at which its distance from the root is in the sender's part of a run.
+// Makes the steps of the way back: values go back over the hop over which their partials came. For reduce a rank sends
+// once, and sends all values that it has. It does so over the hop at which its distance from the root is in the
+// sender's part of a run.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   const auto on_the_way = [&](Rank distance, const OverHop& each) {
     return !c.rooted() || (distance >= each.at_receiver && distance < each.at_receiver + each.at_sender);
   };
@@ -138,7 +139,7 @@ Steps circulant(Context c) {
 
 Count circulant_messages(Context c) {
   const auto ranks = c.ranks();
-  const bool is_one = c.segments == 1;  // then messages are as in a tree
+  const bool is_one = c.segments == 1;  // with one segment, the messages are the same as in a tree
   const Count there = is_one ? ranks - 1 : ranks * static_cast<Count>(order::ceil_log2(ranks));
   if (c.scatters()) return there;
   const Count to_root = is_one ? 0 : ranks - 1;

@@ -10,13 +10,14 @@ namespace steadfold::schedule {
 
 inline constexpr Rank most_ports = 32;
 
-/// The parameter `n=`: the number of ports of a rank, which is also the largest number of messages that it sends in a
-/// round. Throws as `parse` does.
+/// Returns the parameter `n=`: the number of ports of a rank, which is also the largest number of messages that it
+/// sends in a round. Throws as `parse` does.
 inline Rank ports_of(const Spec* spec, Rank otherwise) {
   return spec ? static_cast<Rank>(number_of(*spec, "n", static_cast<Count>(otherwise), 1, most_ports)) : otherwise;
 }
 
-/// The rank at this distance ahead of this rank, or behind it. The distance must be less than two turns of the circle.
+/// Return the rank at this distance ahead of this rank, or behind it. The distance must be less than twice the rank
+/// count.
 inline Rank ahead(const Context& c, Rank distance) {
   return static_cast<Rank>((static_cast<Count>(c.rank) + static_cast<Count>(distance)) % c.ranks());
 }
@@ -24,11 +25,11 @@ inline Rank behind(const Context& c, Rank distance) {
   return static_cast<Rank>((static_cast<Count>(c.rank) + 2 * c.ranks() - static_cast<Count>(distance)) % c.ranks());
 }
 
-/// The sum that a rank holds before a round. Two slots alternate, so that one is sent while the next sum is made in the
-/// other. Landing slots alternate too, since receives are posted one round ahead.
+/// Returns the slot of the sum that a rank holds before a round. Two slots alternate, so that one is sent while the
+/// next sum is made in the other. Landing slots alternate too, since receives are posted one round ahead.
 constexpr Slot whole_sum(int round) { return partial(round % 2); }
 constexpr Slot landing_in(int round, Rank ports, Rank i) { return landing(round % 2 * ports + i); }
-/// Landing slots of a round for one message that carries two partials.
+/// Returns the landing slots of a round for one message that carries two partials.
 constexpr Slot paired_landing_in(int round, Rank ports, int number) {
   return landing(2 * (ports + round % 2) + number);
 }
@@ -55,7 +56,7 @@ Steps in_rounds(Context c, Rounds rounds) {
   co_yield make::finish(value(), whole_sum(rounds.number()));
 }
 
-/// The number of messages that all ranks send in all rounds.
+/// Returns the number of messages that all ranks send in all rounds.
 template <class Rounds>
 Count message_count(Context c, Rounds rounds) {
   Count messages = 0;

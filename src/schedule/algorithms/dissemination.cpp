@@ -28,14 +28,15 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// How the last round is adapted: ranks = sources * size + part - cut. `size` is the number of ranks in a sum before
-// that round. This is formula (8) of End et al., where a boundary is the end of a * b^i ranks. Their case without a cut
-// is P - 1 = g_snd.
+// How the last round is adapted, so that no rank counts twice: ranks = sources * size + part - cut. `size` is the
+// number of ranks in a sum before that round. This is formula (8) of End et al., where a boundary is the end of a * b^i
+// ranks. Their case without a cut is P - 1 = g_snd.
 struct Adaption {
-  Count sources = 0;     // messages that each rank receives in the last round
-  Count part = 0;        // number of ranks in the last of these messages
-  Count cut = 0;         // number of ranks that the receiver leaves out of its own sum
-  Count companions = 0;  // rounds in which a second partial travels; 0 if (p, n) is adaptable
+  Count sources = 0;  // number of messages that each rank receives in the last round
+  Count part = 0;     // number of ranks in the last of these messages
+  Count cut = 0;      // number of ranks that the receiver leaves out of its own sum
+  // Number of rounds in which a second partial is sent in the same message; 0 if (p, n) is adaptable.
+  Count companions = 0;
 
   bool better_than(const Adaption& other) const {
     return companions != other.companions ? companions < other.companions : sources < other.sources;
@@ -60,7 +61,7 @@ Adaption adaption_by(Count cut, Count ranks, Count base, Count size) {
   return {.sources = sources, .part = part, .cut = cut, .companions = digits_above_zero(part, base) - 1};
 }
 
-// Prefers the fewest companions, then the fewest messages, then the smallest cut.
+// Returns the adaption with the fewest second partials, then the fewest messages, then the smallest cut.
 Adaption adaption_of(Count ranks, Count base) {
   if (ranks == 1) return {};
   const Count size = size_before_last_round(ranks, base);
@@ -74,7 +75,7 @@ Adaption adaption_of(Count ranks, Count base) {
   return best;
 }
 
-// The original form: as many whole sums as are needed. The last may reach ranks that are already in the sum.
+// Returns the original form: as many whole sums as are needed. The last sum may include ranks that are already counted.
 Adaption unadapted(Count ranks, Count base) {
   const Count size = size_before_last_round(ranks, base);
   return {.sources = (ranks - 1) / size, .part = size};
@@ -82,7 +83,7 @@ Adaption unadapted(Count ranks, Count base) {
 
 Count base_of(Rank ports) { return static_cast<Count>(ports) + 1; }
 
-// The smallest n up to `most` with the smallest amount.
+// Returns the smallest n up to `most` for which `amount` is smallest.
 template <class Amount>
 Rank ports_of_least(Rank most, Amount amount_for) {
   Rank best = 1;
@@ -130,20 +131,21 @@ class DisseminationRounds {
     ++number_;
   }
 
-  // The number of ranks in a sum, and the distance from a rank to its i-th source.
+  // Return the number of ranks in a sum, and the distance from a rank to its i-th source.
   Count size() const { return size_; }
   Count distance(Rank i) const { return (static_cast<Count>(i) + 1) * size_; }
   bool is_part(Rank i) const { return is_last() && i + 1 == messages() && adaption_.part < size_; }
   Count count(Rank i) const { return is_part(i) ? adaption_.part : size_; }
 
-  // In a round the part grows by one digit of its length. The new part consists of that many sums, followed by the old
-  // part of one more source, if there is an old part. It is made after the messages before the i-th have been merged.
+  // Whether the part is made after i messages of this round are merged. In a round the part grows by one digit of its
+  // length. The new part consists of as many sums as the digit says, followed by the old part of one more source, if
+  // there is an old part.
   bool makes_part(Rank i) const { return digit() == static_cast<Count>(i) + 1; }
   bool has_companion(Rank i) const { return makes_part(i) && part_so_far() > 0; }
   Count part_so_far() const { return adaption_.part % size_; }
   int turn() const { return turn_; }
 
-  // Whether the cut was made in an earlier round; whether it is made before the i-th message is merged.
+  // Return whether the cut was made in an earlier round, and whether it is made before the i-th message is merged.
   bool is_cut() const { return adaption_.cut > 0 && adaption_.cut < size_; }
   bool cuts_before(Rank i) const { return adaption_.cut == distance(i); }
   bool cuts_after(Rank i) const { return adaption_.cut > distance(i) && adaption_.cut < size_ * base(); }
@@ -162,20 +164,22 @@ class DisseminationRounds {
   Adaption adaption_;
   Count size_ = 1;
   int number_ = 0;
-  int turn_ = 0;  // how often the part has grown
+  int turn_ = 0;  // number of times that the part has grown
 };
 
-// Two slots alternate for the part, as for whole sums: one is sent while the next is made in the other.
+// Returns the slot of the part. Two slots alternate, as for whole sums: one is sent while the next is made in the
+// other.
 Slot part_sum(int turn) { return partial(2 + turn % 2); }
 Slot cut_sum() { return partial(4); }
-Slot rest_sum() { return partial(5); }  // the ranks behind the cut
-// A message with a companion has separate slots, since a landing slot must always arrive with the same other slots.
+Slot rest_sum() { return partial(5); }  // slot for the sum of the ranks behind the cut
+// Returns the landing slot of the i-th message. A message with a second partial has separate slots, since a landing
+// slot must always arrive with the same other slots.
 Slot landing_of(const DisseminationRounds& r, Rank i) {
   return r.has_companion(i) ? paired_landing_in(r.number(), r.ports(), 0) : landing_in(r.number(), r.ports(), i);
 }
 Slot companion_of(const DisseminationRounds& r) { return paired_landing_in(r.number(), r.ports(), 1); }
 
-// The ranks at offsets `begin` to `end` - 1. In the original form the offsets may cover all ranks.
+// Returns the ranks at offsets `begin` to `end` - 1. In the original form the offsets may cover all ranks.
 RankRange ranks_at(const Context& c, Count begin, Count end) {
   return {behind(c, static_cast<Rank>(end - 1)), static_cast<Rank>(std::min(end - begin, c.ranks()))};
 }
@@ -199,7 +203,7 @@ Steps sends(Context c, DisseminationRounds r) {
   }
 }
 
-// The sum of the ranks from the cut, or from the rank itself, up to the last message that has been merged in this
+// The sum over the ranks from the cut, or from the rank itself, up to the last message that has been merged in this
 // round.
 struct RangeSum {
   Slot slot;
@@ -221,7 +225,7 @@ Steps make_part(Context c, DisseminationRounds r, RangeSum sum, Rank i) {
   if (!has_cut && !r.has_companion(i)) co_yield make::copy(part, sum.slot, before);
 }
 
-// The slot of the sum after the i-th message has been merged.
+// Returns the slot of the sum after the i-th message has been merged.
 Slot target_of(const DisseminationRounds& r, Rank i) {
   if (r.is_last()) return whole_sum(r.number() + 1);
   if (r.cuts_after(i)) return cut_sum();

@@ -4,7 +4,7 @@
 // `other_of_pair`, `unit_of`, `first_rank` and `block`, the ranks of the aligned block of 2^level units that contains a
 // unit.
 // Rank order: the order of units. Partners merge the same operands in the same order, so all ranks get the same bits.
-// Cost: ceil(log2 p)(alpha + n beta + n gamma). If ranks form pairs, it is one more alpha + n beta.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma). Pairs add one alpha + n beta.
 // Source: Balaji & Kimpe, section III.B; End et al., section III.A.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace steadfold::schedule {
 
-inline constexpr int pair_slot = 2;  // landing slot for the pair's other rank; rounds alternate between 0 and 1
+// Landing slot for the message from the other rank of the pair; the rounds alternate between slots 0 and 1.
+inline constexpr int pair_slot = 2;
 
 /// A rank that takes part in the rounds.
 template <class Pairs>
@@ -25,8 +26,8 @@ class DoublingRank {
   bool has_pair() const { return has_pair_; }
   Rank other() const { return pairs_.other_of_pair(rank_); }
 
-  /// The slot of the rank's sum before `round`. Two slots alternate, so that a merge need not wait for the send before
-  /// it.
+  /// Returns the slot of the rank's sum before `round`. Two slots alternate, so that a merge need not wait for the send
+  /// before it.
   Slot sum(int round, std::uint32_t s) const { return partial((round + (has_pair_ ? 1 : 0)) % 2, s); }
 
   Step merge_pair(std::uint32_t s) const {
@@ -56,7 +57,7 @@ class DoublingRank {
   bool has_pair_;
 };
 
-/// The steps of the second rank of a pair.
+/// Makes the steps of the second rank of a pair.
 inline Steps outside(Context c, Rank first) {
   for (std::uint32_t s = 0; s < c.segments; ++s) {
     co_yield make::lift(partial(0, s), c.rank);
@@ -111,7 +112,8 @@ inline Count doubling_messages(const Context& c) {
   return doubling_partials(c) + pairs * c.segments;
 }
 
-/// If p is not a power of two, there is one more round for a pair's partial and one for each segment of its value.
+/// Returns the rounds. If p is not a power of two, there is one more round for a pair's partial and one for each
+/// segment of its value.
 inline Count doubling_rounds(const Context& c) {
   const auto rounds = static_cast<Count>(order::floor_log2(c.ranks()));
   const bool pairs = c.ranks() > Count{1} << rounds;

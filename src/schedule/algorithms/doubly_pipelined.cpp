@@ -16,23 +16,24 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr std::uint32_t ahead = 2;  // iterations for which receives are posted in advance
-constexpr int from_other_root = 2;  // landing slot of a root; children use slots 0 and 1
+constexpr std::uint32_t ahead = 2;  // number of iterations for which receives are posted in advance
+constexpr int from_other_root = 2;  // landing slot for messages from the other root; children use slots 0 and 1
 
 constexpr Rank last_of(RankRange run) { return run.first + run.count - 1; }
 
-// The parameter `roots=`: two roots, or one as in Gruber & Freinberger.
+// Returns the parameter `roots=`: two roots, or one as in Gruber & Freinberger.
 Count roots_of(const Context& c) { return c.spec ? number_of(*c.spec, "roots", 2, 1, 2) : 2; }
 
-// The place of a rank in its tree. The last rank of a run is the top of its subtree.
+// The place of a rank in its tree. The last rank of a subtree's ranks is the top of the subtree.
 struct PositionInTree {
   bool has_two_roots;
-  RankRange subtree;  // of this rank; while descending from the root, first the whole tree
-  RankRange other;    // the other tree, if there is one
+  // Ranks of this rank's subtree; while the constructor descends from the root, first the whole tree.
+  RankRange subtree;
+  RankRange other;  // ranks of the other tree, if there is one
   Rank parent = -1;
-  int child = 0;  // its number among its parent's children
+  int child = 0;  // number of this rank among its parent's children
   std::uint32_t depth = 0;
-  std::array<RankRange, 2> children;  // an empty run means no child
+  std::array<RankRange, 2> children;  // ranks of the children's subtrees; empty if there is no child
 
   PositionInTree(const Context& c, int arity) : has_two_roots(roots_of(c) == 2) {
     const Rank half = has_two_roots ? (c.rank_count + 1) / 2 : c.rank_count;
@@ -48,8 +49,8 @@ struct PositionInTree {
   }
 
   bool is_root() const { return parent < 0; }
-  // How many iterations after its partial a segment's value comes back. Gruber & Freinberger use `depth`, which would
-  // suffice if merging took no time.
+  // Returns the number of iterations after which the value of a segment comes back to the rank that sent its partial.
+  // Gruber & Freinberger use `depth`, which would suffice if merging took no time.
   std::uint32_t lag() const { return has_two_roots ? 2 * depth : depth; }
   bool exchanges() const { return is_root() && other.count > 0; }
 
@@ -134,8 +135,8 @@ Steps run(Context c, int arity) {
 Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
 Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 
-// A segment goes up the longer half, across, and down again. With one root every inner rank forwards each segment up
-// and down, as in pipelined_linear, so the rounds are the same.
+// Returns the rounds for chains. A segment goes up the longer half, across to the other root, and down again. With one
+// root every inner rank forwards each segment up and down, as in pipelined_linear, so the rounds are the same.
 Count doubly_pipelined_linear_rounds(Context c) {
   if (roots_of(c) == 1) return pipelined_linear_row.rounds(c);
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
@@ -143,11 +144,11 @@ Count doubly_pipelined_linear_rounds(Context c) {
   return 2 * half - 1 + 2 * (c.segments - 1);
 }
 
-// Let u(n) be the number of rounds after which a subtree of n ranks has sent its first segment. Then u(n) = max(2 +
-// u(n/2), 1 + u(n/2)), where the left half is the larger. The subtree has its value w(n) rounds after its top, with the
-// same recurrence and the right half first. Both follow from the two highest bits, of n and of n + 1. Each further
-// segment takes three rounds, or two if no rank has both a parent and two children. With one root it is one round less,
-// since partials and values do not yet meet in that round.
+// Returns the rounds for trees. Let u(n) be the number of rounds after which a subtree of n ranks has sent its first
+// segment. Then u(n) = max(2 + u(n/2), 1 + u(n/2)), where the left half is the larger. The subtree has its value w(n)
+// rounds after its top, with the same recurrence and the right half first. Both follow from the two highest bits, of n
+// and of n + 1. Each further segment takes three rounds, or two if no rank has both a parent and two children. With one
+// root there is one round less, since partials and values do not yet meet in that round.
 Count doubly_pipelined_tree_rounds(Context c) {
   const bool has_two_roots = roots_of(c) == 2;
   const Count tree = has_two_roots ? (c.ranks() + 1) / 2 : c.ranks();
@@ -163,7 +164,8 @@ Count doubly_pipelined_tree_rounds(Context c) {
   return there_and_back + (more == 0 ? 0 : 3 * more - 1);
 }
 
-// As in one tree, except that two roots exchange partials and send each other no value.
+// Returns the number of messages: as many as in one tree, except that two roots exchange partials and send each other
+// no value.
 Count doubly_pipelined_messages(Context c) { return c.rank_count == 1 ? 0 : (2 * c.ranks() - 2) * c.segments; }
 
 Count doubly_pipelined_partials(Context c) {

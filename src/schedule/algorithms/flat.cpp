@@ -2,7 +2,7 @@
 // For a scan it sends each rank the value of the ranks up to that rank. The root has receives posted for as many
 // senders as `open=` says and uses their landing slots in turn.
 // Rank order: kept for any root.
-// Cost: (p-1)(alpha + n beta + n gamma), all of it at the root. Allreduce adds (p-1)(alpha + n beta). Source: textbook.
+// Cost: (p-1)(alpha + n beta + n gamma) at the root. Allreduce adds (p-1)(alpha + n beta). Source: textbook.
 #include <algorithm>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -14,13 +14,16 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// The root's own partial. The sum alternates between partials 0 and 1, so that no merge overwrites its operands.
+// number of the slot of the root's partial; the sum alternates between partials 0 and 1, so that no merge overwrites
+// its operands
 constexpr int own_partial = 2;
 
-// Root and senders agree on the slot: sender i, counted in rank order without the root, uses landing slot i % open.
+// Returns the landing slot on which root and sender agree: the i-th sender, counted in rank order without the root,
+// uses landing slot i % open.
 Slot landing_of(Rank sender, Rank open, std::uint32_t segment = 0) { return landing(sender % open, segment); }
 
-// The root's k-th receive. It receives segment 0 from all senders, then segment 1 from all senders, and so on.
+// Makes the root's k-th receive. The root receives segment 0 from all senders, then segment 1 from all senders, and so
+// on.
 Step receive_number(Context c, Rank open, Count k) {
   const Rank senders = c.rank_count - 1;
   const auto sender = static_cast<Rank>(k % static_cast<Count>(senders));
@@ -71,7 +74,8 @@ Steps at_leaf(Context c, Rank root, Rank open) {
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// Values for other ranks are numbered 1, 2, ... in turn. A landing slot is free again once its partial is merged.
+// Makes the steps of rank 0 in a scan. Values for other ranks use the slots 1, 2, ... in turn. A landing slot is free
+// again after its partial is merged.
 Steps scan_at_zero(Context c, Rank open) {
   const bool is_exclusive = c.collective == Collective::exscan;
   const Rank last_sender = is_exclusive ? c.rank_count - 2 : c.rank_count - 1;
@@ -109,7 +113,8 @@ Steps flat(Context c) {
   return c.rank == root ? at_root(c, open) : at_leaf(c, root, open);
 }
 
-// In a scan every rank above 0 sends its partial and gets a value. In an exclusive scan the last rank sends nothing.
+// Returns the number of messages. In a scan every rank above 0 sends its partial and gets a value. In an exclusive scan
+// the last rank sends nothing.
 Count flat_messages(Context c) {
   if (!c.is_scan() || c.rank_count == 1) return tree_messages(c);
   return 2 * (c.ranks() - 1) - (c.collective == Collective::exscan ? 1 : 0);
@@ -120,8 +125,8 @@ Count flat_partials(Context c) {
   return tree_partials(c) - (is_without_last ? c.segments : 0);
 }
 
-// The root receives all partials, then sends the values of the last segment. It sends the values of earlier segments in
-// the meantime. In a scan it sends a value as soon as it has the partial of the rank before.
+// Returns the rounds. The root receives all partials, then sends the values of the last segment. It sends the values of
+// earlier segments in the meantime. In a scan it sends a value as soon as it has the partial of the rank before.
 Count flat_rounds(Context c) {
   if (c.is_scan()) return c.ranks() - (c.collective == Collective::exscan || c.rank_count == 1 ? 1 : 0);
   if (c.scatters()) return flat_rounds(reduce_before_scatter(c)) + scatter_rounds(c);

@@ -13,10 +13,10 @@ namespace steadfold::schedule {
 
 inline constexpr Rank most_ranks_in_group = 1 << 28;
 
-/// If groups are consecutive ranks, a rank's place is its rank number.
+/// Groups of ranks. If groups are consecutive ranks, a rank's place is its rank number.
 class Groups {
  public:
-  using Size = order::Nodes::Size;  // the ranks of a group, and the number of groups of this size
+  using Size = order::Nodes::Size;  // number of ranks of a group, and the number of groups of this size
 
   explicit Groups(const Context& c)
       : nodes_(c.nodes),
@@ -31,19 +31,20 @@ class Groups {
 
   Rank count() const { return nodes_ ? nodes_->count() : (rank_count_ + size_ - 1) / size_; }
   Rank group_of(Rank rank) const { return nodes_ ? nodes_->node_of(rank) : rank / size_; }
-  /// The place at which a group begins. first(count()) is the number of ranks.
+  /// Returns the place at which a group begins. first(count()) is the number of ranks.
   Rank first(Rank group) const {
     if (nodes_) return nodes_->first_place(group);
     return group < count() ? group * size_ : rank_count_;
   }
   RankRange places(Rank group) const { return {first(group), first(group + 1) - first(group)}; }
-  /// The places of a cyclic run of groups.
+  /// Returns the places of consecutive groups; after the last group comes group 0.
   RankRange places(RankRange groups) const {
-    const Rank beyond = std::max(groups.first + groups.count - count(), 0);  // groups that wrap around to 0, 1, ...
+    // Number of groups after the last group, counted from group 0 again.
+    const Rank beyond = std::max(groups.first + groups.count - count(), 0);
     return {first(groups.first), first(groups.first + groups.count - beyond) - first(groups.first) + first(beyond)};
   }
 
-  /// The distinct sizes of groups, ascending.
+  /// Returns the distinct sizes of groups, in ascending order.
   std::vector<Size> sizes() const {
     if (nodes_) return {nodes_->sizes().begin(), nodes_->sizes().end()};
     const Rank last = places(count() - 1).count;

@@ -3,9 +3,8 @@
 // the ranks to the root. If the rank count is not a power of two, adjacent ranks first form pairs.
 // Rank order: kept. Partners merge the same operands in the same order.
 // Cost: 2 log2(p) alpha + 2(p-1)/p n beta + (p-1)/p n gamma, and two more messages if ranks form pairs. reduce_scatter
-// costs half as much.
-// MPICH's allreduce and reduce take the nearest partner first too. Its reduce_scatter takes the farthest partner first,
-// which would give records with one interval per rank.
+// costs half as much. MPICH's allreduce and reduce take the nearest partner first too. MPICH's reduce_scatter takes the
+// farthest partner first, which would give records with one interval per rank.
 // Source: Balaji & Kimpe, section III.B.
 #include <numeric>
 #include <vector>
@@ -45,12 +44,12 @@ class HalvingRank {
   RankRange all(int round) const { return units_.block(unit_, round + 1); }
   bool is_left(int round) const { return unit_ < partner_unit(round); }
 
-  // The segments that this rank, or its partner, keeps after a round.
+  // Return the segments that this rank, or its partner, keeps after a round.
   SegmentNumbers mine(int round) const { return part(unit_, round + 1); }
   SegmentNumbers partners(int round) const { return part(partner_unit(round), round + 1); }
 
-  // Whether a rank takes part in a round when values go to the root. Rounds descend. The rank's higher bits must equal
-  // the root's.
+  // Whether a rank takes part in a round when values go to the root. The rounds descend. The higher bits of the rank's
+  // unit must equal those of the root's unit.
   bool gathers(int round) const { return ((unit_ ^ root_unit_) >> (round + 1)) == 0; }
   bool sends_to_root(int round) const { return gathers(round) && ((unit_ ^ root_unit_) >> round & 1) == 1; }
 
@@ -84,7 +83,7 @@ class HalvingRank {
   bool scatters_;
 };
 
-// The landing slot for messages within a pair. Round k uses slot k.
+// Returns the landing slot for messages within a pair. Round k uses slot k.
 int pair_slot(const Context& c) { return Units(c.rank_count).rounds; }
 
 Step in_message(Step step, std::uint32_t s, const SegmentNumbers& of) { return make::with_next(step, s != of.back()); }
@@ -106,7 +105,7 @@ Steps receive_values(Rank from, int slot, SegmentNumbers of, int place = 0) {
   for (const std::uint32_t s : of) co_yield make::copy(value(place, s), landing_value(slot, s));
 }
 
-// The steps of the second rank of a pair.
+// Makes the steps of the second rank of a pair.
 Steps outside(Context c) {
   const SegmentNumbers all = run(0, c.segments);
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
@@ -142,7 +141,7 @@ Steps halve(Context c, HalvingRank member, bool has_pair) {
   }
 }
 
-// The first rank of a pair finishes the blocks of both ranks.
+// Makes the steps in which a rank finishes its block. The first rank of a pair finishes the blocks of both ranks.
 Steps finish_own(Context c, bool has_pair) {
   const Blocks blocks(c);
   const SegmentNumbers pairs = has_pair ? run(blocks.begin(c.rank + 1), blocks.end(c.rank + 1)) : SegmentNumbers();
@@ -158,7 +157,7 @@ Steps inside(Context c, HalvingRank member, bool has_pair) {
     for (Steps steps = finish_own(c, has_pair); const Step* step = steps.next();) co_yield *step;
     co_return;
   }
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   const SegmentNumbers own = member.rounds() > 0 ? member.mine(member.rounds() - 1) : run(0, c.segments);
   for (const std::uint32_t s : own) co_yield make::finish(value(place, s), partial(0, s));
   for (int round = member.rounds() - 1; round >= 0; --round) {
@@ -185,8 +184,8 @@ Steps halving_doubling(Context c) {
   return units.is_second_of_pair(c.rank) ? outside(c) : inside(c, HalvingRank(c), units.in_pair(c.rank));
 }
 
-// With one segment the messages are as in a tree. Each pair adds one message, and one back if the second rank is due a
-// value.
+// Returns the number of messages. With one segment they are the same as in a tree. Each pair adds one message, and one
+// back if the second rank gets a value.
 Count halving_doubling_messages(Context c) {
   const Units halves(c.rank_count);
   const auto pairs = static_cast<Count>(halves.pairs);
@@ -206,8 +205,9 @@ Count halving_doubling_rounds(Context c) {
   return there + (c.segments == 1 ? 0 : rounds) + (second_of_pair_is_root(c) ? 1 : 0);
 }
 
-// Half a vector, a quarter and so on, in both directions, and whole vectors within pairs. In reduce_scatter there is
-// only one direction, and the second rank of each pair receives one block.
+// Returns the number of vectors that a rank sends or receives: half a vector, a quarter and so on, in both directions,
+// and whole vectors within pairs. In reduce_scatter there is only one direction, and the second rank of each pair
+// receives one block.
 double halving_doubling_vectors(Context c) {
   const auto rounds = static_cast<double>(halving_doubling_rounds(c));
   if (c.segments == 1) return rounds;

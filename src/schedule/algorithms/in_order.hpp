@@ -8,7 +8,7 @@
 
 namespace steadfold::schedule {
 
-/// The place of a rank in the tree. Its children are the tops of the runs of ranks below and above it.
+/// The place of a rank in the tree. Its children are the tops of the ranks below and above it in its subtree.
 struct InOrderPlace {
   Rank parent = -1;
   bool is_below = false;  // whether this rank is in its parent's left subtree
@@ -18,11 +18,12 @@ struct InOrderPlace {
   RankRange subtree() const { return {left.first, left.count + 1 + right.count}; }
 };
 
-/// The top of a run of ranks. The right half may be larger by one, so that its messages need not wait for messages from
-/// the left half.
+/// Returns the top of a subtree of consecutive ranks. The right half may be larger by one, so that its messages need
+/// not wait for messages from the left half.
 constexpr Rank top_of(RankRange run) noexcept { return run.first + (run.count - 1) / 2; }
 
-/// The place of `rank` in the tree over 0..p-1 whose top is `top`. All subtrees below are as balanced as possible.
+/// Returns the place of `rank` in the tree over 0..p-1 whose top is `top`. All subtrees below are as balanced as
+/// possible.
 constexpr InOrderPlace in_order_place(Rank rank, Rank rank_count, Rank top) noexcept {
   InOrderPlace place{.left = {0, top}, .right = {top + 1, rank_count - 1 - top}};
   for (Rank at = top; at != rank;) {

@@ -16,7 +16,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-constexpr Rank most_children = 64;  // per level, including the rank itself
+constexpr Rank most_children = 64;  // largest number of children per level, including the rank itself
 
 Rank base_of(const Context& c) { return c.spec ? static_cast<Rank>(number_of(*c.spec, "k", 4, 2, most_children)) : 4; }
 
@@ -39,14 +39,14 @@ class KnomialRank {
   int children() const { return children_; }
   Rank child(int i) const { return rank_at(position_ + static_cast<Rank>(offset(i))); }
   Rank parent() const { return rank_at(position_ - lowest_digit() * static_cast<Rank>(lowest_power())); }
-  // The number of this rank among its parent's children.
+  // Returns the number of this rank among its parent's children.
   int number() const {
     int level = 0;
     for (Index power = 1; power < lowest_power(); power *= static_cast<Index>(base_)) ++level;
     return level * (base_ - 1) + lowest_digit() - 1;
   }
 
-  // The ranks of this rank's subtree up to child i, without child i's subtree.
+  // Returns the ranks of this rank's subtree that come before child i's subtree.
   RankRange merged(int i) const { return {rank_, static_cast<Rank>(std::min(offset(i), behind(0)))}; }
   RankRange child_covers(int i) const {
     return {child(i), static_cast<Rank>(std::min(power_of(i / (base_ - 1)), behind(offset(i))))};
@@ -77,8 +77,8 @@ class KnomialRank {
   int children_ = 0;
 };
 
-// The slot, 0 or 1, that a child uses. The slots alternate, so that one receive is posted while the message before it
-// is merged, and no merge overwrites its operands.
+// Returns the slot, 0 or 1, that a child uses. The slots alternate, so that one receive is posted while the message
+// before it is merged, and no merge overwrites its operands.
 int turn(int child) { return child % 2; }
 
 // Receives and merges child by child, all segments of one child before the next child.
@@ -114,9 +114,9 @@ Steps run(Context c, KnomialRank at) {
   for (std::uint32_t s = 0; s < c.segments && !at.is_root(); ++s) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// A rank whose number ends in z zero bits is the top of a subtree of 2^z ranks, itself the first. Partial k is the sum
-// of the first 2^k ranks of the subtree. Partial `before` + k is the sum of all ranks before child k. Sums that include
-// the last rank are not needed.
+// Makes the steps of a scan. A rank whose number ends in z zero bits is the top of a subtree of 2^z ranks and the first
+// of them. Partial k is the sum of the first 2^k ranks of the subtree. Partial `before` + k is the sum of all ranks
+// before child k. Sums that include the last rank are not needed.
 Steps knomial_scan(Context c) {
   constexpr int before = 32;
   const auto index = static_cast<Count>(c.rank);
@@ -124,7 +124,8 @@ Steps knomial_scan(Context c) {
   const int level = c.rank == 0 ? order::ceil_log2(ranks) : order::max_level(index);
   const int children = std::min(level, order::ceil_log2(ranks - index));
   const auto child = [&](int k) { return c.rank + (Rank{1} << k); };
-  const auto sends = [&](int k) { return child(k) + (Rank{1} << k) < c.rank_count; };  // child k, to this rank
+  // Whether child k sends its partial to this rank.
+  const auto sends = [&](int k) { return child(k) + (Rank{1} << k) < c.rank_count; };
   const bool is_exclusive = c.collective == Collective::exscan;
   const Slot ahead = landing(before);
 
@@ -154,7 +155,7 @@ Steps knomial_scan(Context c) {
   }
 }
 
-// The root has k-1 children on every level except the last.
+// Returns the number of the root's children. The root has k-1 children on every level except the last.
 Count root_children(const Context& c, Count base) {
   const auto ranks = c.ranks();
   Count children = 0;
@@ -163,8 +164,9 @@ Count root_children(const Context& c, Count base) {
   return children + (ranks - 1) / power;
 }
 
-// The root receives all segments of one child before the next child. On the way back, the values of segment 0 leave
-// after the last child's first message. Again the root sends all segments to one child before the next.
+// Returns the rounds. The root receives all segments of one child before the segments of the next child. On the way
+// back, the values of segment 0 leave after the last child's first message. Again the root sends all segments to one
+// child before the next.
 Count rounds(const Context& c, Count base) {
   if (c.rank_count == 1) return 0;
   const Count children = root_children(c, base);
@@ -183,7 +185,8 @@ Steps knomial(Context c) {
   return run(c, KnomialRank(c, base_of(c)));
 }
 
-// The longest path: to the last rank, or up and down the largest complete subtree below rank 0.
+// Returns the rounds of a scan: the longest path goes to the last rank, or up and down the largest complete subtree
+// below rank 0.
 Count scan_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   const auto ranks = c.ranks();
@@ -202,8 +205,8 @@ Count knomial_rounds(Context c) {
   return rounds(c, static_cast<Count>(base_of(c)));
 }
 
-// A scan sends one message down to every rank but 0, and one message up from each rank whose subtree has ranks behind
-// it.
+// Returns the number of messages. A scan sends one message down to every rank but 0, and one message up from each rank
+// whose subtree has ranks behind it.
 Count binomial_messages(Context c) {
   const Count others = c.ranks() - 1;
   return c.is_scan() ? 2 * others - static_cast<Count>(std::popcount(others)) : tree_messages(c);

@@ -19,7 +19,7 @@
 
 namespace steadfold::schedule {
 
-/// A schedule inside the schedule: its row, and the context that its steps and formulas take.
+/// A schedule that is nested in another schedule: its row, and the context for its steps and formulas.
 struct Nested {
   const Row* row;
   Context context;
@@ -27,7 +27,7 @@ struct Nested {
   Steps steps() const { return row->steps(context); }
   Count messages() const { return row->messages(context); }
   Count rounds() const { return row->rounds(context); }
-  /// The same as the row's `vectors`, or its default.
+  /// Returns the result of the row's `vectors`, or its default.
   double vectors() const {
     return row->vectors ? row->vectors(context) : static_cast<double>(rounds()) / context.segments;
   }
@@ -46,7 +46,7 @@ class Levels {
   Levels(const Context& c, Defaults defaults) : context_(c), groups_(c), defaults_(defaults) {
     if (c.scatters()) deal_segments();
   }
-  Levels(const Levels&) = delete;  // not copied, because contexts point into this object
+  Levels(const Levels&) = delete;  // not copied, because contexts point to members of this object
   Levels& operator=(const Levels&) = delete;
 
   const Groups& groups() const { return groups_; }
@@ -55,16 +55,16 @@ class Levels {
   bool is_leader() const { return place() == own().first; }
   Rank group() const { return groups_.group_of(context_.rank); }
   Rank root_group() const { return groups_.group_of(context_.root); }
-  /// The leader of a group, its first rank, which takes part in the schedule between groups.
+  /// Returns the leader of a group: its first rank, which takes part in the schedule between groups.
   Rank leader(Rank group) const { return groups_.rank_at(groups_.first(group)); }
 
-  /// The reduce of this rank's group to its leader.
+  /// Returns the reduce of this rank's group to its leader.
   Nested inner() const {
     Nested nested = inner_of(own().count);
     nested.context.rank = place() - own().first;
     return nested;
   }
-  /// The reduce of a group of `ranks` ranks to its leader, in the leader's context. Formulas use it.
+  /// Returns the reduce of a group of `ranks` ranks to its leader, in the leader's context. Formulas use it.
   Nested inner_of(Rank ranks) const {
     Nested nested = named("inner", *defaults_.inner);
     nested.context.rank = nested.context.root = 0;
@@ -81,7 +81,7 @@ class Levels {
     nested.context.root = root_group();
     return nested;
   }
-  /// `outer` with every block as long as the longest block. Formulas for rounds need blocks of equal length.
+  /// Returns `outer` with every block as long as the longest block. Formulas for rounds need blocks of equal length.
   Nested outer_of_even_blocks() const {
     Nested nested = outer();
     if (!context_.scatters()) return nested;
@@ -92,8 +92,8 @@ class Levels {
     return nested;
   }
 
-  /// In reduce_scatter between leaders, the segments of a group's ranks are contiguous. Converts a segment there to the
-  /// job's segment.
+  /// Converts a segment of the schedule between leaders to the job's segment. In a reduce_scatter between leaders, the
+  /// segments of a group's ranks are contiguous.
   std::uint32_t segment_of(std::uint32_t outers) const { return segments_.empty() ? outers : segments_[outers]; }
 
  private:
@@ -120,16 +120,16 @@ class Levels {
   Context context_;
   Groups groups_;
   Defaults defaults_;
-  std::vector<std::uint32_t> blocks_;    // for reduce_scatter: the first segment of each group, and the end
+  std::vector<std::uint32_t> blocks_;    // reduce_scatter: the first segment of each group, and the number of segments
   std::vector<std::uint32_t> segments_;  // the job's segments in the order of places
 };
 
-/// The steps of the inner schedule. In reduce_scatter a message carries all segments.
+/// Makes the steps of the inner schedule. In reduce_scatter a message carries all segments.
 inline Steps inner_steps(const Context& c, const Nested& inner) {
   return c.scatters() ? together(inner.steps(), c.segments) : inner.steps();
 }
 
-/// The number of messages of all inner schedules.
+/// Returns the number of messages of all inner schedules.
 inline Count inner_messages(const Levels& levels) {
   Count messages = 0;
   for (const auto& [ranks, groups] : levels.groups().sizes())
@@ -137,15 +137,15 @@ inline Count inner_messages(const Levels& levels) {
   return messages;
 }
 
-/// The number of rounds until all inner schedules are done.
+/// Returns the number of rounds until all inner schedules are done.
 inline Count inner_rounds(const Levels& levels) {
   Count rounds = 0;
   for (const auto& size : levels.groups().sizes()) rounds = std::max(rounds, levels.inner_of(size.ranks).rounds());
   return rounds;
 }
 
-/// The unit of the number of segments: a multiple of the units of all levels. If no call can have so many columns, it
-/// is some larger number.
+/// Returns the unit of the number of segments: a multiple of the units of all levels. If no call can have so many
+/// columns, returns a larger number.
 inline Count unit_of(const Levels& levels) {
   Count unit = levels.outer().unit();
   for (const auto& size : levels.groups().sizes()) {
@@ -156,7 +156,7 @@ inline Count unit_of(const Levels& levels) {
   return unit;
 }
 
-/// The largest number of ports of any level.
+/// Returns the largest number of ports of any level.
 inline std::uint32_t ports_of(const Levels& levels) {
   std::uint32_t ports = levels.outer().ports();
   for (const auto& size : levels.groups().sizes()) ports = std::max(ports, levels.inner_of(size.ranks).ports());
@@ -169,14 +169,15 @@ inline void check_levels(const Spec& spec) {
   Groups::check(spec);
 }
 
-/// Only `outer` may refuse a number of groups. A schedule that reduces to one rank serves any number of ranks.
+/// Says why the schedule between groups cannot serve the number of groups. Only `outer` may refuse a number of groups:
+/// a schedule that reduces to one rank serves any number of ranks.
 inline std::optional<std::string> refusal_between_groups(const Context& c) {
   const Spec::Parameter* outer = c.spec->parameter("outer");
   if (outer == nullptr) return std::nullopt;
   return refusal(outer->nested.front(), Groups(c).count());
 }
 
-/// Levels use different slots: a slot of one of three kinds gets a number of that kind.
+/// Number of kinds of slots. Levels use different slots: a slot of each kind gets a number that only this kind uses.
 inline constexpr int slot_kinds = 3;
 constexpr int last_number_of(int last_number_inside, int levels) {
   return levels == 0 ? last_number_inside
@@ -190,7 +191,7 @@ constexpr Slot of_kind(Slot slot, int kind) {
   slot.number = static_cast<std::uint16_t>(slot_kinds * slot.number + kind);
   return slot;
 }
-/// The partial slot that takes the place of a value slot.
+/// Returns the partial slot that takes the place of a value slot.
 constexpr Slot as_partial(Slot slot) {
   slot.kind = slot.kind == SlotKind::value ? SlotKind::partial : SlotKind::landing;
   return slot;

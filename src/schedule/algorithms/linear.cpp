@@ -1,8 +1,8 @@
 // Linear: partials go along a chain of ranks, from both ends towards the root. For allreduce the values go back from
 // rank 0. For a scan the chain begins at rank 0, and every rank keeps the sum that it passes on.
 // Rank order: kept for any root.
-// Cost: (p-1)(alpha + n beta + n gamma) to a root at an end of the chain. S segments take S-1 more rounds, of one
-// segment each. Allreduce costs twice as much.
+// Cost: (p-1)(alpha + n beta + n gamma) to a root at an end of the chain. S segments take S-1 more rounds, and each
+// message has one segment. Allreduce costs twice as much.
 // Source: Gruber & Freinberger, section 2.1, extended to roots inside the chain.
 #include <algorithm>
 #include <array>
@@ -16,7 +16,8 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// The ranks on one side of the root: the root's neighbour on this side, and the ranks whose rows come through it.
+// The ranks on one side of the root: the root's neighbour on this side, and all ranks of this side, whose rows come
+// through this neighbour.
 struct Chain {
   Rank neighbour;
   int slot;  // number of the root's landing slot
@@ -51,8 +52,8 @@ Steps at_root(Context c) {
   }
 }
 
-// Any other rank: merges the partial that comes from the end of its side with its own rows, and sends the sum towards
-// the root.
+// Makes the steps of a rank that is not the root: it merges the partial that comes from the end of its side with its
+// rows, and sends the sum towards the root.
 Steps in_chain(Context c, Rank root) {
   const bool below = c.rank < root;
   const Rank towards = below ? c.rank + 1 : c.rank - 1;
@@ -107,9 +108,10 @@ Steps linear(Context c) {
 
 Count linear_messages(Context c) { return c.is_scan() ? tree_partials(c) : tree_messages(c); }
 
-// Reduce takes the longer of two times: the pipeline along the longer chain, or the work of the root's port, which
-// receives from both chains once the shorter one has arrived. Allreduce: between the ends, partials and values share a
-// rank's ports. So each further segment takes two rounds, less one round in which they do not yet meet.
+// Returns the rounds. A reduce takes the longer of two times: the pipeline along the longer chain, or the work of the
+// root's port, which receives from both chains once the shorter one has arrived. In an allreduce, partials and values
+// share the ports of the ranks between the ends. So each further segment takes two rounds, less one round in which
+// partials and values do not yet meet.
 Count linear_rounds(Context c) {
   if (c.rank_count == 1) return 0;
   if (c.scatters()) return linear_rounds(reduce_before_scatter(c)) + scatter_rounds(c);

@@ -1,4 +1,4 @@
-// Native: the transport adds the 64-bit words of all ranks' partials. Over MPI that is one MPI_Allreduce, which the
+// Native: the transport adds the 64-bit words of all ranks' partials. Over MPI this is one MPI_Allreduce, which the
 // network may offload. Adding words needs no rank order.
 // Cost: the MPI library's allreduce of the words.
 #include "schedule/algorithms/algorithms.hpp"

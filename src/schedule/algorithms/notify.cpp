@@ -1,7 +1,7 @@
 // Single and multi notify: partials go up any tree of ranks. For allreduce the values go down again. In single_notify a
 // rank merges its children in the order of their ranks, each as soon as it and the children before it have arrived.
-// (Lapillonne & Peltekov 2013 wait for all children first, which is never faster.) In multi_notify it merges them in
-// the order in which their messages arrive. A message carries all segments.
+// (Lapillonne & Peltekov 2013 wait for all children first, which is never faster.) In multi_notify a rank merges its
+// children in the order in which their messages arrive. A message carries all segments.
 // Rank order: single_notify keeps it for root 0 and for allreduce; otherwise its order is cyclic, starting at the root.
 // multi_notify does not keep it.
 // Cost: at most d c (alpha + n beta + n gamma) for a tree of depth d with c children per node. Allreduce adds as many
@@ -38,12 +38,12 @@ class NotifyRank {
     const RankTree::Child child = tree_.child(place_.ranks, i);
     return {(rank_ + child.offset) % rank_count_, child.ranks};
   }
-  // The ranks of this subtree up to child i, including child i's subtree.
+  // Returns the ranks of this rank's subtree up to child i, including child i's subtree.
   RankRange merged(Rank i) const {
     const RankTree::Child child = tree_.child(place_.ranks, i);
     return {rank_, child.offset + child.ranks};
   }
-  // The parent's landing slot for this rank's message.
+  // Returns the parent's landing slot for this rank's message.
   Slot landing_at_parent() const { return landing(place_.number % most_open); }
 
  private:
@@ -54,7 +54,7 @@ class NotifyRank {
   TreePlace place_;
 };
 
-// Receives are posted for at most `most_open` children at a time.
+// Makes the steps on the way up. Receives are posted for at most `most_open` children at a time.
 Steps climb(Context c, MergeOrder order) {
   const bool any_order = order == MergeOrder::of_arrival;
   const NotifyRank node(c);
@@ -77,7 +77,7 @@ Steps climb(Context c, MergeOrder order) {
     co_yield make::send(node.parent(), partial(), node.landing_at_parent());
 }
 
-// The last child's subtree is the largest, so its value leaves first.
+// Makes the steps on the way down. The last child's subtree is the largest, so its value leaves first.
 Steps descend(Context c) {
   const NotifyRank node(c);
   const Slot from = node.is_root() ? value() : landing_value();
@@ -98,7 +98,7 @@ Steps notify(Context c) {
   return c.scatters() ? reduce_then_scatter(c, of_one_segment<order>) : together(of_one_segment<order>(c), c.segments);
 }
 
-// One message per edge and direction, for any number of segments.
+// Returns the number of messages: one per edge and direction, for any number of segments.
 Count notify_messages(Context c) { return (c.ranks() - 1) * (c.rooted() ? 1 : 2); }
 Count notify_partials(Context c) { return (c.ranks() - 1) * c.segments; }
 

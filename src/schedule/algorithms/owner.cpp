@@ -28,9 +28,9 @@ namespace {
 
 using order::Interval;
 
-constexpr Count most_buffered = 64;          // no rank has more outbound roots
+constexpr Count most_buffered = 64;          // largest buffer; no rank has more outbound roots
 constexpr Count usual_held = 64;             // the default of `held`
-constexpr Count most_held = Count{1} << 62;  // larger than any root
+constexpr Count most_held = Count{1} << 62;  // largest value of `held`; larger than any root
 
 Count buffer_of(const Spec& spec) { return number_of(spec, "buffer", 1, 1, most_buffered); }
 Count held_of(const Spec& spec) { return number_of(spec, "held", usual_held, 1, most_held); }
@@ -50,10 +50,10 @@ class Owners {
   Interval rows(Rank rank) const { return {start(rank), start(rank + 1)}; }
   Rank owner(Index x) const { return layout_ ? layout_->owner(x) : static_cast<Rank>(x); }
 
-  // The rank to which the largest node at x is sent. The node over all elements goes to the root.
+  // Returns the rank to which the largest node at x is sent. The node over all elements goes to the root.
   Rank target(Index x) const { return x == 0 ? root_ : owner(order::parent(x)); }
 
-  // The rows of the message whose first outbound root is x.
+  // Returns the rows of the message whose first outbound root is x.
   Interval message(Index x) const {
     const Index end_of_rank = rows(owner(x)).end;
     Index end = end_of_subtree(x);
@@ -67,7 +67,7 @@ class Owners {
 
  private:
   Index start(Rank rank) const { return layout_ ? layout_->start(rank) : static_cast<Index>(rank); }
-  // The index where the next root begins. Does not overflow, even at the largest index.
+  // Returns the index where the next root begins. Does not overflow, even at the largest index.
   Index end_of_subtree(Index x) const {
     return x == 0 ? row_count_ : std::min(order::largest_subtree_child(x), row_count_ - 1) + 1;
   }
@@ -83,7 +83,7 @@ Slot landing_of(Interval message, std::uint32_t segment) {
   return landing(message.begin == 0 ? 0 : order::max_level(message.begin) + 1, segment);
 }
 
-// The last of a rank's messages. Only this message includes nodes that other ranks send.
+// Returns the rows of a rank's last message. Only this message includes nodes that other ranks send.
 Interval last_message(const Owners& owners, Interval own) {
   Interval message = owners.message(own.begin);
   while (message.end < own.end) message = owners.message(message.end);
@@ -100,10 +100,11 @@ Steps owner(Context c) {
   const Interval own = owners.rows(c.rank);
   const Interval all{0, owners.row_count()};
   const bool is_root = c.rank == c.root;
-  const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;  // from the owner of element 0
+  // Whether the root gets all elements from the owner of element 0.
+  const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;
   const Interval last = own.empty() ? Interval{} : last_message(owners, own);
 
-  // Receives from the ranks above are posted at the start.
+  // Receives from the ranks above are posted before this rank's rows are lifted.
   for (Interval inbound{0, own.end}; inbound.end < last.end;) {
     inbound = owners.message(inbound.end);
     for (std::uint32_t s = 0; s < c.segments; ++s)
@@ -112,7 +113,8 @@ Steps owner(Context c) {
   for (std::uint32_t s = 0; s < c.segments && takes_all; ++s)
     co_yield make::receive(owners.owner(0), landing_of(all, s), all);
 
-  // Several slots in turn: the next roots are lifted while the receiver is still busy with its own rows.
+  // The number of slots, which are used in turn: the next roots are lifted while the receiver is still busy with its
+  // rows.
   constexpr int slots = 16;  // limits the memory for wide rows
   int number = 0;
   for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; ++number) {
@@ -144,7 +146,8 @@ Steps owner(Context c) {
   }
 }
 
-// Without a buffer: the number of PE-intersecting nodes of Stelz 2022. Otherwise counts the messages one by one.
+// Returns the number of messages. Without a buffer it is the number of PE-intersecting nodes of Stelz 2022. Otherwise
+// the messages are counted one by one.
 Count owner_messages(Context c) {
   const Owners owners(c);
   if (owners.row_count() == 0) return 0;

@@ -1,8 +1,9 @@
 // Pairwise exchange: recursive doubling among the first 2^k ranks, where 2^k is the largest power of two up to p. Each
 // further rank 2^k + i pairs up with rank i, which takes part for both and sends the value back.
-// Rank order: if p is a power of two, as in recursive doubling. Otherwise a partial holds two runs of ranks, which
-// takes records of more intervals than the adjacent pairs of recursive_doubling. All ranks get the same bits.
-// Cost: ceil(log2 p)(alpha + n beta + n gamma). If ranks form pairs, it is one more alpha + n beta.
+// Rank order: if p is a power of two, kept as in recursive doubling. Otherwise a partial covers two runs of consecutive
+// ranks, and its record has more intervals than with the adjacent pairs of recursive_doubling. All ranks get the same
+// bits.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma). Pairs add one alpha + n beta.
 // Source: End et al., section III.A, after Gupta et al.
 #include <algorithm>
 
@@ -12,7 +13,8 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// Every unit is one of the first 2^k ranks, together with the rank 2^k above it, if that rank exists.
+// The pairs of this schedule: every unit is one of the first 2^k ranks, together with the rank 2^k above it, if that
+// rank exists.
 struct DistantPairs {
   int rounds;
   Rank units;
@@ -26,7 +28,7 @@ struct DistantPairs {
   bool in_pair(Rank rank) const { return rank < pairs || rank >= units; }
   bool is_second_of_pair(Rank rank) const { return rank >= units; }
   Rank other_of_pair(Rank rank) const { return rank ^ units; }
-  Rank unit_of(Rank rank) const { return rank; }  // for a rank that takes part in the rounds
+  Rank unit_of(Rank rank) const { return rank; }  // only for a rank that takes part in the rounds
   Rank first_rank(Rank unit) const { return unit; }
 
   Covers block(Rank unit, int level) const {

@@ -17,8 +17,8 @@ namespace steadfold::schedule {
 
 inline constexpr Count most_children_of_kary = 64;
 
-/// How the ranks of a subtree are distributed to the children of its top. Smaller subtrees come first, since they
-/// finish first.
+/// A tree of ranks: how the ranks of a subtree are distributed to the children of its top. Smaller subtrees come first,
+/// since they finish first.
 class RankTree {
  public:
   /// A child's subtree: the distance of its top from its parent, and its number of ranks.
@@ -27,10 +27,10 @@ class RankTree {
     Rank ranks;
   };
 
-  /// The tree that the parameters name, or binary. Throws as `parse` does.
+  /// Makes the tree that the parameters name, or the binary tree. Throws as `parse` does.
   explicit RankTree(const Spec* spec) : arity_(arity_of(spec)) {}
 
-  /// The number of children of the top of a subtree of `ranks` ranks.
+  /// Returns the number of children of the top of a subtree of `ranks` ranks.
   Rank children(Rank ranks) const {
     if (arity_ == binomial) return order::ceil_log2(static_cast<Count>(ranks));
     return std::min(arity_, ranks - 1);
@@ -38,10 +38,10 @@ class RankTree {
   Child child(Rank ranks, Rank i) const {
     if (arity_ == binomial) return {Rank{1} << i, std::min(Rank{1} << i, ranks - (Rank{1} << i))};
     const RankShares shares(ranks, children(ranks));
-    const Rank larger = std::max(i - shares.small, 0);  // larger subtrees before this one
+    const Rank larger = std::max(i - shares.small, 0);  // number of larger subtrees before child i
     return {1 + i * shares.least + larger, shares.least + (i < shares.small ? 0 : 1)};
   }
-  /// The number of the child whose subtree contains the rank at `offset` from the top.
+  /// Returns the number of the child whose subtree contains the rank at `offset` from the top.
   Rank child_at(Rank ranks, Rank offset) const {
     if (arity_ == binomial) return order::floor_log2(static_cast<Count>(offset));
     const RankShares shares(ranks, children(ranks));
@@ -51,9 +51,9 @@ class RankTree {
   }
   bool is_chain() const { return arity_ == 1; }
 
-  /// Rounds until the top of `ranks` ranks has received all partials, child by child. Values need as many rounds on the
-  /// way back. One more rank takes at most one more round. So when the top has received the smaller subtrees, the next
-  /// larger one is done.
+  /// Returns the number of rounds until the top of `ranks` ranks has received all partials, child by child. Values need
+  /// as many rounds on the way back. One more rank takes at most one more round. So when the top has received the
+  /// smaller subtrees, the next larger one is done.
   Count rounds(Count ranks) const {
     if (arity_ == binomial) return static_cast<Count>(order::ceil_log2(ranks));
     if (is_chain()) return ranks - 1;
@@ -66,8 +66,8 @@ class RankTree {
  private:
   static constexpr Rank binomial = 0;  // value of arity_ for the binomial tree
 
-  /// Distributes the ranks below a top to its children: `least` ranks to each of the first `small` children, one more
-  /// to each of the others.
+  /// How many ranks below a top each child gets: `least` ranks for each of the first `small` children, one more for
+  /// each of the others.
   struct RankShares {
     Rank least;
     Rank small;
@@ -99,10 +99,10 @@ class RankTree {
 
 /// The place of a rank in the tree.
 struct TreePlace {
-  Rank behind_root = 0;  // position, counted from the root
-  Rank ranks = 1;        // ranks in its subtree
+  Rank behind_root = 0;  // position of the rank, counted from the root
+  Rank ranks = 1;        // number of ranks in its subtree
   Rank parent = -1;      // position of the parent; -1 for the root
-  Rank number = 0;       // among its parent's children
+  Rank number = 0;       // its number among its parent's children
 
   TreePlace(const RankTree& tree, Rank rank_count, Rank behind) : ranks(rank_count) {
     if (tree.is_chain() && behind > 0) behind_root = behind - 1, ranks -= behind - 1;

@@ -2,7 +2,7 @@
 // not a power of two, adjacent ranks first form pairs: the even rank takes part for both and sends the value back. In a
 // scan the upper partner adds the sum that it receives to the sum of the ranks before it, and there are no pairs.
 // Rank order: kept. Partners merge the same operands in the same order.
-// Cost: ceil(log2 p)(alpha + n beta + n gamma). If ranks form pairs, it is one more alpha + n beta.
+// Cost: ceil(log2 p)(alpha + n beta + n gamma). Pairs add one alpha + n beta.
 // Source: Balaji & Kimpe, section III.B. End et al. pair other ranks, see pairwise_exchange.cpp.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/doubling.hpp"
@@ -31,7 +31,8 @@ class Scan {
   bool receives(int round) const { return has_partner(round) && (is_upper(round) || grows(round)); }
 
   RankRange block(Rank rank, int level) const { return {(rank >> level) << level, Rank{1} << level}; }
-  RankRange before(int level) const {  // in its block, including itself unless the scan is exclusive
+  // Ranks before this rank in its block, including itself unless the scan is exclusive.
+  RankRange before(int level) const {
     const Rank first = (context_.rank >> level) << level;
     return {first, context_.rank - first + (is_exclusive() ? 0 : 1)};
   }
@@ -81,7 +82,8 @@ Steps recursive_doubling(Context c) {
   return doubling(c, Units(c.rank_count));
 }
 
-// In a scan all pairs of partners exchange partials. Only in the last round the upper partner sends nothing.
+// Returns the number of messages of a scan. All pairs of partners exchange partials; only in the last round the upper
+// partner sends nothing.
 Count doubling_scan_messages(Context c) {
   Count messages = 0;
   for (int round = 0; round < order::ceil_log2(c.ranks()); ++round) {

@@ -11,7 +11,7 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// The row of the reduce, and its context.
+// The reduce that comes first: its row and its context.
 struct Reduce {
   const Row* row;
   Context context;
@@ -51,8 +51,8 @@ Count reduce_broadcast_unit(Context c) {
   return reduce.row->unit_of(reduce.context);
 }
 
-// The broadcast begins with the last segment. If every rank sends its own block to the root, the last segment arrives
-// before the others, after as many rounds as there are segments.
+// Returns the rounds. The broadcast begins with the last segment. If every rank sends its block to the root, the last
+// segment arrives before the others, after as many rounds as there are segments.
 Count reduce_broadcast_rounds(Context c) {
   const Reduce reduce(c);
   Count until_last = reduce.row->rounds(reduce.context);

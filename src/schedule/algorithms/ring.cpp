@@ -12,13 +12,14 @@
 namespace steadfold::schedule::algorithm {
 namespace {
 
-// In turn t a rank sends the block of the rank at distance 1 + t behind it, summed over t + 1 ranks.
+// Makes the steps of the first way around the ring. In turn t a rank sends the block of the rank at distance 1 + t
+// behind it, summed over t + 1 ranks.
 Steps scatter(Context c, Blocks blocks) {
   const Rank before = blocks.ahead(-1);
   const Rank turns = c.rank_count - 1;
   for (std::uint32_t s = 0; s < c.segments; ++s) co_yield make::lift(partial(0, s), c.rank);
   for (Rank t = -1; t < turns; ++t) {
-    const Rank incoming = blocks.ahead(-3 - t);  // the block that arrives in the next turn
+    const Rank incoming = blocks.ahead(-3 - t);  // owner of the block that arrives in the next turn
     for (std::uint32_t s = blocks.begin(incoming); s < blocks.end(incoming) && t + 1 < turns; ++s)
       co_yield make::receive(before, landing(0, s), {blocks.ahead(-2 - t), t + 2});
     if (t < 0) continue;
@@ -50,7 +51,7 @@ Steps gather_round(Context c, Blocks blocks) {
 Steps ring(Context c) {
   const Blocks blocks(c);
   for (Steps steps = scatter(c, blocks); const Step* step = steps.next();) co_yield *step;
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
   if (c.scatters()) co_return;

@@ -3,12 +3,12 @@
 // groups together with its own rows. Groups are the nodes of the machine or `size=` consecutive ranks, as in two_level.
 // Rank order: cyclic at best.
 // Cost: the reduces of the largest other group, between groups, and of the root's group, one after the other. If the
-// root is not the first rank of its group, it is one message less than two_level has.
+// root is not the first rank of its group, there is one message less than with two_level.
 // Source: Balaji & Kimpe, section III.A: MPICH's reduce on nodes. In MPICH the root itself stands for its node.
 //
 // A partial between groups covers whole groups and the first rank of the root's group. A partial in the root's group
 // covers some of its ranks, and all other groups if the first rank is among them. Either partial covers at most two
-// runs of places.
+// runs of consecutive places.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/levels.hpp"
 #include "schedule/form.hpp"
@@ -18,8 +18,8 @@ namespace {
 
 constexpr Defaults defaults = {.inner = &binomial_row, .outer = &binomial_row};
 
-// Slot numbers are of three kinds: slots of the inner schedule, partials of the outer schedule, values of the outer
-// schedule.
+// Returns a slot of the inner schedule with its number in the whole schedule. Slot numbers are of three kinds: slots of
+// the inner schedule, partials of the outer schedule, values of the outer schedule.
 Slot inner_slot(Slot slot, bool is_last) {
   if (slot.kind == SlotKind::none || (is_last && holds_value(slot))) return slot;
   const bool was_value = holds_value(slot);
@@ -54,7 +54,7 @@ class RootLast {
   bool is_in_roots() const { return levels_.group() == levels_.root_group(); }
   bool is_first_in_roots() const { return is_in_roots() && levels_.is_leader(); }
 
-  /// The reduce of the root's group to the root.
+  /// Returns the reduce of the root's group to the root.
   Nested last() const {
     Nested nested = levels_.inner_of(root_.count);
     nested.context.rank = levels_.place() - root_.first;
@@ -62,7 +62,8 @@ class RootLast {
     return nested;
   }
 
-  /// Covers the given cyclic run of groups. It covers only the first rank of the root's group.
+  /// Returns the rows of consecutive groups; after the last group comes group 0. Of the root's group only the first
+  /// rank is covered.
   Covers between(RankRange groups) const {
     const Groups& all = levels_.groups();
     const Rank before = (levels_.root_group() - groups.first + all.count()) % all.count();
@@ -73,8 +74,8 @@ class RootLast {
   }
   Covers between_all() const { return between({0, levels_.groups().count()}); }
 
-  /// Covers the given cyclic run of ranks of the root's group, and all other groups if the group's first rank is among
-  /// them.
+  /// Returns the rows of consecutive ranks of the root's group (after its last rank comes its first), and of all other
+  /// groups if the group's first rank is among them.
   Covers in_roots(RankRange run) const {
     if (run.count == 0) return run;
     const bool has_first = run.first == 0 || run.first + run.count > root_.count;
@@ -125,7 +126,8 @@ class RootLast {
   Rank root_place_;
 };
 
-// The partials of this schedule may cover two runs of ranks, and another level would add more.
+// Checks the parameters. The partials of this schedule may cover two runs of consecutive ranks, and a further level
+// would add more.
 void check_root_group_last(const Spec& spec) {
   check_levels(spec);
   const Spec::Parameter* outer = spec.parameter("outer");
@@ -156,7 +158,7 @@ Count root_group_last_messages(Context c) {
          job.last().messages();
 }
 
-// The size of the largest other group, or 0 if there is no other group.
+// Returns the size of the largest other group, or 0 if there is no other group.
 Rank most_in_others(const RootLast& job) {
   const Groups& groups = job.levels().groups();
   const Rank own = groups.places(job.levels().root_group()).count;

@@ -13,7 +13,7 @@
 
 namespace steadfold::schedule {
 
-/// The context of the reduce, with one segment.
+/// Returns the context of the reduce, with one segment.
 constexpr Context reduce_before_scatter(Context c) {
   c.collective = Collective::reduce;
   c.root = 0;
@@ -24,8 +24,8 @@ constexpr Context reduce_before_scatter(Context c) {
 
 inline Count scatter_rounds(const Context& c) { return static_cast<Count>(order::ceil_log2(c.ranks())); }
 
-/// Brings every rank its block as `value(0, s)`. Rank 0 must have its own block in `value(0, s)` and the other blocks
-/// in `value(1, s)`.
+/// Makes the steps that send every rank its block as `value(0, s)`. Rank 0 must have its block in `value(0, s)` and the
+/// other blocks in `value(1, s)`.
 inline Steps scatter_values(Context c) {
   const Blocks blocks(c);
   const auto index = static_cast<Count>(c.rank);
@@ -49,7 +49,8 @@ inline Steps scatter_values(Context c) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-/// `reduce` makes the steps of a reduce. Its only value must be its result.
+/// Makes the steps of a reduce and the scatter after it. `reduce` makes the steps of the reduce; its only value must be
+/// its result.
 inline Steps reduce_then_scatter(Context c, Steps (*reduce)(Context)) {
   const Blocks blocks(c);
   for (Steps steps = together(reduce(reduce_before_scatter(c)), c.segments); const Step* step = steps.next();) {

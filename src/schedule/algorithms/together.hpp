@@ -7,7 +7,7 @@
 
 namespace steadfold::schedule {
 
-/// `one` yields steps that were made for one segment.
+/// Repeats the steps that `one` yields, which were made for one segment, for all segments.
 inline Steps together(Steps one, std::uint32_t segments) {
   while (const Step* step = one.next()) {
     Step each = *step;

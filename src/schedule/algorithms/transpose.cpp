@@ -23,8 +23,8 @@ Steps open_receives(Context c, Blocks blocks, Rank open, Rank shift) {
     co_yield make::receive(source, landing_at(open, shift, s), {source, 1});
 }
 
-// Merges partials from the ranks above into this rank's own partial, and partials from the ranks below into a separate
-// sum.
+// Makes the steps that merge partials from the ranks above into this rank's partial, and partials from the ranks below
+// into a separate sum.
 Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   const Slot above = partial(0, s);
   const Slot below = partial(1, s);
@@ -36,8 +36,8 @@ Steps take_in(Context c, Rank open, Rank shift, std::uint32_t s) {
   if (shift + 1 == c.rank_count && c.rank > 0) co_yield make::merge(above, below, above, {0, c.rank_count});
 }
 
-// Goes shift by shift, so that no two ranks send to the same rank at a time. Each rank receives from the ranks above
-// it, then from the ranks from 0 on.
+// Makes the steps of the exchange. Ranks send in the order of shifts, so that no two ranks send to the same rank at a
+// time. Each rank receives from the ranks above it, then from the ranks from 0 on.
 Steps exchange(Context c, Blocks blocks) {
   const Rank open = open_of(c);
   for (Rank shift = 1; shift <= open; ++shift)
@@ -53,7 +53,7 @@ Steps exchange(Context c, Blocks blocks) {
       for (Steps steps = take_in(c, open, shift, s); const Step* step = steps.next();) co_yield *step;
     for (Steps steps = open_receives(c, blocks, open, shift + open); const Step* step = steps.next();) co_yield *step;
   }
-  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // slot 0 holds the result
+  const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   for (std::uint32_t s = blocks.begin(c.rank); s < blocks.end(c.rank); ++s)
     co_yield make::finish(value(place, s), partial(0, s));
 }

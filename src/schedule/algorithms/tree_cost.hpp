@@ -6,8 +6,8 @@
 
 namespace steadfold::schedule {
 
-/// One message per edge and segment, and one back if all ranks get the value. In reduce_scatter one message carries all
-/// segments.
+/// Returns the number of messages: one per edge and segment, and one back if all ranks get the value. In reduce_scatter
+/// one message carries all segments.
 constexpr Count tree_messages(Context c) {
   return (c.ranks() - 1) * (c.scatters() ? 2 : c.segments * (c.rooted() ? 1 : 2));
 }

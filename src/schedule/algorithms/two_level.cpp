@@ -1,7 +1,7 @@
 // Two levels: any schedule reduces inside every group of ranks to the group's first rank, its leader. Another schedule
 // reduces between leaders. Then the values go down a binomial tree in every group, or to the root. In reduce_scatter
-// each block goes straight to its rank. Groups are the nodes of the machine, whichever ranks they have, or `size=`
-// consecutive ranks.
+// each block goes straight to its rank. Groups are the nodes of the machine, even if their ranks are not consecutive,
+// or `size=` consecutive ranks.
 // Rank order: kept inside a group. Between groups it is the order of their schedule.
 // Cost: the cost of both schedules, one after the other, and ceil(log2 size)(alpha + n beta) for the way back.
 // Source: Balaji & Kimpe, section III.D.
@@ -23,8 +23,8 @@ Defaults defaults(const Context& c) {
                                   : &recursive_doubling_row};
 }
 
-// Slot numbers are of three kinds: partials of the inner schedule, slots of the outer schedule, values of the inner
-// schedule.
+// Returns a slot of the inner schedule with its number in the whole schedule. Slot numbers are of three kinds: partials
+// of the inner schedule, slots of the outer schedule, values of the inner schedule.
 Slot inner_slot(Slot slot) {
   if (slot.kind == SlotKind::none) return slot;
   return holds_value(slot) ? of_kind(as_partial(slot), 2) : of_kind(slot, 0);
@@ -44,7 +44,8 @@ Step inner_step(Step step, const Levels& levels) {
   return step;
 }
 
-// A value that is not this rank's result has number 1.
+// Returns a slot of the outer schedule with its number in the whole schedule. A value that is not this rank's result
+// has number 1.
 Slot outer_slot(Slot slot, std::uint32_t segment, bool is_result) {
   if (slot.kind == SlotKind::none) return slot;
   slot.segment = segment;
@@ -63,7 +64,7 @@ Step outer_step(Step step, const Levels& levels, bool is_result) {
   return make::copy(step.target, group_partial(segment), levels.own());
 }
 
-// Values go from the leader of the root's group to the root.
+// Makes the steps that send values from the leader of the root's group to the root.
 Steps to_root(Context c, Rank source) {
   for (std::uint32_t s = 0; s < c.segments && c.rank == c.root; ++s)
     co_yield make::receive(source, landing_value(0, s));
@@ -73,7 +74,7 @@ Steps to_root(Context c, Rank source) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// Values go from a leader to the other ranks of its group, to each rank its block.
+// Makes the steps that send values from a leader to the other ranks of its group: each rank gets its block.
 Steps to_owners(Context c, const Levels& levels) {
   const Blocks blocks(c);
   const RankRange group = levels.own();
@@ -91,7 +92,7 @@ Steps to_owners(Context c, const Levels& levels) {
     co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
-// Values go from a leader to all ranks of its group.
+// Makes the steps that send values from a leader to all ranks of its group.
 Steps to_group(Context c, const Levels& levels) {
   for (Steps steps = broadcast(levels.place(), levels.own(), c.segments); const Step* step = steps.next();) {
     Step renamed = *step;
@@ -126,7 +127,8 @@ Count two_level_messages(Context c) {
   return inner_messages(levels) + levels.outer().messages() + back * (c.scatters() ? 1 : c.segments);
 }
 
-// The rounds of one level after the other, as if every group were as large as the largest and no two levels overlapped.
+// Returns an upper bound of the rounds: the levels one after the other, as if every group were as large as the largest
+// and no two levels overlapped.
 Count two_level_rounds(Context c) {
   const Levels levels(c, defaults(c));
   const Rank most = levels.groups().sizes().back().ranks;

@@ -20,7 +20,7 @@ struct Units {
   Rank unit_of(Rank rank) const { return in_pair(rank) ? rank / 2 : rank - pairs; }
   Rank first_rank(Rank unit) const { return unit < pairs ? 2 * unit : unit + pairs; }
 
-  /// The ranks of the aligned block of 2^level units that contains `unit`.
+  /// Returns the ranks of the aligned block of 2^level units that contains `unit`.
   RankRange block(Rank unit, int level) const {
     const Rank begin = (unit >> level) << level;
     const Rank first = first_rank(begin);

@@ -12,12 +12,12 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr bool is_large(Rank rank_count) { return rank_count > 32; }
-// From 66 ranks on, landing slots are used several times. For more than a few ranks beyond 66, fewer cases are tried.
+// Whether the job is so large that fewer cases are tried. From 66 ranks on, landing slots are used several times.
 constexpr bool is_huge(Rank rank_count) { return rank_count > most_open + 3; }
 
-// The roots to check: all roots of a small job. For a larger job: roots near both ends, in the middle, near the first
-// root that uses a landing slot again, and an arbitrary root. If there are p^2 messages: only the arbitrary root and
-// the first.
+// Returns the roots to check: all roots of a small job. For a larger job: roots near both ends, in the middle, near the
+// first root that uses a landing slot again, and an arbitrary root. If there are p^2 messages: only the arbitrary root
+// and the first.
 std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   std::vector<Rank> roots;
   if (is_large(rank_count) && segments >= static_cast<std::uint32_t>(rank_count)) return {0, rank_count * 7 / 11};
@@ -31,8 +31,8 @@ std::vector<Rank> roots_of(Rank rank_count, std::uint32_t segments) {
   return roots;
 }
 
-// The layouts to check: null (one row per rank) if the row's steps do not follow the layout. For a larger job: one
-// distribution, and a layout in which every other rank has no rows.
+// Returns the layouts to check: null (one row per rank) if the row's steps do not follow the layout. For a larger job:
+// one distribution, and a layout in which every other rank has no rows.
 std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_count) {
   using order::Distribution;
   constexpr std::array rules = {Distribution::lower, Distribution::upper, Distribution::power2,
@@ -55,8 +55,8 @@ std::vector<std::optional<order::Layout>> layouts_of(const Row& row, Rank rank_c
   return layouts;
 }
 
-// The segment counts to check: one, two, three, and more than a pipeline has receives posted for. If segments come in
-// units: one, the unit, and twice the unit. A huge job leaves out the last count.
+// Returns the segment counts to check: one, two, three, and more than a pipeline has receives posted for. If segments
+// come in units: one, the unit, and twice the unit. A huge job leaves out the last count.
 std::vector<std::uint32_t> segments_of(const Row& row, const Context& context) {
   const auto unit = static_cast<std::uint32_t>(row.unit_of(context));
   const bool is_whole = row.segments != Segments::one_per_rank;
@@ -80,8 +80,8 @@ struct Cases {
   }
 };
 
-// The first segment of each rank's block, and the end: blocks of one segment, of two, of none to two, and all segments
-// for the last rank.
+// Returns lists of the first segment of each rank's block, and the number of segments: blocks of one segment, of two,
+// of none to two, and all segments for the last rank.
 std::vector<std::vector<std::uint32_t>> blocks_of(Rank rank_count) {
   std::vector<std::vector<std::uint32_t>> all;
   const auto add = [&](const auto& segments_of_rank) {
@@ -122,16 +122,17 @@ void check_collectives(Cases& cases, Context context) {
 
 bool has(const std::string& name, std::string_view parameter) { return name.find(parameter) != std::string::npos; }
 
-// The names to check. Leaves out `block=`, which changes only the number of segments, not the steps.
+// Returns the names of schedules to check. They leave out `block=`, which changes only the number of segments, not the
+// steps.
 std::vector<std::string> names_to_check(const Row& row) {
   std::vector<std::string> names = names_of(row);
   std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });
   return names;
 }
 
-// The nodes to check: null (consecutive ranks). If the schedule takes its groups from nodes, also ranks distributed to
-// nodes round-robin and at random, nodes of growing sizes, one node, and one node per rank. For a larger job:
-// round-robin and at random.
+// Returns the nodes to check: null (consecutive ranks). If the schedule takes its groups from nodes, also ranks
+// distributed to nodes round-robin and at random, nodes of growing sizes, one node, and one node per rank. For a larger
+// job: round-robin and at random.
 std::vector<std::optional<order::Nodes>> nodes_of(const Row& row, const Spec& spec, Rank rank_count) {
   std::vector<std::optional<order::Nodes>> all = {std::nullopt};
   if (!row.has_groups || spec.parameter("size") != nullptr) return all;
@@ -173,7 +174,8 @@ std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows) {
     for (const std::string& name : names_to_check(row)) {
       const Spec spec = parse(name, rows);
       for (Rank rank_count = first; rank_count <= last; ++rank_count) {
-        if (is_huge(rank_count) && has(name, ":open=")) break;  // all slots are used again there anyway
+        // In a huge job all slots are used again with the default of `open=`, too.
+        if (is_huge(rank_count) && has(name, ":open=")) break;
         parts.push_back({spec, rank_count});
       }
     }

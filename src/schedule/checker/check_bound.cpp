@@ -9,7 +9,7 @@ namespace steadfold::schedule {
 namespace {
 
 constexpr Rank most_ranks = 1024;             // some schedules prepare O(rank count) data for each rank
-constexpr Count most_steps = Count{1} << 16;  // steps of all ranks
+constexpr Count most_steps = Count{1} << 16;  // number of steps of all ranks
 
 bool is_affordable(const Row& row, Context context) {
   if (context.rank_count > most_ranks) return false;
@@ -20,7 +20,7 @@ bool is_affordable(const Row& row, Context context) {
   return true;
 }
 
-// At most three segments, or one unit. If ranks have blocks, one segment per rank.
+// Returns a small number of segments: at most three, or one unit. If ranks have blocks, one segment per rank.
 std::uint32_t few_segments(const Row& row, const Context& context) {
   if (context.collective == Collective::reduce_scatter) return static_cast<std::uint32_t>(context.rank_count);
   return std::max(row.segments_up_to(3, context), static_cast<std::uint32_t>(row.unit_of(context)));
@@ -34,7 +34,7 @@ bool takes_fewer_segments(const Row& row, Context& context) {
   return true;
 }
 
-// Halves the rank count; false if that is not possible. `nodes` holds the nodes of the remaining ranks.
+// Halves the rank count; returns false if that is not possible. `nodes` receives the nodes of the remaining ranks.
 bool takes_half_of_ranks(const Row& row, Context& context, std::optional<order::Nodes>& nodes) {
   if (context.rank_count == 1 || context.layout != nullptr) return false;
   context.rank_count /= 2;

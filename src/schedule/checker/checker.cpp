@@ -15,8 +15,8 @@
 #include "schedule/ports.hpp"
 
 namespace steadfold::schedule {
-// Proves one case after the other. It is the Machine of all ranks in turn; `rank_` is the current rank. Vectors stay
-// allocated from case to case.
+// Proves one case after the other. This class is the Machine of all ranks in turn; `rank_` is the current rank. Vectors
+// stay allocated from case to case.
 class Prover::Proof final : public Machine {
  public:
   // Returns the fault, or an empty text if the case is proved.
@@ -34,7 +34,7 @@ class Prover::Proof final : public Machine {
   }
 
  private:
-  friend class Interpreter;  // calls without virtual dispatch
+  friend class Interpreter;  // so that the interpreter's calls need no virtual dispatch
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
   Rank rank_count() const { return context_.rank_count; }
   std::span<const Program> programs() const { return std::span(programs_).first(at(rank_count())); }
@@ -114,7 +114,7 @@ class Prover::Proof final : public Machine {
     cells_.assign(cells, {});
   }
 
-  // Lets every rank that may be able to continue do so, until all are done or no rank can continue.
+  // Runs every rank that may be able to continue, until all ranks are done or no rank can continue.
   void drive() {
     for (Rank rank = 0; rank < rank_count(); ++rank) {
       if (at(rank) < interpreters_.size()) interpreters_[at(rank)].reset(program(rank));
@@ -158,7 +158,8 @@ class Prover::Proof final : public Machine {
     for (Rank rank = 0; rank < rank_count(); ++rank) wake(rank);
   }
 
-  // If no rank can continue, the order in which receive ports serve may be the reason. Continues without it, once.
+  // Drops the order in which receive ports serve messages, which may be the reason if no rank can continue. Does so
+  // once; returns whether it did.
   bool relax_ports() {
     if (!ports_in_order_) return false;
     ports_in_order_ = false;
@@ -179,7 +180,7 @@ class Prover::Proof final : public Machine {
     fail(text);
   }
 
-  // The cell that a step reads. Returns null and records a failure if the step may not read it.
+  // Returns the cell that a step reads. Returns null and records a failure if the step may not read it.
   Cell* read(const Step& step, std::uint32_t place) {
     Cell& own = cell(rank_, place);
     if (!own.filled || own.in_flight) {
@@ -296,7 +297,7 @@ class Prover::Proof final : public Machine {
     if (started_[send].yes) deliver(send);
   }
 
-  // Both sides have started: copies the cells as they are now, and wakes both ranks.
+  // Delivers a message whose two sides have started: copies the cells as they are now, and wakes both ranks.
   void deliver(std::uint32_t send) {
     const std::uint32_t receive = matching_[send].partner;
     const Rank source = matching_[send].rank;
@@ -342,7 +343,7 @@ class Prover::Proof final : public Machine {
     end_receives(tickets);
   }
 
-  // Receives end in the order of the steps, unless this order made all ranks wait (see relax_ports).
+  // Ends receives in the order of the steps, unless this order made all ranks wait (see relax_ports).
   void end_receives(Tickets& tickets) {
     std::uint32_t& first = first_receive_[at(rank_)];
     for (std::uint32_t ticket = first; ticket < program(rank_).ticket_count(); ++ticket) {
@@ -378,7 +379,7 @@ class Prover::Proof final : public Machine {
     rounds_ = std::max(rounds_, ready);
   }
 
-  // Whether a rank should have the value of a segment in the end.
+  // Whether a rank must have the value of a segment at the end.
   bool is_due(Rank rank, std::uint32_t segment) const {
     switch (context_.collective) {
       case Collective::reduce: return rank == context_.root;
@@ -388,7 +389,7 @@ class Prover::Proof final : public Machine {
       default: return true;
     }
   }
-  // The rows that the values of a rank should cover.
+  // Returns the rows that the values of a rank must cover.
   RowRun due_rows(Rank rank) const {
     if (!context_.is_scan()) return {0, row_count()};
     return run_of({0, rank + (context_.collective == Collective::scan ? 1 : 0)});
@@ -455,33 +456,34 @@ class Prover::Proof final : public Machine {
 
   const Row* row_ = nullptr;
   Context context_;
-  std::vector<Index> starts_;  // the first row of every rank, and the end
+  std::vector<Index> starts_;  // first row of every rank, and the number of rows
   Circle circle_{0};
   bool counts_once_ = true;
   bool keeps_order_ = true;
   std::string failure_;
 
   Compiler compiler_;
-  std::vector<Program> programs_;  // by rank; there may be more programs than ranks
+  std::vector<Program> programs_;  // program of each rank; there may be more programs than ranks
   std::vector<Interpreter> interpreters_;
   Matching matching_;
-  std::vector<Cell> cells_;  // rank by rank, in the order of Program::slots
+  std::vector<Cell> cells_;  // contents of the slots, rank by rank, in the order of Program::slots
   std::vector<std::size_t> first_cell_;
-  std::vector<Started> started_;  // by the number in Matching
+  std::vector<Started> started_;  // state of each communication, by its number in Matching
   std::vector<Addition> additions_;
   std::size_t port_count_ = 1;
-  std::vector<Count> send_ports_;  // rank by rank: the first round in which each port is free
+  std::vector<Count> send_ports_;  // first round in which each send port is free, rank by rank
   std::vector<Count> receive_ports_;
-  std::vector<std::uint32_t> first_receive_;       // by rank; no ticket before it is an open receive
-  std::vector<Carried> carried_;                   // by segment
-  std::vector<std::vector<std::uint32_t>> ended_;  // by rank: tickets to report to its interpreter, without receives
-  std::vector<std::uint64_t> trees_;               // trees of rank 0, by segment
+  std::vector<std::uint32_t> first_receive_;  // by rank: no ticket before this ticket is an open receive
+  std::vector<Carried> carried_;              // numbers of messages, by segment
+  // By rank: tickets of completed communications that its interpreter must be told, without receives.
+  std::vector<std::vector<std::uint32_t>> ended_;
+  std::vector<std::uint64_t> trees_;  // merge trees of rank 0, by segment
 
-  std::vector<std::uint8_t> done_;  // by rank
+  std::vector<std::uint8_t> done_;  // by rank: whether the rank is done
   std::vector<std::uint8_t> is_queued_;
   std::deque<Rank> queue_;  // ranks that may be able to continue
   Rank rank_ = 0;
-  bool moved_ = false;  // whether anything happened in rank_'s turn
+  bool moved_ = false;  // whether the current rank has done a step or completed a communication
   bool ports_in_order_ = true;
   Count rounds_ = 0;
 };

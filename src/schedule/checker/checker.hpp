@@ -42,8 +42,8 @@ namespace steadfold::schedule {
 
 /// Checks the schedule for this rank count, root, collective and segment count. Returns a description of the first
 /// fault, or `nullopt` if the schedule is proved. The context's rank is ignored. A layout must be in rank order;
-/// without a layout every rank holds one row. Sends are synchronous, and messages between two ranks arrive in order.
-/// Checked are:
+/// without a layout every rank holds one row. The check assumes that sends are synchronous and that messages between
+/// two ranks arrive in order. It checks:
 /// - the value of every rank that should have it covers every row exactly once (at least once with
 ///   `Counts::at_least_once`), and no other rank has a value;
 /// - `covers`, rank order, and, if the row says so, equal merge trees on all ranks;
@@ -90,13 +90,14 @@ struct SweepPart {
 /// Nodes, for a row whose groups are nodes: ranks distributed round-robin and at random, nodes of many sizes.
 SweepResult check_all(Rank first, Rank last, Rows rows = registry());
 
-/// The parts of a sweep, in the order of its failures: by schedule, then by rank count. They can be checked in any
-/// order and by several threads, each with its own prover.
+/// Returns the parts of a sweep, in the order in which its failures are listed: by schedule, then by rank count. The
+/// parts can be checked in any order and by several threads, each with a separate prover.
 std::vector<SweepPart> parts_of_sweep(Rank first, Rank last, Rows rows = registry());
 /// Checks the cases of one part.
 SweepResult check_part(const SweepPart& part, Prover& prover);
 
-/// Whether `check_all` covers this schedule: a row by itself or with one of its examples, with any `block=`.
+/// Whether `check_all` covers this schedule: a row by itself or with one of its examples of parameters, with any
+/// `block=`.
 bool is_swept(const Spec& spec);
 
 /// Checks a schedule that no sweep covers (such as a schedule with others in brackets) when it is bound. Returns a

@@ -14,9 +14,9 @@ namespace steadfold::schedule {
 struct Cell {
   RowSet rows;
   bool filled = false;
-  bool in_flight = false;  // a communication may still change it
-  bool unread = false;     // a message has arrived that no step has read
-  int being_sent = 0;      // open communications that read it
+  bool in_flight = false;  // whether a communication may still change the slot
+  bool unread = false;     // whether a message has arrived that no step has read
+  int being_sent = 0;      // number of open communications that read the slot
   std::uint64_t tree = 0;
   Count ready = 0;
 };
@@ -24,13 +24,13 @@ struct Cell {
 /// Whether a communication has started, and its state.
 struct Started {
   bool yes = false;
-  bool arrived = false;  // the message of a receive that has not ended yet
-  Count round = 0;       // the round in which a send starts
+  bool arrived = false;  // whether the message of a receive that has not ended has arrived
+  Count round = 0;       // round in which a send starts
 };
 
-/// One add_words of all ranks.
+/// One add_words step of all ranks.
 struct Addition {
-  std::vector<std::uint32_t> started;  // numbers of the communications
+  std::vector<std::uint32_t> started;  // numbers of the communications that have started
   std::uint32_t segment = 0;
 };
 
@@ -40,7 +40,7 @@ struct Carried {
   Count values = 0;
 };
 
-/// The tree of a merge of two trees.
+/// Returns the tree of a merge of two trees.
 inline std::uint64_t joined_tree(std::uint64_t left, std::uint64_t right) {
   std::uint64_t mixed = (left ^ (right * 0x9E3779B97F4A7C15u)) * 0xBF58476D1CE4E5B9u;
   mixed ^= mixed >> 29;

@@ -1,5 +1,5 @@
-// Sorts sends and receives by their pair of ranks and walks through both lists in parallel.
-// Cost: O(n) in the number of ranks and their communications. Source: MPI's rule of order.
+// Matches the sends and receives of all ranks: sorts them by their pair of ranks and walks through both lists in
+// parallel. Cost: O(n) in the number of ranks and their communications. Source: MPI's rule of order.
 #include "schedule/checker/matching.hpp"
 
 #include <algorithm>
@@ -41,14 +41,15 @@ void Matching::match(std::span<const Program> programs) {
                : "a receive" + route(receive->source, receive->target) + " waits for a message that no rank sends";
 }
 
-// Sends are already sorted by source, and receives by target. The communications of each rank are in order.
+// Sorts the sends and receives by pair of ranks. Sends are already sorted by source, and receives by target; the
+// communications of each rank are in order.
 void Matching::sort_by_pair() {
   sort(sends_, &End::target);
   sort(sends_, &End::source);
   sort(receives_, &End::source);
 }
 
-// A stable counting sort. Cost: O(number of elements and of ranks).
+// Sorts with a stable counting sort. Cost: O(number of elements and of ranks).
 void Matching::sort(std::vector<End>& ends, Rank End::*by) {
   begin_of_.assign(programs_.size() + 1, 0);
   for (const End& each : ends) ++begin_of_[static_cast<std::size_t>(each.*by) + 1];

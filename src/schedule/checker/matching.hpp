@@ -15,15 +15,17 @@ class Matching {
  public:
   struct Communication {
     Rank rank = 0;
-    std::uint32_t partner = 0;  // number of the other side; for add_words its number among the rank's add_words
+    // Number of the communication on the other side; for add_words its number among the rank's add_words.
+    std::uint32_t partner = 0;
     std::span<const Step> message;
   };
 
-  /// Matches the communications of the programs, given by rank, in place of all programs before. The programs must
+  /// Matches the communications of these programs, one per rank, and forgets all earlier programs. The programs must
   /// outlive the use of this object.
   void match(std::span<const Program> programs);
 
-  /// A description of the first mismatch, or an empty text. The other functions may be called only if it is empty.
+  /// Returns a description of the first mismatch, or an empty text. The other functions may be called only if it is
+  /// empty.
   const std::string& fault() const noexcept { return fault_; }
 
   std::uint32_t number(Rank rank, std::uint32_t ticket) const noexcept {
@@ -38,7 +40,7 @@ class Matching {
 
   std::size_t size() const noexcept { return communications_.size(); }
   std::size_t message_count() const noexcept { return sends_.size(); }
-  /// The number of add_words in which every rank takes part.
+  /// Returns the number of add_words in which every rank takes part.
   std::size_t addition_count() const noexcept { return addition_count_; }
 
  private:
@@ -59,12 +61,12 @@ class Matching {
   std::span<const Program> programs_;
   std::string fault_;
   std::vector<Communication> communications_;
-  std::vector<std::uint32_t> first_;  // by rank
+  std::vector<std::uint32_t> first_;  // by rank: number of its first communication
   std::size_t addition_count_ = 0;
   std::vector<End> sends_;
   std::vector<End> receives_;
   std::vector<End> sorted_;              // output of `sort` before the swap
-  std::vector<std::uint32_t> begin_of_;  // by rank; used in `sort`
+  std::vector<std::uint32_t> begin_of_;  // by rank: used in `sort`
 };
 
 }  // namespace steadfold::schedule

@@ -1,5 +1,5 @@
-// Sets of rows, each of one or two cyclic runs, which the checker compares and joins. A run may continue from the last
-// row to the first.
+// Sets of rows, which the checker compares and joins. Each set has one or two runs of consecutive rows. A run may
+// continue from the last row to the first.
 // Rank order: cyclic. Cost: O(1).
 #pragma once
 
@@ -20,7 +20,7 @@ struct RowRun {
   friend constexpr bool operator==(const RowRun&, const RowRun&) = default;
 };
 
-/// The second run is empty, or does not touch the first.
+/// A set of rows. Its second run is empty, or does not touch the first.
 struct RowSet {
   RowRun run;
   RowRun apart;
@@ -52,7 +52,7 @@ class Circle {
     return a.apart.count == 0 && b.apart.count == 0 && distance(a.run.first, b.run.first) == a.run.count;
   }
 
-  /// The union of both, or `nullopt` if it has more than two runs.
+  /// Returns the union of both sets, or `nullopt` if it has more than two runs.
   std::optional<RowSet> joined(const RowSet& a, const RowSet& b) const noexcept {
     if (b.count() == 0) return a;
     if (follows(a, b)) return RowSet(extended(a.run, b.run));
@@ -71,7 +71,7 @@ class Circle {
   }
 
  private:
-  // The number of rows from `from` to `to`.
+  // Returns the number of rows from `from` to `to`.
   Count distance(Index from, Index to) const noexcept { return to >= from ? to - from : to - from + row_count_; }
   bool overlap(RowRun a, RowRun b) const noexcept {
     return a.count > 0 && b.count > 0 && (distance(a.first, b.first) < a.count || distance(b.first, a.first) < b.count);
@@ -80,7 +80,7 @@ class Circle {
   bool reaches(const RowRun& a, const RowRun& b) const noexcept {
     return &a != &b && a.count > 0 && b.count > 0 && distance(a.first, b.first) <= a.count;
   }
-  // The union of a and b, if a reaches b.
+  // Returns the union of a and b, if a reaches b.
   RowRun extended(RowRun a, RowRun b) const noexcept {
     return {a.first, std::min(std::max(a.count, distance(a.first, b.first) + b.count), row_count_)};
   }
