@@ -30,8 +30,8 @@ float widened<float>(Bfloat16 x) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-/// If the fields of a half are moved to the fields of a float, the number becomes 2^112 times smaller, subnormals
-/// included.
+/// Converts a half-precision number. If its fields are moved to the fields of a float, the number becomes 2^112 times
+/// smaller, subnormals included.
 template <>
 float widened<float>(Float16 x) noexcept {
   const std::uint32_t fields = (x.bits & 0x7FFFu) << 13;
@@ -66,9 +66,9 @@ void widen(const std::byte* elements, Count count, std::byte* converted) {
   for (Count i = 0; i < count; ++i) converted = store(widened<To>(load<From>(elements + i * sizeof(From))), converted);
 }
 
-/// A row of complex numbers as two rows of reals. (a + bi)(c + di) has the parts a c - b d and a d + b c, so the
-/// factors are (a, a), (-b, b) on one side, and (c, d), (d, c) on the other. With a - bi (conjugated) they are (a, a),
-/// (b, -b).
+/// Converts a row of complex numbers to two rows of reals. (a + bi)(c + di) has the parts a c - b d and a d + b c, so
+/// the factors are (a, a), (-b, b) on one side, and (c, d), (d, c) on the other. With a - bi (conjugated) the first
+/// factors are (a, a), (b, -b).
 template <class T, bool are_conjugated>
 void left_factors(const std::byte* elements, Count count, std::byte* converted) {
   const auto part = [&](Count i) { return load<T>(elements + i * sizeof(T)); };
@@ -84,7 +84,7 @@ void right_factors(const std::byte* elements, Count count, std::byte* converted)
   for (Count i = 0; i < count; ++i) converted = store(part(2 * i + 1), store(part(2 * i), converted));
   for (Count i = 0; i < count; ++i) converted = store(part(2 * i), store(part(2 * i + 1), converted));
 }
-/// A row of the real parts, and a row of the imaginary parts.
+/// Converts a row of complex numbers to a row of the real parts and a row of the imaginary parts.
 template <class T>
 void parts(const std::byte* elements, Count count, std::byte* converted) {
   for (const Count which : {Count{0}, Count{1}})
@@ -124,7 +124,8 @@ Convert widening(Type from, Type to, std::span<const Widening> table = widenings
   return found == table.end() ? nullptr : found->convert;
 }
 
-/// Converts rows on their way into a builder, a tile at a time. A tile is kept until the builder has got the next one.
+/// Converts rows on their way into a builder, a tile (some rows) at a time. A tile stays valid until the builder has
+/// received the next tile.
 class ConvertedBuilder final : public Builder, private Surveyor {
  public:
   ConvertedBuilder(std::unique_ptr<Builder> inner, const Conversion& how, Type from, Count columns)
@@ -182,7 +183,8 @@ class ConvertedBuilder final : public Builder, private Surveyor {
 
   const std::byte* convert(Convert function, const std::byte* from, Bytes offset, Count rows, Bytes stride,
                            std::vector<std::byte>& to) const {
-    if (from == nullptr || function == nullptr) return nullptr;  // callers may pass unused operands
+    // Callers may pass operands that the operation does not use.
+    if (from == nullptr || function == nullptr) return nullptr;
     to.resize(tile_ * how_.rows * out_bytes_);
     from += offset;
     if (stride == row_bytes_ && how_.rows == 1) {
@@ -197,8 +199,8 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   Conversion how_;
   Count columns_;
   Bytes row_bytes_;
-  Bytes out_bytes_;  // bytes of one converted row
-  Count tile_;       // rows of the block per tile
+  Bytes out_bytes_;  // number of bytes of one converted row
+  Count tile_;       // number of rows of the block that are converted at a time
   std::array<ConvertedRows, 2> tiles_;
   std::size_t turn_ = 0;
 };
@@ -232,7 +234,7 @@ class ConvertedKind final : public PartialKind {
     return kind_->finish_piece(partial, inner_count(element_count), values, spare, pieces);
   }
 
-  /// The number of rows that the inner kind counts.
+  /// Returns the number of rows that the kind for converted rows counts.
   Count inner_count(Count element_count) const noexcept {
     return element_count == unknown_count ? unknown_count : element_count * how_.rows;
   }
@@ -243,7 +245,7 @@ class ConvertedKind final : public PartialKind {
   Count columns_;
 };
 
-/// Sums of complex numbers are sums of their parts; products are not.
+/// The conversion of complex numbers. Sums of complex numbers are sums of their parts; products are not.
 template <class T>
 Conversion of_complex(Operation operation, Type part, Type result) {
   if (is_dot(operation))

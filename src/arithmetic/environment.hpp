@@ -1,5 +1,5 @@
-// The floating-point environment in which bits are promised. It is in force while an object lives, and the caller's own
-// environment is restored while a user operator runs.
+// The floating-point environment in which bits are promised. It is in force while an object of PromisedEnvironment
+// lives. While a user operator runs, the caller's environment is restored.
 // Cost: reading the control words, some 5 ns if nothing must change. Source: IEEE 754-2019; docs/guarantees.md, the
 // fine print.
 #pragma once
@@ -16,8 +16,8 @@ namespace steadfold::arithmetic {
 /// How a thread rounds: the control word of the vector unit, without its flags, and the control word of the x87, which
 /// `long double` uses.
 struct Rounding {
-  unsigned vector = 0x1F80;     // nearest, traps masked, subnormals kept
-  unsigned short x87 = 0x037F;  // nearest, traps masked, 64 bits of significand
+  unsigned vector = 0x1F80;     // control word of SSE: round to nearest, traps masked, subnormals kept
+  unsigned short x87 = 0x037F;  // control word of the x87: round to nearest, traps masked, 64 bits of significand
 
   static Rounding now() noexcept {
     Rounding found;
@@ -25,7 +25,7 @@ struct Rounding {
     asm volatile("fnstcw %0" : "=m"(found.x87));
     return found;
   }
-  /// Replaces `found`, which is in force, by these control words. Raised flags stay.
+  /// Puts these control words in force in place of `found`. Raised flags stay.
   void replace(const Rounding& found) const noexcept {
     if (found.vector != vector) _mm_setcsr(vector | (_mm_getcsr() & flags));
     if (found.x87 == x87) return;
@@ -35,8 +35,9 @@ struct Rounding {
   friend bool operator==(const Rounding&, const Rounding&) = default;
 
  private:
-  /// Moves raised x87 flags that these words unmask to the vector unit, where std::fetestexcept finds them, too.
-  /// Otherwise the x87 traps in its next instruction; the vector unit does not trap on flags that are already raised.
+  /// Moves raised x87 flags that these words unmask to the vector unit, where std::fetestexcept finds them, too. If
+  /// they stayed, the x87 would trap in its next instruction; the vector unit does not trap on flags that are already
+  /// raised.
   void keep_from_trapping() const noexcept {
     unsigned short status = 0;
     asm volatile("fnstsw %0" : "=m"(status));
@@ -61,9 +62,12 @@ struct Rounding {
     const int which = std::fetestexcept(FE_ALL_EXCEPT);
     std::fegetexceptflag(&raised, which);
     std::fesetenv(&words);
-    std::fesetexceptflag(&raised, which);  // not std::feupdateenv, which traps if the caller has enabled traps
+    std::fesetexceptflag(&raised, which);  // std::feupdateenv would trap if the caller has enabled traps
   }
-  friend bool operator==(const Rounding&, const Rounding&) { return false; }  // fenv_t cannot be compared
+  friend bool operator==(const Rounding&, const Rounding&) {
+    return false;
+  }  // fenv_t cannot be compared, so two
+     // environments always count as different
 
  private:
   static std::fenv_t default_words() noexcept {
@@ -79,7 +83,7 @@ struct Rounding {
 #endif
 
 #if defined(__SSE2__) && defined(__GNUC__)
-/// The exception flags of this thread. `raise_flags` adds the flags of another thread without a trap.
+/// Return the exception flags of this thread. `raise_flags` adds the flags of another thread without a trap.
 inline unsigned raised_flags() noexcept { return _mm_getcsr() & 0x3F; }
 inline void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~0x3Fu); }
 inline void raise_flags(unsigned flags) noexcept {
@@ -100,7 +104,8 @@ class PromisedEnvironment {
     outer_ = in_force;
     in_force = caller_ == Rounding{} ? nullptr : this;
   }
-  /// For a thread that works for another thread, with the environment `caller` of that thread's caller.
+  /// Makes the environment for a thread that works for another thread. `caller` is the environment of that thread's
+  /// caller.
   explicit PromisedEnvironment(const Rounding& caller) noexcept : caller_(caller), outer_(in_force) {
     Rounding{}.replace(Rounding::now());
     in_force = caller_ == Rounding{} ? nullptr : this;
@@ -112,12 +117,13 @@ class PromisedEnvironment {
   PromisedEnvironment(const PromisedEnvironment&) = delete;
   PromisedEnvironment& operator=(const PromisedEnvironment&) = delete;
 
-  /// The environment of the library's caller on this thread.
+  /// Returns the environment of the library's caller on this thread.
   static Rounding callers() noexcept { return in_force == nullptr ? Rounding{} : in_force->caller_; }
 
  private:
   friend class CallersEnvironment;
-  static inline thread_local const PromisedEnvironment* in_force = nullptr;  // null if it is the caller's own
+  // The object whose environment is in force; null if the caller's environment is.
+  static inline thread_local const PromisedEnvironment* in_force = nullptr;
 
   Rounding caller_;
   const PromisedEnvironment* outer_;

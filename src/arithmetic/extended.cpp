@@ -21,7 +21,7 @@ T extreme(T a, T b) {
   return a_is_less == least ? a : b;
 }
 
-/// The 80 bits of the x87 are stored in 12 or 16 bytes.
+/// Clears the unused bytes of a number: the 80 bits of the x87 are stored in 12 or 16 bytes.
 template <class T>
 constexpr std::size_t bytes_in_use = sizeof(T);
 template <>

@@ -8,7 +8,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Sum, product, min and max of long_double or f128; `apply` is null if the compiler lacks the type.
+/// Returns the sum, product, min and max of long_double or f128; `apply` is null if the compiler lacks the type.
 std::array<Operator, 4> extended_operators(Type type) noexcept;
 
 }  // namespace steadfold::arithmetic

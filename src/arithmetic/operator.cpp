@@ -22,7 +22,7 @@ using kernels::Sum;
 
 template <class Op, class T>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
-  constexpr std::size_t few = 8;  // too few for vectors
+  constexpr std::size_t few = 8;  // number of elements that are too few for vectors
   static const kernels::Pairs pairs = kernels::pairs<Op, T>(kernels::chosen());
   if (count > few) {
     pairs(left, right, result, count);
@@ -38,7 +38,7 @@ int apply(const void* left, const void* right, void* result, std::size_t count, 
 template <class Op>
 constexpr bool is_extreme = std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
 
-/// Whether the order of combining changes no bit. If so, the fastest order is used: the order of the kernels.
+/// Whether the order of combining changes no bit. If so, the order of the kernels is used, because it is the fastest.
 template <class Op, class T>
 constexpr bool is_order_free = std::is_integral_v<T> || is_extreme<Op>;
 
@@ -57,7 +57,7 @@ void fold_left(const void* elements, std::size_t count, void* result) {
 
 template <class Op, class T, bool is_result>
 void fold_right(const void* elements, std::size_t count, void* result) {
-  const auto at = [&](std::size_t i) {  // the caller's elements need not be aligned
+  const auto at = [&](std::size_t i) {  // reads an element that may be unaligned, because it is the caller's
     T element;
     std::memcpy(&element, static_cast<const std::byte*>(elements) + i * sizeof element, sizeof element);
     return element;
@@ -102,7 +102,7 @@ std::array<Operator, 4> make_all() {
   return {make<Sum, T>(), make<Product, T>(), make<Min, T>(), make<Max, T>()};
 }
 
-/// The maximum of numbers without signs. No number is less than 0, the result of no numbers.
+/// The operation max of numbers without signs. No such number is less than 0, so 0 is the result of no numbers.
 template <class T>
 Operator make_norminf() {
   Operator op = make<Max, T>();
@@ -117,7 +117,7 @@ const Operator& norminf_of(Type type) {
   return type == Type::f64 ? of_doubles : type == Type::f32 ? of_floats : of_others;
 }
 
-/// Every operation rounds once; no operations are fused.
+/// Makes the operator of a type. Every operation rounds once; no operations are fused.
 template <class T>
 int multiply_complex(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   const auto* x = static_cast<const T*>(left);
@@ -147,12 +147,13 @@ std::array<Operator, 4> make_complex() {
                                    }}};
 }
 
-/// For an operator that must not write to `left`, because the result replaces `left`: a few elements at a time are
+/// Calls an operator that must not write to `left`, although the result replaces `left`: a few elements at a time are
 /// copied.
 int write_over_copies(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
                       std::size_t count) {
   alignas(16) std::array<std::byte, 4096> few;
-  std::unique_ptr<std::byte[]> one;  // for a larger element; memory from `new` is aligned to 16 bytes
+  // Memory for an element that is larger than the buffer; memory from `new` is aligned to 16 bytes.
+  std::unique_ptr<std::byte[]> one;
   if (op.element_bytes > few.size()) one.reset(new (std::nothrow) std::byte[op.element_bytes]);
   std::byte* const copies = op.element_bytes > few.size() ? one.get() : few.data();
   if (copies == nullptr) return 1;

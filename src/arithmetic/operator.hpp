@@ -84,12 +84,12 @@ constexpr order::Bytes size_of(Type type) noexcept {
 std::string_view name_of(Type type) noexcept;
 constexpr std::string_view name_of(Operation operation) noexcept { return row_of(operation).words; }
 
-/// result[i] = left[i] op right[i] for i < count. Returns 0, or another value for failure. `result` may be `left`,
-/// never `right`. So an operator that reads an input after it wrote part of a result (a naive matrix product) must work
-/// on a copy.
+/// Computes result[i] = left[i] op right[i] for i < count. Returns 0, or another value for failure. `result` may be
+/// `left`, never `right`. So an operator that reads an input after it wrote part of a result (a naive matrix product)
+/// must work on a copy.
 using Apply = int (*)(const void* left, const void* right, void* result, std::size_t count, void* context);
-/// The return value of an operator that `may_postpone`: nothing has been changed; call it again later with the same
-/// arguments.
+/// The return value of an operator that `may_postpone`: it has changed nothing and must be called again later with the
+/// same arguments.
 inline constexpr int postponed = -1;
 
 /// An operator on elements of one size.
@@ -98,21 +98,24 @@ struct Operator {
   void* context = nullptr;
   order::Bytes element_bytes = 0;
   bool commutative = false;
-  bool order_free = false;    // the order of combining changes no bit: integers, min, max
-  bool idempotent = false;    // order-free, and combining a value with itself changes no bit of a result: min, max
-  bool is_users = false;      // runs in the caller's floating-point environment
-  bool writes_right = false;  // for user operators: `result` is the memory of `right`, never of `left`
-  bool may_postpone = false;  // may return `postponed` in merges and finishes of method `tree`; otherwise a failure
+  bool order_free = false;  // whether the order of combining changes no bit: integers, min, max
+  // Whether it is order-free, and combining a value with itself changes no bit of a result: min, max.
+  bool idempotent = false;
+  bool is_users = false;      // whether it runs in the caller's floating-point environment
+  bool writes_right = false;  // for user operators: whether `result` is the memory of `right`, never of `left`
+  // Whether it may return `postponed` in merges and finishes of method `tree`; in other calls this is a failure.
+  bool may_postpone = false;
 
-  /// The values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user operators.
+  /// Computes the values of the maximal full dyadic nodes of contiguous elements; see kernels/fold.hpp. Null for user
+  /// operators.
   kernels::Fold fold = nullptr;
   kernels::FoldRows fold_rows = nullptr;
-  /// Folds count >= 1 contiguous elements left to right. Null for user operators.
+  /// Folds `count` >= 1 contiguous elements from left to right. Null for user operators.
   void (*fold_left)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// Folds count >= 1 contiguous elements right to left, e1 op (e2 op (e3 ...)), as the nodes of a tree are combined.
-  /// `result` may be one of the elements. Null for user operators.
+  /// Folds `count` >= 1 contiguous elements from right to left, e1 op (e2 op (e3 ...)), as the nodes of a tree are
+  /// combined. `result` may be one of the elements. Null for user operators.
   void (*fold_right)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// The same as `fold_right`, and makes a NaN canonical. Null for user operators.
+  /// Folds as `fold_right` does, and makes a NaN canonical. Null for user operators.
   void (*fold_to_result)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Replaces every NaN among the results by the canonical quiet NaN. Null if values have no NaNs.
   void (*canonicalise)(void* values, std::size_t count) = nullptr;
@@ -123,22 +126,22 @@ struct Operator {
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
 
-/// The same as `combine`, in the caller's floating-point environment.
+/// Combines elements as `combine` does, in the caller's floating-point environment.
 int combine_as_user(const Operator& op, const void* left, const void* right, void* result, std::size_t count);
 
-/// result[i] = left[i] op right[i] for i < count, in the operator's floating-point environment; see Apply.
+/// Computes result[i] = left[i] op right[i] for i < count, in the operator's floating-point environment; see Apply.
 inline int combine(const Operator& op, const void* left, const void* right, void* result, std::size_t count) {
   if (op.is_users) return combine_as_user(op, left, right, result, count);
   return op.apply(left, right, result, count, op.context);
 }
 
-/// Changes of memory, made one after the other in one or several attempts. Every attempt repeats the same changes in
-/// the same order, and leaves out the changes that an earlier attempt made.
+/// A sequence of changes of memory, made in one or several attempts. Every attempt repeats the same changes in the same
+/// order, and leaves out the changes that an earlier attempt made.
 class Changes {
  public:
   explicit Changes(order::Count made = 0) : left_out_(made), made_(made) {}
 
-  /// Makes the next change. Returns 0; if the change was not made, the value that `change` returned.
+  /// Makes the next change. Returns 0, or the value that `change` returned if it did not make the change.
   template <class Change>
   int make(Change change) {
     if (left_out_ > 0) {
@@ -149,7 +152,7 @@ class Changes {
     if (wrong == 0) ++made_;
     return wrong;
   }
-  /// The number of changes made by all attempts.
+  /// Returns the number of changes made by all attempts.
   order::Count made() const { return made_; }
 
  private:
@@ -163,7 +166,7 @@ inline void copy_values(const Operator& op, const std::byte* from, std::byte* to
   if (op.clear_unused != nullptr) op.clear_unused(to, count);
 }
 
-/// The number of operations that take some ten microseconds: 64 KiB of elements.
+/// Returns the number of columns whose operations take some ten microseconds: 64 KiB of elements.
 inline order::Count columns_of_piece(const Operator& op) noexcept {
   return std::max(order::Count{65536} / std::max(op.element_bytes, order::Bytes{1}), order::Count{1});
 }
@@ -171,9 +174,9 @@ inline order::Count columns_of_piece(const Operator& op) noexcept {
 /// Writes the result of no elements; returns `empty` if there is none.
 Status value_of_nothing(const Operator& op, void* values, std::size_t count);
 
-/// A built-in operator of a number type: sum, product, min, max, or norminf (the max of numbers without a sign, and 0
-/// of no numbers). Integers wrap around. Complex numbers have only the product (ac - bd) + (ad + bc)i. `apply` is null
-/// if there is no such operator.
+/// Returns a built-in operator of a number type: sum, product, min, max, or norminf (the max of numbers without a sign,
+/// and 0 of no numbers). Integers wrap around. Complex numbers have only the product (ac - bd) + (ad + bc)i. `apply` is
+/// null if there is no such operator.
 const Operator& built_in(Operation operation, Type type) noexcept;
 
 }  // namespace steadfold::arithmetic

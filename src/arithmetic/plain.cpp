@@ -14,7 +14,7 @@ struct PlainPrefix {
 };
 static_assert(sizeof(PlainPrefix) == 32);
 
-/// Turns the combined values of all `rows` rows into the result.
+/// Converts the combined values of all `rows` rows to the result.
 Status finish_plain(const Operator& op, Count columns, Count rows, const std::byte* folded, Count element_count,
                     std::byte* values) {
   const Status whole = check_row_count(rows, element_count);
@@ -58,7 +58,7 @@ class PlainBuilder final : public Builder {
   }
 
  private:
-  /// Folds the run by itself. For operators whose result does not depend on the order.
+  /// Folds the rows of a block by themselves, for operators whose result does not depend on the order.
   void push_run(const Block& block) {
     alignas(16) std::array<std::byte, 16> folded;
     op_.fold_left(block.first, block.rows, folded.data());

@@ -11,7 +11,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Vectors of `columns` elements, combined with `op`. `op` is not copied: it must outlive the kind and its builders.
+/// Makes the kind of partial for vectors of `columns` elements, combined with `op`. `op` is not copied: it must outlive
+/// the kind and its builders.
 std::unique_ptr<PartialKind> make_plain(const Operator& op, Count columns);
 
 /// Writes the plain partial of `rows` rows with the combined `values` (not read if there are no rows), for builders of

@@ -10,18 +10,18 @@ using Double = Format<double>;
 
 constexpr int bias = Double::exponent_mask / 2;
 
-/// The least E with magnitude < 2^E.
+/// Returns the least E with magnitude < 2^E.
 int exponent_bound(std::uint64_t magnitude) noexcept {
   const auto biased = static_cast<int>(magnitude >> (Double::precision - 1));
   return biased == 0 ? Double::lowest_exponent + static_cast<int>(std::bit_width(magnitude)) : biased - bias + 1;
 }
 
-/// 2^exponent, a normal number.
+/// Returns 2^exponent, a normal number.
 double power_of_2(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << (Double::precision - 1));
 }
 
-/// Whether two or three bins together fit one number of two words.
+/// Whether two or three bins together fit one integer of two 64-bit words.
 bool are_one_number(const Bins& bins, int bin_count) noexcept {
   if (bin_count > 3) return false;
   const auto magnitude = [&](std::size_t bin) { return bins.sums[bin] ^ (bins.sums[bin] >> 127); };
@@ -31,13 +31,13 @@ bool are_one_number(const Bins& bins, int bin_count) noexcept {
 
 }  // namespace
 
-/// The lowest top t with E < quantum(t + 1), for terms of at most 2^E.
+/// Returns the lowest top t with E < quantum(t + 1), for terms of at most 2^E.
 int BinGrid::top_of(std::uint64_t largest) const noexcept {
   return factors_ * (exponent_bound(largest) - Double::lowest_exponent) / bin_width;
 }
 
-/// Doubles: scaled so that the extractor of the highest bin does not overflow. Squares: factors come as close to 1 as a
-/// power of two that is a normal double allows.
+/// Returns the exponent of the scale. Doubles are scaled so that the extractor of the highest bin does not overflow.
+/// For squares, the factors come as close to 1 as a power of two that is a normal double allows.
 int BinGrid::scale_exponent(int top) const noexcept {
   if (squares()) return std::clamp(-quantum(top + 1) / 2, -(bias - 1), bias - 1);
   return quantum(top) + Double::precision > bias ? -bin_width : 0;
@@ -53,8 +53,8 @@ void BinGrid::extractors(int top, std::span<double> out) const noexcept {
   }
 }
 
-/// After carries every bin except the top bin has 40 bits. These bins make one number of at most 120 bits. The bits of
-/// the top bin, fewer than 128, are above it.
+/// Returns the leading bits of all bins together. After carries every bin except the top bin has 40 bits. These bins
+/// make one number of at most 120 bits. The bits of the top bin, fewer than 128, are above it.
 Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
   if (are_one_number(bins, bin_count)) {
     Int128 all = bins.sums[0];
@@ -64,7 +64,7 @@ Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
   }
   Uint128 low = 0;
   Int128 carry = 0;
-  int width = 0;  // bits of `low`
+  int width = 0;  // number of bits of `low`
   for (int bin = bin_count - 1; bin > 0; --bin, width += bin_width, carry >>= bin_width) {
     carry += bins.sums[static_cast<std::size_t>(bin)];
     low |= static_cast<Uint128>(carry & ((std::int64_t{1} << bin_width) - 1)) << width;
@@ -81,7 +81,7 @@ Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
     return {.negative = negative, .exponent = lowest_exponent + 127 - spare, .bits = low << spare};
   }
   const int spare = zeros_before(high);
-  const int beyond = width - spare;  // bits of `low` that do not fit
+  const int beyond = width - spare;  // number of bits of `low` that do not fit
   Leading found{.negative = negative, .exponent = lowest_exponent + width + 127 - spare, .bits = high << spare};
   found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
   found.sticky = beyond > 0 && low << (128 - beyond) != 0;

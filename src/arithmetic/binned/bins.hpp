@@ -9,9 +9,9 @@
 // q_j is the share in bin j, because r_(j+1)(x) is an even multiple of q_j, so ties go the same way.
 //
 // The top of a set of terms is a bin t with |x| <= q_(t+1) / 2 for all terms x, found from the largest exponent. No
-// term has a share in a bin above t. The state of the set is t and the sums of the shares in bins t, ..., t - K + 1. It
-// is a function of the set. Two sets are merged by adding bin to bin; bins below the window of the higher top are
-// dropped.
+// term has a share in a bin above t. The state of the set is t and the sums of the shares in bins t, ..., t - K + 1
+// (the window). The state depends only on the set, not on the order of its terms. Two sets are merged by adding bin to
+// bin; bins below the window of the higher top are dropped.
 //
 // A share is at most 2^39 quanta: in the top bin by the choice of t, in lower bins because rounding leaves at most half
 // a quantum. Shares are added as integers. 2^23 of them fit in 64 bits, before they are carried into the 128 bits (two
@@ -34,23 +34,24 @@ inline constexpr int bin_width = kernels::pre_rounding_width;
 inline constexpr int fewest_bins = 2;
 inline constexpr int most_bins = 4;
 
-/// The quanta of the bins of a sum. The terms are doubles, or squares of doubles. If they are squares, only the factors
-/// are ever stored.
+/// The quanta of the bins of a sum. The terms are doubles, or squares of doubles. For squares, only the factors are
+/// stored.
 class BinGrid {
  public:
   explicit constexpr BinGrid(int factors) noexcept : factors_(factors) {}
 
   bool squares() const noexcept { return factors_ == 2; }
-  /// The exponent of a bin's quantum.
+  /// Returns the exponent of a bin's quantum.
   int quantum(int bin) const noexcept { return factors_ * Format<double>::lowest_exponent + bin_width * bin; }
-  /// The top for finite terms, or factors, up to the magnitude with these bits.
+  /// Returns the top for finite terms, or factors, up to the magnitude with these bits.
   int top_of(std::uint64_t largest) const noexcept;
   int highest_top() const noexcept { return top_of(Format<double>::infinity - 1); }
 
-  /// The power of two by which terms, or factors, are multiplied before shares are taken. Nothing overflows on the way,
-  /// and a term that underflows has no share in the window.
+  /// Returns the power of two by which terms, or factors, are multiplied before shares are taken. The products never
+  /// overflow, and a term that underflows has no share in the window.
   double scale(int top) const noexcept;
-  /// Writes the extractors of the window below a top, for multiplied terms.
+  /// Writes the extractors (numbers that kernels add and subtract to round) of the window below a top, for multiplied
+  /// terms.
   void extractors(int top, std::span<double> out) const noexcept;
 
  private:
@@ -61,7 +62,7 @@ class BinGrid {
 
 /// The numbers that kernels need for the window below a top.
 struct Extractors {
-  int top = -1;  // the top of these extractors
+  int top = -1;  // top of the window to which these extractors belong
   double scale = 1;
   std::array<double, most_bins> each{};
 
@@ -76,9 +77,9 @@ struct Extractors {
 /// The state of a set of terms: the sums of the shares in the top bin and in the bins below it.
 struct Bins {
   int top = 0;
-  std::array<Int128, most_bins> sums;  // one per bin; not initialised
+  std::array<Int128, most_bins> sums;  // the sum of each bin; not initialised
 
-  /// Moves the window up to `new_top`, if that is above the top. Bins that leave the window of `bin_count` bins are
+  /// Moves the window up to `new_top`, if this is above the top. Bins that leave the window of `bin_count` bins are
   /// dropped.
   void raise(int new_top, int bin_count) noexcept {
     if (new_top <= top) return;
@@ -90,7 +91,8 @@ struct Bins {
   }
   void add(const Bins& other, int bin_count) noexcept {
     raise(other.top, bin_count);
-    const auto by = static_cast<std::size_t>(top - other.top);  // number of bins above the other set's top
+    // Number of bins between the other set's top and this top.
+    const auto by = static_cast<std::size_t>(top - other.top);
     for (std::size_t bin = by; bin < static_cast<std::size_t>(bin_count); ++bin) sums[bin] += other.sums[bin - by];
   }
 };
@@ -98,10 +100,10 @@ struct Bins {
 /// Sums of fewer terms than this fit in one word each.
 inline constexpr std::uint64_t fewest_terms_for_two_words = std::uint64_t{1} << 24;
 
-/// The number that all bins hold together; the lowest bin counts multiples of 2^lowest_exponent.
+/// Returns the number that all bins together represent; the lowest bin counts multiples of 2^lowest_exponent.
 Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept;
 
-/// Two or three bins are one number, if the top bin's sum is below this.
+/// Two or three bins together are one integer, if the top bin's sum is below this limit.
 inline constexpr std::int64_t most_of_one_number = kernels::most_of_rounded_top;
 
 }  // namespace steadfold::arithmetic

@@ -31,7 +31,7 @@ using kernels::ColumnRows;
 using kernels::Shares;
 using kernels::TermForm;
 
-/// Products of floats are exact in double; products of doubles are rounded once.
+/// The term of two factors. Products of floats are exact in double; products of doubles are rounded once.
 template <class Element>
 class BinnedBuilder final : public Builder, private Surveyor {
  public:
@@ -174,8 +174,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
   void push_few() {
     if (!few_.empty()) add(few_.take());
   }
-  /// If no term is rounded, the sum is the exact sum of the terms. The last bit of a normal term is 52 binades below
-  /// its first bit.
+  /// Finishes the few waiting rows, if possible. If no term is rounded, the sum is the exact sum of the terms. The last
+  /// bit of a normal term is 52 binary places below its first bit.
   bool finish_few(std::byte* value) const noexcept {
     kernels::PairSum found;
     if (!few_.sum(found)) return false;
@@ -193,7 +193,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   bool readable(const Block& block) const noexcept {
     return block.rows == 0 || (block.first != nullptr && (!is_dot() || block.second != nullptr));
   }
-  /// Contiguous elements.
+  /// Returns a tile of contiguous elements.
   BinnedTile tile_of(const std::byte* first, const std::byte* second, Count rows) const noexcept {
     return {.first = first, .second = second, .count = rows, .shares = shares_, .largest = largest_};
   }
@@ -205,8 +205,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     return tile.largest(tile.first, tile.second, tile.count, 1, nullptr, nullptr);
   }
 
-  /// Contiguous elements are used in place. Neighbouring columns share cache lines, so a tile of rows stays in the
-  /// first-level cache until all columns are done.
+  /// Calls `take(tile)` for parts of the block. Contiguous elements are used in place. Neighbouring columns share cache
+  /// lines, so a tile of rows stays in the first-level cache until all columns are done.
   template <class Take>
   void for_each_tile(const Block& block, const Take& take) {
     const bool in_a_row = columns_.size() == 1 && block.row_stride == sizeof(Element);
@@ -239,7 +239,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// The number of elements before the next cache line. Vectors that cross two lines cost twice the loads.
+  /// Returns the number of elements before the next cache line. Vectors that cross two cache lines cost twice the
+  /// loads.
   static Count before_line(const std::byte* first) noexcept {
     const auto beyond = reinterpret_cast<std::uintptr_t>(first) % 64;
     return beyond % sizeof(Element) == 0 ? (64 - beyond) % 64 / sizeof(Element) : 0;
@@ -266,7 +267,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Raises `top` to the top of the tile's finite terms. Other terms are removed from a copy, and set flags.
+  /// Raises `top` to the top that the tile's finite terms need. Infinities and NaNs are removed from a copy, and set
+  /// flags.
   void look_at(const BinnedTile& tile, std::uint8_t& top, std::uint8_t& flags) {
     const std::uint64_t largest = largest_of(tile);
     if (finite(largest))
@@ -285,13 +287,13 @@ class BinnedBuilder final : public Builder, private Surveyor {
       });
   }
 
-  /// The block, without second factors if the operation has none.
+  /// Returns the block, without second factors if the operation has none.
   Block of_operation(Block block) const noexcept {
     if (!is_dot()) block.second = nullptr;
     return block;
   }
 
-  /// One column of a group as a tile.
+  /// Returns one column of a group as a tile.
   BinnedTile column_of(const ColumnRows& rows, Count column) noexcept {
     const Bytes offset = column * sizeof(Element);
     return copy_.of<Element>(rows.first + offset, rows.second == nullptr ? nullptr : rows.second + offset, rows.rows,
@@ -310,8 +312,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
   }
 
-  /// Adds all rows of some columns: the groups that the kernel accepts. Returns the number of these columns. Columns
-  /// that the kernel leaves out are added one by one.
+  /// Adds all rows of the groups of columns that the kernel accepts, from column `begin` on. Returns the number of
+  /// these columns. The caller adds the columns that the kernel refuses one by one.
   Count add_columns(ColumnRows rows, Count begin) {
     if (columns_.have_two_words()) {
       rows.columns = std::min(columns_of_group, rows.columns);
@@ -319,14 +321,14 @@ class BinnedBuilder final : public Builder, private Surveyor {
     }
     std::uint8_t left_out = 0;
     const Count groups = add_to_groups_(rows, lowest_top(), not_minus_zero, &columns_.group(begin), left_out);
-    const Count last = (groups - 1) * columns_of_group;  // the first column of the last of these groups
+    const Count last = (groups - 1) * columns_of_group;  // first column of the last of these groups
     for (Count lane = 0; left_out != 0; ++lane, left_out /= 2)
       if (left_out % 2 != 0)
         columns_.change(begin + last + lane, [&](Column& column) { add(column_of(rows, last + lane), column); });
     return std::min(groups * columns_of_group, rows.columns);
   }
 
-  /// Moves the windows of a group up, as the kernel does. The kernel itself cannot move second words.
+  /// Moves the windows of a group up, as the kernel does. The kernel itself cannot move the second words of sums.
   void raise(const ColumnRows& rows, Count begin) {
     kernels::EachColumn<std::uint8_t> tops = columns_.group(begin).tops;
     look_at(rows, std::span(tops).first(rows.columns));
@@ -361,7 +363,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
         if (is_first) remember(top);
         return note_zeros(tile, largest, column);
       }
-      if (is_guess) column.bins.top = shape_.lowest_top();  // the bins are still empty
+      if (is_guess) column.bins.top = shape_.lowest_top();  // the bins are still empty, so the top may be lowered
       is_guess = false;
       column.bins.raise(top, shape_.bin_count);
     }
@@ -376,13 +378,13 @@ class BinnedBuilder final : public Builder, private Surveyor {
     column.bins.raise(top, shape_.bin_count);
   }
 
-  /// Records the top that a round's first tile needed.
+  /// Records the top that the first tile of a round needed.
   void remember(int top) noexcept {
     is_steady_ = top == last_top_;
     last_top_ = top;
   }
 
-  /// If all terms are -0.0, the sum is -0.0.
+  /// Records a tile of zeros: if all terms of a column are -0.0, the sum is -0.0.
   void note_zeros(const BinnedTile& tile, std::uint64_t largest, Column& column) {
     if ((column.flags & not_minus_zero) != 0) return;
     if (largest == 0 && column.flags == no_flags && !shape_.grid.squares()) {
@@ -397,17 +399,18 @@ class BinnedBuilder final : public Builder, private Surveyor {
   BinnedShape shape_;
   BinnedColumns columns_;
   ColumnViews<BinnedBuilder> views_{*this};
-  std::vector<std::uint8_t> expected_;  // with a double sweep: the first tops of the columns
+  std::vector<std::uint8_t> expected_;  // the columns' tops at the beginning, with a double sweep
   std::vector<std::uint8_t> surveyed_;
   Shares shares_;
   Shares largest_;
-  kernels::LargestOfColumns largest_of_columns_;  // null if the kernels' lanes are not columns
+  // Null if the kernels of this target do not work on several columns at once.
+  kernels::LargestOfColumns largest_of_columns_;
   kernels::AddToGroupsOfBins add_to_groups_;
   BinnedCopy copy_;
   FewRows few_;
   Extractors window_;
-  bool is_untouched_ = false;  // the only column has no window yet
-  bool is_steady_ = false;     // the last two rounds began with the same top
+  bool is_untouched_ = false;  // whether the only column has no window yet
+  bool is_steady_ = false;     // whether the last two rounds began with the same top
   int last_top_ = -1;
   Count rows_ = 0;
   Status status_ = Status::ok;

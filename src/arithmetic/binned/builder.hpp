@@ -1,5 +1,5 @@
-// Makes binned sums from rows. The kernels of kernels/shares find the largest term of a tile of rows, and distribute
-// its terms to bins, in one pass.
+// Makes binned sums from rows. The kernels of kernels/shares find the largest term of a tile of rows (rows that stay in
+// the cache), and distribute the terms to bins, in one pass.
 // Rank order: none. Cost: some ten operations per term. Source: Lapillonne & Peltekov 2013; see
 // arithmetic/binned/bins.hpp.
 #pragma once

@@ -1,6 +1,6 @@
 // The columns of a builder of binned sums: a single column, or groups of columns. The sums of groups have one word each
 // until one of them is full.
-// Rank order: none. Cost: some 40 bytes per column, and as many again reserved for second words.
+// Rank order: none. Cost: some 40 bytes per column, and the same amount reserved for second words.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,8 @@ class BinnedColumns {
         high_(count_ > 1 ? std::make_unique_for_overwrite<HighWords[]>(group_count()) : nullptr) {}
 
   Count size() const noexcept { return count_; }
-  /// Empties all columns. `tops`: the tops with which they begin; if empty, they begin with `lowest_top`.
+  /// Empties all columns. `tops` has the tops with which the columns begin; if it is empty, they begin with
+  /// `lowest_top`.
   void clear(std::span<const std::uint8_t> tops, int lowest_top) noexcept {
     if (count_ == 1) return single_.clear(tops.empty() ? lowest_top : tops[0]);
     has_two_words_ = false;
@@ -41,14 +42,14 @@ class BinnedColumns {
     }
   }
 
-  /// The only column.
+  /// Returns the only column.
   Column& single() noexcept { return single_; }
-  /// A group of columns: the low words of the sums, at most 2^61.
+  /// Returns a group of columns: the low words of the sums, at most 2^61, and their tops and flags.
   BinnedGroup& group(Count first) noexcept { return groups_[first / columns_of_group]; }
-  /// Whether sums have high words, too.
+  /// Whether the sums have second (high) words, too.
   bool have_two_words() const noexcept { return has_two_words_; }
 
-  /// Calls `use(column)` with a column, which it may change.
+  /// Calls `use(column)` with column `number`, and stores the column that `use` has changed.
   template <class Use>
   void change(Count number, const Use& use) {
     if (count_ == 1) return use(single_);
@@ -70,7 +71,8 @@ class BinnedColumns {
  private:
   static constexpr std::int64_t most_of_one_word = std::int64_t{1} << 61;
   static constexpr int low_bits = 32;
-  using HighWords = std::array<kernels::EachColumn<std::int64_t>, most_bins>;  // in units of 2^low_bits
+  // High words of the sums, in units of 2^low_bits.
+  using HighWords = std::array<kernels::EachColumn<std::int64_t>, most_bins>;
 
   Count group_count() const noexcept { return (count_ + columns_of_group - 1) / columns_of_group; }
 
@@ -97,8 +99,8 @@ class BinnedColumns {
   Count count_;
   std::size_t bin_count_;
   Column single_;
-  std::unique_ptr<BinnedGroup[]> groups_;  // if there are several columns
-  std::unique_ptr<HighWords[]> high_;      // not written before a sum has a second word
+  std::unique_ptr<BinnedGroup[]> groups_;  // the groups, if there are several columns
+  std::unique_ptr<HighWords[]> high_;      // high words; not written before a sum needs them
   bool has_two_words_ = false;
 };
 

@@ -18,13 +18,13 @@ using binned_record::put;
 using binned_record::put_in_group;
 using binned_record::write_value;
 
-// A share has at most 2^39 quanta. The remainder of a carry, and the terms until the next carry, add up to at most
-// 2^62.
+// The number of terms between two carries. A share has at most 2^39 quanta, so the remainder of a carry and the terms
+// until the next carry add up to at most 2^62.
 constexpr Count terms_between_carries_of_bins = Count{1} << 22;
 constexpr std::int64_t most_kept = std::int64_t{1} << 61;
 
 constexpr int fraction_bits = Format<double>::precision - 1;
-constexpr int highest_finite = 2046;  // biased exponent
+constexpr int highest_finite = 2046;  // biased exponent of the largest finite doubles
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void DealtBins<Element, bin_count>::add(std::span<const std::uint32_t> columns, 
   });
 }
 
-/// Adds a term that fits the column's window.
+/// Adds a term that fits the window of its column.
 template <class Element, std::size_t bin_count>
 inline void DealtBins<Element, bin_count>::add_share(BinnedSum& sum, double term) const noexcept {
   const BinExtractors& window = windows_[sum.top];
@@ -93,7 +93,7 @@ inline void DealtBins<Element, bin_count>::make_room(BinnedSum& sum, int exponen
   sum.highest_exponent = static_cast<std::uint16_t>(std::min(highest, highest_finite));
 }
 
-/// Moves the sums of columns to second words, before a word can overflow.
+/// Moves the high parts of the columns' sums to second words, before a word can overflow.
 template <class Element, std::size_t bin_count>
 void DealtBins<Element, bin_count>::carry() {
   terms_ = 0;
@@ -138,7 +138,7 @@ Bytes DealtBins<Element, bin_count>::write(Count rows, std::span<std::byte> out)
   return size;
 }
 
-/// Whether the bins are one number that rounds to +0.0 or to a normal double.
+/// Whether the bins together are one integer that rounds to +0.0 or to a normal double.
 template <class Element, std::size_t bin_count>
 bool DealtBins<Element, bin_count>::is_rounded_at_once(const BinnedSum& sum) const noexcept {
   const std::int64_t magnitude = sum.bins[0] ^ (sum.bins[0] >> 63);

@@ -1,5 +1,5 @@
-// Binned sums of many columns to which elements come in any order: a word for each bin of a column, and second words
-// only for columns whose sums need them.
+// Binned sums of many columns to which elements come in any order: every column has a word for each bin, and second
+// words only if its sum needs them.
 // Rank order: none. Cost: 8 (K + 1) bytes per column; some thirty instructions per term.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Terms are doubles, or floats, which become doubles first. One thread at a time.
+/// Binned sums of many columns. Terms are doubles, or floats, which are first converted to doubles. Use it from one
+/// thread at a time.
 template <class Element, std::size_t bin_count>
 class DealtBins {
  public:
@@ -35,10 +36,10 @@ class DealtBins {
 
   struct BinnedSum {
     std::array<std::int64_t, bin_count> bins{};
-    std::uint16_t highest_exponent = 0;  // biased exponent of the largest terms that fit; 0: no term yet
+    std::uint16_t highest_exponent = 0;  // biased exponent of the largest terms that fit the window; 0: no term yet
     std::uint8_t top = 0;
     std::uint8_t flags = no_flags;
-    std::uint32_t wide = none;  // index of the second words, or none
+    std::uint32_t wide = none;  // index of the column's second words, or `none`
   };
   static_assert(sizeof(BinnedSum) == bytes_per_column);
   struct BinExtractors {
@@ -55,9 +56,9 @@ class DealtBins {
 
   binned_record::BinnedShape shape_;
   std::vector<BinnedSum> sums_;
-  std::vector<BinExtractors> windows_;  // below every top
+  std::vector<BinExtractors> windows_;  // extractors of the window below each top
   std::vector<WideBins> wides_;
-  Count terms_ = 0;  // since the last carry
+  Count terms_ = 0;  // number of terms since the last carry
 };
 
 }  // namespace steadfold::arithmetic

@@ -52,7 +52,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     return columns * (static_cast<Bytes>(bin_count) * sizeof(std::int64_t) + 2);
   }
 
-  /// Writes the sums of all columns bin by bin, then the tops, then the flags.
+  /// Writes the sums of all columns, first bin by first bin, then the tops, then the flags.
   void write(std::byte* to, auto bin_count, auto columns) const noexcept {
     for (std::size_t bin = 0; bin < bin_count; ++bin) to = put(sums[bin], columns, to);
     put(flags, columns, put(tops, columns, to));
@@ -62,11 +62,11 @@ struct BinnedGroup : kernels::GroupOfBins {
     take(take(from, columns, tops), columns, flags);
   }
 
-  /// A power of two that the sums of `rows` rows can reach, with at most 2^39 quanta per row; 0 without rows.
+  /// Returns a power of two that the sums of `rows` rows can reach, with at most 2^39 quanta per row; 0 without rows.
   static constexpr std::uint64_t power_of(Count rows) noexcept { return std::bit_floor(rows) << (bin_width - 1); }
 
-  /// Whether all sums are at most `power`, a power of two or 0, in magnitude. A sum of exactly this size may count as
-  /// above.
+  /// Whether the magnitude of all sums is at most `power`, which is a power of two or 0. For a sum of exactly this size
+  /// the result may be false.
   bool are_below(std::uint64_t power, auto bin_count, auto columns) const noexcept {
     std::uint64_t beyond = 0;
     for (std::size_t bin = 0; bin < bin_count; ++bin)
@@ -102,7 +102,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     return std::memcmp(tops.data(), other.tops.data(), columns) == 0;
   }
 
-  /// Adds columns, which must have fewer than 2^24 rows together with these.
+  /// Adds the columns of another group. Both groups together must have fewer than 2^24 rows.
   void add(const BinnedGroup& other, auto bin_count, auto columns) noexcept {
     for (std::size_t i = 0; i < columns; ++i) flags[i] |= other.flags[i];
     if (!has_tops_of(other, columns)) return add_others(other, bin_count, columns);
@@ -117,7 +117,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     found.flags = flags[lane];
     return found;
   }
-  /// Sets a column. Its sums must have one word each.
+  /// Sets a column of the group. Its sums must have one word each.
   void set_column(std::size_t lane, const BinnedColumn& column, std::size_t bin_count) noexcept {
     tops[lane] = static_cast<std::uint8_t>(column.bins.top);
     flags[lane] = column.flags;
@@ -144,7 +144,7 @@ struct BinnedGroup : kernels::GroupOfBins {
     }
   }
 };
-static_assert(sizeof(BinnedGroup) == sizeof(kernels::GroupOfBins));  // kernels get arrays of them
+static_assert(sizeof(BinnedGroup) == sizeof(kernels::GroupOfBins));  // so that kernels can use arrays of groups
 static_assert(BinnedGroup::bytes_of(most_bins, kernels::most_columns) == kernels::binned_group_bytes(most_bins));
 
 }  // namespace steadfold::arithmetic

@@ -1,7 +1,7 @@
 // Writes and reads the bytes of a record of binned sums: Header, number of rows, then the columns. A record of fewer
 // than 2^24 rows has groups of eight columns (the last group may be smaller), as BinnedGroup writes them. A record of
-// more rows has, for every column, its BinDescriptor and bins of two words, the top bin first. Also computes the values
-// of columns. Rank order: none. Cost: O(columns). See arithmetic/binned/bins.hpp.
+// more rows has, for every column, its BinDescriptor and bins of two words, the top bin first. This file also computes
+// the values of columns. Rank order: none. Cost: O(columns). See arithmetic/binned/bins.hpp.
 #pragma once
 
 #include <algorithm>
@@ -44,35 +44,36 @@ struct BinnedShape {
   Sweep sweep;
   Count columns;
   BinGrid grid;
-  bool is_dealt = false;  // labels deal the rows to the columns; a column knows only whether it has a -0.0
+  // Whether labels distribute the rows to the columns; then a column only knows whether it has a -0.0.
+  bool is_dealt = false;
 
   Bytes column_bytes() const noexcept { return sizeof(BinDescriptor) + static_cast<Bytes>(bin_count) * sizeof(Int128); }
   Bytes record_bytes(Count rows) const noexcept {
     return fixed_bytes + (has_groups(rows) ? BinnedGroup::bytes_of(bin_count, columns) : columns * column_bytes());
   }
   Bytes largest_record_bytes() const noexcept { return record_bytes(fewest_terms_for_two_words); }
-  /// The position of the group that has this column.
+  /// Returns the position of the group that has this column.
   Bytes group_at(Count column) const noexcept {
     return fixed_bytes + BinnedGroup::bytes_of(bin_count, column / columns_of_group * columns_of_group);
   }
-  /// The number of columns in this column's group.
+  /// Returns the number of columns in this column's group.
   Count group_columns(Count column) const noexcept {
     return std::min(columns_of_group, columns - column / columns_of_group * columns_of_group);
   }
-  /// The flags that a column may have.
+  /// Returns the flags that a column may have.
   std::uint8_t known_flags() const noexcept {
     return static_cast<std::uint8_t>(all_flags | (is_dealt ? has_minus_zero : no_flags));
   }
-  /// The window never reaches below the lowest bin.
+  /// Returns the lowest top: the window must not reach below the lowest bin.
   int lowest_top() const noexcept { return bin_count - 1; }
   bool is_plain_sum_of_doubles() const noexcept {
     return result == Type::f64 && operation != Operation::norm2 && operation != Operation::mean;
   }
 
-  /// The exponent of the lowest bin's quantum in the window below a top.
+  /// Returns the exponent of the lowest bin's quantum in the window below a top.
   int unit(int top) const noexcept { return grid.quantum(top - bin_count + 1); }
   bool is_normal(int top) const noexcept { return lowest_normal_unit <= unit(top) && unit(top) <= highest_normal_unit; }
-  /// The bounds of the groups that kernels may merge, and of the groups that kernels may round to doubles.
+  /// Returns the bounds of the groups that kernels may merge, and of the groups that kernels may round to doubles.
   kernels::BinnedBounds bounds() const noexcept {
     int lowest = lowest_top();
     int highest = grid.highest_top();
@@ -87,7 +88,7 @@ struct BinnedShape {
   }
 };
 
-/// Whether this is the number of all rows, and whether the operation has a result for it.
+/// Checks whether `rows` is the number of all rows, and whether the operation has a result for it.
 inline Status check_rows(const BinnedShape& shape, Count rows, Count element_count) noexcept {
   const Status whole = check_row_count(rows, element_count);
   return whole == Status::ok && shape.operation == Operation::mean && rows == 0 ? Status::empty : whole;
@@ -111,7 +112,8 @@ inline void write_value(const BinnedShape& shape, const Column& column, Count ro
     write_value_as<double>(shape, column, rows, value);
 }
 
-/// Whether `rounded_normal` can round these sums to normal doubles: there are two or three bins, which make one number.
+/// Whether `rounded_normal` can round these sums to normal doubles: there are two or three bins, which together are one
+/// integer.
 inline bool are_normal_doubles(const BinnedShape& shape, const BinnedGroup& group, auto columns) noexcept {
   if (shape.bin_count > 3 || !shape.is_plain_sum_of_doubles() || !group.has_flags(not_minus_zero, columns))
     return false;

@@ -22,9 +22,9 @@ struct BinnedTile {
   kernels::Shares largest = nullptr;
 };
 
-/// Copies elements that are not contiguous, or that include infinities and NaNs. Products become their terms. All
-/// builders of a thread share the memory of the copy, because there may be a builder per column. So the next copy of
-/// any builder overwrites this one.
+/// Copies elements that are not contiguous, or that include infinities and NaNs. Products become their terms. There may
+/// be one builder per column, so all builders of a thread share the memory of the copy. The next copy of any builder
+/// overwrites this copy.
 class BinnedCopy {
  public:
   static constexpr Count capacity = 512;
@@ -59,7 +59,8 @@ class BinnedCopy {
   kernels::Shares largest_;
 };
 
-/// Removes infinities and NaNs, and returns their flags. If terms are squares, an infinity is positive.
+/// Removes infinities and NaNs from `values`, and returns their flags. If the terms are squares, an infinity counts as
+/// positive.
 inline std::uint8_t set_aside_specials(const binned_record::BinnedShape& shape, std::span<double> values) noexcept {
   unsigned flags = no_flags;
   for (double& value : values) {

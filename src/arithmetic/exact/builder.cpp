@@ -18,7 +18,8 @@ namespace {
 using exact_record::columns_of_group;
 using exact_record::GroupSums;
 
-/// An accumulator per column: one column, or the reference for several, and products of doubles.
+/// The builder with an accumulator per column. It serves a single column, several columns as a reference for tests, and
+/// products of doubles.
 template <class Element, int factors>
 class WideColumns {
   using Column = Accumulator<Element, factors>;
@@ -33,7 +34,7 @@ class WideColumns {
     for (Column& column : columns_) column.clear();
   }
   void add(const Block& block) noexcept {
-    if (block.rows == 0) return;  // there may be no memory
+    if (block.rows == 0) return;  // a block without rows may have no memory
     const std::byte* second = block.second == nullptr ? block.first : block.second;
     if (columns_.size() > 1 && block.rows >= fewest_for_kernels) return add_turned(block);
     for (Bytes offset = 0; Column & column : columns_) {
@@ -45,7 +46,7 @@ class WideColumns {
     columns_[column].add_rows(first, second, rows, stride);
   }
 
-  /// The only column.
+  /// Returns the only column.
   const Column& only() const noexcept { return columns_.front(); }
   void write(exact_record::Writer& writer) const noexcept {
     for_each_group([&](Count columns, GroupSums& group) { writer.put(columns, group); });
@@ -170,7 +171,7 @@ class ExactBuilder final : public Builder {
     kernels::PairSum found;
     return few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value);
   }
-  /// Copies the block only if it must be changed, for the reason that FewRows::let_wait gives.
+  /// Adds a block. The block is copied only if it must be changed; FewRows::let_wait gives the reason.
   void add(const Block& block) {
     const std::byte* const second = sums_products(operation) ? second_of(block) : nullptr;
     if (block.second == second) return columns_.add(block);

@@ -1,5 +1,4 @@
-// The builder of exact sums.
-// Rank order: none. Cost: as Accumulator, or as NarrowColumns.
+// The builder of exact sums. Rank order: irrelevant. Cost: that of Accumulator, or of NarrowColumns.
 #pragma once
 
 #include <memory>
@@ -8,7 +7,7 @@
 
 namespace steadfold::arithmetic {
 
-/// A builder of the partials of make_exact.
+/// Makes a builder of the partials of make_exact.
 std::unique_ptr<Builder> make_exact_builder(ExactOperation operation, ExactType input, Count columns,
                                             const Ending& ending);
 

@@ -13,16 +13,18 @@ namespace steadfold::arithmetic {
 namespace {
 
 constexpr int exponent_at = Format<double>::precision - 1;
-constexpr unsigned most_shift = 126 - Format<double>::precision;  // a shifted term has at most 126 bits
-constexpr int usual_shift = 30;  // of the first term: later terms may be smaller or larger
-constexpr int highest_unit = 2046 - static_cast<int>(most_shift);      // infinities and NaNs do not fit
-constexpr int exponent_of_unit = Format<double>::lowest_exponent - 1;  // the exponent of unit 0
+// Bits; the largest shift of a term: a shifted term has at most 126 bits.
+constexpr unsigned most_shift = 126 - Format<double>::precision;
+constexpr int usual_shift = 30;  // bits; shift of the first term, because later terms may be smaller or larger
+// The largest unit; infinities and NaNs do not fit it.
+constexpr int highest_unit = 2046 - static_cast<int>(most_shift);
+constexpr int exponent_of_unit = Format<double>::lowest_exponent - 1;  // exponent of the unit with number 0
 
 int biased_exponent(std::uint64_t bits) noexcept {
   return static_cast<int>(bits >> exponent_at & Format<double>::exponent_mask);
 }
 
-/// The integer of a finite term, in units that belong to the term's exponent.
+/// Returns the integer of a finite term, in units that depend on the term's exponent.
 Int128 integer_of(std::uint64_t bits) noexcept {
   using F = Format<double>;
   const std::uint64_t implicit = biased_exponent(bits) == 0 ? 0 : F::implicit_bit;
@@ -30,7 +32,7 @@ Int128 integer_of(std::uint64_t bits) noexcept {
   return (bits & F::sign_bit) != 0 ? -magnitude : magnitude;
 }
 
-/// The number of trailing zero bits. The value must not be 0.
+/// Returns the number of trailing zero bits of a value that is not 0.
 int zeros_below(Int128 value) noexcept {
   const auto low = static_cast<std::uint64_t>(value);
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
@@ -46,7 +48,7 @@ bool fits_shifted(Int128 value, int by) noexcept { return by < 127 && value << b
 
 }  // namespace
 
-/// Adds a normal term. The column must have a unit. Returns false if the term does not fit it.
+/// Adds a normal term. The column must have a unit. Returns false if the term does not fit the unit.
 template <class Element>
 inline bool DealtSums<Element>::SmallSum::add(std::uint64_t bits) noexcept {
   using F = Format<double>;
@@ -61,7 +63,7 @@ inline bool DealtSums<Element>::SmallSum::add(std::uint64_t bits) noexcept {
   return true;
 }
 
-/// Changes to a unit with which a term of this exponent may fit. Returns false if there is none.
+/// Changes a column to a unit with which a term of this exponent may fit. Returns false if there is none.
 template <class Element>
 bool DealtSums<Element>::SmallSum::change_unit(int exponent) noexcept {
   const Int128 all = value();
@@ -99,7 +101,7 @@ void DealtSums<Element>::add(std::span<const std::uint32_t> columns, const std::
   });
 }
 
-/// Gives all sums the unit that the first term needs. They also begin later rounds with it.
+/// Gives all sums the unit that the first term needs. Later rounds also begin with this unit.
 template <class Element>
 void DealtSums<Element>::begin_with_units(std::span<const std::byte> elements) noexcept {
   for (; !elements.empty() && usual_unit_ == no_unit; elements = elements.subspan(sizeof(Element))) {
@@ -158,7 +160,8 @@ auto DealtSums<Element>::wide_of(SmallSum& sum) -> Wide& {
   return wides_[sum.wide];
 }
 
-/// In digits from 2^(lowest exponent of the elements) on. Floats are multiples of it.
+/// Returns the sum of a column as digits, counted from 2^(lowest exponent of the elements). Floats are multiples of
+/// this power.
 template <class Element>
 void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept {
   const SmallSum& sum = sums_[column];
@@ -184,11 +187,11 @@ void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitW
   few_.clear();
 }
 
-/// Returns false if there is no unit in which all columns fit.
+/// Makes a narrow group of the sums. Returns false if there is no unit in which all columns fit.
 template <class Element>
 bool DealtSums<Element>::read_narrow(std::span<const SmallSum> sums, NarrowGroup& group) const noexcept {
   constexpr int of_unit = exponent_of_unit - Wide::lowest_exponent;
-  int lowest = std::numeric_limits<int>::max();  // set bit
+  int lowest = std::numeric_limits<int>::max();  // exponent of the lowest set bit
   for (const SmallSum& sum : sums) {
     if (sum.wide != none) return false;
     if (sum.value() != 0) lowest = std::min(lowest, sum.unit + of_unit + zeros_below(sum.value()));

@@ -1,7 +1,7 @@
 // Exact sums of many columns, whose elements come in any order. Each column has an integer of two words, with a
-// separate unit. Terms that do not fit are set aside, and later sorted by column and added to accumulators.
-// Rank order: none. Cost: 24 bytes per column; some twenty instructions per term, and a hundred for a term that is set
-// aside.
+// separate unit. Terms that do not fit this integer are stored in a list, and later sorted by column and added to
+// accumulators.
+// Rank order: none. Cost: 24 bytes per column; some twenty instructions per term, and a hundred for a term in the list.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Terms are doubles, or floats, which become doubles first. One thread at a time.
+/// Exact sums of many columns. Terms are doubles, or floats, which are first converted to doubles. Use it from one
+/// thread at a time.
 template <class Element>
 class DealtSums {
   using Wide = Accumulator<Element, 1>;
@@ -38,16 +39,18 @@ class DealtSums {
  private:
   static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
   static constexpr auto only_aside = none - 1;
-  static constexpr std::uint16_t no_unit = 0xFFFF;  // far above all exponents
+  static constexpr std::uint16_t no_unit = 0xFFFF;  // says that the sum has no unit; far above all exponents
 
-  /// The sum is value() 2^(unit - 1075). A double with the biased exponent `unit` has the same unit in the last place.
+  /// The sum of one column: value() 2^(unit - 1075). A double with the biased exponent `unit` has the same unit in the
+  /// last place.
   struct SmallSum {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
     std::uint16_t unit = no_unit;
     bool has_terms = false;  // whether the integer has terms
     std::uint8_t flags = no_flags;
-    std::uint32_t wide = none;  // index of the accumulator for terms that did not fit, or `only_aside`
+    // Index of the accumulator for terms that did not fit, `only_aside` (in the list only) or `none`.
+    std::uint32_t wide = none;
 
     Int128 value() const noexcept { return static_cast<Int128>(Uint128{high} << 64 | low); }
     void put(Int128 value) noexcept {
@@ -65,10 +68,10 @@ class DealtSums {
     Element term;
     std::uint32_t column;
   };
-  /// Terms that were set aside, sorted by column.
+  /// Terms of the list, sorted by column.
   struct Sorted {
     std::vector<Element> terms;
-    std::vector<std::uint32_t> ends;  // end of each column's terms
+    std::vector<std::uint32_t> ends;  // by column: index after the column's last term
 
     Sorted(std::span<const Aside> aside, std::size_t columns);
     std::span<const Element> of(std::size_t column) const noexcept {
@@ -79,8 +82,8 @@ class DealtSums {
   };
 
   void begin_with_units(std::span<const std::byte> elements) noexcept;
-  /// When this number of terms is set aside, they are added to accumulators, which take about as much memory as these
-  /// terms. The number fits in 32 bits.
+  /// Returns the length of the list at which its terms are added to accumulators, which take about as much memory as
+  /// these terms. The length fits in 32 bits.
   std::size_t most_aside() const noexcept { return std::clamp<std::size_t>(32 * sums_.size(), 1U << 15, 1U << 31); }
   void add_elsewhere(SmallSum& sum, Element element);
   void add_to_accumulators();
@@ -91,11 +94,11 @@ class DealtSums {
 
   Ending ending_;
   std::vector<SmallSum> sums_;
-  std::uint16_t usual_unit_ = no_unit;  // the first unit of sums
+  std::uint16_t usual_unit_ = no_unit;  // the unit with which sums begin
   std::vector<Aside> aside_;
   std::deque<Wide> wides_;
   std::uint32_t wides_in_use_ = 0;
-  Wide few_;  // for columns with only few terms set aside
+  Wide few_;  // accumulator for columns that have only a few terms in the list
 };
 
 extern template class DealtSums<float>;

@@ -1,5 +1,4 @@
-// Converts exact sums to results.
-// Cost: some ns per column.
+// Converts exact sums to results. Cost: some ns per column.
 #pragma once
 
 #include <cstring>
@@ -10,15 +9,16 @@
 
 namespace steadfold::arithmetic {
 
-/// Converts a column's sum to its result, for one operation.
+/// Converts the sum of a column to its result, for one operation.
 struct Ending {
   ExactOperation operation;
   ExactType result;
-  bool is_dealt = false;  // labels deal the rows to the columns; a column knows only whether it has a -0.0
+  // Whether labels distribute the rows to the columns; then a column only knows whether it has a -0.0.
+  bool is_dealt = false;
 
   Bytes value_size() const noexcept { return result == ExactType::f32 ? sizeof(float) : sizeof(double); }
 
-  /// Whether this is the number of all rows, and whether the operation has a result for it.
+  /// Checks whether `rows` is the number of all rows, and whether the operation has a result for it.
   Status check(Count rows, Count element_count) const noexcept {
     const Status whole = check_row_count(rows, element_count);
     return whole == Status::ok && operation == ExactOperation::mean && rows == 0 ? Status::empty : whole;
@@ -32,7 +32,7 @@ struct Ending {
       write_as<double>(flags, rows, sum, value);
   }
 
-  /// Whether results are just the sums rounded to doubles, for narrow groups without infinities and NaNs.
+  /// Whether results are only the sums rounded to doubles, for narrow groups without infinities and NaNs.
   bool only_rounds() const noexcept {
     return result == ExactType::f64 && operation != ExactOperation::norm2 && operation != ExactOperation::mean;
   }

@@ -96,9 +96,9 @@ class ExactKind final : public PartialKind, private AddedWords, private RowsAtHa
   std::span<Word> words_of(Count column, std::span<Word> all) const noexcept {
     return all.subspan(word_head::size + column * column_words(), column_words());
   }
-  /// The number of columns in the group that begins with this column.
+  /// Returns the number of columns in the group that begins with this column.
   Count columns_from(Count begin) const noexcept { return std::min(columns_of_group, columns_ - begin); }
-  /// The number of whole groups from here on.
+  /// Returns the number of whole groups from column `begin` on.
   Count whole_groups(Count begin, Count end) const noexcept {
     return columns_ == 1 ? 0 : (end - begin) / columns_of_group;
   }

@@ -17,16 +17,16 @@ constexpr bool sums_products(ExactOperation operation) noexcept { return operati
 
 enum class ExactType { f32, f64 };
 
-/// The partial of `columns` results over rows. A result is a sum, a sum of absolute values, a mean (no rows: status
-/// empty), a sum of products (`Block.second` has the second factors), a sum of squares, or the root of a sum of
-/// squares. Each result is rounded once, from the exact sum. The record has the number of rows, which shows gaps and
-/// overlaps, but not which rows they are. Records are canonical: equal data give equal bytes, however they are divided
-/// and merged. If bytes were not written by a builder or a merge, the status is transport_failed. Partials can be added
-/// as words (`word_count`), for up to 2^31 - 1 ranks. All ranks find the same status from the sums.
+/// Makes the kind of partial for `columns` results over rows. A result is a sum, a sum of absolute values, a mean (no
+/// rows: status empty), a sum of products (`Block.second` has the second factors), a sum of squares, or the root of a
+/// sum of squares. Each result is rounded once, from the exact sum. The record has the number of rows, which shows gaps
+/// and overlaps, but not the indices of the rows. Records are canonical: equal data give equal bytes, however they are
+/// divided and merged. If bytes were not written by a builder or a merge, the status is transport_failed. Partials can
+/// be added as words (`word_count`), for up to 2^31 - 1 ranks. All ranks find the same status from the sums.
 std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns);
 
-/// The partial of sums of rows that labels distribute to `columns` columns. A column without rows is +0.0. Rows are
-/// added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
+/// Makes the kind of partial for sums of rows that labels distribute to `columns` columns. A column without rows is
+/// +0.0. Rows are added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
 std::unique_ptr<PartialKind> make_exact_of_dealt(ExactType input, ExactType result, Count columns);
 
 }  // namespace steadfold::arithmetic

@@ -9,7 +9,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// The head of a partial. The rows are behind it, or in separate memory.
+/// The head of a partial. The rows follow it, or are in separate memory.
 struct KeptPrefix {
   Header header;
   std::uint64_t rows = 0;
@@ -118,7 +118,7 @@ class KeptRowsKind final : public PartialKind, private ValuesApart {
     std::memcpy(head.data(), &prefix, sizeof prefix);
     return sizeof prefix;
   }
-  /// Returns an empty result, because a result depends on all rows at once.
+  /// Returns nothing, because this kind cannot merge to results: a result depends on all rows at once.
   std::optional<Partial> merge_to_result(const Partial& /*left*/, const Partial& /*right*/,
                                          std::span<std::byte> /*head*/, std::byte* /*values*/) const override {
     return std::nullopt;

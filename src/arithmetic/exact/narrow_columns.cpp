@@ -7,7 +7,7 @@ namespace {
 
 using exact_record::GroupSums;
 
-/// The element of a column in the first of some rows, and its second factor.
+/// Reads the element of a column in the first of some rows, and its second factor.
 template <class Element>
 const std::byte* first_of(const kernels::ColumnRows& rows, std::size_t lane) noexcept {
   return rows.first + lane * sizeof(Element);
@@ -48,7 +48,7 @@ void NarrowColumns<Element, factors>::add_row(const std::byte* row) noexcept {
   }
 }
 
-/// Many rows of one column go to an accumulator, whose kernels read along the column.
+/// Adds rows of one column. Many rows go to an accumulator, whose kernels read along the column.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add_column(Count column, const std::byte* first, const std::byte* second,
                                                  Count rows, Bytes stride) noexcept {
@@ -76,7 +76,7 @@ bool NarrowColumns<Element, factors>::add_found(NarrowSums& group, std::size_t l
                                                 const ColumnWindowFinder::Found& found) noexcept {
   Int128 value = (static_cast<Int128>(found.sums[0][lane]) << kernels::window_step) + found.sums[1][lane];
   const int exponent = kernels::window_unit(static_cast<int>(found.top[lane]), 1) - Wide::lowest_exponent;
-  if (exponent < 0) value >>= std::min(-exponent, 127);  // these bits are zeros
+  if (exponent < 0) value >>= std::min(-exponent, 127);  // the bits that are shifted out are zeros
   const auto bit = static_cast<unsigned>(std::max(exponent, 0));
   return group.narrow.add(lane, value << (bit & 31), static_cast<int>(bit / 32));
 }
@@ -94,7 +94,7 @@ void NarrowColumns<Element, factors>::add_by_accumulator(Count column, const Col
   wide(column).add_sums(sums, first, second, rows.row_stride);
 }
 
-/// Notes which columns have a term here that is not -0.0. Accumulators note this themselves.
+/// Records which columns have a term here that is not -0.0. Accumulators record this themselves.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::note_signs(NarrowSums& group, const kernels::ColumnRows& rows) const noexcept {
   for (std::size_t lane = 0; lane < rows.columns; ++lane) {
@@ -134,7 +134,7 @@ void NarrowColumns<Element, factors>::add_term(Count column, const std::byte* fi
   group.flags.add(lane, is_other ? not_minus_zero : no_flags);
 }
 
-/// The accumulator of a column. It is empty if the column has had none since `clear`.
+/// Returns the accumulator of a column. It is empty if the column has had no accumulator since `clear`.
 template <class Element, int factors>
 auto NarrowColumns<Element, factors>::wide(Count column) noexcept -> Wide& {
   NarrowSums& group = groups_[column / columns_of_group];

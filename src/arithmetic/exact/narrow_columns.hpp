@@ -22,7 +22,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Terms are as in Accumulator, except products of doubles, which no narrow group holds. One thread at a time.
+/// The sums of many columns. Terms are as in Accumulator, except products of doubles, which no narrow group holds. Use
+/// it from one thread at a time.
 template <class Element, int factors>
 class NarrowColumns {
   using Wide = Accumulator<Element, factors>;
@@ -47,7 +48,7 @@ class NarrowColumns {
   Count count() const noexcept { return columns_; }
   void clear() noexcept { std::fill(groups_.begin(), groups_.end(), NarrowSums()); }
 
-  /// Adds rows of all columns. `second`: the second factors, if terms are products.
+  /// Adds rows of all columns. `block.second` has the second factors, if terms are products.
   void add(const Block& block) noexcept;
   /// Adds rows of one column, `stride` bytes apart.
   void add_column(Count column, const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
@@ -71,8 +72,8 @@ class NarrowColumns {
 
   struct NarrowSums {
     NarrowGroup narrow;
-    exact_record::GroupFlags flags;  // without the flags of accumulators
-    std::uint8_t wide = 0;           // a bit for each column that has an accumulator
+    exact_record::GroupFlags flags;  // flags of the group's columns, without the flags of accumulators
+    std::uint8_t wide = 0;           // one bit for each column: whether the column has an accumulator
   };
   struct Reserved {
     alignas(Wide) std::byte memory[sizeof(Wide)];
@@ -95,7 +96,7 @@ class NarrowColumns {
 
   Count columns_;
   Signs signs_;
-  typename F::Bits kept_bits_;  // bits of an element that are kept
+  typename F::Bits kept_bits_;  // mask of the bits of an element that are kept
   std::vector<NarrowSums> groups_;
   std::unique_ptr<Reserved[]> wide_;
   kernels::AddNarrowTerms add_narrow_terms_ = kernels::add_narrow_terms(kernels::chosen());

@@ -7,7 +7,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// The number of zero digits below the lowest non-zero digit, for a number that is not 0.
+/// Returns the number of zero digits below the lowest non-zero digit of a number that is not 0.
 int zeros_below(std::uint64_t low, std::uint64_t high) noexcept {
   return low != 0 ? std::countr_zero(low) / 32 : 2 + std::countr_zero(high) / 32;
 }
@@ -54,7 +54,7 @@ bool NarrowGroup::add_elsewhere(std::size_t lane, Int128 value, int digit) noexc
     put(lane, value);
     return true;
   }
-  if (digit == lowest_) trim();  // the value did not fit
+  if (digit == lowest_) trim();  // `trim` may free digits if the value did not fit
   const int zeros = zeros_below(static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(value >> 64));
   value >>= 32 * zeros;
   digit += zeros;

@@ -1,5 +1,5 @@
-// Exact sums of a few neighbouring columns in units of one power of two, if 127 bits and a sign hold each sum. This is
-// so for nearly all columns of wide rows. Loops over the columns have constant ends.
+// Exact sums of a few neighbouring columns as integers, in units of one power of two. Each sum must fit in 127 bits and
+// a sign. This is so for nearly all columns of wide rows. Loops over the columns have constant ends.
 // Rank order: none, because the sum of integers has no order. Cost: some 2 ns per column; 16 bytes.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Column `lane` has the sum value(lane) 2^(32 lowest), in units in which the lowest possible term is 1.
+/// The sums of a group of columns. Column `lane` has the sum value(lane) 2^(32 lowest), in units in which the lowest
+/// possible term is 1.
 class NarrowGroup {
  public:
   static constexpr std::size_t most_columns = kernels::most_columns;
@@ -37,25 +38,25 @@ class NarrowGroup {
     put(lane, sum);
     return true;
   }
-  /// Adds a row of doubles, a term to every column. Returns false if a term is special or does not fit. Then sums have
-  /// not changed, except that their units may have.
+  /// Adds a row of doubles, one term to every column. Returns false if a term is an infinity or a NaN, or does not fit.
+  /// In this case the sums have not changed, but their units may have changed.
   bool add_row(kernels::AddNarrowTerms kernel, const std::byte* row, std::uint64_t kept_bits) noexcept {
     int found = kernel(row, kept_bits, lowest_, low_.data(), high_.data());
     if (found >= 0 && lower_unit(lowest_ - found)) found = kernel(row, kept_bits, lowest_, low_.data(), high_.data());
     return found == kernels::terms_added;
   }
-  /// Sets this group to a + b, which are other groups. Returns false, and this group has no meaning, if there are no
-  /// units in which all columns fit.
+  /// Sets this group to a + b, which are other groups. Returns false if there are no units in which all columns fit;
+  /// the contents of this group are then not valid.
   bool set_sum(const NarrowGroup& a, const NarrowGroup& b) noexcept;
 
-  /// Sets the columns to these windows, in the largest possible unit. Returns false if there is none.
+  /// Sets the columns to the numbers in these windows, in the largest possible unit. Returns false if there is none.
   bool set_windows(std::span<const DigitWindow> windows) noexcept;
   void window(std::size_t lane, DigitWindow& window) const noexcept;
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
     return arithmetic::leading(value(lane), lowest_exponent + 32 * lowest_);
   }
-  /// Writes the sums of the first columns, each rounded once; zeros are +0.0. Returns false if a result may be
-  /// subnormal or overflow.
+  /// Writes the sums of the first `columns` columns, each rounded once; zeros are +0.0. Returns false if a result may
+  /// be subnormal or overflow.
   bool round(std::size_t columns, int lowest_exponent, std::byte* doubles) const noexcept;
 
   /// Changes to the largest possible unit; to the unit of digit 0 if all columns are 0. Returns the number of 64-bit
@@ -76,11 +77,12 @@ class NarrowGroup {
     low_[lane] = static_cast<std::uint64_t>(value);
     high_[lane] = static_cast<std::uint64_t>(static_cast<Uint128>(value) >> 64);
   }
-  /// Changes to the unit of a lower digit, or of a higher digit below which all digits are 0.
+  /// Changes to the unit of a lower digit, or of a higher digit below which all digits are 0. Returns false if a column
+  /// does not fit.
   bool lower_unit(int digits) noexcept;
   void raise_unit(int digits) noexcept;
 
-  EachColumn<std::uint64_t> low_{};  // two's complement
+  EachColumn<std::uint64_t> low_{};  // low words of the columns, in two's complement
   EachColumn<std::uint64_t> high_{};
   int lowest_ = 0;
 };

@@ -49,8 +49,8 @@ class GroupFlags {
 
  private:
   static constexpr std::uint32_t every_lowest = 0x01010101;
-  static constexpr std::uint32_t spread = 1 | 1 << 7 | 1 << 14 | 1 << 21;        // bit k to bit 8 k
-  static constexpr std::uint32_t gather = 1 << 24 | 1 << 17 | 1 << 10 | 1 << 3;  // bit 8 k to bit 24 + k
+  static constexpr std::uint32_t spread = 1 | 1 << 7 | 1 << 14 | 1 << 21;        // moves bit k to bit 8 k
+  static constexpr std::uint32_t gather = 1 << 24 | 1 << 17 | 1 << 10 | 1 << 3;  // moves bit 8 k to bit 24 + k
 
   std::uint32_t bits_ = 0;
 };
@@ -58,8 +58,8 @@ class GroupFlags {
 struct GroupHead {
   static constexpr std::uint8_t wide = 255;
 
-  std::uint8_t lowest;  // for a narrow group
-  std::uint8_t words;   // number of words per column; or `wide`
+  std::uint8_t lowest;  // number of the lowest digit, for a narrow group
+  std::uint8_t words;   // number of words per column; or `wide`, for a group whose columns are stored separately
   std::uint8_t minus_zeros;
   std::uint8_t reserved;
   GroupFlags flags;
@@ -71,12 +71,13 @@ inline constexpr Count columns_of_group = NarrowGroup::most_columns;
 /// The sums of a group: all columns in one narrow group, or each column separately.
 struct GroupSums {
   GroupFlags flags;
-  std::uint8_t minus_zeros = 0;  // a bit for each column that has a -0.0, if labels distribute the rows to columns
+  // One bit for each column: whether it has a -0.0, if labels distribute the rows to columns.
+  std::uint8_t minus_zeros = 0;
   bool is_narrow = true;
   NarrowGroup narrow;
-  NarrowGroup::EachColumn<DigitWindow> wide;  // digits are not initialised
+  NarrowGroup::EachColumn<DigitWindow> wide;  // sums of a wide group; digits are not initialised
 
-  /// The sum of a column as a window. Uses `room` if the group is narrow.
+  /// Returns the sum of a column as a window of digits. Uses `room` for it if the group is narrow.
   const DigitWindow& window(std::size_t lane, DigitWindow& room) const noexcept {
     if (!is_narrow) return wide[lane];
     narrow.window(lane, room);
@@ -85,7 +86,7 @@ struct GroupSums {
   Leading leading(std::size_t lane, int lowest_exponent) const noexcept {
     return is_narrow ? narrow.leading(lane, lowest_exponent) : arithmetic::leading(wide[lane], lowest_exponent);
   }
-  /// Sets the sums to a + b. Neither may be this group.
+  /// Sets the sums to a + b. Neither `a` nor `b` may be this group.
   void set_sum(const GroupSums& a, const GroupSums& b, Count columns) noexcept {
     flags = a.flags;
     flags.add(b.flags);
@@ -131,7 +132,7 @@ class Reader {
   }
 
   Count rows() const noexcept { return rows_; }
-  /// The position of the next column. `go_to` continues from this position.
+  /// Returns the position of the next column. `go_to` continues from this position.
   Bytes position(std::span<const std::byte> bytes) const noexcept { return bytes.size() - left_; }
   void go_to(Bytes position, std::span<const std::byte> bytes) noexcept {
     at_ = bytes.data() + position;
@@ -139,11 +140,11 @@ class Reader {
   }
   bool at_end() const noexcept { return left_ == 0; }
 
-  /// The input for kernels of narrow groups: consecutive groups with the same head as the next group.
+  /// Consecutive groups of a record with the same head as the next group: the input for kernels of narrow groups.
   struct Alike {
     const std::byte* first;
     Count most;          // number of groups; 0 if the next group does not have two words per column
-    std::uint64_t head;  // the bytes of `next`
+    std::uint64_t head;  // the bytes of the common head
     GroupHead next;
   };
   Alike alike(Count groups) const noexcept {
@@ -273,11 +274,11 @@ class Writer {
   }
   void fail() noexcept { fits_ = false; }
   bool fits() const noexcept { return fits_; }
-  /// The position for the next column. `go_to` continues from this position.
+  /// Returns the position for the next column. `go_to` continues from this position.
   Bytes position() const noexcept { return size_; }
   void go_to(Bytes position) noexcept { size_ = position; }
 
-  /// The size of the record, or of the failure's header.
+  /// Ends the record. Returns its size, or the size of the header that reports a failure.
   Bytes finish() noexcept {
     if (out_.size() < sizeof header_) return 0;
     if (!fits_) return write_failure(out_, header_, Status::transport_failed);

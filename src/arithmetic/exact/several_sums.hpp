@@ -1,5 +1,5 @@
-// A record of several exact sums of one column behind a prefix, for results that depend on all of them.
-// Rank order: none. Cost: as the sums.
+// A record of several exact sums of one column after a prefix, for results that depend on all of these sums.
+// Rank order: irrelevant. Cost: that of the sums.
 //
 // The record begins with a Prefix: a Header, the fields of a kind, and the array `sum_bytes`, the sizes of all sums
 // except the last one. The records of the sums follow, each at a multiple of 8 bytes. The record of a failure is only a

@@ -13,8 +13,9 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr Count tile_rows = 256;    // rows of one column, copied to the first-level cache
-constexpr Count block_rows = 2048;  // rows that stay in the cache while their zeros are counted
+// Number of rows of a column that are copied at a time; they stay in the first-level cache.
+constexpr Count tile_rows = 256;
+constexpr Count block_rows = 2048;  // number of rows whose zeros are counted at a time; they stay in the cache
 
 template <class Element>
 typename Format<Element>::Bits bits_at(const std::byte* elements, Count i) noexcept {
@@ -23,7 +24,7 @@ typename Format<Element>::Bits bits_at(const std::byte* elements, Count i) noexc
   return bits;
 }
 
-/// The flags of the negated terms.
+/// Returns the flags of the negated terms.
 Flags negated(Flags special) noexcept {
   unsigned flags = special & has_nan;
   if ((special & has_plus_infinity) != 0) flags |= has_minus_infinity;
@@ -124,7 +125,7 @@ class StateOf final : public ExactState {
     for (Count i = 0; i < rows; ++i, from += stride) to[i] = std::bit_cast<Element>(bits_at<Element>(from, 0) ^ flip);
   }
 
-  /// Adds contiguous terms. If they are removed, they have been negated before: a term that was -0.0 is then +0.0.
+  /// Adds contiguous terms. Terms that are removed have been negated before: a term that was -0.0 is then +0.0.
   void add_column(Column& column, const std::byte* first, const std::byte* second, Count rows, Way way) noexcept {
     column.terms.add_rows(first, second, rows, sizeof(Element));
     const Count zeros = count_zeros_(first, second, rows, way == Way::added);
@@ -146,7 +147,7 @@ auto with_terms(const StateShape& shape, Body body) {
                             : body(static_cast<Accumulator<double, 2>*>(nullptr));
 }
 
-/// Returns -1, 0 or 1.
+/// Compares two numbers as digits. Returns -1, 0 or 1 for less, equal or greater.
 int compare_windows(const DigitWindow& a, const DigitWindow& b) noexcept {
   if (a.negative != b.negative) return a.negative ? -1 : 1;
   const int lowest = std::min(a.lowest, b.lowest);
@@ -161,7 +162,7 @@ bool is_nan(Flags special) noexcept {
   return (special & has_nan) != 0 || (special & both) == both;
 }
 
-/// The sign of an infinity, -1 or 1; 0 for a number.
+/// Returns the sign of an infinity, -1 or 1; 0 for a number.
 int infinite_sign(Flags special) noexcept {
   return ((special & has_plus_infinity) != 0 ? 1 : 0) - ((special & has_minus_infinity) != 0 ? 1 : 0);
 }

@@ -1,9 +1,9 @@
 // Exact sums that a program keeps. Rows can be added and removed again; states can be merged, compared and rounded.
-// Rank order: none. Cost: as the long accumulator per row; some 100 ns per column to merge, compare or round, twice as
-// much for products of doubles. Only make and copy allocate.
+// Rank order: none. Cost: that of the long accumulator per row; some 100 ns per column to merge, compare or round,
+// twice as much for products of doubles. Only make and copy allocate.
 //
-// Merging has inverses: a removed row counts negatively, and a row that is added and removed leaves no trace. NaNs and
-// infinities are an exception: they are flags, which stay.
+// Merging can be undone: a removed row counts negatively, and a row that is added and removed leaves no trace. NaNs and
+// infinities are an exception: they set flags, which stay.
 #pragma once
 
 #include <memory>
@@ -17,28 +17,28 @@ namespace steadfold::arithmetic {
 enum class Way : bool { added, taken_away };
 
 struct StateShape {
-  ExactType type = ExactType::f64;  // the type of elements and factors
+  ExactType type = ExactType::f64;  // type of elements and factors
   int factors = 1;                  // 1: sums of elements; 2: sums of products, where an element x counts as x * 1
-  Count columns = 1;                // at least 1
+  Count columns = 1;                // number of columns, at least 1
   friend bool operator==(const StateShape&, const StateShape&) = default;
 };
 
-/// The number of digits of a sum, and the exponent of the lowest bit of the lowest digit.
+/// Return the number of digits of a sum, and the exponent of the lowest bit of the lowest digit.
 int digit_count(const StateShape& shape) noexcept;
 int lowest_exponent(const StateShape& shape) noexcept;
 Bytes element_bytes(const StateShape& shape) noexcept;
 
-/// One column. A state holds integers of `digit_count` 32-bit digits in two's complement.
+/// The sum of one column: an integer of `digit_count` 32-bit digits in two's complement, and flags.
 struct ColumnSum {
-  Flags special = no_flags;      // has_nan, has_plus_infinity, has_minus_infinity
-  std::int64_t minus_zeros = 0;  // how many terms are -0.0, minus the removed ones; wraps around
+  Flags special = no_flags;      // flags of special terms: has_nan, has_plus_infinity, has_minus_infinity
+  std::int64_t minus_zeros = 0;  // number of terms that are -0.0, minus the number of removed ones; wraps around
   DigitWindow window;
 };
 
 /// The comparison of two sums, as numbers. The values are equal to the values in the C interface.
 enum class Comparison : std::int32_t { less = -1, equal = 0, greater = 1, unordered = 2 };
 
-/// Only one caller at a time may change a state.
+/// The exact sums that a program keeps. Only one caller at a time may change a state.
 class ExactState {
  public:
   /// Makes a state without rows.
@@ -48,7 +48,7 @@ class ExactState {
   ExactState& operator=(const ExactState&) = delete;
 
   const StateShape& shape() const noexcept { return shape_; }
-  /// The number of rows added minus the number of rows removed.
+  /// Returns the number of rows added minus the number of rows removed.
   std::int64_t rows() const noexcept { return rows_; }
 
   void clear() noexcept;
@@ -57,8 +57,8 @@ class ExactState {
   /// which takes at least 2^72 terms of the largest magnitude, or if there are 2^62 rows.
   bool has_room() const noexcept { return counts_have_room() && sums_have_room(); }
 
-  /// Adds `rows` contiguous rows or removes them: at most 2^60 elements, aligned or not. `second`: the second factors,
-  /// may be `first`; null: there are none. The state must have room.
+  /// Adds `rows` contiguous rows or removes them: at most 2^60 elements, aligned or not. `second` has the second
+  /// factors and may be `first`; it is null if there are none. The state must have room.
   void add(const std::byte* first, const std::byte* second, Count rows, Way way) noexcept {
     add_rows(first, second, rows, way);
     rows_ += way == Way::added ? static_cast<std::int64_t>(rows) : -static_cast<std::int64_t>(rows);
@@ -66,21 +66,21 @@ class ExactState {
   /// Adds contiguous terms of one column, or removes them. Counts no rows: `set_rows` sets their number.
   virtual void add_terms(Count column, const std::byte* first, const std::byte* second, Count rows,
                          Way way) noexcept = 0;
-  /// Adds a state of the same shape, or subtracts it. It may be this state. Both must have room.
+  /// Adds a state of the same shape, or subtracts it. `other` may be this state. Both states must have room.
   void merge(const ExactState& other, Way way) noexcept;
   /// Negates the state, as if it were subtracted from an empty state. The state must have room.
   void negate() noexcept;
-  /// Assigns a state of the same shape.
+  /// Copies the sums of a state of the same shape.
   void assign(const ExactState& other) noexcept;
 
   Comparison compare(const ExactState& other, Count column) const noexcept;
-  /// Writes a value per column, rounded once: the sum, the mean (of at least one row) or the root (norm2; NaN for a
-  /// negative number).
+  /// Writes a value for each column, rounded once: the sum, the mean (of at least one row) or the square root (norm2;
+  /// NaN for a negative number).
   void round(ExactOperation operation, ExactType result, std::byte* values) const noexcept;
 
-  // Access to columns in their canonical form, and to the number of rows, for code that writes and reads bytes.
+  // Reads a column in its canonical form, for code that writes bytes.
   virtual void read(Count column, ColumnSum& sum) const noexcept = 0;
-  /// Adds the sum to the column, or subtracts it. There must be room.
+  /// Adds the sum to the column, or subtracts it. The state must have room.
   virtual void unite(Count column, const ColumnSum& sum, Way way) noexcept = 0;
   virtual void clear(Count column) noexcept = 0;
   void set_rows(std::int64_t rows) noexcept { rows_ = rows; }

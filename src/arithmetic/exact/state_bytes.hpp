@@ -25,23 +25,24 @@ namespace steadfold::arithmetic {
 inline constexpr std::uint16_t state_version = 1;
 
 Bytes file_bytes(const ExactState& state) noexcept;
-/// `out` must have this number of bytes.
+/// Writes the format for files. `out` must have `file_bytes` bytes.
 void write_file(const ExactState& state, std::span<std::byte> out) noexcept;
 /// Reads a state. Returns null if no state of this version can have been written as these bytes; `wrong` is then
 /// "problem (why), suggestion". Reads no other memory. Allocates in proportion to the bytes, and only if the checksum
 /// is right.
 std::unique_ptr<ExactState> read_file(std::span<const std::byte> bytes, std::string& wrong);
 
-// For messages between machines of one byte order. All states of a shape have messages of the same size. The sums of
-// 2^31 states fit, in any order. If messages cannot be merged, the result is a message of the same size that says so.
+// Returns the size of a message between machines of the same byte order. All states of a shape have messages of the
+// same size. The sums of 2^31 states fit, in any order. If messages cannot be merged, the result is a message of the
+// same size that says so.
 
 Bytes message_bytes(const StateShape& shape) noexcept;
-/// `out` must have this number of bytes.
+/// Writes a message. `out` must have `message_bytes` bytes.
 void write_message(const ExactState& state, std::span<std::byte> out) noexcept;
 /// Computes into = into + from, for any bytes of the same size. Associative and commutative, for sums and for faults.
 void merge_messages(std::span<const std::byte> from, std::span<std::byte> into) noexcept;
-/// Sets the state to the message's. Returns false, and does not change the state, if the message has another shape, is
-/// damaged, or has a sum with too many digits.
+/// Sets the state to the sums of the message. Returns false, and does not change the state, if the message has another
+/// shape, is damaged, or has a sum with too many digits.
 bool read_message(std::span<const std::byte> message, ExactState& state, std::string& wrong);
 
 }  // namespace steadfold::arithmetic

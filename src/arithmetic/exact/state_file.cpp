@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::array<char, 4> magic = {'S', 'F', 'A', 'C'};
 constexpr Bytes head_bytes = 24;
-constexpr Bytes column_bytes = 12;  // without digits
+constexpr Bytes column_bytes = 12;  // bytes of a column without its digits
 constexpr Bytes sum_bytes = 4;
 constexpr unsigned all_special = has_nan | has_plus_infinity | has_minus_infinity;
 
-/// CRC-32 as of IEEE 802.3: polynomial 04C11DB7, bits reflected.
+/// The table of CRC-32 as in IEEE 802.3: polynomial 04C11DB7, bits reflected.
 constexpr std::array<std::uint32_t, 256> crc_table = [] {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -62,7 +62,7 @@ class StateFileReader {
   std::span<const std::byte> rest_;
 };
 
-/// Whether the integer fits `digits` digits in two's complement, with the sign in the highest.
+/// Whether the integer fits in `digits` digits in two's complement; the highest digit has the sign.
 bool fits(const DigitWindow& window, int digits) noexcept {
   if (window.end() > digits) return false;
   return (static_cast<std::int32_t>(window.digit(digits - 1)) < 0) == window.negative;
@@ -85,7 +85,7 @@ bool read_column(StateFileReader& in, int digits, ColumnSum& sum) noexcept {
   return sum.window.canonical() && fits(sum.window, digits);
 }
 
-/// The fault of the head or of the checksum; empty if there is none.
+/// Returns the error in the head or in the checksum; an empty text if there is none.
 std::string fault_of(std::span<const std::byte> bytes) {
   if (bytes.size() < head_bytes + column_bytes + sum_bytes)
     return "the bytes are not an accumulator (" + std::to_string(bytes.size()) +

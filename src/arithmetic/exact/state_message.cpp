@@ -1,6 +1,6 @@
-// Reads, writes and merges the message format of state_bytes.hpp: a StateMessageHead, and per column counters and an
-// integer in two's complement, in words of 64 bits. Sums of words are sums of integers, so merging is associative and
-// commutative.
+// Reads, writes and merges the message format of state_bytes.hpp: a StateMessageHead, then for each column two counters
+// and an integer in two's complement, in words of 64 bits. Sums of words are sums of integers, so merging is
+// associative and commutative.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// If two faults are merged, the greater one is kept.
+/// What is wrong with a message. If two messages with faults are merged, the greater fault is kept.
 enum class MessageFault : std::uint32_t { none, shapes, damaged };
 
 struct StateMessageHead {
@@ -23,11 +23,12 @@ struct StateMessageHead {
 };
 static_assert(sizeof(StateMessageHead) == 32);
 
-constexpr Count counter_words = 2;  // the number of terms that are -0.0; flags of special terms
+// Words per column: the number of terms that are -0.0, and the flags of special terms.
+constexpr Count counter_words = 2;
 constexpr Count most_words = (widest_digit_count + 2) / 2;
 constexpr unsigned all_special = has_nan | has_plus_infinity | has_minus_infinity;
 
-/// The words of the integer: the digits, and at least one more digit.
+/// Returns the number of words of the integer: its digits, and at least one more digit.
 Count integer_words(const StateShape& shape) noexcept { return static_cast<Count>(digit_count(shape)) / 2 + 1; }
 
 StateShape shape_of(const StateMessageHead& head) noexcept {
@@ -40,7 +41,7 @@ StateMessageHead head_of(std::span<const std::byte> message) noexcept {
   return head;
 }
 
-/// The fault of a message, without a check of its sums.
+/// Finds the fault of a message, without a check of its sums.
 MessageFault fault_of(std::span<const std::byte> message) noexcept {
   const StateMessageHead head = head_of(message);
   if (head.magic != StateMessageHead{}.magic || head.fault > MessageFault::damaged) return MessageFault::damaged;
@@ -69,7 +70,7 @@ void set_word(std::byte* words, Count i, std::uint64_t word) noexcept {
   std::memcpy(words + i * sizeof word, &word, sizeof word);
 }
 
-/// Reads the column's sum. Returns false if it is invalid.
+/// Reads the sum of a column. Returns false if it is invalid.
 bool read_column(const std::byte* words, const StateShape& shape, ColumnSum& sum) noexcept {
   const std::uint64_t special = word_at(words, 1);
   sum.minus_zeros = static_cast<std::int64_t>(word_at(words, 0));

@@ -6,7 +6,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// Adds every column separately, so that its terms are contiguous.
+/// Adds rows to a state, each column separately, so that the terms of a column are contiguous.
 class StateBuilder final : public Builder, private ColumnBuilders {
  public:
   StateBuilder(ExactState& state, Way way) : state_(state), way_(way), selected_(element_bytes(state.shape())) {}
@@ -18,10 +18,10 @@ class StateBuilder final : public Builder, private ColumnBuilders {
     selected_.for_each_tile(block, [&](const Block& tile) { add(tile); });
   }
 
-  /// The rows that were pushed to the first column.
+  /// Returns the number of rows that were pushed to the first column.
   Count rows() const noexcept { return rows_; }
 
-  // Nothing to do: the state has the sums.
+  // Does nothing, because the state has the sums.
   void clear() override {}
   Bytes write(std::span<std::byte> /*out*/) override { return 0; }
 

@@ -1,6 +1,6 @@
 // Adds rows with any strides, and rows selected by a mask, to exact sums that a program keeps.
-// Rank order: none. Cost: as the state. If the elements of a column are not contiguous, or are selected, one pass
-// through the first-level cache more.
+// Rank order: none. Cost: that of the state. If the elements of a column are not contiguous, or a mask selects them,
+// one more pass through the first-level cache.
 #pragma once
 
 #include "arithmetic/exact/state.hpp"
@@ -10,7 +10,7 @@ namespace steadfold::arithmetic {
 
 /// Rows of an array. Their mask, if there is one, selects the same rows for all columns.
 struct StridedRows {
-  const RowShape& shape;  // with the number of columns of the state
+  const RowShape& shape;  // shape of the rows, with the number of columns of the state
   const Strides& strides;
   Operands data;
   Count count = 0;

@@ -15,10 +15,10 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record has two sums: of the selected elements, and of their squares.
+// The beginning of a record. The record has two sums: of the selected elements, and of their squares.
 struct StatisticsPrefix {
   Header header;
-  Count rows = 0;  // whether selected or not
+  Count rows = 0;  // number of rows, whether selected or not
   Located<double> min;
   Located<double> max;
   std::array<Bytes, 1> sum_bytes{};
@@ -66,7 +66,7 @@ class StatisticsBuilder final : public Builder {
   }
 
  private:
-  static constexpr Count tile = 1024;  // stays in the first-level cache
+  static constexpr Count tile = 1024;  // number of rows that stay in the first-level cache
 
   static Located<double> as_double(const Located<T>& each) noexcept {
     return {.value = static_cast<double>(each.value), .index = each.index};
@@ -141,10 +141,11 @@ class StatisticsKind final : public PartialKind {
   bool finish_as(const Parts& parts, Statistics& made) const noexcept {
     return result_ == ExactType::f32 ? finish_as<T, float>(parts, made) : finish_as<T, double>(parts, made);
   }
-  /// Rounds each number to Result. Returns false if the kinds of the sums cannot have written them.
+  /// Rounds each number to the type Result. Returns false if the kinds of the sums cannot have written the sums.
   template <class T, class Result>
   static bool finish_as(const Parts& parts, Statistics& made) noexcept {
-    constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;  // of a product, and of a square of sums
+    // Exponent of the lowest bit of a product, and of a square of sums.
+    constexpr int lowest_exponent = Accumulator<T, 2>::lowest_exponent;
     several_sums::RecordedSum sum;
     several_sums::RecordedSum squares;
     if (!read(parts.sums[0], Accumulator<T, 1>::digit_count, sum) ||
@@ -159,7 +160,7 @@ class StatisticsKind final : public PartialKind {
     made.max = static_cast<Result>(parts.prefix.max.value);
     made.max_index = parts.prefix.max.index;
     made.mean = rounded_mean<Result>(sum.flags, sum.rows, leading(sum.window, Accumulator<T, 1>::lowest_exponent));
-    if ((sum.flags & ~not_minus_zero) != 0) return true;  // there are NaNs or infinities
+    if ((sum.flags & ~not_minus_zero) != 0) return true;  // with NaNs or infinities, the flags determine the result
     const Natural n_squared_variance =
         Natural(squares.window).times(sum.rows).minus(Natural(sum.window).times(Natural(sum.window)));
     const auto set = [&](Count ddof, double& variance, double& deviation) {

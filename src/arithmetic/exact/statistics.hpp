@@ -12,7 +12,7 @@
 
 namespace steadfold::arithmetic {
 
-/// The result. sf_statistics in steadfold.h has the same layout.
+/// The result of a call for statistics. sf_statistics in steadfold.h has the same layout.
 struct Statistics {
   std::uint64_t count;
   double min;
@@ -20,16 +20,16 @@ struct Statistics {
   double max;
   Index max_index;
   double mean;
-  double variance;         // with ddof 0
-  double sample_variance;  // with ddof 1
+  double variance;         // variance with ddof 0
+  double sample_variance;  // variance with ddof 1
   double deviation;
   double sample_deviation;
 };
 static_assert(sizeof(Statistics) == 80);
 
-/// Partials of one column. `Block.mask`, which may be null, selects elements; other elements are never read. Without
-/// elements the status is not `empty`: the count is 0 and the numbers are NaN. Each number is rounded once, to the
-/// format `result`, and stored as a double.
+/// Makes the kind of partial for the statistics of one column. `Block.mask`, which may be null, selects elements; other
+/// elements are never read. Without elements the status is not `empty`: the count is 0 and the numbers are NaN. Each
+/// number is rounded once, to the format `result`, and stored as a double.
 std::unique_ptr<PartialKind> make_statistics(ExactType input, ExactType result);
 
 }  // namespace steadfold::arithmetic

@@ -22,10 +22,10 @@ struct PairSumsPrefix {
   std::array<Bytes, count - 1> sum_bytes{};
 };
 
-/// The term that a row adds to a sum.
+/// The term that a row adds to one of the sums.
 enum class Term : std::uint8_t { product, first, second };
 
-/// A sum as a number; if it is infinite or NaN, that value.
+/// A sum as a number; an infinite or NaN sum as that value.
 struct SumValue {
   explicit SumValue(const RecordedSum& sum) noexcept : size(sum.window) {
     const bool plus = (sum.flags & has_plus_infinity) != 0;
@@ -61,13 +61,14 @@ Result WeightedMean::of(const std::array<RecordedSum, terms.size()>& sums) noexc
   const Result sign = is_negative ? Result{-1} : Result{1};
   if (dividend.is_infinite || divisor.is_zero()) return sign * Limits::infinity();
   if (divisor.is_infinite || dividend.is_zero()) return sign * Result{0};
-  // The unit of products is the square of the unit of weights.
+  // The units are equal, because the unit of products is the square of the unit of weights.
   Leading exact = dividend.size.divided_by(divisor.size, Accumulator<T, 1>::lowest_exponent);
   exact.negative = is_negative;
   return rounded<Result>(not_minus_zero, sums[0].rows, exact);
 }
 
-/// The mean of (x - mean of x) (y - mean of y) over n pairs, with n - ddof instead of n.
+/// Computes a covariance: the mean of (x - mean of x) (y - mean of y) over n pairs, where the sum is divided by n -
+/// ddof instead of n.
 template <Count ddof>
 struct Covariance {
   static constexpr std::array terms = {Term::product, Term::first, Term::second};
@@ -92,7 +93,7 @@ struct Covariance {
   }
 };
 
-/// Passes rows to the builders of the sums.
+/// Passes the rows of a block to the builders of the sums.
 template <std::size_t count>
 class PairsBuilder final : public Builder {
  public:
@@ -121,7 +122,7 @@ class PairsBuilder final : public Builder {
   Builders builders_;
 };
 
-/// The kind whose results `Form` computes from the sums of its terms.
+/// The kind of partial whose results `Form` computes from the sums of its terms.
 template <class Form>
 class PairsKind final : public PartialKind {
  public:

@@ -1,7 +1,7 @@
-// Results of pairs of numbers that depend on several exact sums: the mean of elements with weights, covariances. They
-// are rounded once.
-// Rank order: none. Cost: as the sums, of products, of first and of second numbers; bytes: 16, 8 for every sum except
-// the first, and the bytes of the sums. Results are quotients of two integers.
+// Results of pairs of numbers that depend on several exact sums: the mean of elements with weights, covariances. The
+// results are rounded once.
+// Rank order: none. Cost: that of the exact sums of products, of first and of second numbers. Bytes: 16, 8 for every
+// sum except the first, and the bytes of the sums. Results are quotients of two integers.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Partials of one column, for an operation that has several sums and factors. `Block.second` has the second numbers.
-/// Without rows the status is empty.
+/// Makes the kind of partial for one column and an operation that has several sums and factors. `Block.second` has the
+/// second numbers. Without rows the status is empty.
 ///
 /// A weighted mean is the sum of the products divided by the sum of the second numbers, the weights. If a sum is
 /// infinite or NaN, or the sum of weights is 0, the division follows IEEE 754.

@@ -1,5 +1,5 @@
-// The least or the greatest of some elements, with the lowest index that has it.
-// Rank order: none. Cost: a fold of every tile; a tile with a better element is read a second time.
+// The least or the greatest of some elements, with the lowest index at which it occurs.
+// Rank order: irrelevant. Cost: a fold of every tile; a tile with a better element is read a second time.
 // Source: IEEE 754-2019, section 9.6: the result is NaN if an element is NaN, and -0 is less than +0.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace steadfold::arithmetic {
 
 struct NoPadding {};
 
-/// The index if no element was selected.
+/// The index in the result if no element was selected.
 inline constexpr Index no_index = ~Index{0};
 
-/// A value and its index, without undefined bytes. So pairs with equal bits have equal bytes.
+/// A value and its index, without undefined bytes. So pairs with equal values and indices have equal bytes.
 template <class T>
 struct Located {
   T value{};
@@ -32,8 +32,8 @@ struct Located {
 };
 static_assert(sizeof(Located<double>) == 16 && sizeof(Located<float>) == 16);
 
-/// Whether `a` wins against `b` if `a` has the lower index. If `a` has the higher index, this holds unless the two are
-/// equal.
+/// Whether the value `a` is chosen over the value `b` if `a` has the lower index. If `a` has the higher index, this
+/// holds unless the two are equal.
 template <class T, bool least>
 bool wins(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
@@ -60,15 +60,15 @@ constexpr Type number_type() noexcept {
   return std::is_same_v<T, std::uint32_t> ? Type::u32 : Type::u64;
 }
 
-/// Searches one column for its least element, or its greatest.
+/// Searches one column for its least or its greatest element.
 template <class T, bool least>
 class Extreme {
  public:
   void clear() noexcept { best_ = {}; }
   const Located<T>& best() const noexcept { return best_; }
 
-  /// Reads elements begin, begin + 1, ... of the whole job, `stride` bytes apart, that `mask` selects. `mask` may be
-  /// null.
+  /// Searches the elements begin, begin + 1, ... of the whole job that `mask` selects. They are `stride` bytes apart.
+  /// `mask` may be null.
   void take(Index begin, const std::byte* first, const std::byte* mask, Count rows, Bytes stride) {
     for (Count done = 0, some = 0; done < rows; done += some) {
       some = std::min(rows - done, tile);
@@ -94,7 +94,8 @@ class Extreme {
     }
     T found;
     built_in(least ? Operation::min : Operation::max, number_type<T>()).fold_left(first, rows, &found);
-    if (best_.index < begin && wins<T, least>(best_.value, found)) return;  // the usual case
+    // The usual case: no element of the tile is better.
+    if (best_.index < begin && wins<T, least>(best_.value, found)) return;
     Count at = 0;
     while (!is_it(first + at * sizeof(T), found) || (mask != nullptr && mask[at] == std::byte{0})) ++at;
     best_ = winner<T, least>(best_, {.value = canonical(found), .index = begin + at});

@@ -43,12 +43,12 @@ class LocationBuilder final : public Builder {
   }
 
  private:
-  std::vector<Extreme<T, least>> extremes_;  // one per column
+  std::vector<Extreme<T, least>> extremes_;  // result of the search, for each column
   std::vector<Located<T>> best_;
   Count rows_ = 0;
 };
 
-/// A plain partial of pairs, except that elements first become pairs.
+/// A plain partial of pairs (value, index). Elements are first converted to pairs.
 template <class T, bool least>
 class LocationKind final : public PartialKind {
  public:

@@ -9,7 +9,7 @@
 
 namespace steadfold::arithmetic {
 
-/// The most rows in a part.
+/// The largest number of rows in a part.
 inline constexpr Count rows_of_group = 128;
 
 /// Calls `take(first column, rows)` for some rows of the block at a time, with all columns from the first column on.
@@ -30,7 +30,7 @@ void for_each_run_of_columns(const Block& block, Count columns, Bytes element_by
   }
 }
 
-/// The same, but with one group of columns per call of `take`.
+/// Divides a block in the same way, but each call of `take` gets one group of columns.
 template <class Take>
 void for_each_column_group(const Block& block, Count columns, Bytes element_bytes, const Take& take) {
   for_each_run_of_columns(block, columns, element_bytes, [&](Count begin, kernels::ColumnRows rows) {

@@ -8,8 +8,8 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record: Header; the number of all rows, if labels distribute rows to columns; the size of every column's partial,
-// 64 bits each; then the partials, each at a multiple of 8 bytes. A failed record is only a header.
+// The layout of a record: a Header; the number of all rows, if labels distribute rows to columns; the size of every
+// column's partial, 64 bits each; then the partials, each at a multiple of 8 bytes. A failed record is only a header.
 struct RecordLayout {
   Count columns;
   bool are_dealt;
@@ -17,7 +17,7 @@ struct RecordLayout {
   Bytes partials_at() const noexcept { return sizes_at() + columns * sizeof(std::uint64_t); }
 };
 
-/// The number of all rows, if labels distribute them to columns.
+/// Returns the number of all rows, if labels distribute them to columns.
 Count rows_of(std::span<const std::byte> record, const RecordLayout& layout) noexcept {
   Count rows = 0;
   if (layout.are_dealt && record.size() >= layout.sizes_at())
@@ -25,13 +25,13 @@ Count rows_of(std::span<const std::byte> record, const RecordLayout& layout) noe
   return rows;
 }
 
-/// Reads the columns one after the other. Never reads outside the bytes, whatever they are.
+/// Reads the columns of a record one after the other. Never reads outside the bytes, even if they are invalid.
 class ColumnReader {
  public:
   ColumnReader(std::span<const std::byte> record, const RecordLayout& layout) noexcept
       : record_(record), sizes_at_(layout.sizes_at()), at_(layout.partials_at()) {}
 
-  /// The next column's partial. Empty if no ColumnWriter can have written the bytes.
+  /// Returns the partial of the next column. Empty if no ColumnWriter can have written the bytes.
   std::span<const std::byte> next() noexcept {
     const Bytes size_at = sizes_at_ + column_++ * sizeof(std::uint64_t);
     if (at_ > record_.size() || size_at + sizeof(std::uint64_t) > record_.size()) return {};
@@ -61,9 +61,9 @@ class ColumnWriter {
       std::memcpy(out_.data() + sizeof header, &rows, sizeof rows);
   }
 
-  /// Where the next column's partial goes.
+  /// Returns the memory for the partial of the next column.
   std::span<std::byte> room() const noexcept { return at_ < out_.size() ? out_.subspan(at_) : std::span<std::byte>(); }
-  /// Adds the next column's partial, which has been written to room() and has this size.
+  /// Adds the partial of the next column, which has been written to room() and has `size` bytes.
   void put(Bytes size) noexcept {
     if (header_.status != Status::ok) return;
     if (size < sizeof(Header) || size > room().size()) return fail(Status::transport_failed);
@@ -77,7 +77,7 @@ class ColumnWriter {
   }
   bool is_ok() const noexcept { return header_.status == Status::ok; }
 
-  /// The size of the record, or of the failure's header.
+  /// Ends the record. Returns its size, or the size of the header that reports a failure.
   Bytes finish() noexcept {
     if (out_.size() < sizeof header_) return 0;
     if (!is_ok()) return write_failure(out_, header_, header_.status);
@@ -153,7 +153,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   void for_each_piece(const Block& block, const Take& take) {
     constexpr Count most = 128;
     Count done = 0;
-    do {  // at least once, because an empty push has a meaning, too
+    do {  // at least one call, because an empty push has a meaning, too
       Block piece = block;
       piece.rows = std::min(most, block.rows - done);
       if (piece.first != nullptr) piece.first += done * block.row_stride;
@@ -171,8 +171,8 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   std::vector<std::unique_ptr<Builder>> columns_;
   Bytes element_bytes_;
   bool are_dealt_;
-  Bytes survey_bytes_;  // for one column
-  Count rows_ = 0;      // all rows, if labels distribute them
+  Bytes survey_bytes_;  // bytes of the survey of one column
+  Count rows_ = 0;      // number of all rows, if labels distribute them
   Status status_ = Status::ok;
 };
 

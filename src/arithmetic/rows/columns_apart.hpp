@@ -14,11 +14,12 @@ namespace steadfold::arithmetic {
 struct ColumnsApart {
   Count columns;
   Bytes element_bytes;
-  bool are_dealt = false;               // labels distribute rows to columns; `ColumnBuilders::deal` counts them
+  // Whether labels distribute rows to columns; `ColumnBuilders::deal` counts these rows.
+  bool are_dealt = false;
   std::vector<std::byte> of_none = {};  // the result of a column without rows, if the kind has none; if empty, a column
                                         // without rows makes the call empty
 };
-/// `kind` is a kind of partial for one column.
+/// Makes a kind of partial that has one partial of `kind` per column. `kind` serves one column.
 std::unique_ptr<PartialKind> make_columns_apart(std::unique_ptr<PartialKind> kind, ColumnsApart columns);
 
 }  // namespace steadfold::arithmetic

@@ -1,5 +1,5 @@
-// A builder for sums whose bits do not depend on the order. Labels distribute the rows to columns, and every element is
-// added separately.
+// A builder for sums whose bits do not depend on the order. Labels distribute the rows to columns (the rows are
+// "dealt"), and every element is added separately.
 // Rank order: none. Cost: that of the sums.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace steadfold::arithmetic {
 /// Calls `add(state, element)` for every element that has a column, with the column's state.
 template <class Element, class State, class Add>
 void for_each_dealt(std::span<const std::uint32_t> columns, const std::byte* elements, State* states, const Add& add) {
-  constexpr std::size_t ahead = 24;  // how many elements ahead states are prefetched
+  constexpr std::size_t ahead = 24;  // number of elements by which states are prefetched ahead
   for (std::size_t i = 0; i < columns.size(); ++i, elements += sizeof(Element)) {
     __builtin_prefetch(states + columns[std::min(i + ahead, columns.size() - 1)], 1);
     if (columns[i] == ColumnBuilders::no_column) continue;
@@ -49,8 +49,8 @@ template <class Element>
 class RangesOfColumns {
  public:
   RangesOfColumns(Count columns, Bytes bytes_per_column) {
-    constexpr Bytes most_at_once = Bytes{3} << 20;  // somewhat more than the cache has
-    constexpr Bytes many = Bytes{1} << 19;          // bytes in one of several ranges
+    constexpr Bytes most_at_once = Bytes{3} << 20;  // bytes; somewhat more than the cache has
+    constexpr Bytes many = Bytes{1} << 19;          // bytes of states in one of several ranges
     constexpr Count most_ranges = 1024;
     const Count last = columns - 1;
     const Bytes enough = bytes_per_column * columns > most_at_once ? many : most_at_once;
@@ -84,11 +84,12 @@ class RangesOfColumns {
 
  private:
   static constexpr std::size_t all_elements = (std::size_t{1} << 20) / (sizeof(Element) + sizeof(std::uint32_t));
-  static constexpr std::size_t fewest = 64;  // elements of a buffer
+  static constexpr std::size_t fewest = 64;  // smallest number of elements of a buffer
 
   void make_rooms() {
     elements_ = std::make_unique_for_overwrite<Element[]>(ranges_.size() * room_);
-    columns_ = std::make_unique_for_overwrite<std::uint32_t[]>(ranges_.size() * room_);  // last: both are there
+    // Allocated last: both arrays then exist.
+    columns_ = std::make_unique_for_overwrite<std::uint32_t[]>(ranges_.size() * room_);
   }
   template <class Empty>
   void take(std::size_t range, const Empty& empty) {
@@ -97,15 +98,15 @@ class RangesOfColumns {
           reinterpret_cast<const std::byte*>(elements_.get() + begin));
   }
 
-  int shift_ = 0;                      // a range has 2^shift columns
-  std::vector<std::uint32_t> ranges_;  // the number of elements in each buffer
+  int shift_ = 0;                      // base-2 logarithm of the number of columns of a range
+  std::vector<std::uint32_t> ranges_;  // the number of elements in each range's buffer
   std::size_t room_ = 0;
   std::unique_ptr<std::uint32_t[]> columns_;
   std::unique_ptr<Element[]> elements_;
 };
 
-/// `Sums` has a small state for every column: `count()`, `clear()`, `add(columns, elements)`, `write(rows, out)` for a
-/// record and `finish(values)`.
+/// The builder of such sums. `Sums` has a small state for every column: `count()`, `clear()`, `add(columns, elements)`,
+/// `write(rows, out)` for a record and `finish(values)`.
 template <class Sums>
 class DealtBuilder final : public Builder, private ColumnBuilders {
  public:
@@ -118,7 +119,7 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
     rows_ = 0;
     status_ = Status::ok;
   }
-  /// Rows without labels belong to no column.
+  /// Refuses rows without labels, because they belong to no column.
   void push(Index /*begin*/, const Block& /*block*/) override { status_ = Status::invalid_argument; }
   Bytes write(std::span<std::byte> out) override {
     add_rest();
@@ -158,7 +159,7 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
   Sums sums_;
   RangesOfColumns<typename Sums::Term> ranges_;
   bool is_clear_ = true;
-  Count taken_ = 0;  // elements; ranges save no time while columns have few of them
+  Count taken_ = 0;  // number of elements so far; ranges save no time while columns have few elements
   Count rows_ = 0;
   Status status_ = Status::ok;
 };

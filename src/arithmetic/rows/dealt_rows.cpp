@@ -15,7 +15,7 @@ namespace {
 
 static_assert(ColumnBuilders::no_column == std::numeric_limits<std::uint32_t>::max());
 
-/// `visit` with a label of the type that the labels have.
+/// Calls `visit` with a label of the type that the labels have.
 template <class Visit>
 bool with_label(const Labels& how, const Visit& visit) {
   switch (how.bytes) {
@@ -39,7 +39,7 @@ void gather_elements(const std::byte* from, std::span<const std::uint32_t> order
 
 }  // namespace
 
-/// Counts the rows of each group. The count is stored as the end of the group's run.
+/// Counts the rows of each group. The count is stored as the end of the group's rows.
 template <class Label>
 bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count rows, Count groups,
                           const order::Interval& wanted) {
@@ -52,7 +52,7 @@ bool DealtRows::find_runs(const std::byte* labels, const std::byte* mask, Count 
     if (is_left_out(mask, i, label)) continue;
     const auto group = static_cast<Count>(label);
     if (group >= groups) return false;
-    if (group - first >= count) continue;  // lower groups wrap around
+    if (group - first >= count) continue;  // groups below `first` wrap around to large numbers
     std::uint32_t& run = run_of_group_[group - first];
     if (run == no_run) {
       runs_.push_back({.group = group, .begin = 0, .end = 0});
@@ -69,7 +69,8 @@ bool DealtRows::sort(const std::byte* labels, const std::byte* mask, Count rows,
   run_of_group_.resize(wanted.size(), no_run);
   run_of_row_.resize(rows);
   runs_.clear();
-  runs_.reserve(std::min<Count>(rows, wanted.size()));  // nothing fails until the runs of the groups are reset
+  // Reserved now, because nothing may fail until the group's entries are reset.
+  runs_.reserve(std::min<Count>(rows, wanted.size()));
   const auto find = [&]<class Label>(Label) { return find_runs<Label>(labels, mask, rows, how.groups, wanted); };
   const bool are_known = with_label(how, find);
   for (const GroupRun& run : runs_) run_of_group_[run.group - wanted.begin] = no_run;
@@ -98,7 +99,7 @@ bool DealtRows::find_columns(const std::byte* labels, const std::byte* mask, Cou
       std::memcpy(&label, labels + i * sizeof label, sizeof label);
       const bool is_out = is_left_out(mask, i, label);
       const auto group = static_cast<Count>(label);
-      const Count column = group * how.columns + first;  // lower groups wrap around
+      const Count column = group * how.columns + first;  // columns below `wanted` wrap around to large numbers
       are_known &= is_out | (group < how.groups);
       columns[i] = (is_out | (column >= count)) ? no_run : static_cast<std::uint32_t>(column);
     }

@@ -13,10 +13,10 @@
 
 namespace steadfold::arithmetic {
 
-/// Keeps its memory.
+/// Sorts the rows of one call after the other. It keeps its memory.
 class DealtRows {
  public:
-  /// Rows order()[begin], ..., order()[end - 1] belong to this group.
+  /// The rows of one wanted group: order()[begin], ..., order()[end - 1].
   struct GroupRun {
     order::Count group;
     order::Count begin;
@@ -25,7 +25,7 @@ class DealtRows {
 
   /// Sorts at most 2^32 - 1 rows. Their labels are contiguous, aligned or not. `mask` (one byte per row, or null)
   /// selects rows. Rows of groups that are not `wanted` are left out, too. If a label is not below the number of
-  /// groups, returns false, and there are no runs.
+  /// groups, returns false, and no group has rows.
   bool sort(const std::byte* labels, const std::byte* mask, order::Count rows, const Labels& how,
             const order::Interval& wanted);
 
@@ -49,8 +49,10 @@ class DealtRows {
   bool find_runs(const std::byte* labels, const std::byte* mask, order::Count rows, order::Count groups,
                  const order::Interval& wanted);
 
-  std::vector<std::uint32_t> run_of_group_;  // for wanted groups; no_run except during a sort
-  std::vector<std::uint32_t> run_of_row_;    // or no_run; after find_columns the row's column
+  // By group: index of its GroupRun, for wanted groups; no_run except during a sort.
+  std::vector<std::uint32_t> run_of_group_;
+  // By row: index of its GroupRun, or no_run; after find_columns the row's column.
+  std::vector<std::uint32_t> run_of_row_;
   std::vector<GroupRun> runs_;
   std::vector<std::uint32_t> order_;
 };

@@ -1,5 +1,5 @@
-// A builder's first few rows, which stay in the caller's memory: if no other rows come, two doubles may hold their sum.
-// Cost: two words.
+// A builder's first few rows, which stay in the caller's memory until other rows come. If no other rows come, two
+// doubles may hold their sum. Cost: two words.
 #pragma once
 
 #include <cstring>
@@ -12,15 +12,16 @@ namespace steadfold::arithmetic {
 
 class FewRows {
  public:
-  /// Rows have one column, of elements of `element_bytes` bytes. If `kernel` is null, rows never wait.
+  /// The rows that wait have one column, of elements of `element_bytes` bytes. If `kernel` is null, rows never wait.
   FewRows(kernels::SumAsPair kernel, Bytes element_bytes) noexcept : kernel_(kernel), element_bytes_(element_bytes) {}
 
-  /// Whether these rows may wait until others come.
+  /// Whether these rows may stay in the caller's memory until others come.
   bool may_wait(const Block& block) const noexcept {
     return kernel_ != nullptr && block.rows <= kernels::most_in_pair && block.row_stride == element_bytes_;
   }
-  /// Copies two words instead of the whole block. The caller has just written the block, word by word. A copy in wider
-  /// pieces would have to wait until these writes reach the cache, which takes 5 ns of a call of 40 ns.
+  /// Remembers these rows. It copies two words instead of the whole block. The caller has just written the block, word
+  /// by word. A copy in wider pieces would have to wait until these writes reach the cache, which takes 5 ns of a call
+  /// of 40 ns.
   void let_wait(const Block& block) noexcept {
     first_ = block.first;
     rows_ = block.rows;
@@ -30,10 +31,10 @@ class FewRows {
   Block take() noexcept { return {.first = first_, .rows = std::exchange(rows_, 0), .row_stride = element_bytes_}; }
   void clear() noexcept { rows_ = 0; }
 
-  /// Sums the waiting rows with the kernel. Returns false if two doubles do not hold their sum.
+  /// Sums the waiting rows with the kernel. Returns false if two doubles cannot hold their sum.
   bool sum(kernels::PairSum& found) const noexcept { return kernel_(first_, rows_, found); }
 
-  /// Writes the found sum, rounded once. Returns false if it would be rounded twice.
+  /// Writes the sum, rounded once. Returns false if it would be rounded twice.
   static bool write(const kernels::PairSum& found, bool is_float, std::byte* value) noexcept {
     const double sum = found.high + found.low;
     if (!is_float) {

@@ -80,7 +80,7 @@ void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count 
     if (count == 0) return;
     at[last] += run;
     offset += static_cast<Stride>(run) * axes[last].of(operand);
-    for (std::size_t i = last; i > 0 && at[i] == axes[i].extent; --i) {  // carries
+    for (std::size_t i = last; i > 0 && at[i] == axes[i].extent; --i) {  // carries to the axis before
       offset += axes[i - 1].of(operand) - static_cast<Stride>(axes[i].extent) * axes[i].of(operand);
       at[i] = 0;
       at[i - 1] += 1;
@@ -88,7 +88,7 @@ void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count 
   }
 }
 
-/// The strides of rows, and of the elements of a row, in a copy.
+/// The strides of rows, and of the elements of a row, in a copy, in bytes.
 struct Pitch {
   Bytes row;
   Bytes element;
@@ -107,7 +107,8 @@ void gather(const Strides& strides, Operand operand, const std::byte* begin, con
       const std::byte* const from = begin + row + column;
       if (along.from == along.to && pitch.element == size)
         copy(from, part, {1, 0, 0}, down, count * size);
-      else if (std::abs(down.from) < std::abs(along.from))  // neighbours in memory are copied together
+      else if (std::abs(down.from) < std::abs(along.from))  // elements that are neighbours in memory are copied
+                                                            // together
         copy(from, part, along, down, size);
       else
         copy(from, part, down, along, size);
@@ -117,14 +118,14 @@ void gather(const Strides& strides, Operand operand, const std::byte* begin, con
   });
 }
 
-/// The number of rows from `row` on that are in one run along the last axis.
+/// Returns the number of rows from `row` on that are in one run along the last axis.
 Count rows_in_run(const Strides& strides, Count row, Count rows) noexcept {
   if (strides.rows().size() == 1) return rows;
   const Count extent = strides.rows().back().extent;
   return std::min(rows, extent - row % extent);
 }
 
-/// Whether the rows of a run, and the elements of each row, are contiguous.
+/// Whether the rows of a run, and the elements of each row, are contiguous in memory.
 bool are_side_by_side(const Strides& strides, Operand operand, Bytes size, Count columns) noexcept {
   return strides.columns().size() == 1 && strides.rows().back().of(operand) == static_cast<Stride>(size * columns) &&
          (columns == 1 || strides.columns()[0].of(operand) == static_cast<Stride>(size));
@@ -135,7 +136,7 @@ bool is_common(const Strides& strides, Operand operand) noexcept {
   return std::ranges::all_of(strides.columns(), [&](const Axis& axis) { return axis.of(operand) == 0; });
 }
 
-/// The number of rows to take at once: a run if runs are long, otherwise a tile.
+/// Returns the number of rows to take at once: a run if runs are long, otherwise a tile (rows that fit a cache).
 Count next_rows(const Strides& strides, Count row, Count rows, Count most, Count long_run) noexcept {
   rows = std::min(rows, most);
   const bool has_long_runs = strides.rows().size() > 1 && strides.rows().back().extent >= long_run;
@@ -151,7 +152,7 @@ void narrow(std::byte* mask, Count count, Bytes size) noexcept {
   }
 }
 
-/// Null if the builder does not take the columns of this shape separately.
+/// Returns the builder's ability to take the columns of this shape separately, or null.
 ColumnBuilders* columns_of(Builder& builder, const RowShape& shape) noexcept {
   ColumnBuilders* const columns = builder.columns();
   return columns != nullptr && columns->count() == shape.columns ? columns : nullptr;
@@ -204,16 +205,16 @@ void Intake::for_each_column(const Operands& data, Count rows, const Strides& st
   }
 }
 
-/// The same if the elements of a row are close to each other. Copies all columns of some rows at once, so that each
-/// column is contiguous.
+/// Calls `take` in the same way if the elements of a row are close to each other. Copies all columns of some rows at
+/// once, so that each column is contiguous.
 template <class Take>
 void Intake::for_each_column_turned(const Operands& data, Count rows, const Strides& strides, const Take& take) {
   const bool is_whole = data.first != nullptr && (!shape_.has_factors || data.second != nullptr);
-  if (!is_whole) return take(0, 0, Block{.rows = rows});  // the builder refuses that
+  if (!is_whole) return take(0, 0, Block{.rows = rows});  // the builder refuses a block without labels
   const Bytes size = shape_.element_bytes;
   const Count columns = shape_.columns;
   const Count most = std::min(rows, std::clamp<Count>(large_tile_bytes / (columns * size), 1, 1024));
-  const Bytes apart = most * size + 64;  // otherwise all columns would be in the same few lines of a cache
+  const Bytes apart = most * size + 64;  // without this distance all columns would be in the same few lines of a cache
   Tile& tile = tiles_[0];
   const bool has_common = is_common(strides, Operand::second) && is_common(strides, Operand::mask);
   for (Count done = 0, some = 0; done < rows; done += some) {
@@ -241,7 +242,7 @@ void Intake::for_each_column_turned(const Operands& data, Count rows, const Stri
   }
 }
 
-/// Contiguous labels of rows, and the mask with one byte per row, or null.
+/// The labels of rows, contiguous, and the mask with one byte per row, or null.
 struct Intake::LabelsAtHand {
   const std::byte* labels;
   const std::byte* mask;
@@ -264,7 +265,7 @@ bool Intake::sort_by_group(const Operands& here, Count rows, const Strides& stri
 
 /// Passes every element with its column to the builder. Returns invalid_argument if a label has no group.
 Status Intake::scatter(const Operands& data, Count rows, const Strides& strides) {
-  constexpr Count most = 2048;  // their labels and columns stay in the first-level cache
+  constexpr Count most = 2048;  // number of rows whose labels and columns stay in the first-level cache
   const Labels& how = strides.labels();
   const order::Interval wanted{data.column, data.column + shape_.columns};
   for (Count done = 0, some = 0; done < rows; done += some) {
@@ -282,8 +283,8 @@ Status Intake::scatter(const Operands& data, Count rows, const Strides& strides)
   return Status::ok;
 }
 
-/// The elements and factors of the sorted rows: in the order of `runs`, or, if the result has indices of rows, in the
-/// original order.
+/// Returns the elements and factors of the sorted rows: in the order of `runs`, or, if the result has indices of rows,
+/// in the original order.
 Block Intake::grouped(const Operands& here, Count rows, const Strides& strides) {
   const Bytes size = shape_.element_bytes;
   const auto taken = [&](Operand operand, std::vector<std::byte>& copy, std::vector<std::byte>& sorted) {
@@ -302,7 +303,8 @@ Block Intake::grouped(const Operands& here, Count rows, const Strides& strides) 
 /// If the result has indices of rows, rows are taken one by one. Returns invalid_argument if a label has no group.
 template <class Take>
 Status Intake::for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take) {
-  // Takes enough rows for several per group, but not more than the second-level cache holds.
+  // The number of rows to take at once: enough for several rows per group, but not more than the second-level cache
+  // holds.
   const Count apart = strides.labels().columns;
   const order::Interval groups{data.column / apart, (data.column + shape_.columns - 1) / apart + 1};
   const Count enough = std::clamp<Count>(8 * std::min<Count>(groups.size(), 1U << 20), 8192, 1U << 17);
@@ -321,7 +323,8 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
         return Block{.first = at(all.first), .second = at(all.second), .rows = count, .row_stride = all.row_stride};
       };
       for (const DealtRows::GroupRun& run : dealt_.runs()) {
-        const Count column = run.group * apart + here.column % apart - data.column;  // lower ones wrap around
+        // Groups below the column's group wrap around to large numbers.
+        const Count column = run.group * apart + here.column % apart - data.column;
         if (column >= shape_.columns) continue;
         if (!shape_.has_named_rows)
           take(column, done, part(run.begin, run.end - run.begin));
@@ -334,7 +337,8 @@ Status Intake::for_each_group(const Operands& data, Count rows, const Strides& s
   return Status::ok;
 }
 
-/// The next column overwrites the tile. A push of no rows makes the builder finish its use of the tile.
+/// Pushes the rows column by column. The next column overwrites the tile, so a push of no rows first makes the builder
+/// finish its use of the tile.
 void Intake::push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides) {
   const auto push = [&](Count column, Count done, const Block& block) {
     Builder& builder = columns_->column(column);
@@ -358,8 +362,8 @@ void Intake::survey_by_column(const Operands& data, Count rows, const Strides& s
     for_each_column(data, rows, strides, survey);
 }
 
-/// An operand's rows, contiguous: in place if they are contiguous, otherwise copied to `to`. `to` gets room only for
-/// the given rows, because whole tiles for the single row of each of many ranks took gigabytes.
+/// Returns the rows of an operand, contiguous: in place if they are contiguous, otherwise copied to `to`. `to` is
+/// allocated only for the given rows, because whole tiles for the single row of each of many ranks took gigabytes.
 const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const {
   const auto& [operand, data, rows, columns, size] = wanted;
   const std::byte* const place = strides.place(data, operand);
@@ -368,7 +372,7 @@ const std::byte* Intake::side_by_side(const Wanted& wanted, const Strides& strid
   if (place == nullptr || is_there) return place;
   make_room(to, rows * columns * size);
   const bool is_list = strides.are_listed() && operand == Operand::first;
-  const Count together = is_list ? 1 : columns;  // columns with a common address
+  const Count together = is_list ? 1 : columns;  // number of columns that have a common address
   for (Count column = 0; column < columns; column += together)
     gather(strides, operand, strides.begin(data.at(0, column), operand), {data.row, data.row + rows},
            {data.column + column, data.column + column + together}, size, to.data() + column * size,

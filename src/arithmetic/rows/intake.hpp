@@ -1,5 +1,5 @@
 // Pushes rows with any strides into a builder. Builders need rows with contiguous elements, and the same row stride for
-// both factors. Other rows are first copied to a small tile. Only this class makes these copies.
+// both factors. Other rows are first copied to a small tile (memory for some rows). Only this class makes these copies.
 // Rank order: kept. Cost: one branch per push, and for copied rows one pass through the first-level cache.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Allocates memory when rows must first be copied, and keeps it, as builders do.
+/// Pushes the rows of calls. It allocates memory when rows must first be copied, and keeps this memory, as builders do.
 class Intake {
  public:
   Intake(std::unique_ptr<Builder> builder, const RowShape& shape) noexcept;
@@ -29,7 +29,7 @@ class Intake {
     push_copied(begin, data, rows, strides);
   }
 
-  /// Shows the rows to the builder's surveyor.
+  /// Passes the rows to the builder's surveyor.
   void survey(const Operands& data, Count rows, const Strides& strides) {
     if (goes_by_column(rows, strides)) return survey_by_column(data, rows, strides);
     if (strides.are_direct()) return builder_->surveyor()->survey(as_block(data, rows, strides));
@@ -37,7 +37,7 @@ class Intake {
   }
 
  private:
-  /// Copies of the operands' rows.
+  /// The copies of some rows of the operands.
   struct Tile {
     std::vector<std::byte> first;
     std::vector<std::byte> second;
@@ -45,10 +45,11 @@ class Intake {
   };
   static constexpr Bytes tile_bytes = 8192;
 
-  static constexpr Bytes listed_tile_bytes = 4 * tile_bytes;  // for the columns of a list, one after the other
-  static constexpr Bytes large_tile_bytes = Bytes{1} << 17;   // of all columns
-  static constexpr Count fewest_by_column = 64;  // with at least this number of rows, columns are taken separately
-  static constexpr Count long_run = 128;         // contiguous rows that are worth being taken in place
+  // Bytes of a tile for the columns of a list, one after the other.
+  static constexpr Bytes listed_tile_bytes = 4 * tile_bytes;
+  static constexpr Bytes large_tile_bytes = Bytes{1} << 17;  // bytes of a tile for all columns
+  static constexpr Count fewest_by_column = 64;  // number of rows from which on columns are taken separately
+  static constexpr Count long_run = 128;         // number of contiguous rows that are worth taking in place
 
   bool goes_by_column(Count rows, const Strides& strides) const noexcept {
     if (columns_ == nullptr) return false;
@@ -66,7 +67,7 @@ class Intake {
 
   void push_copied(Index begin, const Operands& data, Count rows, const Strides& strides);
   void survey_copied(const Operands& data, Count rows, const Strides& strides);
-  /// Some rows and columns of an operand with elements of `size` bytes.
+  /// The rows and columns of an operand that are wanted. Its elements have `size` bytes.
   struct Wanted {
     Operand operand;
     const Operands& data;
@@ -92,11 +93,11 @@ class Intake {
   void add_mask(const Operands& data, const Strides& strides, Tile& tile, Block& block) const;
 
   std::unique_ptr<Builder> builder_;
-  ColumnBuilders* columns_;  // the builder's columns, or null
+  ColumnBuilders* columns_;  // the builder's ability to take columns, or null
   RowShape shape_;
-  Count tile_;                          // most rows in a tile
-  std::array<Tile, 2> tiles_{};         // two, because the builder may read a tile until it gets the next
-  std::vector<std::byte> column_tile_;  // for a column, if all columns share the other operands
+  Count tile_;                          // largest number of rows in a tile
+  std::array<Tile, 2> tiles_{};         // two tiles, because the builder may read a tile until it gets the next
+  std::vector<std::byte> column_tile_;  // copy of a column, if all columns share the other operands
   DealtRows dealt_;
   std::vector<std::byte> labels_;
   std::size_t turn_ = 0;

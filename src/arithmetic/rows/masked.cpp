@@ -8,13 +8,15 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// The record: the record of the kind, then the number of all rows. A failed record is only a header.
+// bytes of the count at the end of a record. The record is the record of the kind, then the number of all rows. A
+// failed record is only a header.
 constexpr Bytes count_bytes = sizeof(Count);
 
 bool is_whole(std::span<const std::byte> partial) noexcept {
   return header_of(partial).status == Status::ok && partial.size() >= sizeof(Header) + count_bytes;
 }
-/// The part of a record that the kind wrote. A failed record, or one that is too short, comes back as it is.
+/// Returns the part of a record that the kind wrote. A failed record, or a record that is too short, is returned
+/// unchanged.
 std::span<const std::byte> inner(std::span<const std::byte> partial) noexcept {
   return is_whole(partial) ? partial.first(partial.size() - count_bytes) : partial;
 }
@@ -24,7 +26,7 @@ Count rows_behind(std::span<const std::byte> partial) noexcept {
   return rows;
 }
 
-/// The kind's part of `out`, which always has room for a header.
+/// Returns the kind's part of `out`, which always has room for a header.
 std::span<std::byte> without_count(std::span<std::byte> out) noexcept {
   return out.first(std::max(out.size() - std::min(out.size(), count_bytes), std::min(out.size(), sizeof(Header))));
 }
@@ -97,7 +99,7 @@ class MaskedBuilder final : public Builder, private Surveyor {
 
   std::unique_ptr<Builder> inner_;
   ColumnViews<MaskedBuilder> views_{*this};
-  SelectedRows rows_of_all_;  // columns
+  SelectedRows rows_of_all_;  // number of columns
   SelectedRows rows_of_one_;
   Count rows_ = 0;
   Status status_ = Status::ok;

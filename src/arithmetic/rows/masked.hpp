@@ -9,9 +9,9 @@
 
 namespace steadfold::arithmetic {
 
-/// `Block.mask` selects rows. The elements and factors of other rows are never read, so even a NaN or an infinity there
-/// has no effect. These rows count in the number of all rows. If no row is selected, the result is the result of no
-/// rows.
+/// Makes the kind of partial. `Block.mask` selects rows. The elements and factors of other rows are never read, so even
+/// a NaN or an infinity there has no effect. These rows count in the number of all rows. If no row is selected, the
+/// result is the result of no rows.
 std::unique_ptr<PartialKind> make_masked(std::unique_ptr<PartialKind> kind, Bytes element_bytes, Count columns);
 
 }  // namespace steadfold::arithmetic

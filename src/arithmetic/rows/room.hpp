@@ -14,18 +14,18 @@ inline void make_room(std::vector<std::byte>& memory, order::Bytes size) {
   if (memory.size() < size) memory.resize(size);
 }
 
-/// Memory for a partial. Partials are mostly much shorter than their capacity, and bytes that are never written cost
-/// nothing.
+/// Memory for a partial. Partials are mostly much shorter than their capacity, and bytes that are never written occupy
+/// no memory.
 class UnwrittenRoom {
  public:
   UnwrittenRoom() = default;
   explicit UnwrittenRoom(order::Bytes size) { make(size); }
 
-  /// Makes room for at least `size` bytes. If there were fewer, the contents are lost.
+  /// Allocates at least `size` bytes. If there were fewer before, the contents are lost.
   void make(order::Bytes size) {
     if (size <= bytes().size()) return;
     size_ = 0;
-    memory_.reset();  // freed before the same amount of memory is allocated again
+    memory_.reset();  // frees the old memory before the same amount is allocated again
     memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
     size_ = size;
   }

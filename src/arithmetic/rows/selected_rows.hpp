@@ -11,7 +11,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Keeps its memory. A tile stays unchanged until the tile after the next is filled.
+/// Copies selected rows. It keeps its memory. A tile stays unchanged until the tile after the next is filled.
 class SelectedRows {
  public:
   explicit SelectedRows(Bytes row_bytes)
@@ -19,7 +19,7 @@ class SelectedRows {
         tile_(std::max<Count>(tile_bytes / std::max<Bytes>(row_bytes, 1), 1)),
         kernel_(kernels::select(kernels::chosen(), row_bytes)) {}
 
-  /// The most rows in a tile.
+  /// Returns the largest number of rows in a tile.
   Count tile() const noexcept { return tile_; }
 
   /// Calls `take(block)` with the selected rows of a block, and their factors. Each call gets a full tile, except the
@@ -43,8 +43,8 @@ class SelectedRows {
     }
   }
 
-  /// The selected rows of a block of at most one tile. If `has_factors` is set, the tile still has the factors of the
-  /// previous call.
+  /// Returns the selected rows of a block of at most one tile. If `has_factors` is set, the tile still has the factors
+  /// of the previous call.
   Block of_tile(const Block& block, bool has_factors) {
     SelectedTile& tile = tiles_[0];
     const MaskedRows rows{.stride = block.row_stride, .mask = block.mask, .count = block.rows};
@@ -72,13 +72,14 @@ class SelectedRows {
             .rows = rows,
             .row_stride = row_bytes_};
   }
-  /// Appends the selected rows to the gathered rows. Returns the number of selected rows.
+  /// Appends the selected rows to the rows in `all`, of which there are `gathered`. Returns the number of selected
+  /// rows.
   Count select_into(std::vector<std::byte>& all, Count gathered, const std::byte* first, const MaskedRows& rows);
 
   Bytes row_bytes_;
   Count tile_;
-  kernels::Select kernel_;               // for contiguous rows; null: rows are copied one by one
-  std::array<SelectedTile, 2> tiles_{};  // with room for the rows of two tiles each
+  kernels::Select kernel_;               // kernel for contiguous rows; null: rows are copied one by one
+  std::array<SelectedTile, 2> tiles_{};  // two tiles, each with memory for the rows of two tiles
   std::size_t turn_ = 0;
 };
 

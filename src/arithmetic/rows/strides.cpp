@@ -9,8 +9,7 @@ namespace {
 using order::Bytes;
 using order::Count;
 
-/// Whether the end of the inner axis is the next index of the outer axis, for every operand, so that both axes can be
-/// joined.
+/// Whether two axes can be joined: for every operand, the end of the inner axis is the next index of the outer axis.
 bool goes_on(const Axis& outer, const Axis& inner) noexcept {
   for (std::size_t i = 0; i < operand_count; ++i)
     if (outer.strides[i] != static_cast<Stride>(inner.extent) * inner.strides[i]) return false;

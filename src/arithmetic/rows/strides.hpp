@@ -13,7 +13,7 @@
 
 namespace steadfold::arithmetic {
 
-using Stride = std::ptrdiff_t;  // bytes
+using Stride = std::ptrdiff_t;  // distance in bytes
 
 inline constexpr std::size_t most_axes = 15;
 
@@ -34,7 +34,7 @@ struct RowShape {
   order::Count columns = 0;
   bool has_factors = false;
   bool has_mask = false;
-  bool has_named_rows = false;  // the result has indices of rows
+  bool has_named_rows = false;  // whether the result has indices of rows
 
   order::Bytes row_bytes() const noexcept { return columns * element_bytes; }
 };
@@ -46,10 +46,10 @@ inline constexpr std::size_t operand_count = 4;
 /// Describes labels, which distribute rows to groups of columns. The columns of group 0 come first, then the columns of
 /// group 1, and so on. The data have the columns of only one group; strides of 0 repeat them for all groups.
 struct Labels {
-  order::Count groups = 0;   // 0: there are no labels
-  order::Count columns = 1;  // columns of a group
+  order::Count groups = 0;   // number of groups; 0: there are no labels
+  order::Count columns = 1;  // number of columns of a group
   order::Bytes bytes = 0;    // bytes of a label: 1, 2, 4 or 8
-  bool is_signed = false;    // for 4 or 8 bytes: labels below 0 belong to no group
+  bool is_signed = false;    // for labels of 4 or 8 bytes: whether they are signed; labels below 0 belong to no group
 };
 
 /// An axis of an array: its extent, and its stride for each operand. A stride of 0 repeats the operand along the axis.
@@ -60,7 +60,7 @@ struct Axis {
   Stride of(Operand operand) const noexcept { return strides[static_cast<std::size_t>(operand)]; }
 };
 
-/// The addresses of a call's data, and the first row and column that are meant.
+/// The addresses of a call's data, and the first row and column to which they are applied.
 struct Operands {
   const std::byte* first = nullptr;
   const std::byte* second = nullptr;
@@ -91,12 +91,13 @@ inline const std::byte* begin_of(const Operands& operands, Operand operand) noex
 /// because calls of one shape may have any number of rows.
 class Strides {
  public:
-  /// Contiguous rows, and a mask with one byte per row.
+  /// Describes contiguous rows, and a mask with one byte per row.
   explicit Strides(const RowShape& shape) noexcept;
-  /// Joins axes if possible. There must be at least one axis of rows and one of columns, and at most `most_axes` + 1 in
-  /// all. An element of the mask has `mask_bytes` bytes, and selects if one of them is not 0. If the rows are not
-  /// aligned (`is_aligned`), they are never used in place. If `are_listed`, the operand `first` is a list of addresses,
-  /// one for every column, and the strides of the rows apply from each address on.
+  /// Describes rows by their axes, and joins axes if possible. There must be at least one axis of rows and one of
+  /// columns, and at most `most_axes` + 1 in all. An element of the mask has `mask_bytes` bytes, and selects if one of
+  /// them is not 0. If the rows are not aligned (`is_aligned`), they are never used in place. If `are_listed`, the
+  /// operand `first` is a list of addresses, one for every column, and the strides of the rows apply from each address
+  /// on.
   Strides(const RowShape& shape, std::span<const Axis> rows, std::span<const Axis> columns, order::Bytes mask_bytes = 1,
           bool is_aligned = true, const Labels& labels = {}, bool are_listed = false) noexcept;
 
@@ -109,7 +110,7 @@ class Strides {
   /// factors and of the mask are those of a Block. False for rows in descending order, and for rows with unaligned
   /// elements.
   bool are_direct() const noexcept { return are_direct_; }
-  /// Whether rows are direct, and contiguous, too.
+  /// Whether rows are direct, and also contiguous.
   bool are_touching() const noexcept { return are_touching_; }
 
   /// Whether the elements of a column are closer to each other than the elements of a row.
@@ -117,21 +118,21 @@ class Strides {
 
   /// Whether a list has the address of each column's elements.
   bool are_listed() const noexcept { return are_listed_; }
-  /// The address of a column's elements in the list.
+  /// Returns the address of a column's elements in the list.
   static const std::byte* listed(const std::byte* list, order::Count column) noexcept {
     const void* place = nullptr;
     std::memcpy(&place, list + column * sizeof place, sizeof place);
     return static_cast<const std::byte*>(place);
   }
-  /// The address at which an operand begins, for the column in `operands`.
+  /// Returns the address at which an operand begins, for the column in `operands`.
   const std::byte* begin(const Operands& operands, Operand operand) const noexcept {
     const std::byte* const begin = begin_of(operands, operand);
     const bool is_list = are_listed_ && operand == Operand::first && begin != nullptr;
     return is_list ? listed(begin, operands.column) : begin;
   }
-  /// The address of an operand for the row and column in `operands`.
+  /// Returns the address of an operand for the row and column in `operands`.
   const std::byte* place(const Operands& operands, Operand operand) const noexcept;
-  /// The same, if the strides are direct.
+  /// Returns the same address faster, if the strides are direct.
   const std::byte* direct_place(const Operands& operands, Operand operand) const noexcept {
     const std::byte* const begin = begin_of(operands, operand);
     if (begin == nullptr) return nullptr;
@@ -150,7 +151,7 @@ class Strides {
  private:
   bool judged(const RowShape& shape) const noexcept;
 
-  std::array<Axis, most_axes + 1> axes_;  // the axes of the rows, then of the columns
+  std::array<Axis, most_axes + 1> axes_;  // the axes of the rows, then the axes of the columns
   std::uint8_t row_axes_ = 1;
   std::uint8_t column_axes_ = 1;
   order::Bytes mask_bytes_ = 1;

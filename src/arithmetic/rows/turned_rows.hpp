@@ -21,12 +21,13 @@ class TurnedRows {
     others_ = has_others ? &second_ : &first_;
   }
 
-  /// The elements of a column and their second factors; if there are none, the elements again.
+  /// Return the elements of a column, and their second factors. If there are no factors, both return the elements.
   const std::byte* first(Count column) const noexcept { return first_.data() + column * column_bytes; }
   const std::byte* second(Count column) const noexcept { return others_->data() + column * column_bytes; }
 
  private:
-  /// One cache line more than the elements. Otherwise all columns would be in the same few lines of a cache.
+  /// Bytes from column to column: one cache line more than the elements. Otherwise all columns would be in the same few
+  /// lines of a cache.
   static constexpr Bytes column_bytes = rows_of_group * sizeof(Element) + 64;
   using TurnedTile = std::array<std::byte, kernels::most_columns * column_bytes>;
 

@@ -8,16 +8,17 @@
 namespace steadfold::arithmetic {
 namespace {
 
-// A term is shifted left by 0..31 bits and cut into digits; the last update adds the remainder. If there are two
-// updates, the first is below 2^32 and the last below 2^(53 + 31 - 32) = 2^52. If there are four, the last is below
-// 2^(106 + 31 - 96) = 2^41. A carry leaves a word below 2^33. So 2^10 terms keep a word below 2^63.
+// The number of terms between two carries. A term is shifted left by 0..31 bits and cut into digits; the last update
+// adds the remainder. If there are two updates, the first is below 2^32 and the last below 2^(53 + 31 - 32) = 2^52. If
+// there are four, the last is below 2^(106 + 31 - 96) = 2^41. A carry leaves a word below 2^33. So 2^10 terms keep a
+// word below 2^63.
 constexpr Count terms_between_carries = Count{1} << 10;
 
 /// The number of digits into which a term is cut.
 template <class Mantissa>
 constexpr unsigned updates = sizeof(Mantissa) > 8 ? 4 : 2;
 
-/// Adds mantissa 2^bit, or subtracts it. `negative` is 0 or -1.
+/// Adds mantissa 2^bit, or subtracts it. `negative` is 0, or -1 to subtract.
 template <class Mantissa>
 inline void update(std::int64_t* words, Mantissa mantissa, unsigned bit, std::int64_t negative) noexcept {
   const auto add = [negative](std::int64_t& word, std::uint64_t by) {
@@ -173,7 +174,7 @@ void Accumulator<Element, factors>::add_scaled(const WindowSums& sums) noexcept 
   for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
 }
 
-/// Notes whether any of these finite terms is not -0.0. Mostly the first term decides.
+/// Records whether any of these finite terms is not -0.0. Mostly the first term decides.
 template <class Element, int factors>
 void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows,
                                                Bytes stride) noexcept {
@@ -187,7 +188,7 @@ void Accumulator<Element, factors>::note_signs(const std::byte* first, const std
   }
 }
 
-/// The hot loop. It has integers only, and one branch, which only infinities and NaNs take.
+/// Adds terms; the inner loop. It has only integer operations, and one branch, which only infinities and NaNs take.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_some(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {
@@ -232,7 +233,7 @@ void Accumulator<Element, factors>::add_some(const std::byte* first, const std::
   other_ |= other;
 }
 
-/// Adds a term with at least one factor (the term itself if factors = 1) that is an infinity or NaN.
+/// Adds a term that has an infinity or NaN as a factor (as the term itself, if factors = 1).
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_special(Bits x, Bits y) noexcept {
   const auto nan = [](Bits bits) { return (bits & ~F::sign_bit) > F::infinity; };

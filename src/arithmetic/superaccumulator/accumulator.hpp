@@ -1,6 +1,7 @@
 // A long fixed-point accumulator: sums of floats, doubles or their products without error, rounded once at the end.
-// Rank order: none, because the sum of integers has no order. Cost: 2 word updates per term (4 for products of
-// doubles); a few vector additions for contiguous terms whose exponents are close to each other (window_finder.hpp).
+// Rank order: irrelevant, because the order of the additions of integers changes no sum. Cost: 2 word updates per term
+// (4 for products of doubles); a few vector additions for contiguous terms whose exponents are close to each other
+// (window_finder.hpp).
 // Source: Kulisch's long accumulator in carry-save digits. Windows need the promised floating-point environment; digits
 // work in any.
 #pragma once
@@ -16,14 +17,14 @@
 
 namespace steadfold::arithmetic {
 
-/// Fewer rows than this are added one by one with integers alone, which is as fast.
+/// The number of rows from which kernels are used. Fewer rows are added one by one with integers, which is as fast.
 inline constexpr Count fewest_for_kernels = 32;
 
 /// Whether terms keep their signs.
 enum class Signs : bool { kept, dropped };
 
-/// Terms are elements (factors = 1), whose signs may be dropped, or products of two elements (factors = 2). At most
-/// 2^63 terms. Does not allocate.
+/// The sum of at most 2^63 terms. Terms are elements (factors = 1), whose signs may be dropped, or products of two
+/// elements (factors = 2). Does not allocate.
 template <class Element, int factors>
 class Accumulator {
   using F = Format<Element>;
@@ -33,7 +34,7 @@ class Accumulator {
   static constexpr int lowest_exponent = factors * F::lowest_exponent;
   static constexpr int digit_count = digits_needed<Element, factors>;
 
-  /// The kernels' name of the terms.
+  /// Returns the kernels' name of the terms.
   static constexpr kernels::WindowTerms terms_of(Signs signs) noexcept {
     if constexpr (factors == 2)
       return sizeof(Element) == 8 ? kernels::WindowTerms::products_of_doubles
@@ -43,13 +44,14 @@ class Accumulator {
     return sizeof(Element) == 8 ? kernels::WindowTerms::doubles : kernels::WindowTerms::floats;
   }
 
-  /// Uses the kernels of `target`; `scalar` adds terms one by one, which is the reference.
+  /// Makes an empty accumulator that uses the kernels of `target`. The target `scalar` adds terms one by one, which is
+  /// the reference.
   explicit Accumulator(kernels::Target target = kernels::chosen(), Signs signs = Signs::kept) noexcept
       : kept_bits_(signs == Signs::kept ? ~Bits{0} : ~F::sign_bit),
         windows_(terms_of(signs), target),
         segmentation_(signs == Signs::kept ? kernels::cut_into_digits(target) : nullptr) {}
 
-  /// Cost: the digits changed since the last clear.
+  /// Sets the sum to 0. Cost: that of the digits that have changed since the last clear.
   void clear() noexcept;
 
   /// Adds `rows` elements, `stride` bytes apart (aligned or not), or their products with the elements of `second`,
@@ -105,13 +107,13 @@ class Accumulator {
   void carry() noexcept;
 
   std::array<std::int64_t, digit_count> words_{};
-  unsigned low_ = digit_count;  // words outside low_..high_ are 0
+  unsigned low_ = digit_count;  // number of the lowest word in use; words outside low_..high_ are 0
   unsigned high_ = 0;
-  Count pending_ = 0;  // terms since the last carry
+  Count pending_ = 0;  // number of terms since the last carry
   Count rows_ = 0;
-  std::uint64_t other_ = 0;  // not 0: some term was not -0.0
+  std::uint64_t other_ = 0;  // not 0 if some term was not -0.0
   std::uint8_t special_ = no_flags;
-  Bits kept_bits_;  // bits of an element that are kept
+  Bits kept_bits_;  // mask of the bits of an element that are kept
   WindowFinder windows_;
   kernels::CutIntoDigits segmentation_;
 };

@@ -32,15 +32,15 @@ void close(DigitWindow& window, std::int64_t carry) noexcept {
   if (window.zero()) window.lowest = 0;
 }
 
-/// Windows of at most this many digits are added without loops, because no processor predicts the ends of these loops.
+/// Number of digits up to which windows are added without loops, because no processor predicts the ends of these loops.
 constexpr int few_digits = 4;
 bool has_few_digits(const DigitWindow& window) noexcept { return window.count >= 1 && window.count <= few_digits; }
 
 /// Six digits as three words, the lowest first.
 using SixDigits = std::array<std::uint64_t, 3>;
 
-/// Six digits of a window of few digits, from `shift` places below its first digit on: zeros, the digits, and then
-/// digits of the sign. 0 <= shift <= 4.
+/// Returns six digits of a window with few digits, from `shift` places below its first digit on: zeros, the digits, and
+/// then digits of the sign. 0 <= shift <= 4.
 SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
   std::array<std::uint32_t, few_digits + few_digits + 8> all;
   std::fill_n(all.begin(), few_digits, 0);
@@ -51,7 +51,7 @@ SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
   return {word(0), word(1), word(2)};
 }
 
-/// The number of zero digits below the lowest non-zero digit; 6 if all digits are 0.
+/// Returns the number of zero digits below the lowest non-zero digit; 6 if all digits are 0.
 int zeros_below(const SixDigits& digits) noexcept {
   const bool in_first = digits[0] != 0;
   const bool in_second = digits[1] != 0;
@@ -60,7 +60,7 @@ int zeros_below(const SixDigits& digits) noexcept {
   return word == 0 ? 6 : below + (static_cast<std::uint32_t>(word) == 0 ? 1 : 0);
 }
 
-/// The number of digits up to the last digit that is not 0.
+/// Returns the number of digits up to the last digit that is not 0.
 int digits_up_to_last(const SixDigits& digits) noexcept {
   const bool in_third = digits[2] != 0;
   const bool in_second = digits[1] != 0;
@@ -94,11 +94,13 @@ void add_few_digits(const DigitWindow& a, const DigitWindow& b, int lowest, Digi
   std::copy_n(digits.begin() + zeros, 6, sum.digits.begin());
 }
 
-/// Reads digit by digit, as they were written. A wider load right afterwards would have to wait for the stores.
+/// Returns the leading bits of a window with few digits. Reads digit by digit, as they were written: a wider load right
+/// afterwards would have to wait for the stores.
 Leading leading_of_few(const DigitWindow& window, int lowest_exponent) noexcept {
   Uint128 bits = window.digits[few_digits - 1];
   for (std::size_t i = few_digits - 1; i-- > 0;) bits = bits << 32 | window.digits[i];
-  bits <<= 32 * (few_digits - window.count);  // the last digit becomes the highest; stale digits are shifted out
+  // The last digit becomes the highest; digits from earlier sums are shifted out.
+  bits <<= 32 * (few_digits - window.count);
   const Uint128 sign = window.negative ? ~Uint128{0} : 0;
   bits = (bits ^ sign) - sign;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
@@ -116,20 +118,22 @@ Result round_once(bool negative, std::uint64_t bits, bool sticky, int exponent) 
   const Bits sign = negative ? F::sign_bit : 0;
   Bits magnitude = F::infinity;
   if (exponent < F::top_exponent) {
-    const int places = exponent - F::lowest_exponent + 1;  // bits down to the smallest subnormal; may be negative
+    // Number of places down to the smallest subnormal; may be negative.
+    const int places = exponent - F::lowest_exponent + 1;
     const int keep = std::clamp(places, 0, F::precision);
     std::uint64_t kept = keep == 0 ? 0 : bits >> (64 - keep);
-    const std::uint64_t rest = places < 0 ? 0 : bits << keep;  // its first bit is one half of the last place
+    // The bits below the last place; the first of them is one half of the last place.
+    const std::uint64_t rest = places < 0 ? 0 : bits << keep;
     const bool above_half = (rest << 1 != 0) | sticky;
-    kept += (rest >> 63) & (static_cast<std::uint64_t>(above_half) | kept);  // a branch would be mispredicted
+    kept += (rest >> 63) & (static_cast<std::uint64_t>(above_half) | kept);  // a branch would often be mispredicted
     const int biased_less_one = std::max(places - F::precision, 0);
     magnitude = (static_cast<Bits>(biased_less_one) << (F::precision - 1)) + static_cast<Bits>(kept);
   }
   return std::bit_cast<Result>(static_cast<Bits>(sign | magnitude));
 }
 
-/// floor(sqrt(n)) for n >= 2^126: the root of the upper half bit by bit, the lower half with one division (Zimmermann
-/// 1999). The quotient is never too small and at most 1 too large; it is 2^32 only if it is too large.
+/// Returns floor(sqrt(n)) for n >= 2^126: the root of the upper half bit by bit, the lower half with one division
+/// (Zimmermann 1999). The quotient is never too small and at most 1 too large; it is 2^32 only if it is too large.
 std::uint64_t integer_root(Uint128 n) noexcept {
   std::uint64_t root = 0;
   auto rest = static_cast<std::uint64_t>(n >> 64);
@@ -141,7 +145,7 @@ std::uint64_t integer_root(Uint128 n) noexcept {
       root += bit;
     }
   }
-  // (rest 2^32 + the next 32 bits) / (2 root), both halved: rest <= 2 root < 2^33.
+  // The division is (rest 2^32 + the next 32 bits) / (2 root), with both operands halved: rest <= 2 root < 2^33.
   const std::uint64_t dividend = rest << 31 | static_cast<std::uint32_t>(n >> 32) >> 1;
   root = root << 32 | std::min(dividend / root, std::uint64_t{all_ones});
   return Uint128{root} * root > n ? root - 1 : root;
@@ -178,7 +182,7 @@ void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& w
   open(window, lowest);
   std::int64_t carry = 0;
   for (const std::int64_t word : words) {
-    // Wraps instead of overflowing if the words are invalid.
+    // The sum wraps around instead of overflowing if the words are invalid.
     const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) + static_cast<std::uint64_t>(carry));
     append(window, static_cast<std::uint32_t>(sum));
     carry = sum >> 32;
@@ -201,19 +205,19 @@ void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) n
   close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
 }
 
-/// The digits of a negative number's magnitude are complements. 1 is added to the first digit, which is not 0, so there
-/// is no further carry.
+/// Returns the leading bits. The digits of a negative number's magnitude are complements. 1 is added to the first
+/// digit, which is not 0, so there is no further carry.
 Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
   if (window.zero()) return {};
   if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);
   const int top = std::max(window.count, 1) - 1;
   const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
-  Uint128 bits = window.count == 0 ? 1 : digit(top);  // -2^(32 lowest) has no digits
+  Uint128 bits = window.count == 0 ? 1 : digit(top);  // the window of -2^(32 lowest) has no digits
   for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
   if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));
   bits <<= spare;
-  bool sticky = top > 4;  // because the first digit is not 0
+  bool sticky = top > 4;  // lower digits are not all 0, because the first digit is not 0
   if (top >= 4) {
     const std::uint32_t complement = top == 4 ? 0 - digit(0) : ~digit(top - 4);
     const std::uint64_t fifth = std::uint64_t{window.negative ? complement : digit(top - 4)} << spare;
@@ -238,8 +242,8 @@ template <class Result>
 Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept {
   Result result;
   if (special(flags, rows, sum, result)) return result;
-  // Makes exponent - 127 in bits 2^(exponent - 127) even. The root of the integer part then has 64 bits. If the sum is
-  // not the square of this root, a remainder is left.
+  // If exponent - 127 is made even in bits 2^(exponent - 127), the root of the integer part has 64 bits. If the sum is
+  // not the square of this root, there is a remainder.
   Uint128 bits = sum.bits;
   const bool is_odd = (sum.exponent & 1) == 0;
   if (is_odd) bits >>= 1;
@@ -253,7 +257,7 @@ template <class Result>
 Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept {
   Result result;
   if (special(flags, rows, sum, result)) return result;
-  // At least 2^127 / 2^64, so the quotient of the integer part has 64 bits, and the remainder adds less than one to it.
+  // The quotient is at least 2^127 / 2^64, so its integer part has 64 bits, and the remainder adds less than one to it.
   const Uint128 quotient = sum.bits / rows;
   const int spare = zeros_before(quotient);
   const Uint128 bits = quotient << spare;

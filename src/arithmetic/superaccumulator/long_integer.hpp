@@ -1,6 +1,7 @@
 // Exact sums in the form in which they are sent: an integer of many digits and flags for values without digits. Rounds
-// them once. Rank order: none, the sum of integers has no order. Cost: a few ns for few digits. Source: Kulisch's long
-// accumulator; the canonical window of digits is ours. No floating-point operation, so any environment will do.
+// them once. Rank order: irrelevant for sums of integers. Cost: a few ns for few digits. Source: Kulisch's long
+// accumulator; the canonical window of digits is new. The code has no floating-point operation, so it works in any
+// floating-point environment.
 #pragma once
 
 #include <array>
@@ -27,11 +28,14 @@ struct Format {
   static constexpr int width = 8 * static_cast<int>(sizeof(Element));
   static constexpr Bits sign_bit = Bits{1} << (width - 1);
   static constexpr Bits implicit_bit = Bits{1} << (precision - 1);
-  static constexpr Bits exponent_mask = (sign_bit >> (precision - 1)) - 1;  // the biased exponent of NaN, inf
+  static constexpr Bits exponent_mask = (sign_bit >> (precision - 1)) - 1;  // the biased exponent of NaN and infinity
   static constexpr Bits infinity = exponent_mask << (precision - 1);
-  static constexpr Bits quiet_nan = infinity | (implicit_bit >> 1);                // canonical: positive, no payload
-  static constexpr int top_exponent = std::numeric_limits<Element>::max_exponent;  // every value is below 2^top
-  static constexpr int lowest_exponent = std::numeric_limits<Element>::min_exponent - precision;  // smallest = 2^lowest
+  // The canonical NaN: positive, without payload.
+  static constexpr Bits quiet_nan = infinity | (implicit_bit >> 1);
+  // Every finite value is below 2^top_exponent.
+  static constexpr int top_exponent = std::numeric_limits<Element>::max_exponent;
+  // The smallest positive value is 2^lowest_exponent.
+  static constexpr int lowest_exponent = std::numeric_limits<Element>::min_exponent - precision;
 };
 
 /// Facts about a sum that its digits cannot represent. Flags of parts are combined with `or`.
@@ -40,24 +44,25 @@ enum Flags : std::uint8_t {
   has_nan = 1,
   has_plus_infinity = 2,
   has_minus_infinity = 4,
-  not_minus_zero = 8,   // a term other than -0.0: a sum of exactly zero is +0.0
-  has_minus_zero = 16,  // only if labels distribute rows: then columns have no number of rows
+  not_minus_zero = 8,  // the sum has a term other than -0.0, so a sum of exactly zero is +0.0
+  // The sum has a -0.0; only if labels distribute rows, because columns then have no number of rows.
+  has_minus_zero = 16,
 };
 
-/// The number of bits from the lowest bit of any term to the highest.
+/// Returns the number of bits from the lowest bit of any term to the highest.
 template <class Element, int factors>
 constexpr int term_range = (Format<Element>::top_exponent - Format<Element>::lowest_exponent) * factors;
 
-/// The number of digits that a sum needs: the digits of a term, 64 bits for up to 2^63 terms, and the sign.
+/// Returns the number of digits that a sum needs: the digits of a term, 64 bits for up to 2^63 terms, and the sign.
 template <class Element, int factors>
 constexpr int digits_needed = (term_range<Element, factors> + 64 + 1 + 31) / 32;
 
 constexpr int widest_digit_count = digits_needed<double, 2>;
 
-/// An integer as the window of its non-zero 32-bit digits, two's complement: sum of digits[i] 2^(32 (lowest + i)), less
-/// 2^(32 (lowest + count)) when negative. Windows are canonical: every integer has one window. The first digit is not
-/// 0, the last digit is not a mere repetition of the sign, and zero has lowest 0. The digits are not initialised. There
-/// are two more digits than the widest sum has, for its carry.
+/// An integer as the window of its non-zero 32-bit digits in two's complement: sum of digits[i] 2^(32 (lowest + i)),
+/// less 2^(32 (lowest + count)) when negative. Windows are canonical: every integer has one window. The first digit is
+/// not 0, the last digit is not a mere repetition of the sign, and zero has lowest 0. The digits are not initialised.
+/// There are two more digits than the widest sum has, for its carry.
 struct DigitWindow {
   int lowest = 0;
   int count = 0;
@@ -67,20 +72,21 @@ struct DigitWindow {
   int end() const noexcept { return lowest + count; }
   bool zero() const noexcept { return count == 0 && !negative; }
   bool canonical() const noexcept;
-  /// The digit at a position inside or outside the window.
+  /// Returns the digit at a position inside or outside the window.
   std::uint32_t digit(int position) const noexcept {
     if (position >= end()) return negative ? ~std::uint32_t{0} : 0;
     return position < lowest ? 0 : digits[static_cast<std::size_t>(position - lowest)];
   }
 };
 
-/// The integer sum of words[i] 2^(32 (lowest + i)); at most `widest_digit_count` words.
+/// Makes the window of the integer sum of words[i] 2^(32 (lowest + i)). There are at most `widest_digit_count` words.
 void make_window(std::span<const std::int64_t> words, int lowest, DigitWindow& window) noexcept;
 
-/// sum = a + b; both canonical and within `widest_digit_count` digits. The sum may end one digit higher.
+/// Computes sum = a + b. Both must be canonical and within `widest_digit_count` digits. The sum may end one digit
+/// higher.
 void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) noexcept;
 
-/// The number of leading zero bits.
+/// Returns the number of leading zero bits.
 constexpr int zeros_before(Uint128 bits) noexcept {
   const auto high = static_cast<std::uint64_t>(bits >> 64);
   return high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(bits));
@@ -95,20 +101,21 @@ struct Leading {
   Uint128 bits = 0;
 };
 
-/// The window's integer in units of 2^lowest_exponent.
+/// Returns the leading bits of the window's integer, in units of 2^lowest_exponent.
 Leading leading(const DigitWindow& window, int lowest_exponent) noexcept;
-/// The same for a smaller integer.
+/// Returns the leading bits of an integer of 128 bits, in units of 2^lowest_exponent.
 inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
   if (integer == 0) return {};
-  const auto sign = static_cast<Uint128>(integer >> 127);  // without a branch, because its outcome would be random
+  // Computed without a branch, because its outcome would be random.
+  const auto sign = static_cast<Uint128>(integer >> 127);
   const Uint128 magnitude = (static_cast<Uint128>(integer) ^ sign) - sign;
   const int spare = zeros_before(magnitude);
   return {
       .negative = integer < 0, .sticky = false, .exponent = lowest_exponent + 127 - spare, .bits = magnitude << spare};
 }
 
-/// The bits of value 2^unit as a double, rounded once to the nearest, ties to even; 0 is +0.0. `unit` must be from
-/// `lowest_normal_unit` to `highest_normal_unit`, so that the result is a normal number.
+/// The units for which `rounded_normal` returns the bits of value 2^unit as a double, rounded once to the nearest, ties
+/// to even; 0 is +0.0. For units from `lowest_normal_unit` to `highest_normal_unit` the result is a normal number.
 inline constexpr int lowest_normal_unit = std::numeric_limits<double>::min_exponent - 1;
 inline constexpr int highest_normal_unit = std::numeric_limits<double>::max_exponent - 1 - 128;
 inline std::uint64_t rounded_normal(Int128 value, int unit) noexcept {
@@ -116,16 +123,16 @@ inline std::uint64_t rounded_normal(Int128 value, int unit) noexcept {
                                  static_cast<std::uint64_t>(static_cast<Uint128>(value) >> 64), unit);
 }
 
-/// The sum that flags, row count and number represent, rounded once to nearest, ties to even. A NaN is the canonical
-/// quiet NaN. Without rows the sum is +0.0; if all terms are -0.0, it is -0.0.
+/// Returns the sum that flags, row count and number represent, rounded once to nearest, ties to even. A NaN is the
+/// canonical quiet NaN. Without rows the sum is +0.0; if all terms are -0.0, it is -0.0.
 template <class Result>
 Result rounded(Flags flags, Count rows, const Leading& sum) noexcept;
 
-/// The square root of the sum, rounded once. The sum must not be negative (it is a sum of squares).
+/// Returns the square root of the sum, rounded once. The sum must not be negative (it is a sum of squares).
 template <class Result>
 Result rounded_root(Flags flags, Count rows, const Leading& sum) noexcept;
 
-/// The sum divided by `rows`, rounded once. `rows` is the number of terms, at least 1.
+/// Returns the sum divided by `rows`, rounded once. `rows` is the number of terms, at least 1.
 template <class Result>
 Result rounded_mean(Flags flags, Count rows, const Leading& sum) noexcept;
 

@@ -15,7 +15,7 @@ Natural::Natural(std::uint64_t number) noexcept : count_(2) {
 Natural::Natural(const DigitWindow& window) noexcept : lowest_(window.lowest), count_(window.count) {
   std::copy_n(window.digits.begin(), count_, digits_.begin());
   if (!window.negative) return;
-  // 2^(32 count) minus the digits.
+  // Replaces the digits by 2^(32 count) minus the digits.
   bool borrows = false;
   for (int i = 0; i < count_; ++i) {
     std::uint32_t& digit = digits_[static_cast<std::size_t>(i)];
@@ -102,7 +102,7 @@ Natural Natural::minus(const Natural& other) const noexcept {
 
 namespace {
 
-/// The remainder of a long division: less than the divisor, digit by digit, with room for one more bit.
+/// The remainder of a long division. It is less than the divisor, digit by digit, with room for one more bit.
 class Rest {
  public:
   explicit Rest(std::span<const std::uint32_t> divisor) noexcept : divisor_(divisor) {
@@ -111,7 +111,7 @@ class Rest {
   bool zero() const noexcept {
     return std::all_of(digits_.begin(), digits_.begin() + size(), [](std::uint32_t digit) { return digit == 0; });
   }
-  /// Appends the next bit. If the divisor fits, subtracts it and returns true.
+  /// Appends the next bit. If the remainder is not less than the divisor, subtracts the divisor and returns true.
   bool take(std::uint32_t bit) noexcept {
     for (std::ptrdiff_t i = 0; i <= size(); ++i) {
       std::uint32_t& digit = digits_[static_cast<std::size_t>(i)];
@@ -143,12 +143,12 @@ class Rest {
 
 }  // namespace
 
-/// Long division, bit by bit from the highest bit, until the quotient has all its bits. The remainder then tells
-/// whether the quotient is exact.
+/// Computes a long division, bit by bit from the highest bit, until the quotient has all its bits. The remainder then
+/// tells whether the quotient is exact.
 Leading Natural::divided_by(const Natural& divisor, int lowest_exponent) const noexcept {
   if (zero()) return {};
   const int there = 32 * count_;
-  const auto bit = [&](int i) {  // counted from the highest bit
+  const auto bit = [&](int i) {  // returns bit i, counted from the highest bit
     return i < there ? digits_[static_cast<std::size_t>(count_ - 1 - i / 32)] >> (31 - i % 32) & 1 : 0;
   };
   Leading quotient;

@@ -10,29 +10,29 @@
 
 namespace steadfold::arithmetic {
 
-/// The sum of digits[i] 2^(32 (lowest + i)). The digits suffice for the product of a sum of squares and a number of
-/// rows, for the product of two sums of elements, and for the sum of these.
+/// A non-negative integer: the sum of digits[i] 2^(32 (lowest + i)). The digits suffice for the product of a sum of
+/// squares and a number of rows, for the product of two sums of elements, and for the sum of these.
 class Natural {
  public:
   static constexpr int most_digits = widest_digit_count + 4;
 
   Natural() = default;
   explicit Natural(std::uint64_t number) noexcept;
-  /// The magnitude of a window's integer.
+  /// Makes the magnitude of a window's integer.
   explicit Natural(const DigitWindow& window) noexcept;
 
   bool zero() const noexcept { return count_ == 0; }
   bool operator<(const Natural& other) const noexcept;
 
   Natural times(std::uint64_t factor) const noexcept;
-  /// Both numbers must be sums of elements, which have at most half of the digits.
+  /// Returns the product. Both numbers must be sums of elements, which have at most half of the digits.
   Natural times(const Natural& factor) const noexcept;
   Natural plus(const Natural& other) const noexcept;
-  /// This number minus `other`, which is not larger.
+  /// Returns this number minus `other`, which must not be larger.
   Natural minus(const Natural& other) const noexcept;
 
-  /// This number divided by `divisor`, which is not 0, with the first 128 bits of the quotient. The unit of the
-  /// quotient is 2^lowest_exponent: the unit of this number divided by the unit of the divisor.
+  /// Divides this number by `divisor`, which must not be 0, and returns the first 128 bits of the quotient. The unit of
+  /// the quotient is 2^lowest_exponent: the unit of this number divided by the unit of the divisor.
   Leading divided_by(const Natural& divisor, int lowest_exponent) const noexcept;
 
  private:
@@ -45,7 +45,7 @@ class Natural {
 
   int lowest_ = 0;
   int count_ = 0;
-  std::array<std::uint32_t, most_digits> digits_;  // the first `count_` are valid
+  std::array<std::uint32_t, most_digits> digits_;  // the first `count_` digits are valid
 };
 
 }  // namespace steadfold::arithmetic

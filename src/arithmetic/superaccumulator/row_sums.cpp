@@ -12,9 +12,10 @@
 namespace steadfold::arithmetic {
 namespace {
 
-constexpr Count tile_columns = 512;  // the list of uncertain columns is on the stack
+// Number of columns that are summed at a time; the list of uncertain columns is on the stack.
+constexpr Count tile_columns = 512;
 
-/// Sums one column after the other, with integers alone. Its accumulator is constructed for the first column.
+/// Sums single columns with integers. Its accumulator is constructed for the first column.
 template <class Element>
 class OneByOne {
  public:

@@ -17,9 +17,9 @@ constexpr bool sums_rows(Count rows) noexcept {
   return rows >= kernels::fewest_cascaded && rows <= kernels::most_cascaded;
 }
 
-/// Writes the correctly rounded sum of each column, in the type of the rows, f64 or f32. `bin_count`: the number of
-/// bins for which terms are pre-rounded; 0: terms are not pre-rounded. Rows need not be aligned, and do not overlap
-/// `values`. Does not allocate. Needs the promised environment (arithmetic/environment.hpp).
+/// Writes the correctly rounded sum of each column, in the type of the rows, f64 or f32. `bin_count` is the number of
+/// bins for which terms are pre-rounded; 0 means that terms are not pre-rounded. Rows need not be aligned, and do not
+/// overlap `values`. Does not allocate. Needs the promised environment (arithmetic/environment.hpp).
 void sum_rows(std::span<const std::byte* const> rows, Type type, int bin_count, Count columns,
               std::byte* values) noexcept;
 

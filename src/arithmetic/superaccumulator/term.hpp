@@ -1,5 +1,5 @@
-// The sign, mantissa and exponent of an element of an exact sum, or of an exact product.
-// Cost: a few instructions. They are integer instructions, so any floating-point environment will do.
+// The sign, mantissa and exponent of an element of an exact sum, or of an exact product. Cost: a few instructions. They
+// are integer instructions, so they work in any floating-point environment.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace steadfold::arithmetic {
 
-/// A finite element is +-mantissa 2^(lowest_exponent of the format + shift).
+/// The mantissa and shift of a finite element, which is +-mantissa 2^(lowest_exponent of the format + shift).
 template <class Element>
 struct Factor {
   typename Format<Element>::Bits bits;
@@ -19,7 +19,7 @@ struct Factor {
   bool finite;
 };
 
-/// The element at an address, aligned or not, with its bits masked by `kept_bits`.
+/// Reads the element at an address, aligned or not, and keeps the bits in `kept_bits`.
 template <class Element>
 inline Factor<Element> load_factor(const std::byte* from, typename Format<Element>::Bits kept_bits) noexcept {
   using F = Format<Element>;

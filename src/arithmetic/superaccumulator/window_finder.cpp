@@ -65,7 +65,7 @@ ColumnWindowFinder::ColumnWindowFinder(kernels::WindowTerms terms, kernels::Targ
       most_(kernels::add_columns_to_windows(target, terms, kernels::most_window_levels)),
       highest_(kernels::highest_exponents(target, terms)) {}
 
-/// Tries the columns that fit no window yet. Returns whether all columns fit afterwards.
+/// Tries other windows for the columns that fit no window yet. Returns whether all columns fit afterwards.
 bool ColumnWindowFinder::fit_others(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops,
                                     Found& found) const noexcept {
   Found tried;

@@ -19,7 +19,8 @@ struct WindowSums {
   std::array<std::int64_t, kernels::most_window_levels> sums{};
 };
 
-/// Remembers the window that the last terms fitted. One thread at a time.
+/// Finds windows for terms of one column, and remembers the window that the last terms fitted. Use it from one thread
+/// at a time.
 class WindowFinder {
  public:
   explicit WindowFinder(kernels::WindowTerms terms, kernels::Target target = kernels::chosen()) noexcept;
@@ -35,8 +36,8 @@ class WindowFinder {
   kernels::HighestExponent highest_;
   std::array<kernels::AddToWindow, kernels::most_window_levels + 1> add_{};
   int few_levels_;
-  int top_;                 // the top of the last window
-  std::uint32_t wait_ = 0;  // blocks to skip before windows are tried again
+  int top_;                 // top of the last window
+  std::uint32_t wait_ = 0;  // number of blocks to skip before windows are tried again
   std::uint32_t next_wait_ = 0;
 };
 
@@ -54,14 +55,14 @@ class ColumnWindowFinder {
   /// Whether there are kernels for these terms.
   bool works() const noexcept { return few_ != nullptr; }
   /// Sums all rows, at most `most_rows`, of every column. `found.fits` is 0 for a column that fits no window. `tops`
-  /// has the tops of the columns. Returns the number of levels written; if it is 2, all columns fit.
+  /// has the top of each column's last window. Returns the number of levels written; if it is 2, all columns fit.
   int add(const kernels::ColumnRows& rows, std::span<Top> tops, Found& found) const noexcept;
 
  private:
   bool fit_others(const kernels::ColumnRows& rows, int levels, std::span<const Top> tops, Found& found) const noexcept;
 
-  kernels::AddColumnsToWindows few_;   // the kernel with two levels
-  kernels::AddColumnsToWindows most_;  // the kernel with the most levels
+  kernels::AddColumnsToWindows few_;   // kernel with two levels
+  kernels::AddColumnsToWindows most_;  // kernel with the largest number of levels
   kernels::HighestExponents highest_;
 };
 

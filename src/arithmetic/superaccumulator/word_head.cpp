@@ -12,7 +12,7 @@ static_assert(size == status_at + (status_count + 1) / 2);
 constexpr unsigned flag_count = 2 * flag_words;
 constexpr int counter_width = 31;
 
-/// Adds 1 to counter `number`. Counters begin at words[0], two per word.
+/// Adds 1 to the counter `number`. The counters begin at words[0], two per word.
 void count_one(std::span<std::int64_t> words, unsigned number) noexcept {
   words[number / 2] += std::int64_t{1} << (counter_width * (number % 2));
 }

@@ -17,18 +17,20 @@
 
 namespace steadfold::arithmetic::word_head {
 
-/// The words before the columns' words: the number of rows, the four pieces of the digest and their squares, and a
-/// counter for every status except ok.
+/// Number of words before the columns' words: the number of rows, the four pieces of the digest and their squares, and
+/// a counter for every status except ok.
 inline constexpr std::size_t size = 14;
 inline constexpr std::size_t flag_words = 2;
 
 /// Writes the head of a partial whose words are all 0. A failed partial has no rows, and its columns' words stay 0.
 void put(const Header& header, Count rows, std::span<std::int64_t> words) noexcept;
-/// The header that the sums over `rank_count` ranks mean: the worst status, or a mismatch if digests differ.
+/// Returns the header that the sums over `rank_count` ranks represent: the worst status, or a mismatch if digests
+/// differ.
 Header header_of(std::span<const std::int64_t> sums, std::uint32_t rank_count, std::uint64_t digest) noexcept;
 inline Count rows_of(std::span<const std::int64_t> sums) noexcept { return static_cast<Count>(sums.front()); }
 
-/// Writes flags into `flag_words` words that are 0. `flags_of` returns the flags that at least one rank has.
+/// Writes flags into `flag_words` words that are 0. From their sums `flags_of` returns the flags that at least one rank
+/// has.
 void put_flags(Flags flags, std::span<std::int64_t> words) noexcept;
 Flags flags_of(std::span<const std::int64_t> sums) noexcept;
 

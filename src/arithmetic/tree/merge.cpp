@@ -26,8 +26,8 @@ class RecordHead {
 
   Count nodes() const { return nodes_; }
   Bytes record_bytes() const { return bytes_; }
-  /// Whether the record begins with this head and has all its values. The head is compared word by word: some words
-  /// were written a moment ago, and a wider load would wait for them.
+  /// Whether a record begins with this head and has all its values. The head is compared word by word: some words were
+  /// written a moment ago, and a wider load would wait for the stores.
   bool opens(std::span<const std::byte> record) const {
     if (record.size() != bytes_) return false;
     std::uint64_t difference = 0;
@@ -93,7 +93,7 @@ class TreeMerge final : public PreparedMerge {
   const RecordHead& lower() const { return is_ascending_ ? left_ : right_; }
   const RecordHead& upper() const { return is_ascending_ ? right_ : left_; }
 
-  /// For each of the upper nodes: the number of nodes to its left with which it combines.
+  /// Finds, for each of the upper nodes, the number of nodes to its left with which it combines.
   void find_siblings(Interval lower, Interval upper) {
     Interval open = lower;
     while (!upper.empty()) {
@@ -119,8 +119,8 @@ class TreeMerge final : public PreparedMerge {
     return is_ascending_ ? Values{a, b} : Values{b, a};
   }
 
-  /// Combines one element of each record. This is faster than a combination of one element and a kernel that looks for
-  /// NaNs.
+  /// Combines one element of each record, and makes a NaN canonical. This is faster than a combination of one element
+  /// and a kernel that looks for NaNs.
   void fold_pair(const Values& nodes, std::byte* value) const {
     std::array<std::byte, 16> both;
     std::memcpy(both.data(), nodes.lower, stride_);
@@ -128,7 +128,7 @@ class TreeMerge final : public PreparedMerge {
     op_.fold_to_result(both.data(), 2, value);
   }
 
-  /// Writes the nodes of both records, from left to right, with siblings combined.
+  /// Writes the nodes of both records, from left to right, and combines siblings.
   void combine_nodes(const Values& nodes, std::byte* out) const {
     auto [from, next] = nodes;
     if (is_pair_) return void(combine(op_, from, next, out, columns_));
@@ -163,11 +163,11 @@ class TreeMerge final : public PreparedMerge {
   RecordHead left_;
   RecordHead right_;
   RecordHead merged_;
-  Bytes room_;                          // the bytes that `merge` needs
-  std::vector<std::uint8_t> siblings_;  // for each upper node
+  Bytes room_;                          // number of bytes that `merge` needs
+  std::vector<std::uint8_t> siblings_;  // for each upper node: number of nodes to its left with which it combines
 };
 
-/// The only interval of `rows`; empty if there are none or several.
+/// Returns the only interval of `rows`; empty if there are none or several.
 Interval only_interval(const order::IntervalSet& rows) {
   return rows.intervals().size() == 1 ? rows.intervals().front() : Interval{};
 }

@@ -1,4 +1,5 @@
-// Full nodes of one column with a user's operator. One call combines all nodes of a level, so few calls are made.
+// Computes full nodes of one column with a user's operator. One call of the operator combines all nodes of a level, so
+// few calls are made.
 // Rank order: left op right. Cost: one operation per node, `level` calls per full node; every value is moved once per
 // level. Source: the vector kernel of Stelz 2022, for operators that are not known when the library is compiled.
 #pragma once
@@ -14,26 +15,27 @@ namespace steadfold::arithmetic {
 
 class NodeBatch {
  public:
-  /// For rows of one column. `op` must outlive this object. Allocates memory.
+  /// Computes nodes for rows of one column. `op` must outlive this object. Allocates memory.
   explicit NodeBatch(const Operator& op) : op_(op), bytes_(op.element_bytes), split_(split_for(bytes_)) {
     while (most_level_ < 9 && bytes_ << (most_level_ + 1) <= 4096) ++most_level_;
     half_ = (bytes_ << most_level_) / 2;
     memory_.resize(3 * half_);
   }
 
-  /// The level of the largest node that `fold` makes at once: 4 KiB of elements, 2 to 512 elements.
+  /// Returns the level of the largest node that `fold` makes at once: 4 KiB of elements, 2 to 512 elements.
   int most_level() const noexcept { return most_level_; }
 
-  /// The node over 2^level elements, valid until the next call; null if the operator failed.
+  /// Returns the node over 2^level elements, valid until the next call; null if the operator failed.
   const std::byte* fold(const std::byte* elements, int level) {
-    std::byte* const areas[] = {memory_.data(), memory_.data() + 2 * half_};  // levels alternate between the two areas
+    // The levels alternate between the two areas.
+    std::byte* const areas[] = {memory_.data(), memory_.data() + 2 * half_};
     const std::byte* from = elements;
     int turn = 0;
     for (order::Count pairs = (order::Count{1} << level) / 2; pairs > 0; pairs /= 2, turn = 1 - turn) {
       std::byte* const left = areas[turn];
       std::byte* const right = left + pairs * bytes_;
       split_(from, bytes_, pairs, left, right);
-      // As in all merges, the result replaces the left operands. An operator that does not support this is then noticed
+      // As in all merges, the result replaces the left operands. So an operator that does not support this is noticed
       // early.
       if (combine(op_, left, right, left, pairs) != 0) return nullptr;
       from = left;
@@ -42,11 +44,11 @@ class NodeBatch {
   }
 
  private:
-  /// Copies the first elements of the pairs side by side to `left`, the second elements to `right`.
+  /// A function that copies the first elements of the pairs side by side to `left`, the second elements to `right`.
   using Split = void (*)(const std::byte* from, order::Bytes bytes, order::Count pairs, std::byte* left,
                          std::byte* right);
 
-  /// The element size is a constant, so the compiler can move many elements with one instruction.
+  /// Splits elements of a constant size, so that the compiler can move many elements with one instruction.
   template <class T>
   static void split_as(const std::byte* __restrict from, order::Bytes, order::Count pairs, std::byte* __restrict left,
                        std::byte* __restrict right) {
@@ -85,7 +87,7 @@ class NodeBatch {
   order::Bytes bytes_;
   Split split_;
   int most_level_ = 1;
-  order::Bytes half_ = 0;  // bytes of half the elements of the largest node
+  order::Bytes half_ = 0;  // bytes of half of the elements of the largest node
   std::vector<std::byte> memory_;
 };
 

@@ -1,4 +1,4 @@
-// Maximal full dyadic nodes under construction, from left to right. Two siblings become their parent.
+// Maximal full dyadic nodes under construction, from left to right. Two siblings are combined to their parent.
 // Rank order: left op right, always. Cost: one operation per pair of siblings, and one copy of each node without a
 // sibling. Allocates no memory.
 // Source: Stelz 2022, chapter 2; the binary counter of pairwise summation.
@@ -14,10 +14,11 @@ namespace steadfold::arithmetic {
 /// still be outside this memory, so a wide node that is combined at once is never copied.
 class NodeStack {
  public:
-  /// Keeps values of `columns` elements in `storage`, from position `first` on.
+  /// Makes a stack that keeps values of `columns` elements in `storage`, from position `first` on.
   NodeStack(const Operator& op, order::Count columns, std::byte* storage, order::Count first = 0)
       : NodeStack(op, columns, op.element_bytes * columns, storage, first) {}
-  /// Keeps values in `storage`, `stride` bytes apart; appended values have the same stride. `made`: see Changes.
+  /// Makes a stack that keeps values in `storage`, `stride` bytes apart; appended values have the same stride. `made`
+  /// is the number of changes already made, see Changes.
   NodeStack(const Operator& op, order::Count columns, order::Bytes stride, std::byte* storage, order::Count first,
             order::Count made = 0)
       : op_(&op), columns_(columns), stride_(stride), storage_(storage), count_(first), changes_(made) {}
@@ -30,7 +31,7 @@ class NodeStack {
   }
 
   /// Appends all nodes of an interval that starts at or after the end of the last node. Their values must stay valid as
-  /// in `push`. Once a node has no sibling, the later nodes have none either, and are copied. Returns the end of the
+  /// in `push`. If a node has no sibling, the later nodes have none either, and are copied. Returns the end of the
   /// values; null if the operator failed.
   const std::byte* append(order::Interval interval, const std::byte* values) {
     bool finds_siblings = interval.begin == open_.end && !open_.empty();
@@ -67,12 +68,12 @@ class NodeStack {
     outside_ = nullptr;
   }
 
-  /// The storage has moved, with its contents.
+  /// Says that the storage has moved, with its contents.
   void moved_to(std::byte* storage) { storage_ = storage; }
 
   order::Count count() const { return count_; }
-  /// After a push that failed: whether the operator wants to be called later. Then another stack over the same storage
-  /// must repeat the same pushes, with `made` changes already made.
+  /// Whether the operator wants to be called later, after a push that failed. If so, another stack over the same
+  /// storage must repeat the same pushes, with `made` changes already made.
   bool is_postponed() const { return wrong_ == postponed; }
   order::Count made() const { return changes_.made(); }
 
@@ -119,7 +120,7 @@ class NodeStack {
   order::Interval open_;                // the last interval without a gap
   const std::byte* outside_ = nullptr;  // the last value, if it is not yet in the storage
   Changes changes_;
-  int wrong_ = 0;  // the operator's return value
+  int wrong_ = 0;  // return value of the operator
 };
 
 }  // namespace steadfold::arithmetic

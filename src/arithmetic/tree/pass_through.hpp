@@ -11,7 +11,7 @@
 namespace steadfold::arithmetic {
 
 /// Combines two rows of `columns` values to a row of results. Makes NaNs canonical piece by piece, while the values are
-/// in the cache. Nonzero if the operator failed.
+/// in the cache. Returns a number other than 0 if the operator failed.
 inline int combine_to_result(const Operator& op, const std::byte* left, const std::byte* right, std::byte* result,
                              order::Count columns) {
   if (op.canonicalise == nullptr) return combine(op, left, right, result, columns);
@@ -32,8 +32,8 @@ inline void copy_rows(const Operator& op, order::Count columns, order::Bytes str
   for (order::Count i = 0; i < count; ++i) copy_values(op, from + i * stride, to + i * stride, columns);
 }
 
-/// n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, with canonical NaNs.
-/// `spare` has room for a row. A result may alias the left operand but not the right one. So the running value
+/// Computes n1 op (n2 op (n3 ...)) over `count` >= 1 nodes of `columns` values, `stride` bytes apart, with canonical
+/// NaNs. `spare` is memory for a row. A result may alias the left operand but not the right one. So the running value
 /// alternates between `values` and `spare`, and ends in `values`. Returns 0, or the operator's return value.
 inline int pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
                         order::Count count, std::byte* values, std::byte* spare, Changes& changes) {
@@ -54,7 +54,7 @@ inline int pass_through(const Operator& op, order::Count columns, order::Bytes s
   if (op.canonicalise != nullptr) op.canonicalise(values, columns);
   return 0;
 }
-/// The same in one attempt. Fails with operator_failed if an operation fails or is postponed.
+/// Computes the same in one attempt. Fails with operator_failed if an operation fails or is postponed.
 inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
                            order::Count count, std::byte* values, std::byte* spare) {
   Changes changes;

@@ -31,8 +31,8 @@ using tree_record::single_node;
 using tree_record::SingleNode;
 using tree_record::write_head;
 
-/// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of
-/// those values; if it reads no values, it may return any pointer.
+/// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of the
+/// values of the interval; if it reads no values, it may return any pointer.
 template <class Visit>
 void visit_both(const Record& left, const Record& right, Visit visit) {
   auto a = left.intervals.begin();
@@ -51,8 +51,8 @@ void visit_both(const Record& left, const Record& right, Visit visit) {
 /// The size of a union of intervals, found before any value is read.
 struct Survey {
   Count interval_count = 0;
-  Count closed_nodes = 0;  // nodes of all intervals except the last one
-  Count stack_nodes = 0;   // the most nodes on the stack at a time
+  Count closed_nodes = 0;  // number of nodes of all intervals except the last interval
+  Count stack_nodes = 0;   // the largest number of nodes on the stack at a time
   bool overlap = false;
   Interval open;
 
@@ -70,7 +70,8 @@ struct Survey {
   void close() { stack_nodes = std::max(stack_nodes, closed_nodes + order::most_nodes(open)); }
 };
 
-/// The place of `bytes` bytes of values behind a head with `interval_count` intervals; null if there is no room.
+/// Returns the address of `bytes` bytes of values after a head with `interval_count` intervals; null if there is no
+/// room.
 std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
   const Bytes head = head_of(interval_count);
   if (head > out.head.size()) return nullptr;
@@ -78,14 +79,14 @@ std::byte* room_for_values(const Room& out, Count interval_count, Bytes bytes) {
   return bytes > values.size() ? nullptr : values.data();
 }
 
-/// The written record: its head in `out`, its values at `values`.
+/// Returns the written record: its head in `out`, its values at `values`.
 Partial written(const Room& out, Count interval_count, const std::byte* values, Bytes value_bytes) {
   const Bytes head = head_of(interval_count);
   if (out.values.empty()) return out.head.first(head + value_bytes);
   return {out.head.first(head), values};
 }
 
-/// The result of a piece of a merge whose operator failed or wants to be called later.
+/// Returns the result of a piece of a merge whose operator failed or wants to be called later.
 Partial given_up(bool is_postponed, Count made, Interval piece, const Room& out, const Header& header, Pieces& pieces) {
   if (is_postponed) {
     pieces.postpone(piece, made);
@@ -98,7 +99,7 @@ Partial given_up(const NodeStack& stack, Interval piece, const Room& out, const 
   return given_up(stack.is_postponed(), stack.made(), piece, out, header, pieces);
 }
 
-/// Writes the record of everything that `sources(visit)` visits, in ascending order, as (interval, values of its
+/// Writes the record of all intervals that `sources(visit)` visits, in ascending order, as (interval, values of its
 /// nodes). `sources` is called twice: to find the sizes, and to combine the nodes and list the intervals.
 template <class Sources>
 Partial assemble(const Operator& op, Count columns, const Header& header, const Sources& sources, const Room& out,
@@ -137,8 +138,8 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
   return written(out, survey.interval_count, values, stack.count() * stride);
 }
 
-/// Merges two siblings with one operation. Records of partners are mostly siblings. Returns nothing if they are not, or
-/// if there is no room. `is_result`: the values are values of the result.
+/// Merges two siblings with one operation. The records of two ranks that exchange partials are mostly siblings. Returns
+/// nothing if they are not, or if there is no room. `is_result` says that the values are values of the result.
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
                                       const Room& out, bool is_result, Pieces& pieces) {
   const Bytes stride = op.element_bytes * columns;
@@ -186,7 +187,8 @@ std::optional<Partial> merge_touching(const Operator& op, Count columns, const H
   return written(out, 1, values, stack.count() * stride);
 }
 
-/// The rows of one worker. Every run of touching pushes has its own nodes; `write` puts the runs in order.
+/// Builds the record of the rows of one worker. Every run of touching pushes has separate nodes; `write` puts the runs
+/// in order.
 class TreeBuilder final : public Builder {
  public:
   TreeBuilder(const Operator& op, Count columns)
@@ -245,15 +247,15 @@ class TreeBuilder final : public Builder {
  private:
   struct NodeRun {
     Interval rows;
-    Count first_node;  // the position of its nodes in the storage
+    Count first_node;  // position of the run's first node in the storage
   };
   struct FirstRow {
     Index index = 0;
-    const std::byte* row = nullptr;  // null: there is no such row
+    const std::byte* row = nullptr;  // null: there is no row that stays in the caller's memory
   };
   static constexpr Count initial_nodes = 2;
 
-  /// The first row stays in the caller's memory. If no other row comes, it is the record.
+  /// Pushes the first row. It stays in the caller's memory. If no other row comes, it is the record.
   void push_first_row() {
     if (first_row_.row == nullptr) return;
     const FirstRow first = std::exchange(first_row_, {});
@@ -305,11 +307,11 @@ class TreeBuilder final : public Builder {
   bool push_column(Interval rows, const std::byte* elements) {
     if (op_.fold == nullptr) return push_batches(rows, elements);
     make_room(order::most_nodes(rows));
-    if (runs_.back().rows.empty()) {  // there is no earlier node to combine with
+    if (runs_.back().rows.empty()) {  // there is no earlier node with which the first node could combine
       stack_.adopt(rows, op_.fold(elements, rows.begin, rows.size(), storage_.data() + stack_.count() * stride_));
       return true;
     }
-    std::array<std::byte, 128 * 16> values;  // for built-in operators: as many nodes as an interval may have
+    std::array<std::byte, 128 * 16> values;  // for built-in operators: memory for as many nodes as an interval may have
     op_.fold(elements, rows.begin, rows.size(), values.data());
     const bool ok = stack_.append(rows, values.data()) != nullptr;
     stack_.settle();
@@ -335,9 +337,9 @@ class TreeBuilder final : public Builder {
   Bytes stride_;
   NodeStack stack_;
   std::vector<std::byte> storage_;
-  std::optional<NodeBatch> batch_;  // for an operator without a kernel
+  std::optional<NodeBatch> batch_;  // makes nodes with an operator that has no kernel
   std::vector<NodeRun> runs_;
-  FirstRow first_row_;  // used before there are runs
+  FirstRow first_row_;  // the first row, until there are runs
   Status status_ = Status::ok;
 };
 
@@ -373,7 +375,8 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
   Count piece_columns() const noexcept override { return columns_of_piece(op_); }
 
   static constexpr Count most_rows_at_hand = 16;
-  /// One row for each level of the tree except the lowest level and the root. The root goes to the values.
+  /// Returns the number of rows: one for each level of the tree except the lowest level and the root. The root is
+  /// written to the values.
   std::optional<Count> spare_rows(Count rows) const noexcept override {
     if (rows == 0 || rows > most_rows_at_hand) return std::nullopt;
     return static_cast<Count>(std::bit_width(rows - 1));
@@ -384,7 +387,8 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     if (op_.canonicalise != nullptr) op_.canonicalise(values, columns_);
     return Status::ok;
   }
-  /// The value of the tree over these rows: a single row itself, otherwise `out`. Null: the operator failed.
+  /// Computes the value of the tree over these rows. Returns the address of a single row itself, otherwise `out`.
+  /// Returns null if the operator failed.
   const std::byte* node_of(std::span<const std::byte* const> rows, std::byte* out, std::byte* spare) const {
     if (rows.size() == 1) return rows.front();
     if (rows.size() == 2) return combine(op_, rows[0], rows[1], out, columns_) == 0 ? out : nullptr;
@@ -395,7 +399,7 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     return out;
   }
 
-  /// Partials of several intervals are merged in one piece.
+  /// Does the next piece of a merge. Partials of several intervals are merged in one piece.
   Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
     bound(pieces);
     if (const auto merged = merge_siblings(op_, columns_, left, right, out, false, pieces)) return *merged;
@@ -425,7 +429,8 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
     const Status whole = check_row_count(all.end, element_count);
     if (whole != Status::ok) return whole;
-    if (record->node_count == 1 && values == record->values) return Status::ok;  // already merged to the result
+    // The value was already merged to the result.
+    if (record->node_count == 1 && values == record->values) return Status::ok;
     const Interval piece = pieces.take(columns_);
     const Bytes at = piece.begin * op_.element_bytes;
     Changes changes(std::exchange(pieces.made, 0));
@@ -462,8 +467,8 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     return merge_siblings(op_, columns_, left, right, {head, {values, stride_}}, true, whole);
   }
 
-  /// Operators that may postpone work always get pieces. So the number of their calls does not depend on when a message
-  /// came.
+  /// Limits the size of pieces. Operators that may postpone work always get pieces, so the number of their calls does
+  /// not depend on when a message came.
   void bound(Pieces& pieces) const noexcept {
     if (op_.may_postpone) pieces.most = std::min(pieces.most, piece_columns());
   }
