@@ -1,5 +1,5 @@
-// Kernels of binned_groups.hpp: lanes are columns. The tops and the flags of a group are compared as the bytes of one
-// word.
+// Kernels of binned_groups.hpp. Each lane of a vector has one column. The tops and the flags of a group are compared as
+// the bytes of one word.
 #include "kernels/binned_groups.hpp"
 
 #include <cstring>
@@ -11,7 +11,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/binned_groups.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/moved_bins.hpp"
@@ -27,12 +27,13 @@ constexpr std::uint64_t highest_bits = 0x8080808080808080;
 
 constexpr std::uint64_t in_every_byte(std::uint8_t value) noexcept { return value * std::uint64_t{0x0101010101010101}; }
 
-/// Sets the highest bit of each byte of a that is at least the byte of b; all bytes are below 128.
+/// Returns a word with the highest bit set in each byte in which the byte of a is at least the byte of b. All bytes are
+/// below 128.
 constexpr std::uint64_t at_least(std::uint64_t a, std::uint64_t b) noexcept {
   return ((a | highest_bits) - b) & highest_bits;
 }
 
-/// The maximum of each pair of bytes below 128.
+/// Returns the maximum of each pair of bytes. All bytes are below 128.
 constexpr std::uint64_t higher_of(std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint64_t of_a = (at_least(a, b) >> 7) * 0xFF;
   return (a & of_a) | (b & ~of_a);
@@ -70,14 +71,14 @@ namespace {
 
 HWY_INLINE auto sums_of(const std::byte* group) { return reinterpret_cast<const std::uint64_t*>(group); }
 
-/// The bytes of a word, one per lane.
+/// Returns the bytes of a word, one per lane.
 HWY_INLINE hn::Vec<Words> lanes_of(std::uint64_t bytes, std::size_t first) {
   std::uint8_t each[most_columns];
   std::memcpy(each, &bytes, sizeof each);
   return widened(each + first);
 }
 
-/// Non-zero in lanes whose sum is not between -most and most.
+/// Returns a value that is not zero in lanes whose sum is not between -most and most.
 template <class V>
 HWY_INLINE V beyond(V sum, std::uint64_t most) {
   const Words d;

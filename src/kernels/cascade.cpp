@@ -1,4 +1,4 @@
-// Kernels of cascade.hpp: lanes are columns.
+// Kernels of cascade.hpp. Each lane of a vector has one column.
 #include "kernels/cascade.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cascade.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/load_first.hpp"
@@ -23,7 +23,7 @@
 namespace steadfold::kernels {
 namespace {
 
-/// The bound on g: F times the first constant plus |d| times the second constant, which is 4 u.
+/// The constants of the bound on g: F times the first constant plus |d| times the second constant, which is 4 u.
 template <class T>
 constexpr T times_lost = 4;
 template <class T>
@@ -84,7 +84,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The same as add_one.
+/// Adds vectors as add_one adds numbers.
 template <class V>
 HWY_INLINE V add(V& sum, V x) {
   const V before = sum;
@@ -93,8 +93,8 @@ HWY_INLINE V add(V& sum, V x) {
   return hn::Add(hn::Sub(before, hn::Sub(sum, of_x)), hn::Sub(x, of_x));
 }
 
-/// The same as pre_rounding_bound. The division by 40 is a multiplication and a shift. Bits that reach the upper halves
-/// of 64-bit lanes on the way are shifted out in the end.
+/// Computes what pre_rounding_bound computes, for vectors. The division by 40 is a multiplication and a shift. Bits
+/// that reach the upper halves of 64-bit lanes on the way are shifted out in the end.
 template <class D>
 HWY_INLINE hn::Vec<D> bound_of(D d, hn::Vec<D> largest, int bin_count) {
   using Form = PreRounding<hn::TFromD<D>>;
@@ -110,7 +110,7 @@ HWY_INLINE hn::Vec<D> bound_of(D d, hn::Vec<D> largest, int bin_count) {
   return hn::BitCast(d, hn::ShiftLeft<Form::fraction_bits>(bound));
 }
 
-/// A vector of columns, or the last `count` columns with zeros behind them.
+/// Loads a vector of columns, or the last `count` columns followed by zeros.
 template <bool is_whole>
 struct Columns {
   std::span<const std::byte* const> rows;
@@ -127,8 +127,8 @@ struct Columns {
   }
 };
 
-/// The same as cascade_column, for a vector of columns with the terms `term(row)`. Zeros behind the last column count
-/// as certain.
+/// Sums a vector of columns as cascade_column sums one column. `term(row)` returns the terms of a row. Zeros after the
+/// last column count as certain.
 template <class D, class Term>
 HWY_INLINE hn::Mask<D> cascade_vector(D d, std::size_t rows, const Term& term, hn::Vec<D>& result) {
   using T = hn::TFromD<D>;
@@ -161,7 +161,8 @@ HWY_INLINE hn::Mask<D> cascade_vector(D d, const auto& columns, hn::Vec<D>& resu
   return cascade_vector(d, columns.rows.size(), term, result);
 }
 
-/// The same as cascade_vector. If terms are far below the largest term of a column, small terms are pre-rounded.
+/// Sums a vector of columns as cascade_vector does. If terms are far below the largest term of a column, small terms
+/// are pre-rounded.
 template <class D>
 HWY_INLINE hn::Mask<D> cascade_pre_rounded(D d, const auto& columns, int bin_count, hn::TFromD<D> part,
                                            hn::Vec<D>& result) {

@@ -1,5 +1,6 @@
-// Kernels of column_bins.hpp: lanes are columns. As in kernels/shares, sums are sums of bit patterns of shares plus
-// extractors. Every row adds its extractors; in the end the extractors of all rows are subtracted.
+// Kernels of column_bins.hpp. Each lane of a vector has one column. As in kernels/shares, the sums are sums of the bit
+// patterns of shares plus extractors. Every row adds its extractors; at the end the extractors of all rows are
+// subtracted.
 #include "kernels/column_bins.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/column_bins.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/deal_out.hpp"
@@ -65,7 +66,7 @@ HWY_INLINE void deal_out_rows(const ColumnRows& rows, Count begin, Count some, C
   }
 }
 
-/// The largest magnitudes of some columns.
+/// Finds the largest magnitudes of some columns.
 template <TermForm form, class T>
 HWY_INLINE ColumnWords largest_of(const ColumnRows& rows, Count begin, Count some) {
   const ColumnTerms none = hn::Zero(Columns());
@@ -82,8 +83,8 @@ void largest_of_columns(const ColumnRows& rows, EachColumn<std::uint64_t>& large
                largest.data() + begin);
 }
 
-/// The maximum of each pair of words below 2^63. It is a signed comparison, because most instruction sets compare
-/// signed numbers only.
+/// Returns the maximum of each pair of words below 2^63. The comparison is signed, because most instruction sets
+/// compare signed numbers only.
 HWY_INLINE ColumnWords higher(ColumnWords a, ColumnWords b) {
   const ColumnsAsIntegers di;
   return hn::BitCast(ColumnsAsWords(), hn::Max(hn::BitCast(di, a), hn::BitCast(di, b)));
@@ -93,7 +94,7 @@ HWY_INLINE auto are_above(ColumnWords a, std::uint64_t b) {
   return hn::RebindMask(ColumnsAsWords(), hn::Gt(hn::BitCast(di, a), hn::Set(di, static_cast<std::int64_t>(b))));
 }
 
-/// The top of a set of terms whose largest magnitude has these bits. Not for squares of subnormal numbers.
+/// Returns the top of a set of terms whose largest magnitude has these bits. Not for squares of subnormal numbers.
 template <TermForm form>
 HWY_INLINE ColumnWords tops_of(ColumnWords largest, std::uint64_t lowest_top) {
   const ColumnsAsWords d;
@@ -101,13 +102,15 @@ HWY_INLINE ColumnWords tops_of(ColumnWords largest, std::uint64_t lowest_top) {
   static_assert(pre_rounding_width == 40);
   const ColumnWords field = hn::Add(hn::ShiftRight<fraction_bits_of_doubles>(largest),
                                     hn::Set(d, std::uint64_t{PreRounding<double>::to_bin}));
-  const ColumnWords binades = form == TermForm::square ? hn::Add(field, field) : field;    // above the least quantum
-  const auto product = hn::MulEven(hn::BitCast(halves, binades), hn::Set(halves, 52429));  // 52429 is 2^21 / 40
+  // Binary exponents above the least quantum.
+  const ColumnWords binades = form == TermForm::square ? hn::Add(field, field) : field;
+  // Division by 40: 52429 is 2^21 / 40.
+  const auto product = hn::MulEven(hn::BitCast(halves, binades), hn::Set(halves, 52429));
   const ColumnWords lowest = hn::Set(d, lowest_top);
   return hn::IfThenElse(hn::Eq(largest, hn::Zero(d)), lowest, higher(lowest, hn::ShiftRight<21>(product)));
 }
 
-/// The exponent field of the power of two by which terms below a top, or their factors, are multiplied
+/// Returns the exponent field of the power of two by which terms below a top, or their factors, are multiplied
 /// (BinGrid::scale).
 template <TermForm form>
 HWY_INLINE ColumnWords scale_fields(ColumnWords tops) {
@@ -126,7 +129,7 @@ HWY_INLINE ColumnWords scale_fields(ColumnWords tops) {
                         hn::Set(d, std::uint64_t{bias_of_doubles}));
 }
 
-/// The extractors of the top bins (BinGrid::extractors).
+/// Returns the extractors of the top bins (BinGrid::extractors).
 template <TermForm form>
 HWY_INLINE ColumnTerms extractors_of(ColumnWords tops, ColumnWords scales) {
   const ColumnsAsWords d;
@@ -141,7 +144,7 @@ HWY_INLINE ColumnTerms extractors_of(ColumnWords tops, ColumnWords scales) {
 
 constexpr std::uint64_t between_extractors = std::uint64_t{pre_rounding_width} << fraction_bits_of_doubles;
 
-/// The extractors times the number of rows, below 2^32, as integers. The lower half of each extractor is 0.
+/// Returns the extractors times the number of rows, below 2^32, as integers. The lower half of each extractor is 0.
 HWY_INLINE ColumnWords times_rows(ColumnTerms extractors, Count rows) {
   const ColumnsAsWords d;
   const hn::Repartition<std::uint32_t, Columns> halves;
@@ -149,13 +152,13 @@ HWY_INLINE ColumnWords times_rows(ColumnTerms extractors, Count rows) {
   return hn::ShiftLeft<32>(hn::MulEven(upper, hn::BitCast(halves, hn::Set(d, rows))));
 }
 
-/// The extractors of the next lower bins.
+/// Returns the extractors of the next lower bins.
 HWY_INLINE ColumnTerms next_extractors(ColumnTerms extractors) {
   const ColumnsAsWords d;
   return hn::BitCast(Columns(), hn::Sub(hn::BitCast(d, extractors), hn::Set(d, between_extractors)));
 }
 
-/// Whether a column of zeros has only -0.0.
+/// Whether all terms of a column of zeros are -0.0.
 template <TermForm form, class T>
 HWY_INLINE ColumnWords are_minus_zero(const ColumnRows& rows, Count begin, Count some) {
   const ColumnsAsWords d;
@@ -171,7 +174,8 @@ HWY_INLINE ColumnWords are_minus_zero(const ColumnRows& rows, Count begin, Count
 }
 
 /// Adds rows to some columns of a group, from `begin` on. Returns false if columns are left out: they are not changed,
-/// and are not 0 in `left_out`. `likely`: probable tops of columns without a top, taken from the previous group.
+/// and are not 0 in `left_out`. `likely` has probable tops for columns without a top; they are the tops of the previous
+/// group.
 template <TermForm form, class T, int bin_count>
 HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, std::uint8_t lowest_top,
                                std::uint8_t flag, const GroupOfBins& group, Count begin, GroupOfBins& out,
@@ -190,7 +194,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   ColumnSums s0, s1, s2, s3, largest_bits;
   ColumnWords largest, wanted;
   bool is_another = false;
-  for (;;) {  // again, if a window was wrong; zeros have no shares in any window
+  for (;;) {  // repeated if a window was wrong; zeros have no shares in any window
     const ColumnWords scales = scale_fields<form>(tops);
     e0 = extractors_of<form>(tops, scales);
     e1 = next_extractors(e0);
@@ -215,7 +219,8 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   const ColumnWords by = hn::Sub(wanted, present);
   const bool are_moved = !hn::AllTrue(words, hn::Eq(by, zero));
   const auto* const sums = reinterpret_cast<const std::uint64_t*>(group.sums.data()) + begin;
-  ColumnWords added = times_rows(e0, rows.rows);  // added to every bin's sum, in addition to the shares
+  // The extractors, which are added to every bin's sum in addition to the shares.
+  ColumnWords added = times_rows(e0, rows.rows);
   const auto sum_of = [&]<int bin>(std::integral_constant<int, bin>, ColumnSums sum) HWY_ATTR {
     const auto before = are_moved ? moved<bin>(words, sums, by) : hn::LoadU(words, sums + bin * most_columns);
     const auto all = hn::Add(before, hn::Sub(hn::BitCast(words, sum), added));
@@ -233,7 +238,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   is_refused = hn::Or(is_refused, hn::BitCast(words, hn::And(beyond, hn::Set(di, ~(2 * most - 1)))));
   const ColumnWords flags = widened(group.flags.data() + begin);
   const ColumnWords has_flag = hn::And(flags, hn::Set(words, flag));
-  ColumnWords gets_none = zero;  // set where all terms were -0.0
+  ColumnWords gets_none = zero;  // set in columns in which all terms were -0.0
   if (!hn::AllTrue(words, hn::Ne(hn::Or(has_flag, largest), zero)))
     gets_none = hn::IfThenElseZero(is_nothing, are_minus_zero<form, T>(rows, first, some));
   ColumnWords all_flags = hn::Or(flags, hn::AndNot(gets_none, hn::Set(words, flag)));
@@ -264,7 +269,7 @@ HWY_INLINE bool add_to_columns(const ColumnRows& rows, Count first, Count some, 
   return are_all;
 }
 
-/// A bit for each column of a group that is not 0.
+/// Returns a bit for each column of a group that is not 0.
 HWY_INLINE std::uint8_t bits_of(const EachColumn<std::uint64_t>& each, Count columns) {
   unsigned bits = 0;
   for (Count i = 0; i < columns; ++i) bits |= each[i] != 0 ? 1U << i : 0U;
@@ -274,7 +279,8 @@ HWY_INLINE std::uint8_t bits_of(const EachColumn<std::uint64_t>& each, Count col
 template <TermForm form, class T, int bin_count>
 Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_t flag, GroupOfBins* groups,
                     std::uint8_t& left_out) noexcept {
-  constexpr bool holds_a_group = !HWY_HAVE_SCALABLE && hn::MaxLanes(Columns()) == most_columns;  // in a vector
+  // Whether a vector holds all columns of a group.
+  constexpr bool holds_a_group = !HWY_HAVE_SCALABLE && hn::MaxLanes(Columns()) == most_columns;
   [[maybe_unused]] const Count lanes = hn::Lanes(Columns());
   EachColumn<std::uint64_t> likely;
   likely.fill(lowest_top);
@@ -287,7 +293,7 @@ Count add_to_groups(const ColumnRows& rows, std::uint8_t lowest_top, std::uint8_
       are_all = add_to_columns<form, T, bin_count>(rows, first, columns, lowest_top, flag, group, 0, group, likely,
                                                    each_left_out);
     } else {
-      GroupOfBins sum;  // only these bins, and existing columns, are written
+      GroupOfBins sum;  // only these bins, and columns that exist, are written
       Count written = 0;
       for (; written < columns; written += lanes)
         are_all &= add_to_columns<form, T, bin_count>(rows, first + written, std::min(lanes, columns - written),

@@ -1,4 +1,5 @@
-// Rows of a few columns, for kernels whose lanes are columns. No element is moved before it is added.
+// Rows of a few columns, for kernels in which each lane of a vector has one column. No element is moved before it is
+// added.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 
 namespace steadfold::kernels {
 
-/// The columns of one call: as many as doubles in a cache line.
+/// The largest number of columns of one call: as many as doubles in a cache line.
 inline constexpr order::Count most_columns = 8;
 
 template <class Value>
@@ -18,7 +19,7 @@ using EachColumn = std::array<Value, most_columns>;
 /// contiguous, aligned or not; rows are `row_stride` bytes apart.
 struct ColumnRows {
   const std::byte* first;
-  const std::byte* second;  // the second factors, with the same stride, or null
+  const std::byte* second;  // the second factors, with the same row stride, or null
   order::Count row_stride;
   order::Count rows;
   order::Count columns;

@@ -8,7 +8,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/digits.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 #endif
 
@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DU = hn::ScalableTag<std::uint64_t>;
 using DI = hn::ScalableTag<std::int64_t>;
 
-/// Cuts a vector into digits. The result is not 0 in lanes whose element is infinite or NaN.
+/// Cuts a vector of doubles into digits. The result is not 0 in lanes whose element is infinite or NaN.
 HWY_INLINE hn::Vec<DU> cut(hn::Vec<DU> bits, std::int64_t* digit, std::int64_t* low, std::int64_t* high) {
   const DU du;
   const DI di;

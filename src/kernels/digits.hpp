@@ -12,7 +12,8 @@ namespace steadfold::kernels {
 
 inline constexpr order::Count most_cut = 256;
 
-/// Element i is low[i] 2^(32 digit[i] - 1074) + high[i] 2^(32 digit[i] - 1042), |low| below 2^32, |high| below 2^52.
+/// The digits of some doubles. Element i is low[i] 2^(32 digit[i] - 1074) + high[i] 2^(32 digit[i] - 1042), with |low|
+/// below 2^32 and |high| below 2^52.
 struct Digits {
   alignas(64) std::array<std::int64_t, most_cut> digit;
   alignas(64) std::array<std::int64_t, most_cut> low;
@@ -23,7 +24,7 @@ struct Digits {
 /// infinite or NaN.
 using CutIntoDigits = bool (*)(const void* elements, order::Count count, Digits& digits) noexcept;
 
-/// The target's kernel, or null if it has none.
+/// Returns the target's kernel; null if it has none.
 CutIntoDigits cut_into_digits(Target target) noexcept;
 
 }  // namespace steadfold::kernels

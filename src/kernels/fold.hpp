@@ -1,8 +1,9 @@
-// Full dyadic nodes of contiguous elements: the values that a tree record keeps for an interval.
+// Computes full dyadic nodes (aligned blocks of 2^k elements) of contiguous elements: the values that a tree record
+// keeps for an interval.
 // Rank order: kept. Operands of +, *, min and max of numbers may be swapped. This changes only the payloads of NaNs.
-// Cost: one operation per element and one pass over memory; no memory except the stack.
+// Cost: one operation per element and one pass over memory. Only the stack is used as memory.
 // Source: Stelz 2022, chapter 2 and section 3.1.4, Algorithm 4 (eight elements with hadd). The transposing reduction is
-// our own.
+// new.
 #pragma once
 
 #include "kernels/scalar.hpp"
@@ -16,7 +17,8 @@ namespace steadfold::kernels {
 /// order::most_nodes of the interval. Reads no other memory.
 using Fold = order::Count (*)(const void* elements, order::Index begin, order::Count count, void* nodes) noexcept;
 
-/// Op is Sum, Product, Min or Max; T is a number type. The reference if the target has no kernel.
+/// Returns the kernel for an operator (Sum, Product, Min or Max) and a number type T; the reference if the target has
+/// no kernel.
 template <class Op, class T>
 Fold fold(Target target) noexcept;
 
@@ -29,7 +31,7 @@ using FoldRows = void (*)(const void* rows, order::Bytes row_stride, order::Coun
 template <class Op, class T>
 FoldRows fold_rows(Target target) noexcept;
 
-/// result[i] = left[i] op right[i] for i < count. `result` may be `left` or `right`.
+/// Computes result[i] = left[i] op right[i] for i < count. `result` may be `left` or `right`.
 using Pairs = void (*)(const void* left, const void* right, void* result, order::Count count) noexcept;
 
 template <class Op, class T>

@@ -1,4 +1,4 @@
-// Kernels of fold.hpp for integers. They are in a separate file, so that it compiles in parallel with fold.cpp.
+// Kernels of fold.hpp for integers. This is a separate file, so that it compiles in parallel with fold.cpp.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/fold_integers.cpp"
 #include "kernels/fold_kernels.hpp"

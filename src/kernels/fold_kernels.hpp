@@ -20,7 +20,7 @@
 #include "kernels/prefetch.hpp"
 
 #if STEADFOLD_HIGHWAY
-#include <hwy/foreach_target.h>  // includes HWY_TARGET_INCLUDE, the file that includes this one, for each target
+#include <hwy/foreach_target.h>  // includes HWY_TARGET_INCLUDE, the file that includes this header, for each target
 #include <hwy/highway.h>
 #endif
 
@@ -32,7 +32,8 @@ namespace {
 using order::Count;
 using order::Index;
 
-constexpr int chunk_level = 12;  // 4096 elements: their sums after one pass stay in the first-level cache
+// Binary logarithm of the 4096 elements of a chunk, whose sums after one pass stay in the first-level cache.
+constexpr int chunk_level = 12;
 constexpr Count chunk = Count{1} << chunk_level;
 
 /// A binary counter that combines the values of chunks, pushed in ascending order, into their maximal nodes.
@@ -41,7 +42,7 @@ class NodeCounter {
  public:
   explicit NodeCounter(T* nodes) noexcept : nodes_(nodes) {}
 
-  /// `number`: the chunk's index among the chunks of the whole job.
+  /// Adds the value of a chunk. `number` is the chunk's index among the chunks of the whole job.
   void push(Index number, T value) noexcept {
     std::uint8_t level = 0;
     for (; count_ > 0 && levels_[count_ - 1] == level && (number >> level & 1) != 0; ++level)
@@ -101,7 +102,8 @@ struct Lanewise<Min> {
   static HWY_INLINE V of(D d, V a, V b) {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
       return nan_wins(d, a, b,
-                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));  // equal: zeros, or the same bits
+                      // Equal numbers are zeros, or have the same bits.
+                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));
     else
       return hn::Min(a, b);
   }
@@ -118,7 +120,7 @@ struct Lanewise<Max> {
   }
 };
 
-/// Combines neighbours `distance` lanes apart. If the bit `distance` of a lane's number is 0, the lane gets a pair of
+/// Combines lanes that are `distance` apart. If the bit `distance` of a lane's number is 0, the lane gets a pair of
 /// `a`; otherwise it gets a pair of `b`. Either element of a pair may be the left operand, because the operands of
 /// these operators commute.
 template <class Op, std::size_t distance, class D, class V>
@@ -164,7 +166,7 @@ class Cut {
   using DI = hn::RebindToSigned<D>;
 
  public:
-  /// `first`: the beginning of the first vector, a number of whole elements beyond an aligned address.
+  /// Begins with the vector at `first`, which is a number of whole elements after an aligned address.
   HWY_INLINE explicit Cut(const T* first)
       : lanes_(reinterpret_cast<std::uintptr_t>(first) % sizeof(line_) / sizeof(T)),
         index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes_)))),
@@ -196,15 +198,16 @@ struct Folded {
   using V = hn::Vec<D>;
   static constexpr Count lanes = Count{1} << levels;
 
-  /// How many times a pass folds W elements into one. A short pass folds at least three levels of the tree. The
-  /// operators that most calls use fold six levels over whole chunks, if this needs no more than 64 consecutive loads.
+  /// The number of times that a pass folds W elements into one. A short pass folds at least three levels of the tree.
+  /// The operators that most calls use fold six levels over whole chunks, if this needs no more than 64 consecutive
+  /// loads.
   static constexpr bool is_common = std::is_same_v<Op, Sum> && std::is_floating_point_v<T>;
   static constexpr int short_depth = levels == 1 ? 3 : levels == 2 ? 2 : 1;
   static constexpr int long_depth = !is_common ? short_depth : levels == 4 ? 1 : 6 / levels;
   static constexpr Count factor = power(lanes, short_depth);
 
-  /// One vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; in order if level ==
-  /// levels. Memory is read in ascending order, as the hardware prefetcher and `Cut` need it.
+  /// Computes one vector with the values of W nodes of W^(depth - 1) 2^level elements each, from x on; they are in
+  /// order if level == levels. Memory is read in ascending order, as the hardware prefetcher and `Cut` need it.
   template <int depth, int level, class Loads>
   static HWY_INLINE V sums(const T* x, Loads& loads) {
     if constexpr (depth == 0) {
@@ -218,7 +221,7 @@ struct Folded {
     }
   }
 
-  /// Folds outputs * factor elements into `outputs` values; `from` and `to` do not overlap.
+  /// Folds outputs * factor elements into `outputs` values. `from` and `to` must not overlap.
   static HWY_INLINE void pass(const T* from, Count outputs, T* to) {
     if (outputs < lanes) {
       for (Count i = 0; i < outputs; ++i) to[i] = node<Op, short_depth * levels>(from + i * factor);
@@ -241,8 +244,8 @@ struct Folded {
     }
   }
 
-  /// The maximal nodes of an interval within a chunk, pass by pass. The nodes that a pass leaves over at the ends of
-  /// its input go to the ends of `nodes`.
+  /// Computes the maximal nodes of an interval within a chunk, pass by pass. The nodes that a pass leaves over at the
+  /// ends of its input go to the ends of `nodes`.
   static Count within_chunk(const T* x, Index begin, Count count, T* nodes) {
     alignas(64) T buffers[2][chunk / factor];
     const Count node_count = order::node_count({begin, begin + count});
@@ -250,7 +253,7 @@ struct Folded {
     T* right = nodes + node_count;
     for (int turn = 0; count > 0; turn ^= 1) {
       const Count head = (0 - begin) % factor;
-      if (head > count) {  // within one node of the next pass
+      if (head > count) {  // the interval is within one node of the next pass
         one_by_one<Op>(x, begin, count, left);
         break;
       }
@@ -307,9 +310,9 @@ struct Folded {
     return chunk_by<asks>(x, Straight<D>());
   }
 
-  /// `cuts`: whether loads across cache lines are avoided. If so, one more vector of the caller's elements must follow
-  /// the chunk. Memory is prefetched if this was measured to help, and then fewer loads follow each other
-  /// (lab/notes/kernels.md).
+  /// Folds a whole chunk. `cuts` says whether loads across cache lines are avoided. If so, one more vector of the
+  /// caller's elements must follow the chunk. Memory is prefetched if this was measured to help, and then fewer loads
+  /// follow each other (lab/notes/kernels.md).
   static T whole_chunk(const T* x, bool cuts) {
 #if HWY_TARGET == HWY_AVX3
     if (prefetch == Prefetch::near) return chunk_from<true>(x, cuts);
@@ -321,10 +324,12 @@ struct Folded {
     const T* x = static_cast<const T*>(elements);
     T* const nodes = static_cast<T*>(nodes_out);
     const Index end = begin + count;
-    const Index first = (begin + chunk - 1) / chunk;  // chunks first, ..., last - 1 are within the interval
+    // The chunks with numbers `first` to `last` - 1 are within the interval.
+    const Index first = (begin + chunk - 1) / chunk;
     const Index last = end / chunk;
     if (first >= last) {
-      const Index split = std::min(end, first * chunk);  // no whole chunk: one part in each of at most two chunks
+      // There is no whole chunk, and one part in each of at most two chunks.
+      const Index split = std::min(end, first * chunk);
       const Count written = begin < split ? within_chunk(x, begin, split - begin, nodes) : 0;
       return split == end ? written : written + within_chunk(x + (split - begin), split, end - split, nodes + written);
     }
@@ -388,11 +393,11 @@ void pairs(const void* left, const void* right, void* result, Count count) noexc
   reference_pairs<Op, T>(a + i, b + i, r + i, count - i);
 }
 
-/// NaNs are rare, so blocks without a NaN are only read.
+/// Replaces NaNs. NaNs are rare, so blocks without a NaN are only read.
 template <class T>
 void canonicalise(void* values, Count count) noexcept {
   const hn::ScalableTag<T> d;
-  constexpr Count block = 32;  // vectors
+  constexpr Count block = 32;  // number of vectors
   auto* x = static_cast<T*>(values);
   const Count lanes = hn::Lanes(d);
   for (; count >= block * lanes; count -= block * lanes, x += block * lanes) {
@@ -418,7 +423,8 @@ namespace steadfold::kernels {
 template <class Op, class T>
 constexpr bool has_kernel = !(std::is_same_v<Op, Product> && std::is_integral_v<T> && sizeof(T) == 8);
 
-/// Signed integers wrap around like unsigned integers, so their sums and products use the same kernels.
+/// The type whose kernels are used. Signed integers wrap around like unsigned integers, so their sums and products use
+/// the same kernels.
 template <class Op, class T, bool = std::is_integral_v<T> && (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>)>
 struct Wrapping {
   using Type = T;

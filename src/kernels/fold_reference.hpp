@@ -12,7 +12,8 @@ namespace steadfold::kernels {
 using order::Count;
 using order::Index;
 
-/// The value of a full node (Stelz 2022, equation 2.3). The compiler unrolls it. The left half is read first.
+/// Computes the value of a full node (Stelz 2022, equation 2.3). The compiler unrolls the recursion. The left half is
+/// read first.
 template <class Op, int level, class T>
 inline T node(const T* x) noexcept {
   if constexpr (level == 0) {
@@ -39,7 +40,8 @@ T node(const T* x, int level) noexcept {
   return Op::of(left, node<Op>(x + (Count{1} << (level - 1)), level - 1));
 }
 
-/// The maximal nodes of an interval one by one: the reference, and the ends of the intervals that kernels fold.
+/// Computes the maximal nodes of an interval one by one: the reference, and the ends of the intervals that kernels
+/// fold.
 template <class Op, class T>
 Count one_by_one(const T* x, Index begin, Count count, T* nodes) noexcept {
   Count written = 0;
@@ -57,13 +59,13 @@ Count reference(const void* elements, Index begin, Count count, void* nodes) noe
   return one_by_one<Op>(static_cast<const T*>(elements), begin, count, static_cast<T*>(nodes));
 }
 
-/// Row y of a table whose row 0 is `first`.
+/// Returns row y of a table whose row 0 is `first`.
 template <class T>
 inline const T* row(const T* first, order::Bytes row_stride, int y) noexcept {
   return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + static_cast<Count>(y) * row_stride);
 }
 
-/// The value of a full node of a column with the elements `at(y)` (Stelz 2022, equation 2.3).
+/// Computes the value of a full node of a column with the elements `at(y)` (Stelz 2022, equation 2.3).
 template <class Op, int level, class At>
 inline auto down(const At& at, int y = 0) noexcept {
   if constexpr (level == 0) {

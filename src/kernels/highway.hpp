@@ -1,3 +1,4 @@
+// Selects Highway's instruction sets that are built, and gives them the library's names. Without Highway, only the scalar
 // reference is built.
 //
 // A file with kernels reads:
@@ -24,7 +25,7 @@
 
 #if __has_include(<hwy/highway.h>) && (defined(__x86_64__) || defined(__aarch64__))
 #define STEADFOLD_HIGHWAY 1
-// Targets that are not built, because they have no advantage over another target here.
+// Targets that are not built, because they have no advantage over another target for these kernels.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #include <hwy/base.h>
 #include <hwy/detect_targets.h>
@@ -32,8 +33,8 @@
 #define STEADFOLD_HIGHWAY 0
 #endif
 
-// Pointers to the function of this name in the namespace of each target; null if a target is not built. `pick` chooses
-// one of them. The name may have template arguments.
+// Lists pointers to the function of this name in the namespace of each target; null if a target is not built. `pick`
+// chooses one of them. The name may have template arguments.
 #define STEADFOLD_EACH(...)                                                                \
   STEADFOLD_SSE4(__VA_ARGS__), STEADFOLD_AVX2(__VA_ARGS__), STEADFOLD_AVX512(__VA_ARGS__), \
       STEADFOLD_NEON(__VA_ARGS__), STEADFOLD_SVE(__VA_ARGS__)
@@ -80,7 +81,7 @@ constexpr bool is_built(Target target) noexcept {
   }
 }
 
-/// The target's own function: pick<Function>(target, STEADFOLD_EACH(name)). Null if the target has none.
+/// Returns the target's function: pick<Function>(target, STEADFOLD_EACH(name)). Null if the target has none.
 template <class Function>
 constexpr Function pick(Target target, Function sse4, Function avx2, Function avx512, Function neon,
                         Function sve) noexcept {

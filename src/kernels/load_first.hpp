@@ -1,4 +1,4 @@
-// A vector of the last few elements of an array. Files with kernels include this file once per instruction set.
+// Loads the last few elements of an array as a vector. Files with kernels include this file once per instruction set.
 // Rank order: kept. Cost: one load if the target can mask loads, otherwise a copy.
 #if defined(STEADFOLD_KERNELS_LOAD_FIRST) == defined(HWY_TARGET_TOGGLE)
 #ifdef STEADFOLD_KERNELS_LOAD_FIRST
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
 
-/// The `count` elements from x on, fewer than there are lanes, followed by zeros. Reads no other memory.
+/// Loads `count` elements from x on, fewer than there are lanes, followed by zeros. Reads no other memory.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_first(D d, const hwy::HWY_NAMESPACE::TFromD<D>* x, std::size_t count) {
   namespace hn = hwy::HWY_NAMESPACE;

@@ -19,7 +19,7 @@ namespace steadfold::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Widens bytes to unsigned integers of 64 bits, and narrows integers below 256 to bytes.
+/// Widen bytes to unsigned integers of 64 bits, and narrow integers below 256 to bytes.
 HWY_INLINE hn::Vec<hn::CappedTag<std::uint64_t, most_columns>> widened(const std::uint8_t* bytes) {
   const hn::CappedTag<std::uint64_t, most_columns> d;
   const hn::Rebind<std::uint8_t, decltype(d)> narrow;
@@ -32,15 +32,15 @@ HWY_INLINE void store_narrow(V words, std::uint8_t* bytes) {
   hn::StoreU(hn::TruncateTo(narrow, words), narrow, bytes);
 }
 
-/// The number of binades in a number of bins.
+/// Returns the number of binary exponents that a number of bins covers.
 template <class V>
 HWY_INLINE V binades_of(V bins) {
   static_assert(pre_rounding_width == 32 + 8);
   return hn::Add(hn::ShiftLeft<5>(bins), hn::ShiftLeft<3>(bins));
 }
 
-/// The sums of some columns in one bin of windows that are `by` bins higher than the window of `sums`. In `sums` the
-/// sums of a bin are followed by the sums of the bin below.
+/// Returns the sums of some columns in one bin of windows that are `by` bins higher than the window of `sums`. In
+/// `sums` the sums of a bin are followed by the sums of the bin below.
 template <int bin, class D>
 HWY_INLINE hn::Vec<D> moved(D d, const hn::TFromD<D>* sums, hn::Vec<D> by) {
   const auto of = [&](int own) HWY_ATTR { return hn::LoadU(d, sums + own * static_cast<int>(most_columns)); };

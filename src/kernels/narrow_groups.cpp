@@ -1,4 +1,4 @@
-// Kernels of narrow_groups.hpp: lanes are columns.
+// Kernels of narrow_groups.hpp. Each lane of a vector has one column.
 #include "kernels/narrow_groups.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/narrow_groups.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/two_words.hpp"
@@ -70,13 +70,13 @@ order::Count merge_one_by_one(std::uint64_t head, const std::byte* left, const s
 
 constexpr std::uint64_t fraction_of_doubles = (std::uint64_t{1} << fraction_bits_of_doubles) - 1;
 constexpr std::uint64_t exponent_of_infinity = 0x7FF;
-constexpr std::uint64_t most_shifted = 127 - (fraction_bits_of_doubles + 1);  // bits; leaves room for a sign
-constexpr std::int64_t no_digit = 1 << 20;                                    // the digit of a zero
+constexpr std::uint64_t most_shifted = 127 - (fraction_bits_of_doubles + 1);  // number of bits; leaves room for a sign
+constexpr std::int64_t no_digit = 1 << 20;                                    // the number of the digit of a zero
 
 int add_one_by_one(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_t* low,
                    std::uint64_t* high) noexcept {
   EachColumn<std::uint64_t> mantissas;
-  EachColumn<std::uint64_t> shifts;  // in bits above 2^-1074
+  EachColumn<std::uint64_t> shifts;  // exponents of the terms' last bits, counted from 2^-1074
   EachColumn<bool> negative;
   std::int64_t digit = no_digit;
   bool are_zero = true;
@@ -137,7 +137,7 @@ HWY_BEFORE_NAMESPACE();
 namespace steadfold::kernels::HWY_NAMESPACE {
 namespace {
 
-/// The bits that tell whether a group is settled, from all of its columns.
+/// Collects the bits that tell whether a group is settled, from all of its columns.
 template <class V>
 HWY_INLINE V beyond_of(V low, V high) {
   return hn::Xor(high, sign_of(low));
@@ -195,7 +195,7 @@ order::Count merge(std::uint64_t head, const std::byte* left, const std::byte* r
   return groups;
 }
 
-/// The same as `add_one_by_one`.
+/// Adds a row as `add_one_by_one` does, with vectors.
 int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_t* low, std::uint64_t* high) noexcept {
   const Words d;
   const hn::RebindToSigned<Words> as_signed;
@@ -215,7 +215,7 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
   const auto shift_by = [&](V exponent)
                             HWY_ATTR { return hn::IfThenZeroElse(hn::Eq(exponent, zero), hn::Sub(exponent, one)); };
   V all = zero;
-  V refused = zero;  // not 0 in refused lanes
+  V refused = zero;  // not 0 in lanes whose term is refused
   auto digits = hn::Set(as_signed, no_digit);
   for (std::size_t i = 0; i < most_columns; i += lanes) {
     const V bits = hn::And(hn::LoadU(d, terms + i), kept);
@@ -252,7 +252,7 @@ int add(const std::byte* row, std::uint64_t kept_bits, int& lowest, std::uint64_
     const V overflow = add_words(hn::LoadU(d, low + i), hn::LoadU(d, high + i), of_low, of_high, low_sum, high_sum);
     const V has_no_room = hn::VecFromMask(d, hn::Lt(hn::Set(d, most_shifted), shift));
     refused = hn::Or(refused, hn::Or(has_no_room, hn::ShiftRight<63>(overflow)));
-    if (lanes == most_columns) {  // no copy, because its loads would wait for these stores
+    if (lanes == most_columns) {  // stored without a copy, because loads of the copy would wait for its stores
       if (!hn::AllTrue(d, hn::Eq(refused, zero))) return terms_refused;
       hn::StoreU(low_sum, d, low);
       hn::StoreU(high_sum, d, high);

@@ -11,7 +11,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/pair.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/load_first.hpp"
@@ -22,7 +22,7 @@
 namespace steadfold::kernels {
 namespace {
 
-/// Whether the pair is the sum. Infinities and NaNs among the terms show in the sum.
+/// Whether the pair is the exact sum. Infinities and NaNs among the terms show in the sum.
 [[maybe_unused]] bool holds_sum(const PairSum& found) noexcept {
   const auto biased = [](double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52); };
   const double sum = found.high + found.low;

@@ -1,5 +1,5 @@
-// Exact sums of a few terms as two doubles, if the exponents of the terms are close to each other. No digits need be
-// cleared, carried and read.
+// Exact sums of a few terms as two doubles, if the exponents of the terms are close to each other. This avoids the
+// digits of an accumulator, which would have to be cleared, carried and read.
 // Rank order: none. Cost: 11 operations per vector, then 11 for every halving of the lanes.
 // Source: TwoSum (Knuth 1969, Moeller 1965). The largest and the least term prove that nothing is lost.
 #pragma once
@@ -9,15 +9,16 @@
 
 namespace steadfold::kernels {
 
-/// The most terms. Other ways add more terms faster.
+/// The largest number of terms. Other functions add more terms faster.
 inline constexpr order::Count most_in_pair = 64;
 
-/// The most binades between the largest and the least term at which `high` and `low` hold the sum. Terms below 2^(E +
-/// 1) that are multiples of 2^(e - 52) have sums of at most 2^(E + 7). An addition loses at most 2^(E - 46). All losses
-/// together are at most 2^(E - 40), and a multiple of 2^(e - 52). 53 bits hold them if E - e <= 41.
+/// The largest difference between the binary exponents of the largest and the least term at which `high` and `low` hold
+/// the sum. Terms below 2^(E + 1) that are multiples of 2^(e - 52) have sums of at most 2^(E + 7). An addition loses at
+/// most 2^(E - 46). All losses together are at most 2^(E - 40), and a multiple of 2^(e - 52). 53 bits hold them if E -
+/// e <= 41.
 inline constexpr int widest_in_pair = 40;
 
-/// high + low is the sum without error. The magnitudes of all terms except zeros are between `least` and `largest`.
+/// The exact sum: high + low. The magnitudes of all terms except zeros are between `least` and `largest`.
 struct PairSum {
   double high;
   double low;
@@ -26,11 +27,11 @@ struct PairSum {
 };
 
 /// Sums 1 to `most_in_pair` contiguous elements, aligned or not. Returns false if their exponents are too far apart, if
-/// their sum is 0 (other rules give its sign) or too large, or if an element is infinite or NaN. Needs the promised
-/// environment (arithmetic/environment.hpp). Reads no other memory.
+/// their sum is 0 (other rules give its sign) or too large, or if an element is infinite or NaN. The caller must have
+/// set the promised environment (arithmetic/environment.hpp). Reads no other memory.
 using SumAsPair = bool (*)(const void* elements, order::Count count, PairSum& found) noexcept;
 
-/// For elements of type T, float or double. Null if the target has no kernel.
+/// Returns the kernel for elements of type T, float or double. Null if the target has no kernel.
 template <class T>
 SumAsPair sum_as_pair(Target target) noexcept;
 

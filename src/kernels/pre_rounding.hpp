@@ -26,23 +26,23 @@
 
 namespace steadfold::kernels {
 
-inline constexpr int pre_rounding_width = 40;  // binades per bin
+inline constexpr int pre_rounding_width = 40;  // number of binary exponents per bin
 
-/// Constants that give the bound from the exponent field f of the largest magnitude, in the grid of doubles. The top
-/// bin is (f + `to_bin`) / 40. The bound's exponent field is 40 times the lowest bin, plus `shift`. If it would be
-/// negative, the bound is 0, because every number is a multiple of so small a quantum.
+/// Constants for a type T, which give the bound from the exponent field f of the largest magnitude, in the grid of
+/// doubles. The top bin is (f + `to_bin`) / 40. The bound's exponent field is 40 times the lowest bin, plus `shift`. If
+/// it would be negative, the bound is 0, because every number is a multiple of so small a quantum.
 template <class T>
 struct PreRounding {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   static constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
   static constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
-  static constexpr int lowest_exponent = -1074;  // the exponent of the quantum of bin 0
+  static constexpr int lowest_exponent = -1074;  // exponent of the quantum of bin 0
   static constexpr int to_bin = 1 - bias - lowest_exponent;
   static constexpr int shift = fraction_bits + bias + lowest_exponent;
 };
 
-/// The bound for a set of terms of at most this magnitude. If the magnitude is not finite, the result is some finite
-/// number.
+/// Returns the bound for a set of terms of at most this magnitude. If the magnitude is not finite, the result is some
+/// finite number.
 template <class T>
 T pre_rounding_bound(T largest, int bin_count) noexcept {
   using Form = PreRounding<T>;
@@ -53,24 +53,24 @@ T pre_rounding_bound(T largest, int bin_count) noexcept {
   return std::bit_cast<T>(static_cast<Bits>(bound) << Form::fraction_bits);
 }
 
-/// A fraction of a set's largest magnitude: terms of at least this fraction are at least the bound, because the largest
-/// magnitude is at least 2^(40 (K - 1) - 1) q. (If the product underflows, q is the least possible quantum, and no term
-/// is rounded.)
+/// Returns a fraction of a set's largest magnitude. Terms of at least this fraction are at least the bound, because the
+/// largest magnitude is at least 2^(40 (K - 1) - 1) q. (If the product underflows, q is the least possible quantum, and
+/// no term is rounded.)
 template <class T>
 T kept_part(int bin_count) noexcept {
   return std::ldexp(T{1}, std::numeric_limits<T>::digits - pre_rounding_width * (bin_count - 1));
 }
 
-/// A term, rounded as the bins keep it; infinities and NaNs are not changed. Needs the promised environment
-/// (arithmetic/environment.hpp).
+/// Returns a term, rounded as the bins keep it; infinities and NaNs are not changed. The caller must have set the
+/// promised environment (arithmetic/environment.hpp).
 template <class T>
 T pre_rounded(T x, T bound) noexcept {
   const T magnitude = std::abs(x);
   return magnitude >= bound ? x : std::copysign((magnitude + bound) - bound, x);
 }
 
-/// Copies the terms of a column, one from each row, `offset` bytes behind its beginning. Terms are pre-rounded for
-/// `bin_count` bins; 0: they are not. Returns the used part of `room`.
+/// Copies the terms of a column, one from each row, `offset` bytes after the row's beginning. Terms are pre-rounded for
+/// `bin_count` bins; 0 means that they are not pre-rounded. Returns the used part of `room`.
 template <class T>
 std::span<const T> column_of(std::span<const std::byte* const> rows, order::Bytes offset, int bin_count,
                              std::span<T> room) noexcept {

@@ -12,7 +12,7 @@ inline constexpr std::size_t bytes_ahead = 11 * 1024;
 
 /// Prefetches the cache line that is some KiB beyond `place`, which may be beyond the elements. The non-temporal hint
 /// is not used: it drops lines from the shared cache of some processors (Intel Xeon), and a second pass over the same
-/// data then takes four times as long. The function is always inlined. Otherwise GCC finds that it has no effects, and
+/// data then takes four times as long. The function is always inlined; otherwise GCC finds that it has no effects, and
 /// drops its calls.
 [[gnu::always_inline]] inline void ask_ahead(const void* place, Prefetch where) noexcept {
   const void* const line = static_cast<const char*>(place) + bytes_ahead;

@@ -1,5 +1,5 @@
-// An integer of two words as a double, rounded once. Vector kernels do the same for several integers at a time.
-// Cost: some twenty instructions without a branch.
+// Converts an integer of two words to a double, rounded once. Vector kernels do the same for several integers at a
+// time. Cost: some twenty instructions without a branch.
 #pragma once
 
 #include <bit>
@@ -11,12 +11,12 @@ inline constexpr int fraction_bits_of_doubles = 52;
 inline constexpr int bias_of_doubles = 1023;
 inline constexpr std::uint64_t sign_of_doubles = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t infinity_of_doubles = std::uint64_t{2 * bias_of_doubles + 1} << fraction_bits_of_doubles;
-/// An integer of two words in units of 2^unit, whose first bit is set, has the exponent field `unit` plus this number
-/// as a double. The number is one less, because the implicit bit is added to the field, too.
+/// An integer of two words in units of 2^unit, whose first bit is set, is a double with the exponent field `unit` plus
+/// this number. The number is one less, because the implicit bit is added to the field, too.
 inline constexpr int bias_of_first_bit = 127 + bias_of_doubles - 1;
 
-/// The bits of (high 2^64 + low) 2^unit, in two's complement, as a double, rounded to nearest, ties to even; 0 becomes
-/// +0.0. The result must be a normal number or 0.
+/// Returns the bits of (high 2^64 + low) 2^unit, in two's complement, as a double, rounded to nearest, ties to even; 0
+/// becomes +0.0. The result must be a normal number or 0.
 inline std::uint64_t rounded_double(std::uint64_t low, std::uint64_t high, int unit) noexcept {
   __extension__ using Wide = unsigned __int128;
   const Wide sign = Wide{0} - (high >> 63);
@@ -29,7 +29,7 @@ inline std::uint64_t rounded_double(std::uint64_t low, std::uint64_t high, int u
   const std::uint64_t kept = first >> (63 - fraction_bits_of_doubles);
   const std::uint64_t rest =
       first << (fraction_bits_of_doubles + 1) | static_cast<std::uint64_t>(static_cast<std::uint64_t>(bits) != 0);
-  const std::uint64_t up = rest + (kept & 1) > sign_of_doubles ? 1 : 0;  // ties to even
+  const std::uint64_t up = rest + (kept & 1) > sign_of_doubles ? 1 : 0;  // rounds ties to even
   // The implicit bit of `kept` adds 1 to the exponent, and so does a carry.
   const auto exponent = static_cast<std::uint64_t>(unit + bias_of_first_bit - zeros) << fraction_bits_of_doubles;
   const std::uint64_t rounded = (high & sign_of_doubles) | (exponent + kept + up);

@@ -8,7 +8,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/select.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 #endif
 
@@ -19,8 +19,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Other targets have no compress instruction. Highway 1.0.3 then uses tables, which compilers copy to the stack each
-// time. This is ten times slower than copying elements one by one.
+// Other targets have no instruction that packs selected lanes. Highway 1.0.3 then uses tables, which compilers copy to
+// the stack each time. This is ten times slower than copying elements one by one.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SVE
 constexpr bool can_compress = true;
 #else
@@ -43,8 +43,8 @@ HWY_INLINE auto compressed(D d, hn::Vec<D> elements, Mask taken) {
   return hn::BitCast(d, hn::Compress(hn::BitCast(halves, elements), both));
 }
 
-/// Stores a full vector each time; the next vector overwrites the excess. `to` has enough room, because at most as many
-/// elements are selected as were read.
+/// Stores a full vector each time; the next vector overwrites the excess. `to` has enough memory, because at most as
+/// many elements are selected as were read.
 template <class Bits>
 order::Count selected(const std::byte* elements, const std::byte* mask, order::Count count, std::byte* to) noexcept {
   const hn::ScalableTag<Bits> d;

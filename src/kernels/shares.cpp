@@ -1,4 +1,4 @@
-// Kernels of shares.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64. In the end
+// Kernels of shares.hpp. For every bin, each lane adds up the bit patterns of term + extractor, modulo 2^64. At the end
 // the bit patterns of the extractors are subtracted. Sums of integers do not depend on the order, so the number of
 // lanes does not matter.
 #include "kernels/shares.hpp"
@@ -13,7 +13,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/shares.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/deal_out.hpp"
@@ -34,8 +34,8 @@ double load(const void* elements, Count number) noexcept {
   return static_cast<double>(x);
 }
 
-/// `found` has the sums of the bit patterns of `count` terms plus extractors. Subtracts the extractors, and adds the
-/// rest to `sums`.
+/// Adds the sums of a block to `sums`. `found` has the sums of the bit patterns of `count` terms plus extractors; the
+/// extractors are subtracted first.
 template <int bin_count>
 void take_away_extractors(const std::uint64_t* found, Count count, const double* extractors,
                           std::int64_t* sums) noexcept {

@@ -2,7 +2,7 @@
 // arithmetic/binned/bins.hpp has the mathematics.
 // Rank order: not needed, because sums are integers. Cost: 4 K + 1 lane operations per term; only K sums are written.
 // Source: Lapillonne & Peltekov 2013; Demmel & Nguyen 2013. Integer sums of the bit patterns of terms plus extractors
-// are our own.
+// are new.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace steadfold::kernels {
 /// adds its shares, in quanta, to sums[0] (the top bin) and the sums below. extractors[i] is 1.5 * 2^52 quanta of bin
 /// i: adding it rounds to the bin's quantum, and leaves the share in the last bits. Returns the bits of the largest
 /// magnitude among the elements (or products) before scaling; the bits of infinity, or more, if an element is not
-/// finite. If this magnitude does not fit the window, the sums have no meaning. At most 2^23 terms may be added before
-/// the sums are carried. Reads no other memory.
+/// finite. If this magnitude does not fit the window of the bins, the sums are not valid. At most 2^23 terms may be
+/// added before the sums are carried. Reads no other memory.
 using Shares = std::uint64_t (*)(const void* first, const void* second, order::Count count, double scale,
                                  const double* extractors, std::int64_t* sums) noexcept;
 
-/// For elements of type T, float or double, and 2 to 4 bins. With 0 bins the kernel only finds the largest magnitude.
-/// The reference if the target has no kernel.
+/// Returns the kernel for elements of type T, float or double, and 2 to 4 bins. With 0 bins the kernel only finds the
+/// largest magnitude. Returns the reference if the target has no kernel.
 template <class T>
 Shares shares(Target target, TermForm form, int bin_count) noexcept;
 

@@ -19,9 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 6> names = {"scalar", "sse4", "avx2", "avx512", "neon", "sve"};
 
 #if defined(__x86_64__)
-/// The processor's features, by the instruction CPUID. __builtin_cpu_supports is not used: it asks the compiler's
-/// runtime library, and the library of Zig, with which wheels are built, always answers no. The bits are in Intel's
-/// manual, volume 2, CPUID and XGETBV.
+/// The processor's features, read with the instruction CPUID. __builtin_cpu_supports is not used: it asks the
+/// compiler's runtime library, and the library of Zig, with which wheels are built, always answers no. The bits are in
+/// Intel's manual, volume 2, CPUID and XGETBV.
 struct Cpuid {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   Cpuid(unsigned leaf, unsigned subleaf) noexcept { __get_cpuid_count(leaf, subleaf, &eax, &ebx, &ecx, &edx); }
@@ -31,9 +31,10 @@ constexpr bool has(unsigned word, std::initializer_list<int> bits) noexcept {
   return std::ranges::all_of(bits, [&](int bit) { return (word >> bit & 1) != 0; });
 }
 
-/// Whether the operating system saves these registers when it switches threads. `features`: ecx of leaf 1.
+/// Whether the operating system saves these registers when it switches threads. `features` is the register ecx of leaf
+/// 1.
 bool are_kept(unsigned features, unsigned registers) noexcept {
-  if (!has(features, {27})) return false;  // osxsave
+  if (!has(features, {27})) return false;  // bit osxsave
   unsigned low = 0, high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return (low & registers) == registers;
@@ -50,15 +51,15 @@ bool runs_here(Target target) noexcept {
     case Target::scalar: return true;
 #if defined(__x86_64__)
     case Target::sse4: return has(basic.ecx, {19, 20, 1, 25});  // sse4.1, sse4.2, pclmul, aes
-    case Target::avx2:                                          // with avx, fma, f16c, bmi, bmi2
+    case Target::avx2:                                          // avx2, with avx, fma, f16c, bmi, bmi2
       return runs_here(Target::sse4) && has(basic.ecx, {28, 12, 29}) && has(extended.ebx, {5, 3, 8}) &&
              are_kept(basic.ecx, of_avx);
-    case Target::avx512:  // f, dq, cd, bw, vl
+    case Target::avx512:  // avx512 f, dq, cd, bw, vl
       return runs_here(Target::avx2) && has(extended.ebx, {16, 17, 28, 30, 31}) && are_kept(basic.ecx, of_avx512);
 #elif defined(__aarch64__)
     case Target::neon: return true;
 #if defined(__linux__)
-    case Target::sve: return (getauxval(AT_HWCAP) & (1UL << 22)) != 0;  // HWCAP_SVE
+    case Target::sve: return (getauxval(AT_HWCAP) & (1UL << 22)) != 0;  // bit HWCAP_SVE
 #endif
 #endif
     default: return false;
@@ -100,14 +101,14 @@ const Choice& choice() noexcept {
 
 constexpr std::array<std::string_view, 3> prefetches = {"off", "near", "far"};
 
-/// The name that STEADFOLD_PREFETCH has, or the end of the names.
+/// Returns the position of the name that STEADFOLD_PREFETCH has, or the end of the names.
 const std::string_view* named_prefetch() noexcept {
   const char* const text = std::getenv("STEADFOLD_PREFETCH");
   return std::ranges::find(prefetches, text == nullptr ? std::string_view() : text);
 }
 
-/// AMD's processors prefetch to the second-level cache by themselves. Prefetching to the second-level cache costs time
-/// there, and prefetching to the first-level cache saves some (measured on Zen 3 and Zen 5).
+/// AMD's processors prefetch to the second-level cache by themselves. On these processors, prefetching to the
+/// second-level cache costs time, and prefetching to the first-level cache saves time (measured on Zen 3 and Zen 5).
 Prefetch best_prefetch() noexcept {
 #if defined(__x86_64__)
   const Cpuid maker(0, 0);  // "AuthenticAMD" in words of four letters

@@ -6,7 +6,7 @@
 
 namespace steadfold::kernels {
 
-/// Terms are the elements, products of two elements, or squares of elements.
+/// The form of terms: elements, products of two elements, or squares of elements.
 enum class TermForm : std::uint8_t { element, product, square };
 
 /// Calls `choose.template operator()<form, bin_count>()`. Without bins, squares are treated as the elements.

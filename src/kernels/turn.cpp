@@ -12,7 +12,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/turn.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 #endif
 
@@ -85,7 +85,7 @@ HWY_INLINE void turn_square(const std::byte* from, std::ptrdiff_t row_stride, st
       store<size>(third, to + 2 * column_stride);
       store<size>(fourth, to + 3 * column_stride);
     };
-    if constexpr (size == 8) {  // two blocks of 128 bits
+    if constexpr (size == 8) {  // vectors have two blocks of 128 bits
       const auto even_ab = hn::InterleaveLower(d, a, b);
       const auto odd_ab = hn::InterleaveUpper(d, a, b);
       const auto even_ce = hn::InterleaveLower(d, c, e);
@@ -109,7 +109,7 @@ HWY_INLINE void turn_square(const std::byte* from, std::ptrdiff_t row_stride, st
 template <std::size_t size>
 void turn_over(const Turning& turning) noexcept {
   constexpr Count across = side<size>;
-  constexpr Count down = 64 / size;  // the rows of a cache line in every column
+  constexpr Count down = 64 / size;  // number of rows that fill a cache line of every column
   if (turning.columns < across || turning.rows < across) return turn_one_by_one<size>(turning);
   const auto turn = [&](Count row, Count column) HWY_ATTR {
     turn_square<size>(turning.from + (static_cast<std::ptrdiff_t>(row) * turning.row_stride +

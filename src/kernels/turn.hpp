@@ -1,4 +1,4 @@
-// Transposes rows into columns: the elements of a row are contiguous before, the elements of a column afterwards.
+// Transposes rows into columns: before, the elements of a row are contiguous; afterwards, the elements of a column are.
 // Cost: one shuffle per two doubles if vectors have four doubles. Memory is read and written once. The shuffles are the
 // usual ones for the transposition of 4 x 4 matrices.
 #pragma once
@@ -22,10 +22,10 @@ struct Turning {
 };
 
 /// Copies element (row, column) from `from + row * row_stride + column * size` to `to + column * column_stride + row *
-/// size`. The memories do not overlap; elements need not be aligned.
+/// size`. Source and target must not overlap; elements need not be aligned.
 using TurnOver = void (*)(const Turning& turning) noexcept;
 
-/// The target's kernel for elements of `size` bytes, or the reference if the target has none. size: 4 or 8.
+/// Returns the target's kernel for elements of `size` bytes (4 or 8), or the reference if the target has none.
 template <std::size_t size>
 TurnOver turn_over(Target target) noexcept;
 

@@ -22,14 +22,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Words = hn::CappedTag<std::uint64_t, most_columns>;
 
-/// All bits are set in lanes whose highest bit is set; other lanes are 0.
+/// Returns all bits set in lanes whose highest bit is set; other lanes are 0.
 template <class V>
 HWY_INLINE V sign_of(V words) {
   const hn::RebindToSigned<Words> as_signed;
   return hn::BitCast(Words(), hn::BroadcastSignBit(hn::BitCast(as_signed, words)));
 }
 
-/// a + b in two words. The highest bit of the returned value is set in lanes that overflow.
+/// Computes a + b for integers of two words. The highest bit of the returned value is set in lanes that overflow.
 template <class V>
 HWY_INLINE V add_words(V low_of_a, V high_of_a, V low_of_b, V high_of_b, V& low, V& high) {
   const Words d;
@@ -47,8 +47,8 @@ HWY_INLINE void negate_words(V sign, V& low, V& high) {
   high = hn::Sub(hn::Xor(high, sign), hn::IfThenElseZero(hn::Eq(low, hn::Zero(d)), sign));
 }
 
-/// The number of leading zeros, for words that are not 0. The half with the first bit becomes a double, whose exponent
-/// gives the number.
+/// Returns the number of leading zeros, for words that are not 0. The half with the first bit becomes a double, whose
+/// exponent gives the number.
 template <class V>
 HWY_INLINE V zeros_before(V x) {
   const Words d;
@@ -63,7 +63,7 @@ HWY_INLINE V zeros_before(V x) {
   return hn::Sub(hn::IfThenElse(is_lower, hn::Set(d, bias_of_doubles + 63), hn::Set(d, bias_of_doubles + 31)), first);
 }
 
-/// The same as `rounded_double`, with `bias_of_first_bit` already added to the unit.
+/// Rounds integers to doubles as `rounded_double` does, with `bias_of_first_bit` already added to the unit.
 template <class V>
 HWY_INLINE V rounded_doubles(V low, V high, V first_bit) {
   const Words d;

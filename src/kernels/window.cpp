@@ -10,7 +10,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/window.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 
 #include "kernels/load_first.hpp"
@@ -23,9 +23,9 @@ namespace steadfold::kernels {
 namespace {
 
 [[maybe_unused]] constexpr Count most_blocks =
-    64;  // a lane adds less than 2^52 units per block: 2^58 in 64 blocks, and 2^61 in 8 lanes
+    64;  // in a block a lane adds less than 2^52 units: 2^58 in 64 blocks, and 2^61 in 8 lanes
 
-/// The number 1, hidden from the compiler, which would turn a multiply-add by 1 into an addition.
+/// The number 1. It is volatile, because the compiler would turn a multiply-add by a known 1 into an addition.
 [[maybe_unused]] const volatile double opaque_one = 1.0;
 
 }  // namespace
@@ -61,7 +61,7 @@ constexpr bool is_absolute(WindowTerms terms) {
 HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
 HWY_INLINE V load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
 
-/// The terms in memory, read as vectors of doubles.
+/// Reads terms in memory as vectors of doubles.
 template <WindowTerms terms>
 struct Source {
   static constexpr bool of_doubles = terms == WindowTerms::doubles || terms == WindowTerms::products_of_doubles ||
@@ -76,14 +76,14 @@ struct Source {
     if constexpr (is_absolute(terms)) return hn::Abs(load(first + i));
     return load(first + i);
   }
-  /// The rounding error of the product, exact if `rests_are_exact`.
+  /// Returns the rounding error of the product, exact if `rests_are_exact`.
   HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
 
   HWY_INLINE void fetch_ahead(Count i) const {
     ask_ahead(first + i, where);
     if constexpr (is_product(terms)) ask_ahead(second + i, where);
   }
-  /// The number of elements before the first aligned element; 0 if no element is aligned.
+  /// Returns the number of elements before the first aligned element; 0 if no element is aligned.
   Count before_alignment() const {
     const auto beyond = reinterpret_cast<std::uintptr_t>(first) % (hn::MaxLanes(D()) * sizeof(Element));
     return beyond % sizeof(Element) != 0 || beyond == 0
@@ -97,7 +97,7 @@ HWY_INLINE V load_few(const float* x, Count count) {
   return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
 }
 
-/// The terms of a row, read as one vector: `count` terms, followed by zeros.
+/// Reads the terms of a row as one vector: `count` terms, followed by zeros.
 template <WindowTerms terms>
 struct RowVector {
   using Element = typename Source<terms>::Element;
@@ -113,7 +113,7 @@ struct RowVector {
   }
 };
 
-/// Copies a few elements, and adds zeros behind them. Zeros change no sum.
+/// Copies a few elements, and adds zeros after them. Zeros change no sum.
 template <WindowTerms terms>
 class Padded {
   using Element = typename Source<terms>::Element;
@@ -175,7 +175,8 @@ HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& ta
 template <WindowTerms terms, int levels>
 struct WindowKernel {
   static constexpr bool has_rests = terms == WindowTerms::products_of_doubles;
-  /// A product adds two terms to the lower levels, its remainder and its error. So half as many products fill them.
+  /// Number of terms of a block. A product adds two terms to the lower levels, its remainder and its error. So half as
+  /// many products fill a block.
   static constexpr Count block = has_rests ? window_block / 2 : window_block;
 
   HWY_INLINE static V start(int top, int level) {
@@ -183,9 +184,9 @@ struct WindowKernel {
     return hn::Set(D(), std::bit_cast<double>(exponent << 52 | std::uint64_t{1} << 51));
   }
 
-  /// Adds one vector of terms to one chain, and collects three facts. `strayed`: its sign and exponent are not 0 if the
-  /// first level left its binade, even for a while. `lost`: not 0 if the last level lost something. `least`: the least
-  /// of the absolute products.
+  /// Adds one vector of terms to one chain of levels, and collects three facts. `strayed`: its sign and exponent are
+  /// not 0 if the first level left its binade (the numbers with one exponent), even for a while. `lost`: not 0 if the
+  /// last level lost something. `least`: the least of the absolute products.
   template <class TermSource>
   HWY_INLINE static void add(const TermSource& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
                              VI& strayed, V& lost, V& least) {
@@ -293,7 +294,7 @@ struct WindowKernel {
     return hn::Add(hn::Sub(hn::BitCast(di, a), from), hn::Sub(hn::BitCast(di, b), from));
   }
   HWY_INLINE static std::int64_t total(VI sums) { return hn::GetLane(hn::SumOfLanes(DI(), sums)); }
-  /// Not 0 in lanes whose terms did not fit.
+  /// Returns a value that is not 0 in lanes whose terms did not fit.
   HWY_INLINE static VI misfits(VI strayed, V lost) {
     const DI di;
     const VI outside = hn::And(strayed, hn::Set(di, static_cast<std::int64_t>(0xFFF0000000000000u)));

@@ -1,7 +1,8 @@
 // Exact sums of contiguous terms whose exponents are close to each other: a few integers in units of powers of two.
 // Rank order: not needed, because sums are exact. Cost: 3 additions per level and vector, and one pass over memory; 2
 // levels hold 34 binades of doubles. Source: error-free extraction (Rump, Ogita, Oishi 2008) into running sums that
-// never leave their binade, so their bit patterns are integers. The test that no sum left its binade is our own.
+// never leave their binade, so their bit patterns are integers. The test that no sum left its binade (the numbers with
+// the same binary exponent) is new.
 //
 // Level i is a floating-point sum that starts at 1.5 2^(top - 44 i) and must stay within that binade, where it is a
 // multiple of its unit 2^(top - 44 i - 52). Adding a term loses the part of the term below the unit. This loss is known
@@ -22,22 +23,22 @@ using order::Count;
 
 inline constexpr int most_window_levels = 4;
 
-/// The number of terms that are added or refused together; half as many if they are products of doubles.
+/// The number of terms that are added or refused together; products of doubles: half of this number.
 inline constexpr Count window_block = 1024;
 
-/// Binades between the tops of two levels. A level loses at most half a unit, 2^(top - 53), per term. There are at
-/// least two lanes, so a lane has at most 2^8 losses in a block. They add up to at most 2^(top - 45), half of a binade
-/// that is 44 lower.
+/// The difference between the tops (binary exponents) of two levels. A level loses at most half a unit, 2^(top - 53),
+/// per term. There are at least two lanes, so a lane has at most 2^8 losses in a block. They add up to at most 2^(top -
+/// 45), half of a binade that is 44 lower.
 inline constexpr int window_step = 44;
 
 /// Sums at level i are in units of 2^window_unit(top, i).
 constexpr int window_unit(int top, int level) noexcept { return top - window_step * level - 52; }
 
-/// A top at which the 2^8 terms of a lane, each below 2^(highest + 1), cannot leave the binade.
+/// Returns a top at which the 2^8 terms of a lane, each below 2^(highest + 1), cannot leave the binade.
 constexpr int window_top(int highest) noexcept { return highest + 10; }
 inline constexpr int highest_window_top = 1022;
-/// The lowest top at which the last level is a normal number. Its unit is then the unit of subnormals, so it loses
-/// nothing.
+/// Returns the lowest top at which the last level is a normal number. The level's unit is then the unit of subnormals,
+/// so it loses nothing.
 constexpr int lowest_window_top(int levels) noexcept { return -1022 + window_step * (levels - 1); }
 
 /// The terms that are added. Elements have one type and are contiguous, aligned or not.
@@ -45,38 +46,40 @@ enum class WindowTerms : std::uint32_t {
   doubles,
   floats,
   products_of_floats,
-  products_of_doubles,  // needs 4 levels and a fused multiply-add; otherwise there is no kernel
+  products_of_doubles,  // these need 4 levels and a fused multiply-add; without them there is no kernel
   absolute_doubles,
   absolute_floats
 };
 
 /// Adds terms to the sums of the levels, block by block from the first term on. Returns the number of terms added: at
-/// most 65536, and less than `count` if the next block does not fit. `second`: the second factors of products; may be
-/// `first`.
+/// most 65536, and less than `count` if the next block does not fit. `second` has the second factors of products and
+/// may be `first`.
 using AddToWindow = Count (*)(const void* first, const void* second, Count count, int top, std::int64_t* sums) noexcept;
 
-/// floor(log2) of the largest of the absolute terms; 1024 if a term is infinite or NaN, -1023 if no term is normal.
+/// Returns floor(log2) of the largest of the absolute terms; 1024 if a term is infinite or NaN, -1023 if no term is
+/// normal.
 using HighestExponent = int (*)(const void* first, const void* second, Count count) noexcept;
 
-/// The target's kernel, or null if it has none. `levels` is 2 or 4.
+/// Returns the target's kernel, or null if it has none. `levels` is 2 or 4.
 AddToWindow add_to_window(Target target, WindowTerms terms, int levels) noexcept;
 HighestExponent highest_exponent(Target target, WindowTerms terms) noexcept;
 
-/// With at most this number of rows, no sum leaves a window with the top that window_top gives.
+/// The number of rows up to which no sum leaves a window with the top that window_top gives.
 inline constexpr Count most_rows_of_columns = 256;
 
-/// Input and output of AddColumnsToWindows: several columns at once, each with its own window. Either all rows of a
+/// Input and output of AddColumnsToWindows: several columns at once, each with a separate window. Either all rows of a
 /// column fit its window, or the column has no sums.
 struct ColumnWindows {
-  EachColumn<std::int64_t> top;                                   // between lowest_window_top and highest_window_top
-  std::array<EachColumn<std::int64_t>, most_window_levels> sums;  // output
+  // Input: top of each column's window, between lowest_window_top and highest_window_top.
+  EachColumn<std::int64_t> top;
+  std::array<EachColumn<std::int64_t>, most_window_levels> sums;  // output: sums of the columns, by level
   EachColumn<std::int64_t> fits;                                  // output: 0 if a row of the column does not fit
 };
 using AddColumnsToWindows = void (*)(const ColumnRows& rows, ColumnWindows& windows) noexcept;
-/// Writes what HighestExponent returns for every column.
+/// Writes, for every column, the number that HighestExponent returns.
 using HighestExponents = void (*)(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept;
 
-/// Null if the target has no kernel, and for products of doubles.
+/// Returns the target's kernel. Null if the target has no kernel, and for products of doubles.
 AddColumnsToWindows add_columns_to_windows(Target target, WindowTerms terms, int levels) noexcept;
 HighestExponents highest_exponents(Target target, WindowTerms terms) noexcept;
 

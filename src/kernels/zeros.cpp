@@ -11,7 +11,7 @@
 #if STEADFOLD_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/zeros.cpp"
-#include <hwy/foreach_target.h>  // must follow the line above
+#include <hwy/foreach_target.h>  // HWY_TARGET_INCLUDE must be defined before this line
 #include <hwy/highway.h>
 #endif
 
@@ -24,7 +24,7 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
 constexpr BitsOf<T> sign_bit = BitsOf<T>{1} << (8 * sizeof(T) - 1);
-/// The bits of infinity. Without the sign, the bits of finite numbers are less.
+/// The bits of infinity. The bits of finite numbers without the sign are less.
 template <class T>
 constexpr BitsOf<T> infinite =
     ((sign_bit<T> >> (std::numeric_limits<T>::digits - 1)) - 1) << (std::numeric_limits<T>::digits - 1);

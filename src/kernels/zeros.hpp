@@ -7,14 +7,14 @@
 
 namespace steadfold::kernels {
 
-/// The most terms in one call.
+/// The largest number of terms in one call.
 inline constexpr order::Count most_counted = order::Count{1} << 30;
 
-/// The number of `count` elements that are zeros of this sign; `second` is not read. With two factors, the number of
-/// products that are zeros of this sign and have no infinite or NaN factor. Elements need not be aligned.
+/// Returns how many of `count` elements are zeros of this sign; `second` is not read. With two factors, returns the
+/// number of products that are zeros of this sign and have no infinite or NaN factor. Elements need not be aligned.
 using CountZeros = order::Count (*)(const void* first, const void* second, order::Count count, bool negative) noexcept;
 
-/// The target's kernel, or the reference if the target has none. T: double or float; factors: 1 or 2.
+/// Returns the target's kernel, or the reference if the target has none. T is double or float; `factors` is 1 or 2.
 template <class T, int factors>
 CountZeros count_zeros(Target target) noexcept;
 
