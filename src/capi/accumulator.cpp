@@ -1,5 +1,4 @@
-// The C functions of accumulators.
-// Cost: that of arithmetic/exact/state, and some 10 ns per call.
+// The C functions of accumulators. Cost: that of arithmetic/exact/state, and some 10 ns per call.
 #include "steadfold/steadfold_accumulator.h"
 
 #include <algorithm>
@@ -50,7 +49,7 @@ struct sf_accumulator final {
 
   std::unique_ptr<ExactState> state;
   const Bytes row_bytes;
-  const Count most_rows;  // rows that fit in memory
+  const Count most_rows;  // largest number of rows that fit in memory
 };
 
 namespace {
@@ -110,7 +109,7 @@ std::unique_ptr<sf_accumulator> made(std::unique_ptr<ExactState> state) {
   return std::make_unique<sf_accumulator>(std::move(state));
 }
 
-/// Rows to be added or subtracted.
+/// The rows to add or to subtract.
 struct OperandRows {
   const std::byte* first;
   const std::byte* second;
@@ -126,14 +125,14 @@ void add(ExactState& state, const OperandRows& rows) noexcept {
   state.add(rows.first, rows.second, rows.count, rows.way);
 }
 
-/// How many of `threads` are worth creating.
+/// Returns how many of `threads` threads are worth their creation.
 unsigned threads_worth(std::uint32_t threads, Count rows, Count columns) noexcept {
   const Count worth_it = rows / std::max<Count>(fewest_per_thread / columns, 1);
   return static_cast<unsigned>(std::clamp<Count>(threads, 1, std::max<Count>(worth_it, 1)));
 }
 
-/// `add(state, begin, end)` adds rows begin, ..., end - 1. Every thread adds a part of the rows to its own state. These
-/// states are merged before anything is changed for which memory may be lacking.
+/// `add(state, begin, end)` adds rows begin, ..., end - 1. Every thread adds a part of the rows to a separate state.
+/// The caller's state is changed only after all memory has been allocated.
 template <class Add>
 void add_apart(ExactState& state, Count rows, unsigned threads, const Add& add) {
   steadfold::execution::ThreadTeam team;
@@ -159,7 +158,8 @@ void change(sf_accumulator* accumulator, const OperandRows& rows, std::uint32_t 
     refuse(std::to_string(rows.count) + " rows of " + std::to_string(accumulator->row_bytes) +
            " bytes are too large (no memory holds as much), check the number of rows");
   require_room(state);
-  if (rows.count < steadfold::arithmetic::fewest_for_kernels) return add(state, rows);  // with integer arithmetic
+  // A few rows are added with integer arithmetic, in this thread.
+  if (rows.count < steadfold::arithmetic::fewest_for_kernels) return add(state, rows);
   const steadfold::arithmetic::PromisedEnvironment environment;
   const unsigned wanted = threads_worth(threads, rows.count, state.shape().columns);
   if (wanted == 1) return add(state, rows);
@@ -178,7 +178,7 @@ sf_status changed(sf_accumulator* accumulator, const void* first, const void* se
 
 [[noreturn]] void not_offered(const std::string& text) { throw Failure(Status::unsupported, text); }
 
-/// Describes the arrays as they would be for an exact sum.
+/// Describes the arrays of an addition as for a call of an exact sum.
 Call taken(const sf_arrays& arrays, const StateShape& shape, Array& array) {
   if (arrays.xs != nullptr || arrays.x_count > 0)
     not_offered("a list of " + std::to_string(arrays.x_count) +
@@ -236,7 +236,7 @@ sf_status merged(sf_accumulator* into, const sf_accumulator* from, Way way) noex
   });
 }
 
-/// An operator on packed accumulators. `context` points to the size of one in bytes.
+/// Merges packed accumulators, as an operator. `context` points to the size of a packed accumulator in bytes.
 int merge_over_right(const void* left, const void* /*right*/, void* result, size_t count, void* context) {
   const std::uint64_t bytes = *static_cast<const std::uint64_t*>(context);
   for (std::uint64_t at = 0; at < count * bytes; at += bytes)

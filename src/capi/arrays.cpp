@@ -52,7 +52,7 @@ void require_axes(const sf_array& array, const char* what) {
                       " (the library reads only memory of the host, device 0), copy the array to the host");
 }
 
-/// The stride of an operand along axis `i` of x, or 0 where the operand is repeated.
+/// Returns the stride of an operand along axis `i` of x, or 0 where the operand is repeated.
 arithmetic::Stride stretched(const sf_array& array, const sf_array& x, int i, const char* what) {
   const int own = i - (x.axis_count - array.axis_count);
   if (own < 0 || (array.shape[own] == 1 && x.shape[i] != 1)) return 0;
@@ -68,21 +68,21 @@ bool has_kept_axis(const sf_arrays& arrays, const Array& array, Count columns) {
   const std::span<const Axis> kept(&array.axes[array.row_axes], array.column_axes);
   const auto differs = [](const Axis& axis) { return axis.extent > 1 && axis.of(Operand::mask) != 0; };
   if (std::ranges::any_of(kept, differs)) return true;
-  const int skipped = arrays.x.axis_count - arrays.mask.axis_count;  // axes of x that the mask lacks
+  const int skipped = arrays.x.axis_count - arrays.mask.axis_count;  // number of leading axes of x that the mask lacks
   return columns == 1 && arrays.kept >> std::max(skipped, 0) != 0;
 }
 
-/// The product of extents. Throws if it is larger than memory can hold.
+/// Returns the product of extents. Throws if it is larger than memory can hold.
 Count times(Count count, Count extent, const sf_array& x) {
   const auto all = order::checked_product(count, extent, ~Count{0} / 512);
   if (!all) refuse("elements of shape " + shape_of(x) + " (no memory holds as many), check the extents");
   return *all;
 }
 
-/// Throws if an operand of the array would reach beyond the address space. A stride that is too large but never used
-/// becomes 0.
+/// Throws if an operand of the array would reach beyond the address space. A stride that is too large but never used is
+/// set to 0.
 void bound_strides(Array& array, bool is_empty) {
-  constexpr Count furthest = Count{1} << 60;  // larger than any memory
+  constexpr Count furthest = Count{1} << 60;  // bytes; larger than any memory
   const std::span<Axis> axes(array.axes.data(), array.row_axes + array.column_axes);
   for (std::size_t operand = 0; operand < arithmetic::operand_count; ++operand) {
     Count reach = 0;
@@ -101,7 +101,7 @@ void bound_strides(Array& array, bool is_empty) {
   }
 }
 
-/// Whether there are factors and a mask, as the operation and the array need them.
+/// Whether factors and a mask are given, as the operation and the array need them.
 struct Given {
   bool factors;
   bool mask;
@@ -181,7 +181,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
   const sf_arrays& arrays = whole(callers, room);
   const sf_array& x = arrays.x;
   const Given given = require_operands(arrays, call);
-  if ((arrays.kept >> 30) == 1)  // C++ passes axes as a list
+  if ((arrays.kept >> 30) == 1)  // C++ passes negative axes as a list
     refuse(
         "the axes to keep are not in ascending order (results have the order of the array's axes), list each axis "
         "once, in ascending order");
@@ -213,7 +213,7 @@ void take_arrays(const sf_arrays& callers, Call& call, Array& array) {
       count = times(count, axis.extent, x);
       if (kept) array.labels.columns *= axis.extent;
     }
-    // Both have at least one axis.
+    // Counts an axis. There is at least one axis of rows and one of columns.
     std::size_t& axes = kept ? array.column_axes : array.row_axes;
     if (axes == 0) {
       array.axes[kept ? array.row_axes : 0] = Axis{.extent = 1};

@@ -7,11 +7,11 @@
 
 namespace steadfold::capi {
 
-/// Whether factors, a mask or labels are given.
+/// Whether an optional array (factors, a mask or labels) is given.
 inline bool is_given(const sf_array& array) noexcept { return array.data != nullptr || array.axis_count != 0; }
 
 /// Sets the call's array and the fields that follow from it: type, columns and rows. `array` must outlive the call.
-/// Throws Failure if the arrays do not fit each other or the call.
+/// Throws Failure if the shapes of the arrays do not fit each other or the call.
 void take_arrays(const sf_arrays& callers, agreement::Call& call, agreement::Array& array);
 
 }  // namespace steadfold::capi

@@ -1,5 +1,4 @@
-// Converts C calls to the library's own type.
-// Cost: some 10 ns.
+// Converts C calls to the library's type. Cost: some 10 ns.
 #include "capi/boundary.hpp"
 
 #include <algorithm>
@@ -31,7 +30,7 @@ Failure unknown(const char* what, unsigned value, unsigned last) {
                                         "), begin with sf_call_init"};
 }
 
-/// Maps a C enumerator to ours. The values must match; the last enumerators are compared here.
+/// Maps a C enumerator to the library's enumerator. The values must match; the last enumerators are compared here.
 template <auto last_public, auto last_own, class Enumeration>
 auto own(const Enumeration& field, const char* what) {
   constexpr auto last = static_cast<unsigned>(last_public);
@@ -51,7 +50,7 @@ schedule::Collective collective_of(const sf_call& call) {
   }
 }
 
-/// The type of results if the caller does not name one.
+/// Returns the type of results if the caller does not name one.
 arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type type) {
   using arithmetic::ResultForm;
   using arithmetic::Type;
@@ -63,7 +62,7 @@ arithmetic::Type result_of(arithmetic::Operation operation, arithmetic::Type typ
 
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-/// Missing axes become leading axes, with one index on one rank.
+/// Converts a C grid. Axes that are missing become leading axes, with one index on one rank.
 order::Grid grid_of(const sf_grid& given) {
   if (given.axis_count < 1 || given.axis_count > SF_MOST_GRID_AXES)
     throw Failure(Status::invalid_argument, "a grid of " + std::to_string(given.axis_count) +
@@ -77,7 +76,8 @@ order::Grid grid_of(const sf_grid& given) {
   return grid;
 }
 
-/// The blocks of columns that the ranks get. Throws before reading the list if its length is not the rank count.
+/// Returns the blocks of columns that the ranks get. Throws before reading the list if its length is not the number of
+/// ranks.
 std::span<const order::Count> blocks_of(const sf_call& call, int32_t ranks) {
   if (call.blocks == nullptr || number(call.collective) != SF_REDUCE_SCATTER) return {};
   if (call.block_count != static_cast<size_t>(ranks))
@@ -127,7 +127,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .require = call->require,
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
-  if (as_type) made.result_type = result_of(made.operation, made.type);  // the arrays' type, if there are arrays
+  if (as_type) made.result_type = result_of(made.operation, made.type);  // the type of the arrays, if there are arrays
   if (call->grid != nullptr && made.layout == LayoutKind::grid) made.grid = &grid.emplace(grid_of(*call->grid));
   return made;
 }
@@ -155,7 +155,7 @@ OwnCalls::OwnCalls(const sf_call* calls, size_t count, int32_t ranks) {
     if (i > 0) each = next(each);
     try {
       calls_.push_back(*own_.emplace_back(each, ranks));
-    } catch (const Failure& wrong) {  // without the size of this call the next call cannot be found
+    } catch (const Failure& wrong) {  // the position of the next call depends on the size of this call
       throw Failure(wrong.status(), steadfold::agreement::in_bundle(i, count) + wrong.what());
     }
   }

@@ -17,13 +17,14 @@
 
 namespace steadfold::capi {
 
-/// The error for a null call.
+/// Returns the error for a null call.
 agreement::Failure no_call();
 
-/// A call in the library's own type, and the objects to which it points.
+/// A call in the library's type, and the objects to which it points.
 class OwnCall {
  public:
-  /// A call over `ranks` ranks. Throws Failure if the pointer is null, or if a field's number is not an enumerator.
+  /// Converts a call over `ranks` ranks. Throws Failure if the pointer is null, or if a field has a number that is not
+  /// an enumerator.
   explicit OwnCall(const sf_call* call, int32_t ranks = 1);
   OwnCall(const OwnCall&) = delete;
   OwnCall& operator=(const OwnCall&) = delete;
@@ -37,7 +38,7 @@ class OwnCall {
   agreement::Call call_;
 };
 
-/// Several calls in the library's own type, and the objects to which they point. Throws as OwnCall does.
+/// Several calls in the library's type, and the objects to which they point. Throws as OwnCall does.
 class OwnCalls {
  public:
   OwnCalls(const sf_call* calls, size_t count, int32_t ranks);
@@ -56,7 +57,7 @@ inline agreement::Data data_of(const void* first, const void* second, void* resu
 
 /// Throws Failure if a caller's list of `count` elements of `bytes` bytes cannot fit in memory.
 void require_count(uint64_t count, size_t bytes, const char* what);
-/// The caller's list, or an empty list if its address is null.
+/// Returns the caller's list, or an empty list if its address is null.
 template <class T>
 std::span<const T> list_of(const T* first, uint64_t count, const char* what) {
   require_count(count, sizeof(T), what);
@@ -99,7 +100,7 @@ sf_status caught(Body body) noexcept {
   }
 }
 
-/// Runs `body` in the promised floating-point environment and converts exceptions to a status.
+/// Runs `body` in the promised floating-point environment, and converts exceptions to a status.
 template <class Body>
 sf_status guarded(Body body) noexcept {
   return caught([&] {

@@ -17,13 +17,13 @@ using steadfold::agreement::Data;
 using steadfold::capi::data_of;
 using steadfold::capi::number;
 
-/// The text of this thread's last failing call. It has no destructor, since objects that are destroyed when a thread or
-/// the process ends may still make calls and read the text.
+/// The text of this thread's last failing call. The class has no destructor, because objects that are destroyed when a
+/// thread or the process ends may still make calls and read the text.
 class ErrorText {
  public:
   const char* get() const noexcept { return text_.data(); }
 
-  /// Stores the text, truncated to the room. `text` may be the stored text itself.
+  /// Stores the text, truncated to the available bytes. `text` may be the stored text itself.
   void set(std::string_view text) noexcept {
     std::size_t size = std::min(text.size(), text_.size() - 1);
     while (size < text.size() && size > 0 && is_inside_character(text[size])) --size;
@@ -32,7 +32,7 @@ class ErrorText {
   }
 
  private:
-  /// UTF-8 text is truncated between characters.
+  /// Whether a byte is not the first byte of a character. UTF-8 text is truncated between characters.
   static bool is_inside_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
   std::array<char, 4096> text_{};
@@ -40,17 +40,18 @@ class ErrorText {
 constinit thread_local ErrorText error_text;
 static_assert(std::is_trivially_destructible_v<ErrorText>);
 
-/// Data about a thread's last local call. It has no destructor, so access needs no check whether it has been
+/// Data about a thread's last local call. The struct has no destructor, so an access need not check whether it has been
 /// constructed.
 struct LastCall {
   sf_call call;
-  steadfold::session::LocalReducer* reducer;  // reduces calls that are alike without reading them; null: none
-  bool is_over;                               // the thread is ending, and the reducer is destroyed
+  // Reduces calls that differ only in their rows, without reading their other fields; null: there is no such call.
+  steadfold::session::LocalReducer* reducer;
+  bool is_over;  // whether the thread is ending and the reducer is destroyed
 };
 constinit thread_local LastCall last_call{};
 
-/// Constructed by the thread's first call. Destructors of other objects may still call the library after it is
-/// destroyed.
+/// The reducer of a thread, constructed by the thread's first call. Destructors of other objects may still call the
+/// library after the reducer is destroyed.
 struct OwnReducer {
   steadfold::session::LocalReducer reducer;
   OwnReducer() = default;
@@ -63,7 +64,7 @@ struct OwnReducer {
 };
 thread_local OwnReducer of_this_thread;
 
-/// Whether all fields of two calls between two offsets are equal. There must be no padding between them.
+/// Whether all fields of two calls between two offsets are equal. There must be no padding between the fields.
 template <std::size_t begin, std::size_t end>
 bool same_bytes(const sf_call& a, const sf_call& b) noexcept {
   return std::memcmp(reinterpret_cast<const char*>(&a) + begin, reinterpret_cast<const char*>(&b) + begin,
@@ -101,7 +102,8 @@ extern "C" {
 
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result) {
   using steadfold::arithmetic::Rounding;
-  const bool is_promised = Rounding::now() == Rounding{};  // usually true; then nothing is changed or restored
+  // Whether the environment needs no change, which is usually true.
+  const bool is_promised = Rounding::now() == Rounding{};
   return steadfold::capi::caught([&] {
     if (call == nullptr) throw steadfold::capi::no_call();
     sf_call room;

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class GaspiCollective : std::uint8_t { allreduce, allreduce_user, barrier };
 
-/// The arguments that identify a call when it is resumed.
+/// The arguments that identify a call when it is made again to continue.
 struct Arguments {
   GaspiCollective collective = GaspiCollective::barrier;
   const void* send = nullptr;
@@ -35,12 +35,12 @@ struct Arguments {
   friend bool operator==(const Arguments&, const Arguments&) = default;
 };
 
-/// When the user's operation may be called. In a call with a timeout it is not called again after it has asked to be
-/// called later, since this ends the call. In a call without a timeout, and while other calls advance the collective,
-/// every test calls it.
+/// When a test may call the user's operation. In a call with a timeout the operation is not called again after it has
+/// asked to be called later, because this ends the call. In a call without a timeout, and while other calls advance the
+/// collective, every test calls it.
 enum class Asking : std::uint8_t { always, until_timeout, not_now };
 
-/// The unfinished collective of a group.
+/// The collective of a group that has not ended.
 struct Unfinished {
   explicit Unfinished(const Arguments& given) : arguments(given) {}
   ~Unfinished() { sf_request_free(request); }
@@ -48,7 +48,7 @@ struct Unfinished {
   Unfinished& operator=(const Unfinished&) = delete;
 
   Arguments arguments;
-  std::atomic<Clock::time_point> deadline;  // progress threads read it too
+  std::atomic<Clock::time_point> deadline;  // atomic, because progress threads read it too
   std::atomic<Asking> asking = Asking::always;
   sf_request* request = nullptr;
 };
@@ -65,11 +65,11 @@ sf_gaspi_timeout left_until(Clock::time_point deadline) {
   return left > 0 ? static_cast<sf_gaspi_timeout>(left) : SF_GASPI_TEST;
 }
 
-/// The user's operation as an operator that may ask to be called later.
+/// Calls the user's operation as an operator that may ask to be called later.
 int apply_users(const void* left, const void* right, void* result, size_t count, void* context) {
   auto& own = *static_cast<Unfinished*>(context);
   const Arguments& call = own.arguments;
-  const auto num = static_cast<uint32_t>(count);  // at most the call's `num`
+  const auto num = static_cast<uint32_t>(count);  // the number of elements is at most the call's `num`
   if (own.asking == Asking::not_now) return steadfold::arithmetic::postponed;
   const sf_gaspi_return done =
       call.apply(left, right, result, call.state, num, call.element_size, left_until(own.deadline));
@@ -99,7 +99,7 @@ sf_operation operation_of(sf_gaspi_operation operation) {
   }
 }
 
-/// The error if a number is not a constant of GASPI; otherwise an empty text.
+/// Returns the error if a number is not a constant of GASPI; otherwise an empty text.
 std::string unknown_constant(const Arguments& arguments) {
   const unsigned operation = steadfold::capi::number(arguments.operation);
   const unsigned datatype = steadfold::capi::number(arguments.datatype);
@@ -140,7 +140,7 @@ sf_status start(Unfinished& own, sf_group* group) {
   return steadfold::capi::start_reduce(&call, data, true, group, &own.request);
 }
 
-/// Starts the call, or resumes it.
+/// Starts the call, or continues it.
 sf_gaspi_return make(const Arguments& arguments, sf_group* group, sf_gaspi_timeout timeout_ms) noexcept {
   int done = 0;
   sf_status outcome = SF_OK;
@@ -160,7 +160,7 @@ sf_gaspi_return make(const Arguments& arguments, sf_group* group, sf_gaspi_timeo
     own->asking = timeout == SF_FOREVER ? Asking::always : Asking::until_timeout;
     if (is_new) outcome = start(*own, group);
     if (outcome != SF_OK) return;
-    group->gaspi = own;  // also after a timeout
+    group->gaspi = own;  // also stored after a timeout, so that the next call can continue
     outcome = steadfold::capi::wait_for(
         own->request, timeout, [&] { return own->asking == Asking::not_now; }, &done);
     own->asking = Asking::always;

@@ -27,7 +27,8 @@ sf_status make_group(std::unique_ptr<steadfold::transport::Transport> transport,
     try {
       GroupInUse(made.get())->set_up();
     } catch (...) {
-      if (made->watched.has_ended()) steadfold::capi::keep_for_ever(made.release());  // MPI still uses its memory
+      // The MPI library still uses its memory.
+      if (made->watched.has_ended()) steadfold::capi::keep_for_ever(made.release());
       throw;
     }
     *group = made.release();
@@ -41,7 +42,7 @@ void steadfold::capi::end(sf_group* group) noexcept {
   group->progress.reset();
   group->leave_motion();
   if (!group->group.is_idle()) return keep_for_ever(group);
-  group->gaspi.reset();  // it may have a request
+  group->gaspi.reset();  // the unfinished GASPI call may have a request, so it ends first
   release(group);
 }
 
@@ -123,7 +124,7 @@ void sf_group::move() noexcept {
     group.require_usable();
     group.advance_another();
     if (group.is_idle()) leave_motion();
-  } catch (const std::exception&) {  // the next test or wait reports it
+  } catch (const std::exception&) {  // the next test or wait reports the error
     if (watched.has_ended()) leave_motion();
   }
 }

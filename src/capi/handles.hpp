@@ -17,7 +17,7 @@
 
 namespace steadfold::capi {
 
-/// The origin of a group, for errors: its name, and advice if two threads use it at once.
+/// The origin of a group, for error texts: its name, and advice if two threads use it at once.
 struct MadeOf {
   const char* name;
   const char* suggestion;
@@ -43,11 +43,13 @@ struct sf_group final : steadfold::capi::InMotion {
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return group.conflicts(memory); }
 
   const steadfold::capi::MadeOf made_of;
-  const steadfold::session::Watched watched;  // the events that end its waits
+  const steadfold::session::Watched watched;  // the events that end waits of the group
   steadfold::session::Group group;
-  std::atomic<std::size_t> owners = 1;  // its owner, and requests that may still use it; the last one deletes it
-  std::shared_ptr<void> gaspi;          // its unfinished GASPI collective (capi/gaspi.cpp)
-  std::unique_ptr<steadfold::capi::ProgressThread> progress;  // the progress thread, if requested; it ends first
+  // Number of owners: the communicator or team, and requests that may still use the group; the last one deletes it.
+  std::atomic<std::size_t> owners = 1;
+  std::shared_ptr<void> gaspi;  // the GASPI collective of the group that has not ended (capi/gaspi.cpp)
+  // The progress thread, if the program asked for one; destroyed first.
+  std::unique_ptr<steadfold::capi::ProgressThread> progress;
 };
 
 struct sf_plan final : steadfold::capi::InMotion {
@@ -56,13 +58,15 @@ struct sf_plan final : steadfold::capi::InMotion {
   bool uses(const steadfold::agreement::Footprint& memory) const noexcept override { return plan->conflicts(memory); }
 
   const steadfold::session::Watched watched;
-  std::unique_ptr<steadfold::execution::Plan> plan;  // null until it is bound
-  bool is_started = false;  // its end has not been reported; depends only on the functions called, as on all ranks
+  std::unique_ptr<steadfold::execution::Plan> plan;  // null until the plan is bound
+  // Whether a run has been started whose end has not been reported; depends only on the functions called, so it is the
+  // same on all ranks.
+  bool is_started = false;
 };
 
 namespace steadfold::capi {
 
-/// The failure that a layer above reports as the reason why it makes no call.
+/// Makes the failure that a layer above reports as the reason why it makes no call.
 agreement::Failure failure_of(sf_status status, const char* text);
 /// Starts a reduction as sf_group_start_reduce does. With `may_postpone` an operator may ask to be called later.
 sf_status start_reduce(const sf_call* call, const agreement::Data& data, bool may_postpone, sf_group* group,
@@ -70,15 +74,15 @@ sf_status start_reduce(const sf_call* call, const agreement::Data& data, bool ma
 /// Waits as sf_request_wait_for does, but also returns when `ends` returns true.
 sf_status wait_for(sf_request* request, uint64_t timeout, const std::function<bool()>& ends, int* done) noexcept;
 
-/// Releases one owner's share. The last owner deletes the group.
+/// Removes one owner. The last owner deletes the group.
 inline void release(sf_group* group) noexcept {
   if (group->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
 }
-/// Releases the group. With calls under way it is kept, since a send under way cannot be cancelled. Does nothing for
-/// null.
+/// Ends the use of a group by its owner. With calls under way the group is kept, because a send under way cannot be
+/// cancelled. Does nothing for null.
 void end(sf_group* group) noexcept;
 
-/// Uses a group during a call. Afterwards this thread advances work under way whenever it waits.
+/// Uses a group during a call. After the call this thread advances the group's work under way whenever it waits.
 class GroupInUse {
  public:
   explicit GroupInUse(sf_group* group)
@@ -106,7 +110,7 @@ class GroupInUse {
   session::Stay stay_;
 };
 
-/// Makes a collective call of the group, `body(own)`, as session::Group::in_turn does.
+/// Makes a collective call of the group with the function `body(own)`, as session::Group::in_turn does.
 template <class Body>
 void in_turn(sf_group* group, const Body& body) {
   const GroupInUse own(group);

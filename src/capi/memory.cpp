@@ -16,7 +16,7 @@ using steadfold::transport::Arena;
 
 namespace {
 
-/// Ordinary memory, if shared memory cannot be used.
+/// Returns ordinary memory, used if memory cannot be shared.
 std::byte* ordinary(std::uint64_t bytes) noexcept {
   if (bytes > SIZE_MAX - Arena::page) return nullptr;
   void* const made = std::aligned_alloc(Arena::page, (bytes / Arena::page + 1) * Arena::page);

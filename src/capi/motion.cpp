@@ -16,8 +16,8 @@ struct Entry {
   std::thread::id thread;
 };
 
-/// Everything under way in this process. Never destroyed, since calls may be made while a program's objects are
-/// destroyed, and progress threads may still wait.
+/// All plans and groups with work under way in this process. The list is never destroyed, because calls may be made
+/// while a program's objects are destroyed, and progress threads may still wait.
 struct Entries {
   std::mutex mutex;
   std::condition_variable something_new;
@@ -55,7 +55,7 @@ void InMotion::enter_motion() noexcept {
   try {
     entries().all.push_back({this, std::this_thread::get_id()});
   } catch (const std::bad_alloc&) {
-    return;  // then only its own tests and waits advance it
+    return;  // only the object's own tests and waits advance it then
   }
   entry_count.store(entries().all.size(), std::memory_order_relaxed);
   is_in_motion_ = true;
@@ -101,7 +101,7 @@ bool others_use(const agreement::Footprint& memory) noexcept {
 
 namespace {
 
-/// The next object that `wanted` accepts, round-robin. The caller must hold the lock.
+/// Returns the next object that `wanted` accepts, round-robin. The caller must hold the lock.
 template <class Wanted>
 InMotion* next_of(Wanted wanted) noexcept {
   auto& [mutex, something_new, all, next] = entries();

@@ -1,5 +1,5 @@
-// Progress of started work: while a thread waits for anything, it also advances all its other work under way. So calls
-// may be ended in any order on any rank.
+// Progress of started work: a thread that waits also advances all other work that it has started. So calls may be ended
+// in any order on any rank.
 // Cost: nothing if nothing else is under way; otherwise a lock and one poll. Source: MPI's progress rule.
 #pragma once
 
@@ -14,27 +14,29 @@
 
 namespace steadfold::capi {
 
-/// A plan or a group. One thread uses it at a time. Between calls other threads can advance it.
+/// A plan or a group with work that can be advanced. One thread uses it at a time. Between calls other threads can
+/// advance it.
 class InMotion {
  public:
-  /// `home` is the group to which it belongs. The group's progress thread advances it. `home` is used only for
-  /// comparisons.
+  /// `home` is the group to which the object belongs. The group's progress thread advances the object. The address is
+  /// used only for comparisons.
   explicit InMotion(const void* home) noexcept : home_(home) {}
   InMotion(const InMotion&) = delete;
   InMotion& operator=(const InMotion&) = delete;
   virtual ~InMotion() = default;
 
-  /// Advances its work under way a little, if there is any. It must not wait or throw.
+  /// Advances the object's work under way a little, if there is any. The function must not wait or throw.
   virtual void move() noexcept = 0;
   /// Whether work under way uses memory that a call is about to use.
   virtual bool uses(const agreement::Footprint& memory) const noexcept = 0;
 
   bool belongs_to(const void* home) const noexcept { return home_ == home; }
-  /// From now on this thread also advances it whenever it waits. Call it during a turn, at the end.
+  /// Adds the object to the list of objects that this thread advances whenever it waits. Call it while holding the
+  /// turn, at the end of a call.
   void enter_motion() noexcept;
   void leave_motion() noexcept;
 
-  /// Takes the turn for ever, if nobody has it. Call it before deletion.
+  /// Takes the turn (the right to use the object) for ever, if no thread has it. Call it before deletion.
   bool retire() noexcept {
     if (!take_turn()) return false;
     leave_motion();
@@ -49,8 +51,9 @@ class InMotion {
   friend void keep_for_ever(InMotion* kept) noexcept;
   enum class Use : std::uint8_t { free, by_a_caller, by_a_mover };
 
-  /// Takes the turn, unless another caller has it. If another thread is advancing the work, waits for it, which does
-  /// not take long. Does not wait if this thread itself is advancing the work (a call from within an operator).
+  /// Takes the turn (the right to use the object), unless another caller has it. If another thread is advancing the
+  /// work, waits for it, which does not take long. Does not wait if this thread itself is advancing the work (a call
+  /// from within an operator).
   bool take_turn() noexcept {
     Use found = Use::free;
     return use_.compare_exchange_strong(found, Use::by_a_caller, std::memory_order_acquire) || wait_for_turn();
@@ -66,28 +69,29 @@ class InMotion {
   InMotion* kept_before_ = nullptr;
 };
 
-/// Whether anything is under way in this process.
+/// Whether any work is under way in this process.
 bool is_any_in_motion() noexcept;
 
-/// Advances one object that this thread started, round-robin, unless it is in use. Never waits.
+/// Advances one object that this thread started, round-robin, unless another thread uses it. Never waits.
 void move_others() noexcept;
 
-/// Advances one object of a group, whichever thread started it. Returns whether the group has any.
+/// Advances one object of a group, whichever thread started it. Returns whether the group has objects with work under
+/// way.
 bool move_one_of(const void* home) noexcept;
-/// Waits until the group has an object in motion, or until `ends` is set and `wake_up` is called.
+/// Waits until the group has an object with work under way, or until `ends` is set and `wake_up` is called.
 void wait_for_one_of(const void* home, const std::atomic<bool>& ends) noexcept;
 void wake_up() noexcept;
 
 /// Whether work that this thread started uses memory that a call is about to use.
 bool others_use(const agreement::Footprint& memory) noexcept;
 
-/// Keeps an object until the program ends, reachable for leak checkers.
+/// Keeps an object until the program ends. It stays reachable, so that leak checkers do not report it.
 void keep_for_ever(InMotion* kept) noexcept;
 
-/// The deadline of a wait that only polls once. No clock is read for it.
+/// The deadline of a wait that only polls once. The clock is not read for this deadline.
 inline constexpr std::chrono::steady_clock::time_point at_once{};
 
-/// The deadline of a wait of `nanoseconds`: `at_once` for 0, and at most the last time of the clock.
+/// Returns the deadline of a wait of `nanoseconds`: `at_once` for 0, and at most the last time of the clock.
 std::chrono::steady_clock::time_point deadline_after(std::uint64_t nanoseconds) noexcept;
 
 /// Calls `test` until it returns true or the deadline has passed, at least once, and advances other work meanwhile.
@@ -108,7 +112,7 @@ void wait_for(const session::Watched& watched, Test test) {
   wait_until(watched, std::chrono::steady_clock::time_point::max(), test);
 }
 
-/// Holds the turn of a plan or group during a call. A second call meanwhile is refused.
+/// Holds the turn of a plan or group during a call. If another caller has the turn, the call is refused.
 class Turn {
  public:
   Turn(InMotion& what, const char* name, const char* suggestion) : what_(what) {

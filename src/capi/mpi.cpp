@@ -1,5 +1,5 @@
-// The C functions over MPI: makes groups of communicators. libsteadfold does the rest.
-// Rank order: that of the call. Cost: a look-up of the communicator's attribute, some nanoseconds.
+// The C functions over MPI: they make groups from communicators. All other work is done in libsteadfold. Rank order:
+// that of the call. Cost: a look-up of the communicator's attribute, some nanoseconds.
 #include "transport/mpi/node_memory.hpp"
 #include "transport/mpi/outside.hpp"
 #include "transport/mpi/rma.hpp"
@@ -91,7 +91,7 @@ sf_status guarded(Body body) noexcept {
   }
 }
 
-/// MPI's operation on packed accumulators.
+/// Merges packed accumulators, as an operation of MPI.
 void merge_packed(void* from, void* into, int* count, MPI_Datatype* type) {
   MPI_Count size = 0;
   PMPI_Type_size_x(*type, &size);
@@ -111,7 +111,7 @@ sf_status status_of(int code, const char* what) {
   return SF_TRANSPORT_FAILED;
 }
 
-/// The communicator with this number in Fortran.
+/// Returns the communicator that has this number in Fortran.
 MPI_Comm communicator_of(int32_t number) noexcept {
 #ifdef STEADFOLD_MPI_ABI
   return PMPI_Comm_fromint(number);  // MPI_Comm_f2c is not part of the standard's binary interface
@@ -120,8 +120,8 @@ MPI_Comm communicator_of(int32_t number) noexcept {
 #endif
 }
 
-/// Runs `body` on the communicator with this number in Fortran. Refuses before MPI is initialised and after it is
-/// finalised, since the MPI library would end the program.
+/// Runs `body` on the communicator that has this number in Fortran. Refuses before MPI is initialised and after it is
+/// finalised, because the MPI library would end the program.
 template <class Body>
 sf_status over_fortran(int32_t comm, Body body) noexcept {
   return guarded([&] {
@@ -130,7 +130,7 @@ sf_status over_fortran(int32_t comm, Body body) noexcept {
   });
 }
 
-/// Runs `body` on the communicator's group. If there is no group, returns the status that says why.
+/// Runs `body` on the communicator's group. If the group cannot be made, returns the status of the error.
 template <class Body>
 sf_status over(MPI_Comm comm, Body body) noexcept {
   sf_group* group = nullptr;

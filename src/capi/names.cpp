@@ -16,7 +16,7 @@ namespace {
 
 using agreement::Failure;
 
-/// A schedule as texts, which stay valid until the program ends.
+/// The name and the descriptions of a schedule, as texts that stay valid until the program ends.
 struct Schedule {
   std::string name, about, parameters, collectives, methods, examples, restrictions, source;
 };

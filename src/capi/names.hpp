@@ -16,20 +16,22 @@ struct ListEntry {
   const char* about;
 };
 
-/// The entries of an enumeration's list, in the order of its numbers.
+/// Returns the entries of an enumeration's list, in the order of its numbers.
 std::span<const ListEntry> enumerators(sf_list list) noexcept;
 
-/// The position of the entry `name` in any list. Throws Failure if the entry or the list does not exist; `what`
+/// Returns the position of the entry `name` in any list. Throws Failure if the entry or the list does not exist; `what`
 /// describes the name in the error.
 std::size_t entry_of(sf_list list, std::string_view name, std::string_view what);
 
-/// An option of a call, by name.
+/// An option of a call, which is set by its name.
 struct Option {
   const char* name;
   const char* about;
   const char* values;
-  void (*set)(sf_call& call, const Option& option, const char* value);  // throws Failure if the value is not valid
-  const char* arguments = "";  // the languages' arguments that set it, so that it is no option there: see sf_list_text
+  // Sets the option in the call; throws Failure if the value is not valid.
+  void (*set)(sf_call& call, const Option& option, const char* value);
+  // Arguments with which languages set this value, so that it is not an option in these languages: see sf_list_text.
+  const char* arguments = "";
 };
 std::span<const Option> options() noexcept;
 

@@ -43,7 +43,7 @@ void set_enumerator(sf_call& call, const Option& option, const char* value) {
   using Enumeration = std::remove_reference_t<decltype(call.*field)>;
   call.*field = static_cast<Enumeration>(entry_of(list, value, option.name));
 }
-/// Sets a field that is a text of the caller.
+/// Sets a field that is a text, to the caller's text.
 template <const char* sf_call::*field>
 void set_text(sf_call& call, const Option& /*option*/, const char* value) {
   call.*field = value;
@@ -120,7 +120,7 @@ const std::byte* bytes_of(const sf_call& call) { return reinterpret_cast<const s
 /// Writes the changed fields back to the caller's struct, which may be shorter.
 void give_back(const sf_call& changed, const Option& option, sf_call& callers) {
   const std::size_t known = std::min(callers.size, sizeof(sf_call));
-  sf_call without = detail::call_of_defaults();  // the values that the library assumes for missing fields
+  sf_call without = detail::call_of_defaults();  // the call with the values that the library assumes for missing fields
   if (!std::equal(bytes_of(without) + known, bytes_of(without) + sizeof without, bytes_of(changed) + known))
     throw Failure(Status::unsupported, "option " + std::string(option.name) + " for an sf_call of " +
                                            std::to_string(callers.size) +

@@ -19,7 +19,7 @@ namespace {
 sf_plan& require(const sf_plan* plan) {
   if (plan == nullptr)
     throw Failure(Status::invalid_argument, "no plan (the pointer is null), bind one with sf_plan_bind");
-  return const_cast<sf_plan&>(*plan);  // read-only functions take a turn too
+  return const_cast<sf_plan&>(*plan);  // read-only functions also take the turn, which changes the plan
 }
 
 /// Uses a plan during a call.
@@ -76,7 +76,7 @@ void require_success(const steadfold::execution::Plan& plan) {
 static_assert(sizeof(sf_data) == sizeof(Data) && offsetof(sf_data, mask) == offsetof(Data, mask) &&
               offsetof(sf_data, label) == offsetof(Data, label));
 
-/// The data of a bundle.
+/// Converts the data of a bundle.
 std::span<const Data> data_of(const sf_data* data, size_t count) {
   if (data == nullptr) return {};
   return {reinterpret_cast<const Data*>(data), count};
@@ -172,8 +172,8 @@ const char* sf_plan_schedule(const sf_plan* plan) {
   return plan == nullptr ? "" : plan->plan->agreed().chosen.schedule.c_str();
 }
 
-/// Gives up a run under way. MPI cannot cancel a send, so the memory from which it sends is kept. A plan that another
-/// thread is using is not freed.
+/// Frees a plan, and gives up its run under way. MPI cannot cancel a send, so memory from which it sends is kept. A
+/// plan that another thread is using is not freed.
 void sf_plan_free(sf_plan* plan) {
   if (plan == nullptr || !plan->retire()) return;
   if (!plan->plan->running()) {
@@ -184,7 +184,7 @@ void sf_plan_free(sf_plan* plan) {
     const steadfold::session::Stay stay(plan->watched);
     plan->plan->require_usable();
     plan->plan->give_up();
-  } catch (const std::exception&) {  // MPI or the team has ended, so nobody waits
+  } catch (const std::exception&) {  // MPI or the team has ended, so no other rank waits
   }
   steadfold::capi::keep_for_ever(plan);
 }
@@ -195,7 +195,7 @@ void sf_plan::move() noexcept {
     const steadfold::session::Stay stay(watched.as_mover());
     plan->require_usable();
     if (plan->test()) leave_motion();
-  } catch (const std::exception&) {  // the next test or wait reports it
+  } catch (const std::exception&) {  // the next test or wait reports the error
     if (watched.has_ended()) leave_motion();
   }
 }

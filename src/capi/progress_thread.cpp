@@ -17,7 +17,8 @@ ProgressThread::~ProgressThread() {
 
 void ProgressThread::run(const void* home) noexcept {
   constexpr std::chrono::microseconds between_polls(20);
-  constexpr unsigned long punctual = 1000;  // nanoseconds; by default Linux adds 50 microseconds to every sleep
+  // Timer slack in nanoseconds; by default Linux adds 50 microseconds to every sleep.
+  constexpr unsigned long punctual = 1000;
   prctl(PR_SET_TIMERSLACK, punctual);
   const arithmetic::PromisedEnvironment environment;
   while (!ends_) {

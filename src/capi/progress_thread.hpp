@@ -9,7 +9,7 @@ namespace steadfold::capi {
 
 class ProgressThread {
  public:
-  /// Throws std::system_error if the system refuses to create a thread.
+  /// Starts the thread for the group `home`. Throws std::system_error if the system refuses to create a thread.
   explicit ProgressThread(const void* home) : thread_([this, home] { run(home); }) {}
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;

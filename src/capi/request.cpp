@@ -27,7 +27,7 @@ struct sf_request {
   sf_group* group;
   Group::Started call;
   sf_plan** plan = nullptr;
-  std::unique_ptr<sf_plan> made;  // the plan that the caller gets
+  std::unique_ptr<sf_plan> made;  // the plan that a bind makes for the caller
   sf_interval* mine = nullptr;
   uint64_t* element_count = nullptr;
   bool has_ended = false;
@@ -42,7 +42,7 @@ sf_request& required(sf_request* request) {
   return *request;
 }
 
-/// Reports the result of the call.
+/// Takes over the result of a call that has ended.
 void end(sf_request& request, Group& group) {
   request.has_ended = true;
   try {
@@ -60,7 +60,7 @@ void end(sf_request& request, Group& group) {
   group.take_back(std::move(request.call));
 }
 
-/// Whether the call has ended, after at most one poll.
+/// Polls the call at most once, and returns whether it has ended.
 bool test(sf_request& request, const GroupInUse& group) {
   if (!group->advance(*request.call)) return false;
   end(request, *group);
@@ -85,7 +85,7 @@ void require_success(const sf_request& request) {
   if (request.failure) std::rethrow_exception(request.failure);
 }
 
-/// Makes a request, which `start(group, request)` must start.
+/// Makes a request. `start(group, request)` starts its call.
 template <class Start>
 sf_status started(sf_group* group, sf_request** request, const Start& start) {
   return guarded([&] {

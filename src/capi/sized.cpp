@@ -13,7 +13,7 @@ namespace {
 
 using agreement::Failure;
 
-/// The struct's size in the first headers with sizes, where sf_call ended with `grid`.
+/// The size of the struct in the first release whose structs have sizes, where sf_call ended with `grid`.
 template <class Struct>
 struct First;
 template <>
@@ -29,7 +29,7 @@ struct First<sf_arrays> {
   static constexpr sf_arrays defaults = detail::arrays_of_nothing();
 };
 
-/// A larger size is taken for uninitialised memory.
+/// Largest size of a struct that a caller may give. A larger size is taken for uninitialised memory.
 constexpr size_t most_bytes = 65536;
 
 template <class Struct>
@@ -68,7 +68,7 @@ const Struct& made_whole(const Struct& given, Struct& room) {
   return room;
 }
 
-/// Writes at most `size` bytes, the caller's size of the struct.
+/// Copies fields to the caller's struct: at most `size` bytes, the size that the caller knows.
 template <class Struct>
 sf_status begin(Struct* given, size_t size) {
   return caught([&] {

@@ -10,8 +10,8 @@
 
 namespace steadfold::capi {
 
-/// A copy of the caller's struct in `room`, completed with defaults. Throws Failure if the struct is shorter than in
-/// any release, or if fields are set that this release does not know.
+/// Returns a copy of the caller's struct in `room`, completed with defaults. Throws Failure if the struct is shorter
+/// than in any release, or if fields are set that this release does not know.
 const sf_call& completed(const sf_call& given, sf_call& room);
 const sf_arrays& completed(const sf_arrays& given, sf_arrays& room);
 
@@ -22,13 +22,13 @@ inline bool has_unknown(const sf_call& call) noexcept {
 }
 inline bool has_unknown(const sf_arrays& /*arrays*/) noexcept { return false; }
 
-/// The caller's struct with all fields of this release. Usually this is the caller's struct itself.
+/// Returns the caller's struct with all fields of this release. Usually this is the caller's struct itself.
 template <class Struct>
 const Struct& whole(const Struct& given, Struct& room) {
   return given.size == sizeof(Struct) && !has_unknown(given) ? given : completed(given, room);
 }
 
-/// The next call in the caller's array.
+/// Returns the next call in the caller's array.
 inline const sf_call* next(const sf_call* call) noexcept {
   return reinterpret_cast<const sf_call*>(reinterpret_cast<const std::byte*>(call) + call->size);
 }

@@ -1,5 +1,5 @@
-// The C functions of teams. Workers become groups over memory that all workers of a process see. If there are several
-// processes, a transport between them connects the workers.
+// The C functions of teams. Each worker gets a group over memory that all workers of a process see. If there are
+// several processes, a transport between them connects the workers.
 // Cost: sf_team_group takes some nanoseconds. Source: Lapillonne & Peltekov 2013.
 #include "steadfold/steadfold_team.h"
 
@@ -46,7 +46,8 @@ struct sf_team final {
   }
 
   std::shared_ptr<steadfold::session::Watch> watch;
-  std::vector<std::unique_ptr<sf_group, EndGroup>> workers;  // the first call on a group sets it up
+  // The groups of the workers; the first call on a group sets it up.
+  std::vector<std::unique_ptr<sf_group, EndGroup>> workers;
   BoundPlaces places;
 };
 
@@ -87,13 +88,14 @@ bool may_bind() {
   return asked == "on";
 }
 
-/// The data that a process sends when a team of several processes is made. The error of its call, if any, follows.
+/// The data that each process sends when a team of several processes is made. If its call has an error, the error's
+/// text follows.
 struct Offer {
   std::int32_t workers = 0;
   cpu_set_t processors = {};
 };
 
-/// Throws the error of a process, if it has one. It is the same error on all processes.
+/// Throws the error of a process, if it has one. All processes throw the same error.
 void require_none(Rank process, std::span<const std::byte> wrong) {
   if (!wrong.empty())
     throw Failure(Status::invalid_argument, "rank " + std::to_string(process) + ": " +
@@ -126,7 +128,7 @@ class Offers {
     return offer;
   }
   Rank count() const { return static_cast<Rank>(all_.first.size()) - 1; }
-  /// Throws the same error on every process.
+  /// Throws the first process's error, if any process has one. Every process throws the same error.
   void require_all() const {
     for (Rank process = 0; process < count(); ++process) {
       require_none(process, all_.of(process).subspan(sizeof(Offer)));
@@ -138,7 +140,8 @@ class Offers {
       counts[process] = of(static_cast<Rank>(process)).workers;
     return std::make_shared<const Workers>(counts);
   }
-  /// Processes on a node that may use the same processors divide them.
+  /// Returns the processors for the workers of this process. Processes on a node that may use the same processors
+  /// divide them.
   BoundPlaces places(Rank own) const {
     BoundPlaces places{.processors = of(own).processors};
     for (Rank process = 0; process < count(); ++process) {
