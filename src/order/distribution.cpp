@@ -38,8 +38,8 @@ std::vector<Count> list(const TwoShares& shares) {
   return result;
 }
 
-/// Stelz 2022, Algorithm 3, read so that it iterates on the proposed index and ends at 0. Every start of `upper` moves
-/// to the index with the most trailing zeros that lies at most alpha N / p before it.
+/// Returns the element counts of Algorithm 3 of Stelz 2022, read so that it iterates on the proposed index and ends at
+/// 0. Every start of `upper` moves to the index with the most trailing zeros that lies at most alpha N / p before it.
 std::vector<Count> optimized(Count n, Rank p, double deviation) {
   std::vector<Count> result = list(even(n, p, false));
   const double slack = deviation * static_cast<double>(n) / p;
@@ -90,11 +90,13 @@ std::vector<Index> starts_of(std::span<const Count> counts) {
 }
 
 double balance_seconds(std::span<const Count> counts) {
-  constexpr double seconds_per_node = sizeof(double) * 1e-10 + score_addition_seconds;  // sent at 10 GB/s and combined
+  // Time to send a node at 10 GB/s and to combine it.
+  constexpr double seconds_per_node = sizeof(double) * 1e-10 + score_addition_seconds;
   std::vector<Index> starts = starts_of(counts);
   starts.push_back(starts.back() + counts.back());
   Count nodes = 0;
-  for (std::size_t width = 1; width < counts.size(); width *= 2) {  // ranks first, ..., first + width - 1 in one record
+  // At width w, a record has the elements of w consecutive ranks.
+  for (std::size_t width = 1; width < counts.size(); width *= 2) {
     Count largest = 0;
     for (std::size_t first = width; first < counts.size(); first += 2 * width)
       largest = std::max(largest, node_count({starts[first], starts[std::min(first + width, counts.size())]}));

@@ -3,7 +3,7 @@
 namespace steadfold::order {
 namespace {
 
-/// Text such as "2 x 3". Leaves out the leading axes that have one index on one rank.
+/// Writes one number per axis, as in "2 x 3". Leaves out the leading axes that have one index on one rank.
 template <class Number>
 std::string product_text(const std::array<GridAxis, 3>& axes, Number number) {
   const GridAxis none{};
@@ -14,7 +14,7 @@ std::string product_text(const std::array<GridAxis, 3>& axes, Number number) {
   return text;
 }
 
-/// The product over the axes, or `nullopt` if it exceeds `most`.
+/// Returns the product over the axes, or `nullopt` if it exceeds `most`.
 template <class Number>
 std::optional<Count> product(const std::array<GridAxis, 3>& axes, Count most, Number number) {
   std::optional<Count> all = 1;
@@ -39,7 +39,7 @@ Count GridAxis::count(Count rank) const noexcept {
   const Count place = rank >= first ? rank - first : ranks - first + rank;
   if (block == 0) return indices(place).size();
   const Count whole = extent / block;
-  const Count last = whole % ranks;  // the position of the block that is cut short, if there is one
+  const Count last = whole % ranks;  // the position of the block that is shorter than the others, if there is one
   return whole / ranks * block + (place < last ? block : place == last ? extent % block : 0);
 }
 
@@ -108,9 +108,10 @@ Count Grid::count(Rank rank) const noexcept {
 /// axes before or the axis is on one rank.
 bool Grid::in_rank_order() const noexcept {
   if (element_count() == 0) return true;
-  bool may_repeat = false;  // some rank has several indices of the axes before
+  bool may_repeat = false;  // whether some rank has several indices of the axes before
   for (const GridAxis& axis : axes) {
-    const Count blocks = axis.ranks == 1 ? 1 : std::min(axis.block_count(), axis.extent);  // that are not empty
+    // Number of blocks that are not empty.
+    const Count blocks = axis.ranks == 1 ? 1 : std::min(axis.block_count(), axis.extent);
     if (axis.first + blocks > axis.ranks || (may_repeat && blocks > 1)) return false;
     may_repeat = may_repeat || axis.count(axis.first) > 1;
   }
@@ -124,7 +125,8 @@ std::string Grid::text() const {
   const auto text_of = [&](Count GridAxis::*field) {
     return product_text(axes, [field](const GridAxis& axis) { return axis.*field; });
   };
-  const std::string ranks = text_of(&GridAxis::ranks);  // "0" means all ranks; only for a grid of one axis
+  // "0" stands for all ranks, and is only valid in a grid of one axis.
+  const std::string ranks = text_of(&GridAxis::ranks);
   std::string text = text_of(&GridAxis::extent) + " elements on " + (ranks == "0" ? "all" : ranks) + " ranks";
   if (is_any(&GridAxis::block)) text += " in blocks of " + text_of(&GridAxis::block);
   if (is_any(&GridAxis::first)) text += " from rank " + text_of(&GridAxis::first);
@@ -133,7 +135,7 @@ std::string Grid::text() const {
 
 void Grid::list(Rank rank, std::vector<Interval>& out) const {
   out.clear();
-  if (count(rank) == 0) return;  // along one axis, a rank without elements may have any number of blocks
+  if (count(rank) == 0) return;  // along another axis, a rank without elements may have any number of blocks
   visit(rank, rank + 1, [&](Interval interval) {
     if (interval.empty()) return;
     if (!out.empty() && out.back().end == interval.begin)

@@ -1,6 +1,6 @@
 // Rules that distribute the elements of an array to a grid of ranks, in blocks along every axis.
 // Rank order: kept by some grids, see in_rank_order(). Cost: 96 bytes for any number of ranks; listing the intervals of
-// some ranks takes O(their intervals).
+// n ranks takes time in proportion to their number of intervals.
 // Source: the block-cyclic distribution of ScaLAPACK (Users' Guide, 1997, section 4.3.1), along several axes; ranks are
 // numbered as in MPI_Cart_create.
 #pragma once
@@ -15,17 +15,19 @@
 
 namespace steadfold::order {
 
-/// The distribution of one axis: its blocks go in turn to rank `first`, the following ranks, and round again.
+/// The distribution of one axis: rank `first` gets the first block, the next rank the next block, and so on; after the
+/// last rank comes rank 0.
 struct GridAxis {
   Count extent = 1;
   Count ranks = 1;
-  Count block = 0;  // indices per block; 0: one block per rank, the first extent % ranks of them one index larger
+  // Number of indices per block; 0: one block per rank, where the first extent % ranks blocks are one index larger.
+  Count block = 0;
   Count first = 0;
 
   Count block_count() const noexcept { return block == 0 ? ranks : extent / block + (extent % block > 0 ? 1 : 0); }
-  /// The indices of block `b`, counted from 0.
+  /// Returns the indices of block `b`, counted from 0.
   Interval indices(Count b) const noexcept;
-  /// The number of indices that a rank along the axis holds.
+  /// Returns the number of indices that a rank along the axis holds.
   Count count(Count rank) const noexcept;
 
   /// Calls `visit(rank, indices)` for the blocks of ranks begin, ..., end - 1 along the axis, in ascending order.
@@ -35,19 +37,19 @@ struct GridAxis {
   friend bool operator==(const GridAxis&, const GridAxis&) = default;
 };
 
-/// The last axis varies fastest, for elements and for ranks. An array with fewer axes uses the last axes. Element (i,
-/// j, k) has index (i * extent[1] + j) * extent[2] + k. Rank (a, b, c) is rank (a * ranks[1] + b) * ranks[2] + c. A
-/// rank's elements are stored in ascending order. All functions except `resolved`, `fault` and `text` need a grid that
-/// is `resolved` and has no `fault`.
+/// The distribution of an array to a grid of ranks. The last axis varies fastest, for elements and for ranks. An array
+/// with fewer axes uses the last axes. Element (i, j, k) has index (i * extent[1] + j) * extent[2] + k. Rank (a, b, c)
+/// is rank (a * ranks[1] + b) * ranks[2] + c. A rank's elements are stored in ascending order. All functions except
+/// `resolved`, `fault` and `text` need a grid that is `resolved` and has no `fault`.
 struct Grid {
   std::array<GridAxis, 3> axes;
 
-  /// This grid with all numbers of ranks known. A number 0 becomes `rank_count` divided by the other numbers.
+  /// Returns this grid with all numbers of ranks known. A number 0 becomes `rank_count` divided by the other numbers.
   Grid resolved(Rank rank_count) const noexcept;
-  /// The reason why `rank_count` ranks cannot hold this grid, as "problem (why), suggestion".
+  /// Says why `rank_count` ranks cannot hold this grid, as "problem (why), suggestion".
   std::optional<std::string> fault(Rank rank_count) const;
 
-  /// A text for people: "100 x 30 elements on 2 x 2 ranks in blocks of 8 x 4".
+  /// Describes the grid for people: "100 x 30 elements on 2 x 2 ranks in blocks of 8 x 4".
   std::string text() const;
 
   Rank rank_count() const noexcept { return static_cast<Rank>(ranks_from(0)); }
@@ -73,11 +75,12 @@ struct Grid {
   void visit_from(std::size_t axis, Index base, Count begin, Count end, Visit& visit) const;
 };
 
-/// Block b goes to the rank at position b % ranks of a round; rank `first` has position 0.
+/// Calls `visit` for the ranks of a round of blocks. Block b goes to the rank at position b % ranks of a round; rank
+/// `first` has position 0.
 template <class Visit>
 void GridAxis::visit_blocks(Count begin, Count end, Visit visit) const {
   const Count blocks = block_count();
-  const Count behind = std::max(begin, std::min(end, first));  // ranks begin to behind - 1 have the last positions
+  const Count behind = std::max(begin, std::min(end, first));  // ranks `begin` to `behind` - 1 have the last positions
   for (Count round = 0; round < blocks; round += ranks) {
     for (Count rank = behind; rank < end && round + (rank - first) < blocks; ++rank)
       visit(rank, indices(round + (rank - first)));

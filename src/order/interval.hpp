@@ -10,7 +10,7 @@
 
 namespace steadfold::order {
 
-/// The indices begin, ..., end - 1.
+/// An interval with the indices begin, ..., end - 1.
 struct Interval {
   Index begin = 0;
   Index end = 0;
@@ -20,15 +20,15 @@ struct Interval {
   friend constexpr auto operator<=>(const Interval&, const Interval&) = default;
 };
 
-/// The leftmost maximal full dyadic node of a non-empty interval.
+/// Returns the leftmost maximal full dyadic node of a non-empty interval.
 constexpr Node first_node(Interval interval) noexcept {
   const int fits = floor_log2(interval.size());
   const int aligned = max_level(interval.begin);
   return {interval.begin, aligned < fits ? aligned : fits};
 }
 
-/// The number of set bits. Without a flag for the processor's instruction, std::popcount compiles to a call. Compilers
-/// recognise these lines and use the instruction where they may.
+/// Returns the number of set bits. Without a flag for the processor's instruction, std::popcount compiles to a call.
+/// Compilers recognise these lines and use the instruction where they may.
 [[gnu::always_inline]] constexpr Count bits_set(std::uint64_t x) noexcept {
   x -= x >> 1 & 0x5555555555555555;
   x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
@@ -36,9 +36,9 @@ constexpr Node first_node(Interval interval) noexcept {
   return x * 0x0101010101010101 >> 56;
 }
 
-/// The number of maximal full dyadic nodes of an interval; at most 2 floor(log2 size) + 1. The interval contains one
-/// multiple of the highest possible power of two, which splits it. The sizes of the nodes on its left are the bits of
-/// one number; the sizes on its right are the bits of another.
+/// Returns the number of maximal full dyadic nodes of an interval; at most 2 floor(log2 size) + 1. The interval
+/// contains one multiple of the highest possible power of two, which splits it. The sizes of the nodes on its left are
+/// the bits of one number; the sizes on its right are the bits of another.
 [[gnu::always_inline]] constexpr Count node_count(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const int top = floor_log2(interval.begin ^ interval.end);
@@ -46,24 +46,26 @@ constexpr Node first_node(Interval interval) noexcept {
   return bits_set(pivot - interval.begin) + bits_set(interval.end - pivot);
 }
 
-/// The number of an interval's last nodes that combine, one after the other from the right, with a node of this level
-/// that begins at the interval's end. They have this level and the levels above, as long as the end's bits are set.
+/// Returns the number of an interval's last nodes that combine, one after the other from the right, with a node of this
+/// level that begins at the interval's end. These nodes have this level and the levels above, as long as the end's bits
+/// are set.
 constexpr int sibling_count(Interval interval, int level) noexcept {
   const int in_line = std::countr_one(interval.end >> level);
   const int there = floor_log2((interval.size() >> level) + 1);
   return in_line < there ? in_line : there;
 }
 
-/// The most nodes of any interval of this size, or of any start of it: the size of a builder's stack.
+/// Returns the largest number of nodes of any interval of this size, or of any start of it: the size of a builder's
+/// stack.
 constexpr Count most_nodes(Interval interval) noexcept {
   if (interval.empty()) return 0;
   const Count bound = 2 * static_cast<Count>(floor_log2(interval.size())) + 1;
   return interval.size() < bound ? interval.size() : bound;
 }
 
-/// A fingerprint of intervals. It tells whether the intervals of all ranks cover 0..N-1 exactly once, without listing
-/// them. They do if all begins and N are the same numbers as all ends and 0. The test compares two words instead of
-/// lists, and misses one fault in 2^64.
+/// A fingerprint of intervals. It tells, without a list, whether the intervals of all ranks cover 0..N-1 exactly once.
+/// This is so if the begins of all intervals together with N are the same numbers as the ends together with 0. The test
+/// compares two words instead of lists, and misses one fault in 2^64.
 struct Coverage {
   Count rows = 0;
   std::uint64_t boundaries = 0;  // sum of hashes of ends minus sum of hashes of begins, modulo 2^64
@@ -80,7 +82,7 @@ struct Coverage {
   constexpr bool whole() const noexcept { return boundaries == hash(rows) - hash(0); }
 
  private:
-  /// The finaliser of SplitMix64.
+  /// Mixes the bits of a number: the finaliser of SplitMix64.
   static constexpr std::uint64_t hash(std::uint64_t x) noexcept {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
@@ -88,14 +90,14 @@ struct Coverage {
   }
 };
 
-/// Disjoint non-empty intervals in ascending order; touching intervals are joined.
+/// A set of indices as disjoint non-empty intervals in ascending order; touching intervals are joined.
 class IntervalSet {
  public:
   IntervalSet() = default;
   explicit IntervalSet(Interval interval) { add(interval); }
 
-  /// Adds an interval. If it overlaps an interval of the set, returns false and changes nothing. Cost: O(intervals),
-  /// O(1) at the end.
+  /// Adds an interval. If it overlaps an interval of the set, returns false and changes nothing. Cost: O(intervals), or
+  /// O(1) if it comes after all others.
   bool add(Interval interval);
   /// Adds all intervals of another set. If any overlap, returns false and changes nothing. Cost: O(intervals of both).
   bool add(const IntervalSet& others);

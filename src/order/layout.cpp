@@ -113,7 +113,7 @@ Index Layout::start(Rank rank) const noexcept {
   return first < intervals_.size() ? intervals_[first].begin : element_count_;
 }
 
-/// The rank that holds an interval of the table.
+/// Returns the rank that holds an interval of the table.
 Rank Layout::rank_of(std::size_t interval) const noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(first_, interval) - first_.begin()) - 1;
 }
@@ -132,14 +132,16 @@ IntervalSet Layout::rows_in_order(RankRange range) const {
     const std::size_t last = first_[static_cast<std::size_t>(end)];
     if (first < last) rows.add({intervals_[first].begin, intervals_[last - 1].end});
   };
-  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);  // ranks that wrap around to 0, 1, ...
+  // Number of ranks after the last rank, counted from rank 0 again.
+  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);
   add(0, beyond);
   add(range.first, range.first + range.count - beyond);
   return rows;
 }
 
 IntervalSet Layout::rows_of_grid(RankRange range) const {
-  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);  // as above
+  // Number of ranks after the last rank, counted from rank 0 again.
+  const Rank beyond = std::max(range.first - rank_count() + range.count, 0);
   IntervalSet rows;
   IntervalSet wrapped;
   grid_->visit(range.first, range.first + range.count - beyond, [&](Interval interval) { rows.add(interval); });
@@ -168,7 +170,7 @@ std::optional<Layout::Fault> Layout::fault() const {
   std::iota(ascending.begin(), ascending.end(), std::size_t{0});
   std::ranges::sort(ascending, {}, [&](std::size_t i) { return intervals_[i]; });
   Index covered = 0;
-  std::size_t last = 0;  // the last interval that ends at `covered`
+  std::size_t last = 0;  // index of the last interval that ends at `covered`
   for (const std::size_t i : ascending) {
     const Interval interval = intervals_[i];
     if (interval.begin > covered) return Fault{Status::gap, text_of({covered, interval.begin}) + " listed nowhere"};

@@ -15,7 +15,7 @@
 
 namespace steadfold::order {
 
-/// Contiguous ranks first, first + 1, ..., modulo the rank count.
+/// Consecutive ranks first, first + 1, ..., modulo the rank count: after the last rank comes rank 0.
 struct RankRange {
   Rank first = 0;
   Rank count = 0;
@@ -23,50 +23,50 @@ struct RankRange {
   friend constexpr bool operator==(const RankRange&, const RankRange&) = default;
 };
 
-/// The interval table of a whole job, the same on every rank.
+/// The intervals of all ranks of a job. The table is the same on every rank.
 class Layout {
  public:
-  /// Rank i holds counts[i] elements, in rank order.
+  /// Makes the layout in which rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
-  /// Ranks hold these shares, in rank order. Keeps the closed form, not a table.
+  /// Makes the layout in which ranks hold these shares, in rank order. It keeps the closed form, not a table.
   static Layout contiguous(const TwoShares& shares);
 
-  /// The layout of a grid, which must be resolved and have no fault. Keeps no lists.
+  /// Makes the layout of a grid, which must be resolved and have no fault. It keeps no lists.
   static Layout of(const Grid& grid);
 
-  /// Rank i holds lists[i]; intervals that touch are joined. Lists that overlap or leave gaps are accepted; `fault`
-  /// reports them.
+  /// Makes the layout in which rank i holds lists[i]; intervals that touch are joined. Lists that overlap or leave gaps
+  /// are accepted; `fault` reports them.
   static Layout lists(std::span<const std::vector<Interval>> lists);
 
-  /// The layout in which rank i holds the elements that rank ranks[i] holds here. `ranks` has every rank once. Makes
-  /// lists.
+  /// Returns the layout in which rank i holds the elements that rank ranks[i] holds in this layout. `ranks` has every
+  /// rank once. Makes lists.
   Layout reordered(std::span<const Rank> ranks) const;
 
   Rank rank_count() const noexcept;
   Count element_count() const noexcept { return element_count_; }
 
-  /// The non-empty intervals of one rank, in the order of its memory. Cost: O(intervals).
+  /// Returns the non-empty intervals of one rank, in the order of its memory. Cost: O(intervals).
   std::vector<Interval> intervals(Rank rank) const;
   Count local_count(Rank rank) const noexcept;
 
   /// Whether the elements of ranks 0, 1, ... are contiguous and ascending, starting at index 0. Ranks may be empty.
   bool in_rank_order() const noexcept { return in_rank_order_; }
-  /// start(): the index at which a rank's elements begin (Stelz 2022, eq. 3.3); the rank count gives the element count.
-  /// owner(): the rank that holds an element (eq. 3.4). Only for layouts in rank order. Cost: O(1), or O(log p) with a
-  /// table.
+  /// start() returns the index at which a rank's elements begin (Stelz 2022, eq. 3.3); for the rank count it returns
+  /// the element count. owner() returns the rank that holds an element (eq. 3.4). Only for layouts in rank order. Cost:
+  /// O(1), or O(log p) with a table.
   Index start(Rank rank) const noexcept;
   Rank owner(Index index) const noexcept;
 
-  /// All rows that the ranks of `range` hold. The layout must have no fault. Cost: O(1) if it is in rank order.
+  /// Returns all rows that the ranks of `range` hold. The layout must have no fault. Cost: O(1) if it is in rank order.
   IntervalSet rows(RankRange range) const;
 
   /// The reason why the lists do not cover 0..N-1 exactly once.
   struct Fault {
-    Status status;     // gap or overlap
-    std::string text;  // the first wrong indices and, for an overlap, the ranks
+    Status status;     // Status::gap or Status::overlap
+    std::string text;  // describes the first wrong indices and, for an overlap, the ranks
   };
-  /// `nullopt` if the lists cover 0..N-1 exactly once.
+  /// Returns the first fault, or `nullopt` if the lists cover 0..N-1 exactly once.
   std::optional<Fault> fault() const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -77,12 +77,13 @@ class Layout {
   std::span<const Interval> listed(Rank rank) const noexcept;
   Rank rank_of(std::size_t interval) const noexcept;
 
-  std::optional<TwoShares> shares_;  // if set, replaces all ranks' intervals
-  std::optional<Grid> grid_;         // if set, replaces all ranks' intervals
+  std::optional<TwoShares> shares_;  // if set, used instead of the table of intervals
+  std::optional<Grid> grid_;         // if set, used instead of the table of intervals
   std::vector<Interval> intervals_;
-  std::vector<std::size_t> first_ = {0};  // index in intervals_ of each rank's first interval; then the end
+  // By rank: index in intervals_ of the rank's first interval; then the number of intervals.
+  std::vector<std::size_t> first_ = {0};
   Count element_count_ = 0;
-  bool in_rank_order_ = false;  // intervals ascend from rank to rank and touch
+  bool in_rank_order_ = false;  // whether intervals ascend from rank to rank and touch
 };
 
 }  // namespace steadfold::order

@@ -10,7 +10,7 @@ namespace steadfold::order {
 
 Nodes::Nodes(std::span<const Rank> labels, Between between)
     : node_of_(labels.size()), place_of_(labels.size()), rank_at_(labels.size()), between_(between) {
-  std::map<Rank, Rank> numbers;  // by label
+  std::map<Rank, Rank> numbers;  // number of each node, by its label
   std::vector<Rank> ranks_of;
   for (std::size_t rank = 0; rank < labels.size(); ++rank) {
     node_of_[rank] = numbers.try_emplace(labels[rank], static_cast<Rank>(numbers.size())).first->second;

@@ -10,8 +10,8 @@
 
 namespace steadfold::order {
 
-/// A table over all ranks of a job, the same on every rank. Nodes are numbered in the order of their first ranks. A
-/// rank's place is the number of ranks that are taken before it. Queries are O(1).
+/// The nodes of a machine, as a table over all ranks of a job. The table is the same on every rank. Nodes are numbered
+/// in the order of their first ranks. A rank's place is the number of ranks that are taken before it. Queries are O(1).
 class Nodes {
  public:
   /// The connection between ranks of two nodes: a network; a part of the machine that is slower than the connection
@@ -19,7 +19,7 @@ class Nodes {
   /// threads.
   enum class Between : std::uint8_t { network, packages, processes };
 
-  /// `labels`, one per rank: ranks with equal labels share a node. The numbers have no other meaning.
+  /// `labels` has one number per rank: ranks with equal labels share a node. The numbers have no other meaning.
   explicit Nodes(std::span<const Rank> labels, Between between = Between::network);
 
   Rank rank_count() const noexcept { return static_cast<Rank>(rank_at_.size()); }
@@ -28,12 +28,12 @@ class Nodes {
   Rank node_of(Rank rank) const noexcept { return node_of_[static_cast<std::size_t>(rank)]; }
   Rank place_of(Rank rank) const noexcept { return place_of_[static_cast<std::size_t>(rank)]; }
   Rank rank_at(Rank place) const noexcept { return rank_at_[static_cast<std::size_t>(place)]; }
-  /// The place of a node's first rank; first_place(count()) is the rank count.
+  /// Returns the place of a node's first rank; for count(), the rank count.
   Rank first_place(Rank node) const noexcept { return first_[static_cast<std::size_t>(node)]; }
 
   RankRange places(Rank node) const noexcept { return {first_place(node), first_place(node + 1) - first_place(node)}; }
 
-  /// The sizes of nodes, each once and ascending, with the number of nodes of that size.
+  /// A size of nodes, and the number of nodes of this size.
   struct Size {
     Rank ranks = 0;
     Rank nodes = 0;
@@ -42,17 +42,17 @@ class Nodes {
   };
   std::span<const Size> sizes() const noexcept { return sizes_; }
 
-  /// The ranks in the order of their places.
+  /// Returns the ranks in the order of their places.
   std::span<const Rank> ranks() const noexcept { return rank_at_; }
-  /// Whether every rank's place is its own number, so that the ranks of each node are contiguous.
+  /// Whether every rank's place is its rank number, so that the ranks of each node are contiguous.
   bool are_runs() const noexcept;
   /// Whether some nodes have several ranks.
   bool are_groups() const noexcept { return count() > 1 && sizes_.back().ranks > 1; }
   /// Whether all ranks of a node share one link to other nodes.
   bool share_links() const noexcept { return between_ != Between::packages; }
-  /// Whether schedules that go node by node are better than others for every reduction.
+  /// Whether schedules that reduce within nodes first are better than others for every reduction.
   bool groups_always_pay() const noexcept { return are_groups() && between_ == Between::processes; }
-  /// The nodes of a job of the first `rank_count` ranks.
+  /// Returns the nodes of a job that has only the first `rank_count` ranks.
   Nodes first_ranks(Rank rank_count) const {
     return Nodes(std::span(node_of_).first(static_cast<std::size_t>(rank_count)), between_);
   }
@@ -60,10 +60,10 @@ class Nodes {
   friend bool operator==(const Nodes& a, const Nodes& b) noexcept { return a.node_of_ == b.node_of_; }
 
  private:
-  std::vector<Rank> node_of_;   // by rank
-  std::vector<Rank> place_of_;  // by rank
-  std::vector<Rank> rank_at_;   // by place
-  std::vector<Rank> first_;     // the place where each node begins; then the end
+  std::vector<Rank> node_of_;   // number of the node, by rank
+  std::vector<Rank> place_of_;  // place, by rank
+  std::vector<Rank> rank_at_;   // rank, by place
+  std::vector<Rank> first_;     // by node: the place where the node begins; then the number of ranks
   std::vector<Size> sizes_;
   Between between_;
 };

@@ -11,7 +11,8 @@ constexpr int most_values = 5;
 struct Variable {
   const char* name;
   const char* suggestion;
-  const char* values[most_values] = {};  // empty if the code that reads the variable checks its value
+  // The values that the variable may have; empty if the code that reads the variable checks its value.
+  const char* values[most_values] = {};
 };
 
 constexpr Variable variables[] = {
@@ -40,7 +41,7 @@ std::string fault_of(const Variable& variable) {
 }  // namespace
 
 const std::string& fault_of_settings() {
-  // Never destroyed: destructors may call at the end of the program.
+  // never destroyed, because destructors may call this function at the end of the program
   static const std::string& once = *new std::string([] {
     for (const Variable& each : variables)
       if (std::string fault = fault_of(each); !fault.empty()) return fault;

@@ -6,7 +6,8 @@
 
 namespace steadfold::order {
 
-/// The fault in the variables' values at the first call, as "problem (why), suggestion"; empty if there is none.
+/// Returns the fault in the values that the variables had at the first call, as "problem (why), suggestion"; empty if
+/// there is none.
 const std::string& fault_of_settings();
 
 }  // namespace steadfold::order

@@ -11,8 +11,8 @@
 
 namespace steadfold::order {
 
-/// The first `boundary` ranks hold `first_share` elements each, all others `last_share`. `lower`, `upper` and `power2`
-/// have this form.
+/// Element counts in closed form: the first `boundary` ranks hold `first_share` elements each, all others `last_share`.
+/// `lower`, `upper` and `power2` have this form.
 class TwoShares {
  public:
   constexpr TwoShares(Rank rank_count, Rank boundary, Count first_share, Count last_share) noexcept
@@ -22,15 +22,15 @@ class TwoShares {
   constexpr Count element_count() const noexcept { return start(rank_count_); }
   constexpr Count count(Rank rank) const noexcept { return rank < boundary_ ? first_share_ : last_share_; }
 
-  /// The index at which a rank's elements begin; start(rank_count()) is the element count.
+  /// Returns the index at which a rank's elements begin; start(rank_count()) is the element count.
   constexpr Index start(Rank rank) const noexcept {
     const Rank first = std::min(rank, boundary_);
     return static_cast<Count>(first) * first_share_ + static_cast<Count>(rank - first) * last_share_;
   }
-  /// The elements of ranks begin, ..., end - 1.
+  /// Returns the elements of ranks begin, ..., end - 1.
   constexpr Interval rows(Rank begin, Rank end) const noexcept { return {start(begin), start(end)}; }
 
-  /// The rank that holds element `x`, which is below element_count(). One division.
+  /// Returns the rank that holds element `x`, which must be below element_count(). Cost: one division.
   constexpr Rank rank_of(Index x) const noexcept {
     const Index boundary = start(boundary_);
     return x < boundary ? static_cast<Rank>(x / first_share_)
@@ -46,9 +46,9 @@ class TwoShares {
   Count last_share_;
 };
 
-/// The rank that holds element `x`, which is below the element count. `starts[i]` is where rank i starts. The first
-/// start is 0, and starts ascend. Returns the last rank that starts at or before `x`, so never an empty rank. Cost:
-/// O(log ranks).
+/// Returns the rank that holds element `x`, which must be below the element count. `starts[i]` is the index at which
+/// the elements of rank i begin. The first start is 0, and starts ascend. Returns the last rank that starts at or
+/// before `x`, so never an empty rank. Cost: O(log ranks).
 inline Rank rank_of(std::span<const Index> starts, Index x) noexcept {
   return static_cast<Rank>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
 }
