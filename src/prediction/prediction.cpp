@@ -14,7 +14,7 @@ using agreement::Sweep;
 
 namespace {
 
-/// The size of every partial; empty if sizes differ, as sizes of records do.
+/// Returns the size of every partial; empty if sizes differ, as sizes of records do.
 std::optional<schedule::SegmentBytes> fixed_sizes(const Sizes& sizes, std::span<const Count> counts) {
   schedule::SegmentBytes sums;
   const bool has_empty = std::ranges::find(counts, Count{0}) != counts.end();

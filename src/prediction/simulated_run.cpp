@@ -25,14 +25,15 @@ using schedule::StepKind;
 struct Message {
   Rank source = 0;
   Rank target = 0;
-  Weight weight;        // weight of all its slots
-  Count round = 0;      // the round in which it starts
-  double start = 0;     // the time when it may start; later, when its first byte arrives
-  double duration = 0;  // time that it occupies a port
-  Count number = 0;     // number in the order of sending; breaks ties
+  Weight weight;        // weight of all slots of the message
+  Count round = 0;      // the round in which the message starts
+  double start = 0;     // time when the message may start; later, time when its first byte arrives
+  double duration = 0;  // time that the message occupies a port
+  Count number = 0;     // number of the message in the order of sending; decides between messages of the same time
 };
 
-/// Messages that are sent but not yet started: in any order if no message waits for another, else ordered by time.
+/// Messages that are sent but not yet started: they are in any order if no message waits for another, otherwise ordered
+/// by time.
 class Outbox {
  public:
   explicit Outbox(bool by_time) : by_time_(by_time) {}
@@ -64,7 +65,7 @@ class Outbox {
   std::priority_queue<Message, std::vector<Message>, Later> timed_;
 };
 
-/// Messages that arrived before the rank's step to receive them: a queue for every pair of ranks.
+/// Messages that arrived before their rank's step to receive them: a queue for every pair of ranks.
 class Inbox {
  public:
   void put(const Message& message) {
@@ -92,7 +93,7 @@ class Inbox {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Queued {
     Message message;
-    std::uint32_t next = none;  // the next message of the pair; for a free entry, the next free entry
+    std::uint32_t next = none;  // index of the next message of the pair; for a free entry, of the next free entry
   };
   struct MessageQueue {
     std::uint32_t first;
@@ -115,19 +116,19 @@ class Inbox {
   std::uint32_t free_ = none;
 };
 
-/// The weight of a slot's content, and when the content is there.
+/// The weight of a slot's content, and the time when the content is ready.
 struct SimulatedCell {
   Weight weight;
   schedule::Covers covers;
-  Count round = 0;         // the first round in which it is there
-  double ready = 0;        // the same in seconds
-  double sent = 0;         // the time when the last send has read it
-  bool in_flight = false;  // an open receive fills it
+  Count round = 0;         // the first round in which the content is ready
+  double ready = 0;        // time in seconds when the content is ready
+  double sent = 0;         // time when the last send has read the slot
+  bool in_flight = false;  // whether an open receive fills the slot
 };
 
 struct OpenReceive {
   Rank peer;
-  std::size_t landings_end;  // end of its landings; the landings of earlier receives come first
+  std::size_t landings_end;  // index after the last of its landings; the landings of earlier receives come first
   bool any_order;
 };
 
@@ -135,13 +136,13 @@ struct OpenReceive {
 struct Landing {
   std::uint32_t place;
   schedule::Covers covers;
-  std::optional<Weight> weight;  // weight of its rows, if the message has several slots
+  std::optional<Weight> weight;  // weight of the slot's rows, if the message has several slots
 };
 
 /// The messages of the wave that a rank receives.
 struct OpenWave {
-  bool is_open = false;           // more receives may follow
-  std::vector<Message> messages;  // arrived messages, by receive
+  bool is_open = false;           // whether more receives may follow
+  std::vector<Message> messages;  // messages that have arrived, by receive
   /// The rows of each segment's partial, from the first merge on.
   std::vector<std::optional<order::IntervalSet>> merged;
 };
@@ -164,16 +165,16 @@ struct RankState {
   }
 
   schedule::Steps steps;
-  const Step* next = nullptr;  // taken but not started
+  const Step* next = nullptr;  // the next step, if it has been taken from the generator and not started
   schedule::SlotTable table;
-  std::vector<SimulatedCell> cells;  // by place
+  std::vector<SimulatedCell> cells;  // contents of the slots, by place
   std::vector<OpenReceive> receives;
   std::vector<Landing> landings;
   std::size_t receives_complete = 0;  // number of completed receives
   std::size_t landings_complete = 0;
   OpenWave wave;
-  std::vector<schedule::Slot> sending;  // slots of the message that is being put together
-  double now = 0;                       // the time when the processor finished the last step
+  std::vector<schedule::Slot> sending;  // slots of the message whose steps are being collected
+  double now = 0;                       // time when the processor finished the last step
 };
 
 class SimulatedRun {
@@ -245,7 +246,7 @@ class SimulatedRun {
 
   void compute(RankState& own, const Step& step) {
     SimulatedCell result;
-    Count elements = 0;  // elements that go in
+    Count elements = 0;  // number of elements that the step takes
     if (step.kind == StepKind::lift) {
       elements = sizes_.elements(step.covers.rows(layout_).size(), step.target.segment);
     } else {
@@ -290,7 +291,7 @@ class SimulatedRun {
     outbox_.put(message);
   }
 
-  /// An arriving partial has the weight of its rows, as everywhere.
+  /// Starts a receive. A partial that arrives has the weight of its rows.
   void receive(Rank rank, RankState& own, const Step& step) {
     SimulatedCell& target = own.cell(step.target);
     own.now = std::max(own.now, target.sent);
@@ -310,8 +311,8 @@ class SimulatedRun {
                                                 : sizes_.value(step.target.segment);
   }
 
-  /// The weight of the segment's partial after a merge of a wave. `covers` has its rows only for the order of the
-  /// steps.
+  /// Returns the weight of the segment's partial after a merge of a wave. The step's `covers` gives its rows only for
+  /// the order of the steps.
   Weight merged_in_wave(RankState& own, const Step& step) {
     const std::uint32_t segment = step.target.segment;
     std::optional<order::IntervalSet>& merged = own.wave.merged[segment];
@@ -348,7 +349,7 @@ class SimulatedRun {
     }
   }
 
-  /// Ports serve messages in the order of the steps that receive them.
+  /// Completes receives. Ports serve messages in the order of the steps that receive them.
   void complete_receives(Rank rank) {
     RankState& own = ranks_[static_cast<std::size_t>(rank)];
     for (Message message; own.receives_complete < own.receives.size(); ++own.receives_complete) {
@@ -369,7 +370,8 @@ class SimulatedRun {
     own.landings_complete = 0;
   }
 
-  /// If the next receives are a wave: waits for all of its messages, then handles them in the order of arrival.
+  /// Completes the receives of a wave, if the next receives are one: waits for all of its messages, then handles them
+  /// in the order of arrival.
   bool complete_wave(Rank rank, RankState& own) {
     if (own.wave.is_open) return false;
     const auto begin = own.receives.begin() + static_cast<std::ptrdiff_t>(own.receives_complete);
@@ -381,7 +383,7 @@ class SimulatedRun {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return messages[i].start; });
     const std::size_t first = own.landings_complete;
-    const std::size_t slots = receives.front().landings_end - first;  // slots of each message
+    const std::size_t slots = receives.front().landings_end - first;  // number of slots of each message
     for (std::size_t turn = 0; turn < order.size(); ++turn) {
       const std::size_t which = order[turn];
       const std::span brought = std::span(own.landings).subspan(first + which * slots, slots);

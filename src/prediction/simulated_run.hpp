@@ -22,12 +22,13 @@ struct Spent {
   Count messages = 0;
   Count rounds = 0;
   Count bytes = 0;
-  Count operations = 0;  // operations of all ranks
-  double seconds = 0;    // time until the last rank has finished
+  Count operations = 0;  // number of operations of all ranks
+  double seconds = 0;    // time in seconds until the last rank has finished
 };
 
-/// Every rank has `ports` ports to send and as many to receive; if half duplex, `ports` ports that do either. The
-/// schedule must not leave additions to the transport. Throws std::logic_error if the schedule is in a deadlock.
+/// Runs a schedule. Every rank has `ports` ports to send and the same number to receive; if half duplex, `ports` ports
+/// that do either. The schedule must not leave additions to the transport. Throws std::logic_error if the schedule is
+/// in a deadlock.
 Spent simulated_run(const schedule::Row& row, const schedule::Context& context, const order::Layout& layout,
                     const Sizes& sizes, transport::Topology& topology, double seconds_per_operation,
                     std::uint32_t ports, bool half_duplex = false);

@@ -1,5 +1,5 @@
-// The bytes and elements of a reduction's messages, from the rows that they cover: for runs that move no data.
-// Rank order: elements are in rank order. Cost: O(1) per weight.
+// Computes the bytes and elements of a reduction's messages from the rows that they cover, for predictions. Rank order:
+// elements are in rank order. Cost: O(1) per message.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ class Sizes {
   Weight value(std::uint32_t segment) const {
     return {sizeof(Header) + kinds_[segment]->value_bytes(), columns_[segment]};
   }
-  /// The number of elements of `rows` rows in a segment's columns.
+  /// Returns the number of elements of `rows` rows in a segment's columns.
   Count elements(Count rows, std::uint32_t segment) const { return rows * columns_[segment]; }
   bool partials_have_fixed_size() const { return kinds_.front()->has_fixed_size(); }
   std::uint32_t segments() const { return static_cast<std::uint32_t>(kinds_.size()); }
