@@ -1,5 +1,5 @@
-// Selects Highway's instruction sets that are built, and gives them the library's names. Without Highway, only the scalar
-// reference is built.
+// Selects the instruction sets of Highway that are built, and gives them the library's names. Without Highway, only the
+// scalar reference is built.
 //
 // A file with kernels reads:
 //
