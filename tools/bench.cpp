@@ -24,7 +24,7 @@
 namespace steadfold::command {
 namespace {
 
-/// The names of all benchmarks, and their texts. The laboratory's come last.
+/// Returns the names of all benchmarks, with their texts. The laboratory's benchmarks come last.
 std::vector<BenchmarkText> all_texts() {
   std::vector<BenchmarkText> texts;
   for (const Benchmark& each : benchmarks()) texts.push_back({each.name, each.about});
@@ -38,7 +38,7 @@ std::vector<std::string_view> all_names() {
   return names;
 }
 
-/// The names in a sentence: "local, prefetch, ... or solver-loop".
+/// Lists the names in a sentence: "local, prefetch, ... or solver-loop".
 std::string named_in_help() {
   const std::vector<std::string_view> names = all_names();
   return fmt::format("{} or {}", fmt::join(std::span(names).first(names.size() - 1), ", "), names.back());
@@ -61,7 +61,7 @@ const std::vector<OptionUse> uses_of_benchmarks = {
     {"--rows", {"allreduce"}},
 };
 
-/// A line for each benchmark: its name, the comparison, and the options that not every benchmark takes.
+/// Writes a line for each benchmark: its name, the comparison, and the options that only some benchmarks take.
 std::string table_of_benchmarks() {
   std::string table = "Benchmarks:\n";
   for (const auto& [name, about] : all_texts()) {
@@ -180,13 +180,13 @@ namespace {
 
 constexpr const char* worker_name = "bench-worker";
 
-/// Throws Failure if there is no benchmark of that name, here or in the laboratory.
+/// Throws Failure if neither this command nor the laboratory has a benchmark of that name.
 void check_benchmark(const std::string& name) {
   const std::vector<std::string_view> known = all_names();
   if (std::ranges::count(known, name) == 0) throw Failure(schedule::unknown_name("benchmark", name, known));
 }
 
-/// The benchmark of this name. Throws Failure if this program does not have it.
+/// Returns the benchmark of this name. Throws Failure if this program does not have it.
 const Benchmark& named(std::span<const Benchmark> known, const std::string& name) {
   const auto found = std::ranges::find(known, name, &Benchmark::name);
   if (found != known.end()) return *found;
@@ -208,7 +208,7 @@ bench::Measurement launched(const BenchOptions& options, const Benchmark& benchm
   return bench::measurement_in(ask_command(command_for(library), worker_name, arguments).at("measurement"));
 }
 
-/// Appends the contests of `more` and the name of its MPI library.
+/// Appends the contests of `more` (comparisons of candidates with rivals), and the name of its MPI library.
 void append(bench::Measurement& all, const bench::Measurement& more) {
   all.contests.insert(all.contests.end(), more.contests.begin(), more.contests.end());
   auto& names = all.environment["mpi"].get_ref<std::string&>();
@@ -216,7 +216,7 @@ void append(bench::Measurement& all, const bench::Measurement& more) {
   if (names.find(name) == std::string::npos) names += "; " + name;
 }
 
-/// Pools `first` and the other measurements; skips empty ones.
+/// Pools `first` and the other measurements; empty measurements are skipped.
 bench::Measurement all_of(bench::Measurement first, const std::vector<bench::Measurement>& others) {
   for (const bench::Measurement& each : others) {
     if (each.contests.empty()) continue;
@@ -229,7 +229,8 @@ std::vector<int> counts_of(const AskedBench& asked, const Benchmark& benchmark) 
   return rank_counts(asked.ranks.empty() ? benchmark.usual_rank_counts : asked.ranks);
 }
 
-/// Values of STEADFOLD_TRANSPORT with which ranks are started, in turn; empty: not set here.
+/// Returns the values of STEADFOLD_TRANSPORT with which ranks are started, in turn. If an entry is empty, the variable
+/// is not set.
 std::vector<std::string> transports_of(const Benchmark& benchmark) {
   if (!benchmark.varies_transport || std::getenv("STEADFOLD_TRANSPORT") != nullptr) return {""};
   return {"", "mpi"};
@@ -245,7 +246,7 @@ bench::Measurement by_launches(const AskedBench& asked, const Benchmark& benchma
   struct StartedRanks {
     std::string library;
     int count;
-    std::string transport;  // empty: the transport of the environment, or the default
+    std::string transport;  // value of STEADFOLD_TRANSPORT; empty: the value in the environment, or the default
   };
   std::vector<StartedRanks> jobs;
   for (const int count : counts_of(asked, benchmark))

@@ -1,4 +1,5 @@
-// Columns as in other benchmarks of MPI: bytes, repetitions, t_min, t_avg, t_max, in microseconds.
+// Writes tables of results. The columns are those of other benchmarks of MPI: bytes, repetitions, t_min, t_avg, t_max,
+// in microseconds.
 #include "bench_table.hpp"
 
 #include <fmt/core.h>
@@ -17,7 +18,7 @@ std::string range(const Json& interval) {
 
 std::string microseconds(const Json& seconds) { return fmt::format("{:.3f}", seconds.get<double>() * 1e6); }
 
-/// The labels that all rows of one contest share.
+/// Returns the labels that all rows of one contest (a comparison of candidates with rivals) share.
 std::string heading_of(const Json& row) {
   const auto words = [&](const char* field) { return row[field].get<std::string>(); };
   const int ranks = row["ranks"].get<int>();
@@ -35,7 +36,7 @@ std::string heading_of(const Json& row) {
                             words("transport"), row["launches"].get<int>());
 }
 
-/// The rivals of one contest, called A, B, ... in its table.
+/// The rivals of one contest, which its table calls A, B, and so on.
 class Rivals {
  public:
   explicit Rivals(const std::vector<const Json*>& rows) {
@@ -59,13 +60,13 @@ class Rivals {
     std::string text;
     for (const Json* rival : rivals_) {
       const auto name = (*rival)["rival"].get<std::string>();
-      const auto library = name.rfind(": ");  // its name is in the heading
+      const auto library = name.rfind(": ");  // the name of the library is in the heading
       text += fmt::format("{}: {}\n", letter(*rival), library == name.npos ? name : name.substr(library + 2));
     }
     return text;
   }
 
-  /// The ratios to all rivals, the first with its interval: "0.93 [0.90, 0.95] A".
+  /// Writes the ratios to all rivals, the first with its interval: "0.93 [0.90, 0.95] A".
   std::string ratios_of(const Json& row) const {
     std::string text;
     for (const Json& rival : row["rivals"]) {
@@ -81,7 +82,7 @@ class Rivals {
     for (const char* field : {"t_min", "t_avg", "t_max", "seconds"}) line.push_back(microseconds(row[field]));
     if (row.contains("wire_bytes")) line.push_back(fmt::format("{:.0f}", row["wire_bytes"].get<double>()));
   }
-  /// More columns of started calls: the number of tests, and the part of the communication that a computation hides.
+  /// Adds columns for started calls: the number of tests, and the part of the communication that a computation hides.
   static void add_split_columns(const Json& row, std::vector<std::string>& line) {
     line.push_back(row.contains("tests") ? fmt::format("{:.1f}", row["tests"].get<double>()) : "");
     line.push_back(row.contains("hidden") ? fmt::format("{:.0f}%", 100 * row["hidden"].get<double>()) : "");
@@ -155,7 +156,7 @@ std::string table_of_choices(const Json& rows) {
                        row["library"].get<std::string>(), row["transport"].get<std::string>(),
                        row["launches"].get<int>());
   };
-  constexpr double near = 1.15;  // times the best schedule's time
+  constexpr double near = 1.15;  // schedules within this multiple of the best schedule's time count as near
   const std::vector<std::string> heading = {"method",       "doubles",  "auto takes", "us",
                                             "predicted us", "the best", "us",         "times"};
   std::string text;

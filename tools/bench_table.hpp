@@ -1,4 +1,4 @@
-// Tables of `steadfold bench` for people.
+// Writes the results of `steadfold bench` as tables for people.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace steadfold::command {
 
-/// The table of rows of `bench local`, one line per row.
+/// Writes the rows of `bench local` as a table, one line per row.
 std::string table_of_local(const Json& rows);
 
-/// A table for every contest over ranks, its rivals first.
+/// Writes a table for every contest over ranks (a comparison of candidates with rivals); the rivals come first.
 std::string table_over_ranks(const Json& rows);
 
-/// A table of the rows of `bench auto` for every job, and the number of choices that meet the goal.
+/// Writes a table of the rows of `bench auto` for every job, and the number of choices that meet the goal.
 std::string table_of_choices(const Json& rows);
 
 }  // namespace steadfold::command

@@ -87,7 +87,7 @@ bench::Measurement reduce(const BenchOptions& options, const Job& job) {
   return bench::reduce(reduce, job);
 }
 
-/// The method of `bench interpose`. This benchmark measures only one method.
+/// Returns the method of `bench interpose`, which measures only one method.
 std::string interposed_method(const BenchOptions& options) {
   if (options.methods.size() > 1 || (options.methods.size() == 1 && options.methods.front() == "plain"))
     throw Failure(

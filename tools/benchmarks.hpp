@@ -30,51 +30,52 @@ struct BenchOptions {
   double poll_microseconds = 50;
   std::size_t rows = 1;
   int rounds = 15;
-  double confidence = bench::usual_confidence;  // ranks do not need it
+  double confidence = bench::usual_confidence;  // level of confidence of intervals; the ranks do not need it
 
   void add_to(CLI::App& app);
-  /// The options that the ranks need, as arguments for another run of the command.
+  /// Returns the options that the ranks need, as arguments for another run of the command.
   std::vector<std::string> arguments() const;
 };
 
-/// Options that only the process that prints needs.
+/// The options that only the process that prints needs.
 struct AskedBench {
   BenchOptions options;
-  std::string ranks;      // empty: the ranks of the job
-  int launches = 0;       // 0: run in the job
-  std::string libraries;  // empty: the MPI library of this command
+  std::string ranks;      // numbers of ranks to start; empty: the ranks of the job
+  int launches = 0;       // number of launches; 0: the ranks of the job measure
+  std::string libraries;  // MPI libraries to measure with; empty: the library of this command
   std::string raw;
   bool json = false;
   bool yes = false;
 
-  /// Whether to start ranks: true if the user asks for it, or if there is no job to measure in.
+  /// Whether to start ranks: if the user asks for it, or if there is no job in which to measure.
   bool starts_ranks() const;
 };
 
-/// The table for people, with intervals of this confidence.
+/// A function that writes the table for people, with intervals of this confidence.
 using TableOf = std::string (*)(const bench::Measurement& measurement, double confidence);
 std::string local_table(const bench::Measurement& measurement, double confidence);
 std::string ranks_table(const bench::Measurement& measurement, double confidence);
 std::string choices_table(const bench::Measurement& measurement, double confidence);
 
-/// A benchmark. If a function is null, the common behaviour is enough.
+/// A benchmark. If a function is null, the common behaviour is used.
 struct Benchmark {
   std::string_view name;
-  /// The comparison, for the help. `laboratory_benchmarks` has the texts of the laboratory's.
+  /// The comparison that the benchmark makes, for the help. `laboratory_benchmarks` has the texts of the laboratory's
+  /// benchmarks.
   std::string_view about = {};
   /// Measures over the ranks of this job. Collective.
   bench::Measurement (*over_ranks)(const BenchOptions& options, const Job& job) = nullptr;
   /// Measures in this process, and starts other processes if it needs some.
   bench::Measurement (*alone)(const AskedBench& asked, LongWork& work) = nullptr;
-  /// Measures in one launch of another program, in place of ranks of this command.
+  /// Measures in one launch of another program, instead of in ranks of this command.
   bench::Measurement (*launched)(const BenchOptions& options, int rank_count) = nullptr;
   /// Throws Failure if the benchmark cannot measure with these options.
   void (*check)(const AskedBench& asked) = nullptr;
   /// Prepares this process for ranks that it starts.
   void (*prepare)(const BenchOptions& options) = nullptr;
-  bool is_of_one_process = false;  // runs in one process, without ranks
-  bool takes_minutes = false;      // for all options
-  bool varies_transport = false;   // ranks are started with each, in turn
+  bool is_of_one_process = false;  // whether the benchmark runs in one process, without ranks
+  bool takes_minutes = false;      // whether a measurement takes minutes, whatever the options
+  bool varies_transport = false;   // whether ranks are started with each transport in turn
   const char* usual_rank_counts = "2";
   Json (*rows)(const bench::Measurement& measurement, double confidence) = bench::rows_over_ranks;
   TableOf table = ranks_table;
@@ -84,7 +85,7 @@ struct Benchmark {
   std::string (*note)(const bench::Measurement& measurement) = nullptr;
 };
 
-/// The benchmarks of `steadfold`, in the order in which help names them.
+/// Returns the benchmarks of `steadfold`, in the order in which the help names them.
 std::span<const Benchmark> benchmarks();
 
 /// Add three subcommands for these benchmarks, which must live as long as the program: the subcommand of users, its
@@ -93,17 +94,17 @@ void add_bench(CLI::App& app, Action& action, std::span<const Benchmark> known);
 void add_bench_worker(CLI::App& app, Action& action, std::span<const Benchmark> known);
 void add_bench_launch(CLI::App& app, Action& action, std::span<const Benchmark> known);
 
-/// The benchmark that the arguments name; empty if the arguments are wrong.
+/// Returns the name of the benchmark in the arguments; empty if the arguments are wrong.
 std::string benchmark_in(std::span<char* const> arguments);
 
 /// Shows the progress of measurements in this process, and keeps their tables for an interrupt.
 bench::Told tell(LongWork& work, TableOf table_of, double confidence);
 
-/// The benchmark's defaults, replaced by the given options.
+/// Returns the benchmark's defaults, with the given options in place of the defaults.
 bench::AllreduceOptions asked_in_place_of(bench::AllreduceOptions defaults, const BenchOptions& options);
 
-/// Starts ranks and measures over them. Launches of one job are far apart in time: all rank counts and libraries are
-/// measured once, then all again. The result begins with `before`, an earlier measurement.
+/// Starts ranks and measures over them. The launches with one rank count and library are far apart in time: all rank
+/// counts and libraries are measured once, then all again. The result begins with `before`, an earlier measurement.
 bench::Measurement by_launches(const AskedBench& asked, const Benchmark& benchmark, LongWork& work,
                                const bench::Measurement& before = {});
 

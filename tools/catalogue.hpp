@@ -1,4 +1,4 @@
-// Functions with which the command looks up facts in the registry of schedules.
+// Looks up facts in the registry of schedules for the command.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace steadfold::command {
 
-/// The names of all schedules.
+/// Returns the names of all schedules.
 std::vector<std::string> schedule_names();
 
-/// The default collective of a schedule, with its parameters: allreduce if the schedule offers it or if there is no
-/// schedule of the name, else reduce.
+/// Returns the default collective of a schedule, with its parameters: allreduce if the schedule offers it or if there
+/// is no schedule of the name, else reduce.
 std::string own_collective(const std::string& schedule);
-/// The collective of this name. Throws Failure if there is none.
+/// Returns the collective of this name. Throws Failure if there is none.
 schedule::Collective collective_named(const std::string& name);
 inline constexpr const char* distribution_help =
     "How many elements each rank has: lower, upper, power2, optimized[:deviation=x], balanced, or a file with one "
@@ -26,11 +26,11 @@ inline constexpr const char* schedule_help =
 inline constexpr const char* collective_help =
     "reduce (to rank 0) or allreduce; default: allreduce, or reduce if the schedule offers only reduce";
 
-/// Whether the name is a rule that chooses a schedule for the call: auto and mpich.
+/// Whether the name is a rule that chooses a schedule for the call: auto or mpich.
 bool is_policy(const std::string& schedule);
 
-/// Why a schedule, with its parameters, cannot sum with a method, as "problem (why), suggestion"; `nullopt` if it can.
-/// Throws std::invalid_argument for an unknown schedule, and Failure for an unknown method.
+/// Says why a schedule, with its parameters, cannot sum with a method, as "problem (why), suggestion"; `nullopt` if it
+/// can. Throws std::invalid_argument for an unknown schedule, and Failure for an unknown method.
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted);
 
 }  // namespace steadfold::command

@@ -23,11 +23,11 @@ using schedule::SweepResult;
 
 struct Options {
   int max_ranks = 64;
-  int threads = 0;  // 0: one per core
+  int threads = 0;  // number of threads; 0: one per core
   bool json = false;
 };
 
-/// An estimate of the time of a part, in any unit. Up to 32 ranks all roots are tried, beyond 32 only a few.
+/// Estimates the time of a part, in any unit. Up to 32 ranks all roots are tried, beyond 32 only a few.
 double cost_of(const SweepPart& part) {
   const double ranks = part.rank_count;
   return (part.rank_count <= 32 ? 16 : 1) * ranks * ranks;
@@ -76,7 +76,7 @@ class SharedSweep {
     }
   }
 
-  /// The next part for a thread; the number of parts if none is left.
+  /// Returns the next part for a thread; the number of parts if none is left.
   std::size_t next() {
     const std::lock_guard lock(mutex_);
     return taken_ < order_.size() ? order_[taken_++] : parts_.size();
@@ -102,14 +102,14 @@ class SharedSweep {
   const int max_ranks_;
   LongWork& work_;
   const std::vector<SweepPart> parts_;
-  std::vector<std::size_t> order_;  // the order in which parts are taken
+  std::vector<std::size_t> order_;  // parts in the order in which threads take them
   double cost_ = 0;
 
-  std::mutex mutex_;        // for what follows
-  std::size_t taken_ = 0;   // number of taken parts
-  std::size_t proved_ = 0;  // all parts before this index in order_ are proved
+  std::mutex mutex_;        // guards the following members
+  std::size_t taken_ = 0;   // number of parts that threads have taken
+  std::size_t proved_ = 0;  // index in order_ up to which all parts are proved
   double proved_cost_ = 0;
-  std::vector<bool> is_proved_;  // by part
+  std::vector<bool> is_proved_;  // by part: whether it is proved
   std::vector<SweepResult> results_;
   SweepResult so_far_;
   std::exception_ptr thrown_;

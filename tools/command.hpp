@@ -7,7 +7,8 @@
 
 #include "program/job.hpp"
 
-// CLI11 and nlohmann-json take seconds to compile: only files that declare options or build objects include them.
+// The headers of CLI11 and nlohmann-json take seconds to compile, so only files that declare options or build objects
+// include them.
 namespace CLI {
 class App;
 }
@@ -16,16 +17,17 @@ namespace steadfold::command {
 
 using Json = nlohmann::ordered_json;
 
-/// What rank 0 prints on standard output, and the exit status of all ranks.
+/// The text that rank 0 prints on standard output, and the exit status of all ranks.
 struct Result {
   std::string text;
   ExitStatus status = all_well;
 };
 
-/// A subcommand's work; runs on every rank.
+/// The work of a subcommand, which runs on every rank.
 using Action = std::function<Result(const Job&)>;
 
-/// Each declares a subcommand. When it is chosen, its options are checked and `action` is set.
+/// Each of these functions declares a subcommand. When a user chooses the subcommand, its options are checked and
+/// `action` is set.
 void add_sum(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_verify_worker(CLI::App& app, Action& action);
@@ -44,7 +46,7 @@ void add_tune(CLI::App& app, Action& action);
 void add_tune_worker(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
-/// A JSON object as one line. Bytes that are not UTF-8 (as paths may hold) are replaced.
+/// Writes a JSON object as one line. Bytes that are not UTF-8, as in some paths, are replaced.
 std::string line_of(const Json& json);
 
 }  // namespace steadfold::command

@@ -51,7 +51,7 @@ Job::Mpi mpi_for(std::span<const SubcommandRow> rows, std::span<char* const> arg
   return row == rows.end() ? Job::Mpi::under_a_launcher : row->mpi;
 }
 
-/// The text on one line: control characters become blanks.
+/// Writes a text on one line: control characters become blanks.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
@@ -66,7 +66,7 @@ std::string unknown_subcommand(const CLI::App& app, const std::string& name) {
   return schedule::unknown_name("subcommand", name, names);
 }
 
-/// The last lines of a help. `subcommand` is empty for the command itself.
+/// Two examples, the last lines of a help. `subcommand` is empty for the command itself.
 struct Examples {
   std::string_view subcommand;
   const char* first;
@@ -121,7 +121,8 @@ bool asks_for_help(std::span<char* const> arguments) {
   return std::any_of(arguments.begin(), end, [](std::string_view word) { return word == "--help" || word == "-h"; });
 }
 
-/// The error for a line that CLI11 refuses. Unknown words come before wrong values and missing words.
+/// Makes the error for a command line that CLI11 refuses. Unknown words are reported before wrong values and missing
+/// words.
 Failure fault_of(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> arguments) {
   const auto chosen = app.get_subcommands();
   const std::string first = arguments.size() > 1 ? arguments[1] : "";
@@ -132,17 +133,17 @@ Failure fault_of(const CLI::App& app, const CLI::ParseError& error, std::span<ch
 }
 
 /// Throws Failure if the line has an unknown option before its first word. CLI11 would take the value of this option as
-/// a word, and complain about that.
+/// a word, and report that as the error.
 void refuse_unknown_before_words(const CLI::App& app, std::span<char* const> arguments) {
   if (arguments.size() < 3 || *arguments[2] != '-' || asks_for_help(arguments)) return;
   const std::string_view name = arguments[1];
   const auto found = app.get_subcommands([name](const CLI::App* each) { return each->get_name() == name; });
   if (found.empty() || found.front()->get_positionals_at_end())
-    return;  // unknown options may belong to another program
+    return;  // unknown options may belong to the program that the line starts
   if (auto unknown = unknown_word(*found.front(), arguments)) throw Failure(*unknown);
 }
 
-/// Reads the command line. Returns the text to print at once (help, version), or `nullopt` once `action` is set.
+/// Reads the command line. Returns the text to print at once (help, version), or `nullopt` if `action` has been set.
 std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, char** argv, Action& action) {
   if (argc == 1) return what_most_people_want;
   CLI::App app("Reduces distributed data to the same bits for any number of ranks, threads and any data layout.",
@@ -166,7 +167,7 @@ std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, 
   } catch (const CLI::ParseError& error) {
     if (asks_for_help(arguments)) return app.help();
     throw fault_of(app, error, arguments);
-  } catch (const std::exception&) {  // thrown for a word or a value
+  } catch (const std::exception&) {  // an exception for a word or a value
     if (asks_for_help(arguments)) return app.help();
     throw;
   }
@@ -181,7 +182,7 @@ Result run(std::span<const SubcommandRow> rows, const Job& job, int argc, char**
   return text ? Result{*text} : action(job);
 }
 
-/// Prints on rank 0; returns the exit status.
+/// Prints the result on rank 0, and returns the exit status.
 int print(const Job& job, const Result& result) {
   if (job.rank() != 0) return result.status;
   const bool written = std::fwrite(result.text.data(), 1, result.text.size(), stdout) == result.text.size();

@@ -14,18 +14,18 @@ namespace steadfold::command {
 namespace {
 
 struct Option {
-  std::vector<std::string> words;  // with their dashes
+  std::vector<std::string> words;  // names of the option, with their dashes
   std::string sentence;
   bool takes_value = false;
 };
 
 struct Subcommand {
-  std::string name;  // empty: of the command itself
+  std::string name;  // name of the subcommand; empty for the command itself
   std::string sentence;
   std::vector<Option> options;
 };
 
-/// Names under which the command is installed.
+/// The names under which the command is installed.
 constexpr const char* commands = "steadfold steadfold.openmpi steadfold.mpich steadfold.mpi";
 
 std::string joined(const std::vector<std::string>& words, const std::string& between = " ") {
@@ -47,7 +47,7 @@ Subcommand described(const CLI::App& app, const std::string& name) {
   return result;
 }
 
-/// The command itself, then its subcommands without the hidden ones.
+/// Describes the command itself, then its subcommands without the hidden ones.
 std::vector<Subcommand> described(const CLI::App& app) {
   std::vector<Subcommand> result = {described(app, "")};
   for (const CLI::App* const each : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
@@ -63,7 +63,7 @@ std::vector<std::string> names_of(const std::vector<Subcommand>& all) {
   return names;
 }
 
-/// The values of an option; empty if there is no short list, as for file names.
+/// Returns the values of an option; empty if there is no short list, as for file names.
 std::vector<std::string> values_of(const std::string& word) {
   if (word == "--method" || word == "--methods") return built_methods();
   if (word != "--schedule" && word != "--schedules") return {};
@@ -72,7 +72,7 @@ std::vector<std::string> values_of(const std::string& word) {
   return names;
 }
 
-/// The text with a backslash before each of these characters.
+/// Writes a backslash before each of the special characters.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -82,7 +82,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return result;
 }
 
-/// The text in single quotes, for bash and zsh.
+/// Writes a text in single quotes, for bash and zsh.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
@@ -224,7 +224,8 @@ void add_completion(CLI::App& app, Action& action) {
   const auto shell = std::make_shared<std::string>();
   check_words(*added.add_option("SHELL", *shell, "bash, zsh or fish")->required(), check_shell);
   added.callback([&app, shell, &action] {
-    action = [text = completion(app, *shell)](const Job&) { return Result{text}; };  // the app ends before the action
+    // The text is made now, because the app is destroyed before the action runs.
+    action = [text = completion(app, *shell)](const Job&) { return Result{text}; };
   });
 }
 

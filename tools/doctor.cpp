@@ -13,8 +13,8 @@
 namespace steadfold::command {
 namespace {
 
-/// Adds the findings of one rank, as lines: the digest, then the wrong results. The digest is that of the first rank
-/// with wrong results, if there is one.
+/// Adds the findings of one rank, as lines: the digest, then the wrong results. The digest shown is that of the first
+/// rank with wrong results, if there is such a rank.
 void add(Examination& all, const std::string& lines, const std::string& whose) {
   std::istringstream stream(lines);
   std::string digest;
@@ -24,11 +24,11 @@ void add(Examination& all, const std::string& lines, const std::string& whose) {
   if (all.digest.empty() || (were_right && !all.wrong.empty())) all.digest = digest;
 }
 
-/// The findings of all ranks. Collective. Throws Failure if the library refuses a call.
+/// Collects the findings of all ranks. Collective. Throws Failure if the library refuses a call.
 Examination examine(const Job& job, sf_group* group) {
   Examination alone;
   Examination over;
-  job.together([&] { alone = examine_alone(); });  // thrown before any rank waits for another rank
+  job.together([&] { alone = examine_alone(); });  // an error is thrown before any rank waits for another rank
   job.together([&] { over = group == nullptr ? alone : examine_over(*group); });
   std::string lines = (alone.wrong.empty() ? over : alone).digest;
   for (const std::string& line : alone.wrong) lines += "\n" + line;

@@ -1,4 +1,4 @@
-// `steadfold draw schedule|tree|layout`: pictures as SVG.
+// `steadfold draw schedule|tree|layout`: draws pictures as SVG.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -27,7 +27,7 @@ struct DrawOptions {
   std::string schedule;
   Rank ranks = 0;
   std::optional<Rank> root;
-  std::string collective;  // empty: the schedule's default
+  std::string collective;  // collective that is drawn; empty: the schedule's default
   std::optional<std::uint32_t> segments;
   std::optional<Count> elements;
   std::optional<std::string> distribution;
@@ -43,7 +43,7 @@ void refuse_option(bool is_given, const char* option, const std::string& picture
   throw Failure(fmt::format("{} cannot be used with draw {} ({}), leave out this option", option, picture, why));
 }
 
-/// The number of segments with which a picture shows a schedule best.
+/// Returns the number of segments with which a picture shows a schedule best.
 std::uint32_t usual_segments(const schedule::Context& context) {
   const schedule::Row& row = *context.spec->row;
   if (row.segments == schedule::Segments::one || context.rank_count == 1) return 1;
@@ -69,7 +69,7 @@ std::uint32_t segments_of(const DrawOptions& options, const schedule::Context& c
   return asked;
 }
 
-/// A description of the call for the registry. Nothing is computed, so any operator that fits the schedule serves.
+/// A call for the registry. Nothing is computed, so any operator that fits the schedule may be given.
 constexpr schedule::Merging of_anything = {
     .method = "exact", .is_associative = true, .may_overlap = true, .offers_words = true};
 
@@ -83,7 +83,8 @@ void check_schedule(const schedule::Spec& spec, const schedule::Context& context
         spec.name));
 }
 
-/// Throws Failure if there are too many messages for a picture. Formulas give their number before any step is made.
+/// Throws Failure if there are too many messages for a picture. Formulas give the number of messages before any step is
+/// made.
 void check_size(const schedule::Row& row, const schedule::Context& context) {
   const Count messages = row.messages == nullptr ? 0 : row.messages(context);
   if (messages > pictures::most_messages)
@@ -92,13 +93,13 @@ void check_size(const schedule::Row& row, const schedule::Context& context) {
         messages, pictures::most_messages));
 }
 
-/// The objects that a context points to.
+/// The objects to which a context points.
 struct Ground {
   std::optional<order::Layout> layout;
   std::vector<std::uint32_t> blocks;
 };
 
-/// Only schedules that depend on the distribution use the elements.
+/// Sets the layout of a context. Only schedules that depend on the distribution use the elements.
 void place_elements(const DrawOptions& options, schedule::Context& context, Ground& ground) {
   if (context.spec->row->layouts == schedule::Layouts::rank_order) {
     const Count elements = options.elements.value_or(context.ranks());
@@ -111,7 +112,7 @@ void place_elements(const DrawOptions& options, schedule::Context& context, Grou
   refuse_option(options.distribution.has_value(), "--distribution", "schedule", why);
 }
 
-/// In reduce_scatter every rank has a block of one segment.
+/// Sets the blocks of a context. In reduce_scatter every rank has a block of one segment.
 void cut_columns(const DrawOptions& options, schedule::Context& context, Ground& ground) {
   if (!context.scatters()) {
     context.segments = segments_of(options, context);
@@ -123,7 +124,7 @@ void cut_columns(const DrawOptions& options, schedule::Context& context, Ground&
   context.blocks = ground.blocks;
 }
 
-constexpr unsigned usual_width = 1600;  // width of a usual screen
+constexpr unsigned usual_width = 1600;  // pixels; width of a usual screen
 
 std::string drawn_schedule(const DrawOptions& options) {
   const schedule::Spec spec = schedule::parse(options.schedule);
@@ -170,7 +171,8 @@ void check_name(const std::string& schedule) {
                 "name a schedule that `steadfold schedules` lists");
 }
 
-/// Throws Failure if the name is not the name of a picture. People write the name of a schedule there, too.
+/// Throws Failure if the name is not the name of a picture, for example if a user wrote the name of a schedule in its
+/// place.
 void check_picture(const std::string& picture) {
   constexpr std::array<std::string_view, 3> known = {"schedule", "tree", "layout"};
   if (std::ranges::find(known, picture) != known.end()) return;
@@ -229,7 +231,7 @@ void add_draw(CLI::App& app, Action& action) {
     check(*o);
     action = [o](const Job& job) {
       if (job.rank() != 0) return Result{};
-      const std::vector<std::string> inputs = {o->rule()};  // if it is a file
+      const std::vector<std::string> inputs = {o->rule()};  // the rule of distribution is an input if it is a file
       return delivered(o->picture == "schedule" ? drawn_schedule(*o) : drawn_elements(*o), o->output, inputs);
     };
   });

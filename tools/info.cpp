@@ -41,7 +41,8 @@ std::string rounding_mode() {
   }
 }
 
-/// Whether subnormal results become 0. Computes one, because each kind of processor has the control bit elsewhere.
+/// Whether subnormal results become 0. Computes a subnormal number, because each kind of processor has the control bit
+/// in another place.
 bool flushes_results() {
   const volatile double smallest_normal = std::numeric_limits<double>::min();
   const volatile double half = smallest_normal / 2;
@@ -54,7 +55,7 @@ bool flushes_operands() {
   return large == 0;
 }
 
-/// Null if hwloc does not know the value.
+/// Describes the machine. Values that hwloc does not know are null.
 Json machine() {
   const std::span<const transport::Core> cores = transport::Hardware::own().cores();
   const auto count = [&](transport::Rank transport::Whereabouts::*level) {

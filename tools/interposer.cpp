@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path of the library to preload.
+/// Returns the path of the library to preload.
 fs::path interposer() {
   std::string places;
   for (const fs::path& folder : library_folders()) {

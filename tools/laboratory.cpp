@@ -14,7 +14,7 @@
 namespace steadfold::command {
 namespace {
 
-/// The path of steadfold-lab, if it is installed: in the folder of this command, for the same MPI library.
+/// Returns the path of steadfold-lab, if it is installed: in the folder of this command, for the same MPI library.
 std::filesystem::path laboratory() {
   const std::filesystem::path own = this_program();
   return own.parent_path() / ("steadfold-lab" + own.extension().string());
@@ -34,8 +34,9 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept {
     if (!is_for_laboratory(arguments)) return;
     std::vector<char*> words(arguments.begin(), arguments.end());
     words.push_back(nullptr);
-    ::execv(laboratory().c_str(), words.data());  // returns if there is none: see missing_laboratory
-  } catch (const std::exception&) {               // the command line is read again, and says what is wrong
+    ::execv(laboratory().c_str(), words.data());  // execv returns if there is no such program: see missing_laboratory
+  } catch (const std::exception&) {               // the command line is read again later, and the error is reported
+                                                  // then
   }
 }
 

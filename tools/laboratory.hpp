@@ -12,10 +12,10 @@ namespace steadfold::command {
 
 struct BenchmarkText {
   std::string_view name;
-  std::string_view about;  // the comparison
+  std::string_view about;  // the comparison that the benchmark makes
 };
 
-/// The benchmarks of the laboratory. Helps and errors of the command name them, too.
+/// The benchmarks of the laboratory. The command's help and errors name them, too.
 inline constexpr BenchmarkText laboratory_benchmarks[] = {
     {"shared", "allreduces between threads, compared with OpenMP's reduction"},
     {"teams", "teams of the threads of all ranks, compared with MPI_Allreduce between two thread barriers"},
@@ -26,11 +26,11 @@ inline constexpr BenchmarkText laboratory_benchmarks[] = {
 /// Whether the arguments name `study`, or a benchmark of the laboratory.
 bool is_for_laboratory(std::span<char* const> arguments);
 
-/// If the arguments are for the laboratory and steadfold-lab is installed, replaces this process by it and does not
-/// return. Call it before MPI_Init.
+/// Replaces this process by steadfold-lab and does not return, if the arguments are for the laboratory and
+/// steadfold-lab is installed. Call it before MPI_Init.
 void continue_in_laboratory(std::span<char* const> arguments) noexcept;
 
-/// The error for a missing laboratory. `what` is the subcommand or the benchmark.
+/// Makes the error for a missing laboratory. `what` is the subcommand or the benchmark.
 Failure missing_laboratory(const std::string& what);
 
 /// Declares `study` in a program without the laboratory. The subcommand fails with the error for a missing laboratory.

@@ -1,4 +1,4 @@
-// Reading in two passes: every rank counts the elements that begin in its part of the file; then the counts are
+// Reads a file in two passes: every rank counts the elements that begin in its part of the file; then the counts are
 // exchanged and every rank reads the elements that the distribution gives it.
 #include "measure.hpp"
 #include "readers/reader.hpp"

@@ -1,4 +1,4 @@
-// A thread that waits for signals, for the end, and on a terminal for the next half second.
+// The thread of LongWork, which waits for signals, for the end of the work, and on a terminal for the next half second.
 #include "long_work.hpp"
 
 #include <fmt/core.h>
@@ -26,12 +26,13 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr double silent_seconds = 2;
-constexpr int between_lines = 500;                          // milliseconds
-constexpr auto most_wait = std::chrono::milliseconds(850);  // for programs to end; the command has a second
+constexpr int between_lines = 500;  // milliseconds between updates of the line
+// Time for programs to end; the command itself must end within a second.
+constexpr auto most_wait = std::chrono::milliseconds(850);
 
 bool talks() { return ::isatty(STDERR_FILENO) != 0 && launch_of_this_process().rank == 0; }
 
-/// SIGINT and SIGTERM, without ignored ones.
+/// Returns the signals that end the command: SIGINT and SIGTERM, unless they are ignored.
 sigset_t ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -48,7 +49,7 @@ std::string in_words(double seconds) {
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// The beginning of the text that fits one line of the terminal.
+/// Returns the beginning of the text that fits one line of the terminal.
 std::string cut(std::string text) {
   winsize size = {};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -72,7 +73,7 @@ class LongWork::Watch {
   explicit Watch(Output output) : output_(output), signals_(ending_signals()) {
     const bool is_launched = launch_of_this_process().launched;
     if (is_launched) sigemptyset(&signals_);
-    ::pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);  // threads that start from now on inherit it
+    ::pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);  // threads that start from now on inherit the mask
     arrivals_ = ::signalfd(-1, &signals_, SFD_CLOEXEC);
     end_ = ::eventfd(0, EFD_CLOEXEC);
     thread_ = std::thread([this] { watch(); });
@@ -132,7 +133,7 @@ class LongWork::Watch {
     const std::function<std::string()> finished = finished_;
     lock.unlock();
     erase();
-    end_kept(most_wait);  // first, because the reader of the output may be slow
+    end_kept(most_wait);  // programs are ended first, because the reader of the output may be slow
     if (output_ == Output::for_people && finished) write_all(STDOUT_FILENO, finished());
     write_all(STDERR_FILENO, fmt::format("{} after {} ({})\n", signal == SIGINT ? "interrupted" : "terminated",
                                          in_words(seconds()), doing));
@@ -146,7 +147,7 @@ class LongWork::Watch {
   int arrivals_ = -1;
   int end_ = -1;
   bool is_drawn_ = false;
-  std::mutex mutex_;  // for what follows
+  std::mutex mutex_;  // guards the following members
   std::string doing_;
   double done_ = 0;
   std::function<std::string()> finished_;

@@ -7,16 +7,17 @@
 
 namespace steadfold::command {
 
-/// While the object lives, a terminal on standard error shows the current step, from the third second on, with the
-/// passed time and an estimate of the remaining time. One line is overwritten, and erased at the end. If standard error
-/// is no terminal, and on all ranks but the first, nothing is shown.
+/// Shows the current step of the work on standard error while the object lives, from the third second on, with the time
+/// used and an estimate of the remaining time. One line is overwritten, and erased at the end. If standard error is not
+/// a terminal, and on all ranks but the first, nothing is shown.
 ///
 /// SIGINT and SIGTERM end the command within a second: standard output gets the finished results (nothing in JSON
 /// mode), standard error a line with the current step, the programs that `run_kept` runs are ended, and the exit status
-/// is 128 + the signal. Nothing changes under a launcher, which ends its ranks itself, and for signals that were
-/// ignored when the command was started.
+/// is 128 plus the number of the signal. Under a launcher, which ends its ranks itself, signals are not handled.
+/// Signals that were ignored when the command was started stay ignored.
 ///
-/// Only one object may live at a time. It has a thread, which wakes twice a second on a terminal and sleeps otherwise.
+/// Only one object may live at a time. The object has a thread, which wakes twice a second on a terminal and sleeps
+/// otherwise.
 class LongWork {
  public:
   enum class Output { for_people, json };
@@ -37,7 +38,7 @@ class LongWork {
   std::unique_ptr<Watch> watch_;
 };
 
-/// Says on a terminal that the work will take minutes. `what` is a sentence without its full stop.
+/// Tells the user on a terminal that the work will take minutes. `what` is a sentence without its full stop.
 void announce_minutes(const std::string& what);
 
 }  // namespace steadfold::command

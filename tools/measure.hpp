@@ -12,7 +12,7 @@
 
 namespace steadfold::command {
 
-/// This rank's elements and their indices.
+/// The elements of this rank, and their indices.
 struct Share {
   std::variant<std::vector<double>, std::vector<float>> elements;
   Interval mine{};
@@ -23,15 +23,15 @@ struct Share {
 /// Reads this rank's part of the file, given by the distribution. Collective; a failure is thrown on all ranks.
 Share load(const Job& job, const Request& request);
 
-/// How to compute a sum, and whether to measure the time, too.
+/// The way to compute a sum, and whether to measure the time, too.
 struct Sum {
   std::string method;
-  std::string schedule;  // empty or "auto": the library's choice
+  std::string schedule;  // name of the schedule; empty or "auto": the library chooses
   bool rooted = false;
   bool measured = false;
 };
 
-/// Traffic of the whole job. Unknown if the MPI library itself makes the reduction.
+/// The messages of the whole job. Their number is unknown if the MPI library itself makes the reduction.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t rounds = 0;
@@ -41,16 +41,16 @@ struct Traffic {
 struct Summed {
   double value = 0;
   std::string bits;
-  std::string schedule;  // schedule of the run
-  std::string compared;  // the line of the plan's text that compares predictions; empty: none
+  std::string schedule;  // name of the schedule that the run used
+  std::string compared;  // the line of the plan's text that compares predictions; empty if there is none
   bool same_on_all_ranks = true;
   bool same_in_all_runs = true;
   std::optional<Traffic> traffic;
-  double seconds = 0;  // median over the runs, of the slowest rank
+  double seconds = 0;  // seconds; median, over the runs, of the time of the slowest rank
 };
 
-/// Sums the shares of all ranks. The result is rank 0's; unless rooted, all ranks' bits are compared. Collective; a
-/// failure is thrown on all ranks.
+/// Sums the shares of all ranks. The result is that of rank 0; unless only the root gets it, the bits of all ranks are
+/// compared. Collective; a failure is thrown on all ranks.
 Summed summed(const Job& job, const Share& share, const Sum& sum);
 
 }  // namespace steadfold::command

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that an option names.
+/// A file, with the option that names it.
 struct Named {
   std::string option, path;
 
@@ -24,7 +24,7 @@ struct Named {
   }
 };
 
-/// Throws Failure if the text cannot be written to the file `place`, which stands for the named one.
+/// Throws Failure if the text cannot be written to the file `place`, which is written in place of the named file.
 void write_to(const fs::path& place, const std::string& text, const Named& named, std::ios::openmode mode) {
   errno = 0;
   std::ofstream file(place, std::ios::binary | mode);
@@ -35,7 +35,7 @@ void write_to(const fs::path& place, const std::string& text, const Named& named
   if (!file) throw named.unwritable(errno == 0 ? "it cannot be opened" : std::strerror(errno));
 }
 
-/// Whether the path is in /dev or /proc, which have devices and open files such as /dev/stdout. /dev/shm has usual
+/// Whether the path is in /dev or /proc, which have devices and open files such as /dev/stdout. /dev/shm has regular
 /// files.
 bool belongs_to_the_system(const fs::path& path) {
   std::error_code ignored;
@@ -43,17 +43,17 @@ bool belongs_to_the_system(const fs::path& path) {
   return (place.starts_with("/dev/") && !place.starts_with("/dev/shm/")) || place.starts_with("/proc/");
 }
 
-/// The target of a symbolic link, whether it exists or not. Returns paths in /dev and /proc unchanged.
+/// Returns the target of a symbolic link, whether it exists or not. Returns paths in /dev and /proc unchanged.
 fs::path followed(fs::path path) {
-  constexpr int most_links = 40;  // as in the kernel: the limit also ends a circle of links
+  constexpr int most_links = 40;  // the kernel's limit, which also ends a circle of links
   std::error_code failed;
   for (int i = 0; i < most_links && !belongs_to_the_system(path) && fs::is_symlink(path, failed); ++i)
     path = path.parent_path() / fs::read_symlink(path, failed);
   return path;
 }
 
-/// Whether the path cannot be replaced by a file: it is in /dev or /proc, a link in a circle, or no regular file, such
-/// as a pipe.
+/// Whether the path cannot be replaced by a file: it is in /dev or /proc, or a link in a circle, or not a regular file
+/// (a pipe, for example).
 bool is_special(const fs::path& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
@@ -68,7 +68,7 @@ bool is_pipe_of_a_name(const fs::path& path) {
   return !belongs_to_the_system(path) && fs::is_fifo(path, ignored);
 }
 
-/// The permissions of the file, or of a new file if it does not exist.
+/// Returns the permissions of the file, or those of a new file if it does not exist.
 fs::perms permissions_for(const fs::path& target) {
   std::error_code ignored;
   const fs::file_status status = fs::status(target, ignored);
@@ -78,8 +78,8 @@ fs::perms permissions_for(const fs::path& target) {
   return static_cast<fs::perms>(0666U & ~masked);
 }
 
-/// Writes a temporary file in the same folder and renames it, so that no reader sees a part. Until then only the owner
-/// may read the temporary file.
+/// Writes a temporary file in the same folder and renames it, so that no reader sees an incomplete file. Before the
+/// renaming, only the owner may read the temporary file.
 void replace(const fs::path& target, const std::string& text, const Named& named) {
   std::string beside = (target.parent_path() / ".partXXXXXX").string();
   const int opened = mkstemp(beside.data());

@@ -15,7 +15,7 @@ using order::Bytes;
 using order::Rank;
 using transport::Topology;
 
-/// A network in which rank i has the place places[i].
+/// A network in which rank i is at the place places[i].
 class Placed final : public Topology {
  public:
   Placed(std::unique_ptr<Topology> network, std::vector<Rank> places)
@@ -36,7 +36,8 @@ class Placed final : public Topology {
   std::vector<Rank> places_;
 };
 
-/// Rank i is on node i modulo the number of nodes, so some nodes may have a place left.
+/// Returns the places of ranks in turn: rank i is on node i modulo the number of nodes, so some nodes may have an
+/// unused place.
 std::vector<Rank> dealt_in_turn(Rank rank_count, Rank per_node) {
   const Rank nodes = (rank_count - 1) / per_node + 1;
   std::vector<Rank> places(static_cast<std::size_t>(rank_count));

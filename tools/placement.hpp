@@ -1,5 +1,5 @@
-// The places of ranks on the nodes of a predicted network.
-// Source: [S3], which says how many ranks a node has, but not which ranks.
+// Puts ranks on the nodes of a predicted network. Source: Balaji & Kimpe, who say how many ranks a node has, but not
+// which ranks.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace steadfold::command {
 
-inline constexpr std::uint64_t placement_seed = 1;  // seed of `random`
+inline constexpr std::uint64_t placement_seed = 1;  // seed of the placement `random`
 
 /// Throws Failure if no placement has this name.
 void check_placement(const std::string& placement);
 
-/// The network with the ranks placed by a rule: `block` (ranks fill one node after the other), `round_robin` (ranks are
-/// dealt to the nodes in turn) or `random` (the places of `block`, shuffled with a fixed seed).
+/// Returns the network with the ranks placed by a rule: `block` (ranks fill one node after the other), `round_robin`
+/// (ranks are dealt to the nodes in turn) or `random` (the places of `block`, shuffled with a fixed seed).
 std::unique_ptr<transport::Topology> placed(std::unique_ptr<transport::Topology> network, const std::string& placement,
                                             transport::Rank rank_count);
 

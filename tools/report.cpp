@@ -1,4 +1,4 @@
-// `steadfold report`: makes one HTML page, without other files, from results of `bench`, `study` and `verify`.
+// `steadfold report`: makes one HTML page, which needs no other files, from results of `bench`, `study` and `verify`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,7 @@ figure{margin:1em 0}.axis{stroke:var(--line)}.grid{stroke:var(--faint)}.lead{str
 .interval,.mark{stroke-dasharray:none;stroke-width:1.2}svg .open{fill:var(--ground)}
 )";
 
-// Fields that `bench` adds only to some rows of a contest. These rows are still in one table with the others.
+// Fields that `bench` adds only to some rows of a comparison. These rows are in one table with the other rows.
 constexpr std::array<std::string_view, 5> optional_fields = {"chosen", "same_on_all_ranks", "wire_bytes", "tests",
                                                              "hidden"};
 
@@ -77,7 +77,8 @@ bool has_field(const Json& rows, const char* field) {
   return std::ranges::any_of(rows, [field](const Json& row) { return row.contains(field); });
 }
 
-/// The title of a measurement or comparison, for people. Files do not name their benchmark.
+/// Returns the title of a measurement or comparison, for people. The title comes from the fields, because files do not
+/// name their benchmark.
 std::string subject_of(const Results& each) {
   const Json& rows = each.object["rows"];
   if (each.kind == "verify") return "The bits of a sum";
@@ -91,7 +92,8 @@ std::string subject_of(const Results& each) {
   return "Measurements";
 }
 
-/// The machine, in a few words; empty if unknown. Names of MPI libraries are long after a comma, and are cut there.
+/// Describes the machine in a few words; empty if it is unknown. The names of MPI libraries have a long part after a
+/// comma, which is cut off.
 std::string machine_of(const Results& each) {
   const auto environment = each.object.find("environment");
   if (environment == each.object.end() || !environment->is_object()) return "";
@@ -105,7 +107,7 @@ std::string machine_of(const Results& each) {
   return text;
 }
 
-/// The fields of an object besides its rows and the environment.
+/// Returns the fields of an object without its rows and the environment.
 Json facts_of(const Json& object) {
   Json facts = Json::object();
   for (const auto& [name, value] : object.items()) {

@@ -16,12 +16,12 @@ namespace steadfold::command {
 
 struct Request {
   std::string file;
-  std::string collective;  // empty: the default of the schedule
+  std::string collective;  // the collective; empty: the default of the schedule
   std::string distribution = "upper";
-  std::string type;  // empty: the file's type
+  std::string type;  // the type of the elements; empty: the type of the file
   std::string format = "auto";
   std::string column, column_name;
-  std::string header;  // yes, no, or empty
+  std::string header;  // whether line 1 is a header: yes, no, or empty
   bool force = false;
   bool json = false;
 
@@ -29,7 +29,7 @@ struct Request {
   void add_to(CLI::App& app);
   /// Throws Failure if the value of an option is wrong.
   void check() const;
-  /// These options as arguments for another run of the command.
+  /// Returns these options as arguments for another run of the command.
   std::vector<std::string> arguments() const;
 
   readers::Options reader_options() const;
@@ -37,7 +37,7 @@ struct Request {
   bool rooted_by(const std::string& schedule) const { return collective_by(schedule) == "reduce"; }
 };
 
-/// The parts of a comma-separated text. Throws Failure, which names the option, if a part is empty.
+/// Returns the parts of a comma-separated text. Throws Failure, which names the option, if a part is empty.
 std::vector<std::string> split(const std::string& text, const std::string& option);
 
 inline constexpr const char* reproblas_help = "also measure ReproBLAS, from FOLDER/lib/libreproblas.so";

@@ -23,7 +23,7 @@ namespace {
 
 struct RunRequest {
   std::string method = "tree";
-  std::string report, record, compared;  // files
+  std::string report, record, compared;  // names of files
   bool diagnose = false;
   bool force = false;
   std::vector<std::string> words;
@@ -36,13 +36,13 @@ constexpr const char* variables[] = {"LD_PRELOAD",
                                      "STEADFOLD_INTERPOSE_RECORD",
                                      "STEADFOLD_INTERPOSE_COMPARE"};
 
-/// Launchers of batch systems, which need their own options to pass variables on.
+/// Whether the program is a launcher of a batch system, which needs other options to pass variables on to ranks.
 bool is_of_batch_system(const std::string& program) {
   const std::string name = std::filesystem::path(program).filename();
   return name == "srun" || name == "aprun" || name == "jsrun" || name == "flux" || name == "ibrun";
 }
 
-/// Prints the variables that the user must pass on if the launcher does not.
+/// Prints the variables that the user must pass on if the launcher does not pass them on.
 void tell_user(const std::string& launcher) {
   std::string text = "steadfold: if " + launcher +
                      " does not pass its environment on to the ranks, set these variables for the ranks:";
@@ -62,7 +62,7 @@ void tell_launcher(std::vector<std::string>& words) {
   words.insert(words.begin() + 1, told.begin(), told.end());
 }
 
-/// Whether the file is NAME.0, NAME.1 and so on, the record of a rank.
+/// Whether the file is the record of a rank: NAME.0, NAME.1 and so on.
 bool is_record_of(const std::filesystem::path& file, const std::string& name) {
   const std::string beginning = std::filesystem::absolute(name).lexically_normal().string() + ".";
   const std::string path = std::filesystem::absolute(file).lexically_normal().string();
@@ -101,7 +101,7 @@ void check_files(const RunRequest& request) {
   for (const std::string& each : older) std::filesystem::remove(each);
 }
 
-/// Ranks may be in another folder.
+/// Sets a variable to the absolute path of a file, because ranks may run in another folder.
 void set_file(const char* variable, const std::string& file) {
   if (!file.empty()) setenv(variable, std::filesystem::absolute(file).c_str(), 1);
 }
@@ -119,7 +119,8 @@ Result start(const RunRequest& request, const Job& job) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // A launcher may have started this process, too. If the program cannot be started, no variables are printed.
+  // Whether this process prints the variables. A launcher may have started this process, too. If the program cannot be
+  // started, no variables are printed.
   const bool tells = job.rank() == 0 && is_found(words.front());
   if (tells && request.method == "plain") std::fprintf(stderr, "steadfold: MPI's reductions are not changed\n");
   if (tells && request.method != "plain")

@@ -1,4 +1,4 @@
-// `steadfold schedules`: the registry.
+// `steadfold schedules`: lists the schedules of the registry.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ Json json_of(const Row& row) {
   return {{"name", row.name},
           {"sentence", row.sentence},
           {"collectives", collectives_of(row)},
-          {"keeps_rank_order", row.keeps_order(0)},  // the root of the command's calls is rank 0
+          {"keeps_rank_order", row.keeps_order(0)},  // for root 0, which is the root of the command's calls
           {"same_on_all_ranks", row.same_on_all_ranks == schedule::SameOnAllRanks::yes},
           {"restrictions", row.restrictions},
           {"methods", methods_of(row)},

@@ -34,7 +34,7 @@ struct SimulateOptions {
   Count elements = 0;
   Count width = 1;
   std::string schedule = "auto";
-  std::string collective;  // empty: the schedule's default
+  std::string collective;  // the collective; empty: the schedule's default
   std::string distribution = "upper";
   std::string method = "exact";
   std::string type = "f64";
@@ -45,7 +45,8 @@ struct SimulateOptions {
   bool json = false;
 };
 
-constexpr int most_ranks = 1 << 24;  // more than any machine has; a simulation of so many takes some 5 s and 1 GiB
+// Largest number of ranks, more than any machine has; a simulation of so many ranks takes some 5 s and 1 GiB.
+constexpr int most_ranks = 1 << 24;
 
 schedule::Collective collective_of(const SimulateOptions& options) {
   return collective_named(options.collective.empty() ? own_collective(options.schedule) : options.collective);
@@ -93,8 +94,8 @@ std::unique_ptr<transport::Topology> placed_topology_of(const SimulateOptions& o
   return placed(topology_of(options), options.placement, options.ranks);
 }
 
-/// The name of the schedule: the given name, otherwise the name in the environment (as in every call), otherwise the
-/// schedule that is chosen for this link.
+/// Returns the name of the schedule: the given name, otherwise the name in the environment (as in every call),
+/// otherwise the schedule that is chosen for this link.
 std::string schedule_of(const SimulateOptions& options, const prediction::Scenario& scenario) {
   const char* const forced = std::getenv("STEADFOLD_SCHEDULE");
   const bool is_forced = options.schedule == "auto" && forced != nullptr && *forced != '\0';

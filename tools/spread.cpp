@@ -1,4 +1,4 @@
-// Source: [S0] eq. 1.3, 1.4, 3.8, 3.9 through src/order.
+// Distributes elements over ranks. Source: Stelz 2022, eq. 1.3, 1.4, 3.8 and 3.9, implemented in src/order.
 #include "spread.hpp"
 
 #include <charconv>
@@ -31,7 +31,7 @@ double deviation_in(const std::string& distribution, const std::string& paramete
 
 /// Reads counts from a file. Throws Failure, which names the first word that is not a count.
 std::vector<std::uint64_t> counts_in(const std::string& path) {
-  // This is checked before the file is opened, because opening a pipe waits for its writer.
+  // The kind of file is checked before the file is opened, because opening a pipe waits for its writer.
   std::ifstream stream;
   if (std::filesystem::is_regular_file(path)) stream.open(path);
   if (!stream.is_open()) throw unusable(path, "the file cannot be read", "name a file with one count per rank");

@@ -1,4 +1,4 @@
-// `steadfold sum FILE`: reduces a file to one number; each rank reads its own part.
+// `steadfold sum FILE`: reduces a file to one number. Each rank reads a part of the file.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -40,13 +40,13 @@ Json json_of(const Job& job, const SumOptions& options, const Share& share, cons
   return json;
 }
 
-/// The shortest decimal text that gives the same number when it is read in the file's type.
+/// Returns the shortest decimal text that gives the same number when it is read in the file's type.
 std::string decimal_of(const Share& share, double value) {
   const bool is_float = std::holds_alternative<std::vector<float>>(share.elements);
   return is_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
-/// The value and its bits, then a table with the other fields.
+/// Writes the value and its bits, then a table with the other fields.
 std::string text_for_people(const Json& json, const std::string& value) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, field] : json.items()) {

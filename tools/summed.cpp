@@ -1,4 +1,4 @@
-// One sum: a plan is bound once, traced for its messages, then timed without a trace.
+// Computes one sum: a plan is bound once, its messages are traced in one run, and then runs are timed without a trace.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,12 +36,12 @@ Traffic traffic_of(const Job& job, const sf_figures& own) {
 
 using Clock = std::chrono::steady_clock;
 
-/// The time of the slowest rank, in seconds.
+/// Returns the time of the slowest rank, in seconds.
 double slowest(const Job& job, Clock::duration mine) {
   return std::chrono::duration<double>(std::ranges::max(job.gather(mine))).count();
 }
 
-/// A plan and the elements that it runs over.
+/// A plan, and the elements that it reduces.
 template <class T>
 class Runner {
  public:
@@ -60,7 +60,7 @@ class Runner {
     return value;
   }
 
-  /// Runs once. Returns the run's traffic and sets `value`.
+  /// Runs the plan once. Returns the run's traffic and sets `value`.
   std::optional<Traffic> trace(T& value) {
     job_.together([&] { plan_->trace(true); });
     value = run();
@@ -70,8 +70,8 @@ class Runner {
     return traffic;
   }
 
-  /// Runs for about half a second at most, but at least once. Returns the median of the slowest rank's times; `same`
-  /// becomes false if a run on this rank gave another result than `value`.
+  /// Runs the plan for about half a second at most, but at least once. Returns the median of the slowest rank's times;
+  /// `same` becomes false if a run on this rank gave another result than `value`.
   double time(T value, bool& same) {
     std::vector<double> seconds;
     std::size_t runs = 1;
@@ -99,7 +99,7 @@ class Runner {
 
  private:
   const Job& job_;
-  std::optional<Team> alone_;  // in place of the job's group, if there is none
+  std::optional<Team> alone_;  // used if there is no job, in place of the job's group
   Group group_;
   const std::vector<T>& elements_;
   bool rooted_;

@@ -8,13 +8,13 @@
 namespace steadfold::command {
 namespace {
 
-/// The text with bytes that are not UTF-8 replaced. The JSON library replaces them when it writes.
+/// Returns the text with bytes that are not UTF-8 replaced. The JSON library replaces them when it writes.
 std::string in_utf8(std::string_view text) {
   using Json = nlohmann::json;
   return Json::parse(Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-/// XML cannot represent these two code points.
+/// Replaces two code points that XML cannot represent.
 void replace_noncharacters(std::string& text) {
   for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     for (std::size_t at = text.find(none); at != std::string::npos; at = text.find(none, at))
@@ -26,7 +26,7 @@ std::string class_of(std::string_view classes) {
   return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
 }
 
-/// A length with at most two decimals. More would not be visible.
+/// Rounds a length to two decimals, because more would not be visible.
 double rounded(double length) { return std::round(length * 100) / 100 + 0.0; }
 
 }  // namespace

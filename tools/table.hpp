@@ -1,4 +1,4 @@
-// Tables for people.
+// Writes tables of text for people.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace steadfold::command {
 
-/// Lines with columns of minimal width and two blanks between columns. The first row is the head.
+/// Writes rows as lines with columns of minimal width and two blanks between columns. The first row is the head.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace steadfold::command

@@ -31,8 +31,8 @@ constexpr const char* tune_worker = "tune-worker";
 constexpr double most_residual = 0.3;
 
 struct TuneOptions {
-  std::string output;  // empty: the path where the library looks for it
-  std::string times;   // the file of an earlier answer; empty: measure
+  std::string output;  // path of the profile; empty: the path where the library looks for it
+  std::string times;   // path of the file with an earlier answer; empty: measure
   int launches = 5;
   int rounds = 21;
   bool json = false;
@@ -48,10 +48,10 @@ LinkTimes times_in(const Json& json) {
   return {.bytes = json.at("bytes").get<std::vector<std::size_t>>(),
           .one_way = json.at("one_way").get<std::vector<double>>(),
           .in_stream = json.at("in_stream").get<double>(),
-          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // older answers do not have it
+          .byte_in_stream = json.value("byte_in_stream", 0.0)};  // older answers do not have this value
 }
 
-/// Times of messages, and rates of partials by their content. Empty entries are measured.
+/// The measured times of messages, and rates of partials by their content. Empty entries are not measured yet.
 struct Measured {
   bench::TimesOfLinks links;
   std::array<std::optional<agreement::Rates>, arithmetic::content_count> rates = {};
@@ -89,7 +89,7 @@ agreement::Rates rates_in(const Json& found) {
   return {.merge_per_byte = found.at("merge_per_byte"), .finish_per_byte = found.at("finish_per_byte")};
 }
 
-/// A profile, and the answer with its values.
+/// A profile, and the answer in JSON with its values.
 struct Profiled {
   agreement::Network network;
   double residual = 0;  // the residual of the link that the model fits worst
@@ -169,7 +169,7 @@ Result written(const TuneOptions& options, const Measured& measured) {
                                options.output, use)};
 }
 
-/// The file to write. Creates its folder, unless the user named the file.
+/// Returns the path of the file to write. Creates its folder, unless the user named the file.
 std::string output_of(const TuneOptions& options) {
   if (!options.output.empty()) return options.output;
   const std::string path = agreement::own_profile(mpi_library().version);
@@ -182,7 +182,7 @@ std::string output_of(const TuneOptions& options) {
 
 bool are_usable(const LinkTimes& times) {
   return times.bytes.size() >= 3 && times.bytes.size() == times.one_way.size() &&
-         std::ranges::adjacent_find(times.bytes, std::greater_equal()) == times.bytes.end() &&  // they ascend
+         std::ranges::adjacent_find(times.bytes, std::greater_equal()) == times.bytes.end() &&  // the sizes must ascend
          std::ranges::all_of(times.one_way, [](double each) { return each > 0; }) && times.in_stream >= 0 &&
          times.byte_in_stream >= 0 && times.byte_in_stream < 1;
 }
@@ -206,7 +206,7 @@ Measured read_times(const std::string& path) {
       if (const std::string content(agreement::content_names[i]); answer.contains(content))
         measured.rates[i] = rates_in(answer.at(content));
     if (are_usable(measured)) return measured;
-  } catch (const Json::exception&) {  // said below
+  } catch (const Json::exception&) {  // the error is reported below
   }
   throw Failure("cannot use " + path + " (it is not the output of tune --json with times), measure again");
 }
@@ -227,7 +227,7 @@ Result run(TuneOptions options, const Job& job) {
   if (options.times.empty()) measured.links = measured_links(options, job, work);
   Result result;
   job.together([&] {
-    if (job.rank() != 0) return;  // other ranks may not see the files
+    if (job.rank() != 0) return;  // the other ranks may not see the files
     if (!options.times.empty()) measured = read_times(options.times);
     result = written(options, measured);
   });

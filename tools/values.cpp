@@ -17,12 +17,12 @@ std::string in_digits(std::string& text) {
   const char* const end = text.data() + text.size();
   std::uint64_t digits = 0;
   if (const auto read = std::from_chars(text.data(), end, digits); read.ec == std::errc() && read.ptr == end) {
-    text = std::to_string(digits);  // leading zeros would make it octal
+    text = std::to_string(digits);  // leading zeros would make the number octal
     return "";
   }
   double number = 0;
   const auto read = std::from_chars(text.data(), end, number);
-  constexpr double most = 9007199254740992.0;  // every count up to this limit is a double
+  constexpr double most = 9007199254740992.0;  // largest count; every count up to this limit is a double
   const bool is_count =
       read.ec == std::errc() && read.ptr == end && number >= 0 && number <= most && number == std::floor(number);
   if (!is_count) return "'" + text + "' is not a count, write digits, or a number like 1e6";
@@ -51,7 +51,7 @@ std::string not_empty(std::string& text) {
   return text.empty() ? "its value is empty, give a value or leave out the option" : "";
 }
 
-/// The names of an option on the command line, such as --ranks.
+/// Returns the names of an option on the command line, such as --ranks.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* const option : app.get_options())
@@ -59,7 +59,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// The words that a subcommand takes besides its options, such as "FILE".
+/// Returns the words that a subcommand takes besides its options, such as "FILE".
 std::string words_of(const CLI::App& app) {
   std::string words;
   for (const CLI::Option* const option : app.get_options())
@@ -67,7 +67,7 @@ std::string words_of(const CLI::App& app) {
   return words;
 }
 
-/// Words that are passed to another program may be empty.
+/// Whether the words of an option are passed to another program. Such words may be empty.
 bool is_of_another_program(const CLI::Option& option) { return option.get_name() == "command"; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rules for all options: no option takes an empty text, numbers are finite, and counts have a greatest value. Also
-// finds options that a benchmark or a study does not use.
+// Rules for all options: no option takes an empty text, numbers are finite, and counts have a greatest value. The file
+// also finds options that a benchmark or a study does not use.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,9 +15,9 @@
 
 namespace steadfold::command {
 
-/// The greatest number of elements of one vector: 80 GB of doubles.
+/// The largest number of elements of one vector: 80 GB of doubles.
 inline constexpr std::uint64_t most_elements_in_memory = 10'000'000'000;
-/// The greatest number of bytes, or of elements, in predictions.
+/// The largest number of bytes, or of elements, in predictions.
 inline constexpr std::uint64_t most_reckoned = std::uint64_t{1} << 62;
 
 /// Accepts counts from `least` to `most`. The help shows both.
@@ -30,12 +30,12 @@ void refuse_odd_values(CLI::App& app);
 /// parser would take the next word as its value.
 void refuse_empty_options(std::span<char* const> arguments);
 
-/// Checks every word of an option when the line is parsed; `check` throws Failure. Faults are reported in the order in
+/// Checks every word of an option when the line is parsed; `check` throws Failure. Errors are reported in the order in
 /// which options are declared, and before missing options. So positional words are declared first.
 void check_words(CLI::Option& option, std::function<void(const std::string& word)> check);
 
-/// The error for words that the subcommand does not know: the first unknown option, with the nearest name, else the
-/// first surplus word. `nullopt` if all words are known. `arguments` are the arguments of the command.
+/// Returns the error for words that the subcommand does not know: the first unknown option, with the nearest name, else
+/// the first surplus word. `nullopt` if all words are known. `arguments` are the arguments of the command.
 std::optional<Failure> unknown_word(const CLI::App& subcommand, std::span<char* const> arguments);
 
 /// The benchmarks, or the studies, that use an option.

@@ -1,5 +1,5 @@
-// `steadfold verify FILE`: starts ranks itself, one launch per rank count asked for, and compares the bits of all
-// methods and schedules.
+// `steadfold verify FILE`: starts ranks, one launch per requested rank count, and compares the bits of all methods and
+// schedules.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,13 +25,13 @@ namespace {
 struct VerifyOptions {
   Request request;
   std::string ranks = "1,2,3,5,8";
-  std::string methods;  // empty: all that are built
+  std::string methods;  // names of methods; empty: all methods that are built
   std::string schedules = "all";
   bool yes = false;
 };
 
-/// Every combination asked for. An impossible combination is a failure only if the user named both method and
-/// schedule. It is left out if one of them comes from `all` or a default.
+/// Returns every requested combination. An impossible combination is an error only if the user named both its method
+/// and its schedule. It is left out if one of them comes from `all` or a default.
 std::vector<Case> cases_of(const VerifyOptions& options) {
   const bool all_methods = options.methods.empty() || options.methods == "all";
   const bool all_schedules = options.schedules == "all";
@@ -103,13 +103,13 @@ struct Outcome {
   std::string method;
   bool promises = false;
   std::size_t sums = 0;
-  std::set<std::string> results = {};  // if ranks of a row differ, the row adds one more
+  std::set<std::string> results = {};  // the different results; if ranks of a row differ, the row adds one more
 
   bool is_same() const { return results.size() == 1; }
   bool keeps_promise() const { return is_same() || !promises; }
 };
 
-/// The results by the names of the methods.
+/// Returns the results by the names of the methods.
 std::vector<Outcome> outcomes_of(const Json& rows) {
   std::map<std::string, Outcome> outcomes;
   for (const Json& row : rows) {
@@ -137,7 +137,7 @@ std::string sentence_of(const Outcome& outcome) {
                      outcome.method, bits);
 }
 
-/// Sentences that tell the user whether the promises were kept.
+/// Writes sentences that tell the user whether the promises were kept.
 std::string conclusion_of(const std::vector<Outcome>& outcomes) {
   std::string broken;
   std::vector<std::string> kept;

@@ -13,7 +13,7 @@
 namespace steadfold::command {
 namespace {
 
-/// The beginning of an answer on standard output: launchers may have printed something before it.
+/// Returns the beginning of an answer on standard output. A launcher may have printed something before it.
 std::string beginning_of(const std::string& worker) { return "{\"" + worker + "\":"; }
 
 Json answer_in(const std::string& output, const std::string& worker) {

@@ -23,7 +23,7 @@ Json ask(const std::string& worker, const std::vector<std::string>& arguments, i
 /// Returns a worker's answer from another command, which starts the worker's ranks itself. Throws as `ask` does.
 Json ask_command(const std::string& command, const std::string& worker, const std::vector<std::string>& arguments);
 
-/// Comma-separated rank counts, 1 to 1024. Throws Failure.
+/// Reads comma-separated rank counts, 1 to 1024 each. Throws Failure.
 std::vector<int> rank_counts(const std::string& text);
 
 /// Asks on a terminal before more than 64 ranks are started, unless `yes` (`--yes`) is set. Throws Failure if the

@@ -1,4 +1,4 @@
-// The pictures that `steadfold draw` makes, each a whole SVG document.
+// Makes the pictures of `steadfold draw`, each a whole SVG document.
 #pragma once
 
 #include <span>
@@ -10,29 +10,30 @@
 
 namespace steadfold::command::pictures {
 
-/// The greatest sizes of readable pictures.
+/// The largest numbers of ranks, elements and so on with which pictures can be read.
 inline constexpr order::Rank most_ranks = 64;
 inline constexpr order::Count most_messages = 2048;
 inline constexpr order::Count most_elements_of_a_tree = 128;
 
-/// A schedule's messages. Ranks are lines below each other, and rounds are side by side. If the rounds do not fit the
-/// width, they continue in further bands. A round that is wider than that gets a separate band. The case must be one
-/// that the checker has proved.
+/// Draws the messages of a schedule. Ranks are horizontal lines, and rounds are columns. Rounds that do not fit the
+/// width continue in further bands below. A round that is wider than `most_width` gets a separate band. The checker
+/// must have proved the case.
 std::string schedule_picture(const schedule::Spec& spec, const schedule::Context& context, double most_width);
 
-/// The binary tree over the elements. There must be at least one element. Rank i holds counts[i] elements, in rank
-/// order. `distribution` is the caller's name for the counts.
+/// Draws the binary tree over the elements. There must be at least one element. Rank i holds counts[i] elements, in
+/// rank order. `distribution` is the caller's name for the counts.
 std::string tree_picture(std::span<const order::Count> counts, const std::string& distribution);
 
-/// Bars that show which ranks hold which elements.
+/// Draws bars that show which ranks hold which elements.
 std::string layout_picture(std::span<const order::Count> counts, const std::string& distribution);
 
-/// Draws lines of at most that width, broken at blanks, one below the other. Returns the y of the next line.
+/// Draws a text in lines of at most the given width, broken at blanks, one below the other. Returns the y of the next
+/// line.
 double add_paragraph(Drawing& drawing, Point place, const std::string& text, double width, const char* classes);
 
-/// "0-3", or "0" for a single one.
+/// Writes a range of numbers: "0-3", or "0" for a single number.
 std::string text_of_run(order::Index first, order::Count count);
-/// "1 message", "2 messages".
+/// Writes a number with a noun: "1 message", "2 messages".
 std::string counted(order::Count count, const std::string& what);
 
 /// The common part of the style sheets of all pictures. No difference is shown by colour only.

@@ -1,6 +1,6 @@
 // Ranks are horizontal lines, and a round is a column with two zones. The left zone has the arrows. The right zone
-// names the content that arrives, below the line of the receiving rank. So no arrow crosses a text. If there is no more
-// room, further rounds follow below, in another band.
+// names the content that arrives, below the line of the receiving rank. So no arrow crosses a text. Rounds that do not
+// fit the width follow below, in another band.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr double margin = 16;
 
 enum class Use : std::uint8_t { merged, kept, value };
 
-/// For one kind of message: the class of the arrows, their heads, and the text of the legend.
+/// The look of one kind of message: the class of the arrows, their heads, and the text of the legend.
 struct Look {
   const char* name;
   Head head;
@@ -39,7 +39,7 @@ Use use_of(const Message& message) {
   return std::ranges::all_of(message.parts, &Part::is_value) ? Use::value : Use::kept;
 }
 
-/// Ascending numbers as text, with consecutive numbers as a range: "0-2,4".
+/// Writes ascending numbers as text, with consecutive numbers as a range: "0-2,4".
 std::string text_of_numbers(const std::vector<std::uint32_t>& numbers) {
   std::string text;
   for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
@@ -49,14 +49,14 @@ std::string text_of_numbers(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-/// The contents of slots, in words.
+/// Describes the contents of slots in words.
 class Words {
  public:
   explicit Words(const schedule::Context& context) : context_(context) {}
 
   bool names_rows() const { return context_.layout != nullptr; }
 
-  /// A line for each different content, with the segments that have it.
+  /// Returns a line for each different content, with the segments that have it.
   std::vector<std::string> lines(const std::vector<Part>& parts) const {
     std::vector<std::pair<std::string, std::vector<std::uint32_t>>> contents;
     for (const Part& part : parts) {
@@ -107,8 +107,8 @@ class Words {
   const schedule::Context& context_;
 };
 
-/// The content that the receiver has after it has merged the message. The merges of one round are listed in their
-/// order.
+/// Returns the size of the content that the receiver has after it has merged the message. The merges of one round are
+/// listed in their order.
 Count size_after_merging(const Message& message) {
   Count size = 0;
   for (const Part& part : message.parts) {
@@ -120,7 +120,7 @@ Count size_after_merging(const Message& message) {
   return size;
 }
 
-/// A message as it is drawn.
+/// A message as the picture draws it.
 struct Arrow {
   const Message* message;
   Use use;
@@ -128,7 +128,7 @@ struct Arrow {
 };
 
 struct Column {
-  double down = 0;  // the distance from the first band to the band of this round
+  double down = 0;  // distance, in pixels, from the first band to the band of this round
   double begin = 0;
   double arrows_end = 0;
   double labels_width = 0;
@@ -203,7 +203,7 @@ class SchedulePicture {
     return lines;
   }
 
-  /// The height of a rank's line, which has room for the texts of all messages that arrive in one round.
+  /// Computes the height of each rank's line, which has room for the texts of all messages that arrive in one round.
   void place_rows() {
     std::vector<std::vector<std::size_t>> lines(at(context_.rank_count), std::vector<std::size_t>(timeline_.rounds, 0));
     for (const Arrow& arrow : arrows_)
@@ -218,7 +218,8 @@ class SchedulePicture {
     below_ = y;
   }
 
-  /// The farther the arrows reach, the wider their zone. Otherwise they would be almost vertical.
+  /// Computes the widths of the columns. The farther the arrows reach, the wider their zone; otherwise the arrows would
+  /// be almost vertical.
   void place_columns() {
     columns_.resize(timeline_.rounds);
     for (Column& column : columns_) column.arrows_end = 40;
@@ -289,7 +290,8 @@ class SchedulePicture {
     const Look& look = look_of(arrow.use);
     drawing_.arrow({column.begin + 3, y_[at(message.source)] + column.down},
                    {column.arrows_end, y_[at(message.target)] + column.down}, look.head, look.name);
-    // If a rank has several ports, the texts of earlier messages of the same round are above this text.
+    // If a rank has several ports, the texts of earlier messages of the same round are above this text. This counts
+    // their lines.
     std::size_t& taken = taken_[{message.target, message.received}];
     const double y = y_[at(message.target)] + column.down + line_height * static_cast<double>(taken + 1);
     taken += arrow.lines.size();
@@ -304,7 +306,7 @@ class SchedulePicture {
     }
   }
 
-  /// Draws the legend, only for the signs that the picture has. Returns where the legend ends.
+  /// Draws the legend, only for the signs that occur in the picture. Returns where the legend ends.
   double add_legend() {
     double y = below_ + down_ + 14;
     for (const Use use : {Use::merged, Use::kept, Use::value}) {
@@ -329,15 +331,16 @@ class SchedulePicture {
   const Timeline timeline_;
   Drawing drawing_;
   std::vector<Arrow> arrows_;
-  std::vector<std::vector<std::string>> results_;        // by rank
-  std::vector<double> y_;                                // positions of the ranks' lines
-  std::vector<Column> columns_;                          // by round
-  std::map<std::pair<Rank, Count>, std::size_t> taken_;  // lines of text that are already there
+  std::vector<std::vector<std::string>> results_;  // by rank: texts of the results
+  std::vector<double> y_;                          // y coordinates of the ranks' lines
+  std::vector<Column> columns_;                    // columns of the picture, by round
+  // By rank and round: number of lines of text that are already drawn.
+  std::map<std::pair<Rank, Count>, std::size_t> taken_;
   double begin_ = 0;
   double end_ = 0;
   double top_ = 0;
-  double below_ = 0;  // position below the first band
-  double down_ = 0;   // distance from the first band to the last
+  double below_ = 0;  // y coordinate below the first band
+  double down_ = 0;   // distance, in pixels, from the first band to the last
   double width_ = 0;
   const double most_width_;
 };

@@ -16,7 +16,7 @@ using schedule::Program;
 using schedule::Step;
 using schedule::StepKind;
 
-/// The content of a slot, the round from which it holds it, and the part of the message that brought it.
+/// The content of a slot, the round from which the slot has it, and the part of the message that brought it.
 struct Held {
   Part part;
   Count ready = 0;
@@ -32,7 +32,7 @@ std::vector<Program> programs_of(const schedule::Row& row, schedule::Context con
   return programs;
 }
 
-/// All ranks' messages under way.
+/// The messages of all ranks that are under way.
 class Network {
  public:
   explicit Network(std::span<const Program> programs) {
@@ -43,7 +43,7 @@ class Network {
 
   static constexpr std::size_t none = ~std::size_t{0};
   schedule::Matching matching;
-  std::vector<std::size_t> message_of;  // by the number of the send; none: not sent yet
+  std::vector<std::size_t> message_of;  // message of each send, by the number of the send; `none` if it is not sent yet
   Timeline timeline;
 };
 
@@ -59,7 +59,7 @@ class RankRun final : public schedule::Machine {
         send_ports_(ports),
         receive_ports_(ports) {}
 
-  /// True when the rank is done. `has_moved` says whether this call changed anything.
+  /// Executes steps. Returns true if the rank is done. `has_moved` says whether this call changed anything.
   bool advance() {
     has_moved_ = false;
     return interpreter_.advance(*this);
@@ -100,7 +100,7 @@ class RankRun final : public schedule::Machine {
   }
 
   void poll(schedule::Tickets& tickets) override {
-    bool in_turn = true;  // receives end in the order of the steps
+    bool in_turn = true;  // whether receives end in the order of the steps
     std::erase_if(open_, [&](std::uint32_t ticket) {
       const bool is_receive = program_.communication(ticket).kind == StepKind::receive;
       if (is_receive) in_turn = in_turn && receive(ticket);
@@ -134,7 +134,7 @@ class RankRun final : public schedule::Machine {
     network_.timeline.messages.push_back(std::move(message));
   }
 
-  /// False if the message has not been sent yet.
+  /// Ends a receive. Returns false if its message has not been sent yet.
   bool receive(std::uint32_t ticket) {
     const std::uint32_t own = network_.matching.number(rank_, ticket);
     const std::size_t index = network_.message_of[network_.matching[own].partner];
@@ -156,10 +156,10 @@ class RankRun final : public schedule::Machine {
   const Program& program_;
   Network& network_;
   schedule::Interpreter interpreter_;
-  std::vector<Held> slots_;  // in the order of Program::slots
+  std::vector<Held> slots_;  // contents of the slots, in the order of Program::slots
   std::vector<Count> send_ports_;
   std::vector<Count> receive_ports_;
-  std::vector<std::uint32_t> open_;  // tickets, ascending
+  std::vector<std::uint32_t> open_;  // tickets of open receives, in ascending order
   bool has_moved_ = false;
 };
 

@@ -13,30 +13,31 @@ namespace steadfold::command::pictures {
 using order::Count;
 using order::Rank;
 
-/// The content of one slot, in a message or at the end.
+/// The content of one slot, in a message or at the end of the run.
 struct Part {
   std::uint32_t segment = 0;
   bool is_value = false;
-  schedule::Covers covers;                      // empty for a value: a value covers all ranks
-  std::optional<schedule::Covers> merged = {};  // content of the receiver's slot after its merge; none without a merge
+  schedule::Covers covers;  // the rows of a partial; empty for a value, which covers all ranks
+  // The rows in the receiver's slot after its merge; empty if there is no merge.
+  std::optional<schedule::Covers> merged = {};
 };
 
 struct Message {
   Rank source = 0;
   Rank target = 0;
-  Count sent = 0;      // the round in which it is sent, from 1
-  Count received = 0;  // the round at whose end it has arrived
+  Count sent = 0;      // number of the round in which the message is sent, from 1
+  Count received = 0;  // number of the round at whose end the message has arrived
   std::vector<Part> parts;
 };
 
 struct Timeline {
-  std::vector<Message> messages;           // in the order in which they are sent
-  std::vector<std::vector<Part>> results;  // by rank: the values in the end
+  std::vector<Message> messages;           // the messages, in the order in which they are sent
+  std::vector<std::vector<Part>> results;  // by rank: the values that the rank has at the end
   Count rounds = 0;
 };
 
-/// Counts rounds as the checker does. The case must be one that the checker has proved; the context's rank does not
-/// count.
+/// Runs a schedule, and counts rounds as the checker does. The checker must have proved the case. The context's rank is
+/// ignored.
 Timeline timeline_of(const schedule::Row& row, schedule::Context context);
 
 }  // namespace steadfold::command::pictures

@@ -1,4 +1,5 @@
-// Elements are at the bottom, and every node is above the middle of its children. Source: [S0] figure 2.2.
+// Draws the binary tree. Elements are at the bottom, and every node is above the middle of its children. Source: Stelz
+// 2022, figure 2.2.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class TreePicture {
     Point place;
     Interval elements;
     Rank rank = 0;
-    bool is_crossing = false;  // its children are on different ranks
+    bool is_crossing = false;  // whether its children are on different ranks
   };
 
   static constexpr const char* style =
@@ -85,7 +86,7 @@ class TreePicture {
     return fmt::format("{}, {} of them PE-intersecting.{}", counted(elements_ - 1, "inner node"), crossing(), empty);
   }
 
-  /// Draws the ranks below the elements that they hold. Dotted lines between ranks continue through the tree.
+  /// Draws the ranks below the elements that they hold. Dotted lines between ranks continue upwards through the tree.
   void add_ranks() {
     bool is_other = false;
     for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
@@ -170,7 +171,7 @@ class TreePicture {
   Drawing drawing_;
   std::vector<Inner> nodes_;
   double width_ = 0;
-  double leaves_ = 0;  // the positions of the elements
+  double leaves_ = 0;  // y coordinate of the elements
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ void reverse_bytes(std::span<T> elements) noexcept {
   }
 }
 
-/// Whether a double holds the number without rounding it.
+/// Whether a double can represent the number without rounding.
 template <class Number>
 bool is_a_double(Number number) noexcept {
   if constexpr (std::is_floating_point_v<Number> || sizeof(Number) < 8) {
@@ -76,7 +76,7 @@ class BlockSource final : public Source {
       read_along<Number>(begin, elements);
   }
 
-  /// Elements whose order in the file is the order of their indices. They are converted.
+  /// Reads elements whose order in the file is the order of their indices, and converts them.
   template <class Number, class T>
   void read_along(std::uint64_t begin, std::span<T> elements) const {
     std::vector<Number> numbers;
@@ -87,9 +87,9 @@ class BlockSource final : public Source {
     }
   }
 
-  /// Elements of an array in Fortran order. From every column, reads the rows that contain the elements. If columns are
-  /// shorter than a page, several are read at once, with the bytes between the needed rows, because a disk reads whole
-  /// pages anyway.
+  /// Reads elements of an array in Fortran order. From every column, reads the rows that contain the elements. If
+  /// columns are shorter than a page, several are read at once, with the bytes between the needed rows, because a disk
+  /// reads whole pages anyway.
   template <class Number, class T>
   void read_across(const FortranOrder& array, std::uint64_t begin, std::span<T> elements) const {
     constexpr std::uint64_t page = 4096;
@@ -111,7 +111,7 @@ class BlockSource final : public Source {
     std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
   };
 
-  /// Stores the elements whose indices are in the range that starts at `begin`, each at its place.
+  /// Stores the elements whose indices are in the range that starts at `begin`, each at its index.
   template <class Number, class T>
   void read_piece(const FortranOrder& array, const Piece& piece, std::uint64_t begin, std::span<T> elements) const {
     std::vector<Number> numbers(static_cast<std::size_t>((piece.columns - 1) * array.rows() + piece.rows));
@@ -151,7 +151,7 @@ class BlockSource final : public Source {
   Block block_;
 };
 
-/// The unsigned number at this place of the file.
+/// Reads the unsigned number at this position of the file.
 std::uint64_t word_at(const File& file, std::uint64_t offset, std::size_t width, std::endian order) {
   const std::string bytes = file.read(offset, width);
   std::uint64_t word = 0;
@@ -167,7 +167,8 @@ std::uint64_t little_endian_count(const File& file) { return word_at(file, 0, 8,
 bool has_records(const File& file, std::size_t width, std::endian order) {
   if (file.size() < 2 * width) return false;
   std::uint64_t length = word_at(file, 0, width, order);
-  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 9;  // gfortran negates the length if the record continues
+  // Gfortran writes a negative length if the record continues.
+  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 9;
   const bool goes_on = width == 4 && length == (std::uint64_t{1} << 32) - most;
   if (goes_on) length = most;
   return length > 0 && length <= file.size() - 2 * width && word_at(file, width + length, width, order) == length;
@@ -190,7 +191,7 @@ void check_size(const File& file, const Block& block) {
   const std::uint64_t width = bytes_of(block.stored);
   const std::string announced = elements(block.element_count) + " of " + std::to_string(width) +
                                 " bytes are announced, but " + std::to_string(found) + " bytes ";
-  // Divides and does not multiply, because the announced count may be any number and a product could overflow.
+  // A division is used, because the announced count may be any number and a product could overflow.
   if (block.element_count > found / width)
     throw file.fault(
         "truncated: " + announced + "follow",

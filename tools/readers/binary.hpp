@@ -1,4 +1,5 @@
-// Elements stored contiguously in a file, in either byte order: what npy, binpsllh and raw have in common.
+// Reads elements that are stored contiguously in a file, in either byte order: the common part of the formats npy,
+// binpsllh and raw.
 #pragma once
 
 #include <bit>
@@ -10,7 +11,7 @@
 
 namespace steadfold::readers {
 
-/// How a file stores an element. Integers are converted to doubles, without rounding.
+/// The type in which a file stores an element. Integers are converted to doubles, without rounding.
 enum class Stored { f64, f32, i8, i16, i32, i64, u8, u16, u32, u64 };
 
 constexpr Type type_of(Stored stored) noexcept { return stored == Stored::f32 ? Type::f32 : Type::f64; }
@@ -32,14 +33,14 @@ constexpr std::uint64_t bytes_of(Stored stored) noexcept {
 struct Block {
   Format format = Format::raw;
   Stored stored = Stored::f64;
-  std::uint64_t offset = 0;  // offset of the first element
+  std::uint64_t offset = 0;  // offset of the first element, in bytes
   std::uint64_t element_count = 0;
   std::endian order = std::endian::little;
-  std::optional<FortranOrder> across = {};  // if the file's elements are not in C order
+  std::optional<FortranOrder> across = {};  // the order of the elements, if they are not in C order
   std::size_t block_bytes = Options().block_bytes;
 };
 
-/// "1 element", "2 elements".
+/// Writes a number of elements: "1 element", "2 elements".
 std::string elements(std::uint64_t count);
 
 /// Throws Error if the file does not end with the last element of the block.

@@ -115,7 +115,8 @@ void check_text(const File& file, std::string_view line) {
     throw file.fault("line 1 has carriage returns without line feeds", "convert the line ends to line feeds");
 }
 
-/// The fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single quotes.
+/// Returns the fields of line 1, which may be the names of the columns. Doubled quotes inside a name become single
+/// quotes.
 std::vector<std::string> first_fields(const File& file, const Marks& marks, std::string_view line) {
   std::vector<std::string> names;
   for (bool more = true; more;) {
@@ -129,7 +130,7 @@ std::vector<std::string> first_fields(const File& file, const Marks& marks, std:
   return names;
 }
 
-constexpr int looked_at = 8;  // rows below line 1
+constexpr int looked_at = 8;  // number of rows below line 1 that are examined
 
 std::size_t semicolons_in(std::string_view line) {
   std::size_t count = 0;
@@ -164,10 +165,11 @@ bool are_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
 }
 
-/// Properties of a column in the first rows below line 1.
+/// The properties of a column in the first rows below line 1.
 struct Below {
   bool has_numbers = false, has_names = false, has_any = false;
-  bool has_whole = false, has_points = false;  // some numbers are whole, or have points; not inf or nan
+  // Whether some numbers are whole, or have decimal points; not counting inf and nan.
+  bool has_whole = false, has_points = false;
   bool is_of_numbers() const noexcept { return has_numbers && !has_names; }
 
   void take(std::string_view field) {
@@ -182,11 +184,11 @@ struct Below {
   }
 };
 
-/// Line 1 and some rows below it.
+/// Line 1 of a table, and the properties of some rows below it.
 struct Beginning {
   std::vector<std::string> first;
-  std::vector<Below> below;   // by columns
-  std::uint64_t second_line;  // where it begins
+  std::vector<Below> below;   // properties of the rows below line 1, by column
+  std::uint64_t second_line;  // offset at which line 2 begins
 
   Beginning(const File& file, const Marks& marks, const Region& all, Walk walk) : second_line(all.end) {
     if (!walk.next() || marks.are_blank(walk.record())) throw file.fault("the first line is blank", "remove this line");
@@ -198,7 +200,7 @@ struct Beginning {
     }
   }
 
-  /// Records the fields of a row up to the first error. The error is reported when the row is read.
+  /// Records the fields of a row up to the first error. The error is reported later, when the row is read.
   void take_row(const Marks& marks, std::string_view rest) {
     bool more = true;
     for (std::size_t column = 0; more && column < below.size(); ++column) {
@@ -235,21 +237,21 @@ struct Choice {
   bool has_header = true;
 };
 
-/// Whether line 1 holds 0, 1, 2 and so on, as programs name columns that have no names.
+/// Whether the fields of line 1 are 0, 1, 2 and so on, as programs number columns that have no names.
 bool are_column_numbers(const std::vector<std::string>& first) {
   for (std::size_t i = 0; i < first.size(); ++i)
     if (trimmed(first[i]) != std::to_string(i)) return false;
   return first.size() > 1;
 }
 
-/// Whether line 1 has only digits, such as years, and the numbers below have points.
+/// Whether line 1 has only digits in this column, such as a year, and the numbers below have decimal points.
 bool are_whole_above_points(const Beginning& beginning, std::size_t column) {
   const Below& below = beginning.below[column];
   return below.has_points && !below.has_whole &&
          std::ranges::all_of(beginning.first, [](const std::string& cell) { return are_digits(trimmed(cell)); });
 }
 
-/// Why line 1 may be a header although its cell in the chosen column is not a name; empty if there is no reason.
+/// Says why line 1 may be a header although its cell in the chosen column is not a name; empty if there is no reason.
 std::string doubt_about(const Beginning& beginning, std::size_t column) {
   bool has_empty = false, has_names = false;
   for (std::size_t i = 0; i < beginning.first.size(); ++i) {
@@ -272,7 +274,8 @@ bool has_header(const File& file, const Beginning& beginning, std::size_t column
   bool is_names = false;
   for (std::size_t i = 0; i < beginning.first.size(); ++i)
     is_names |= cell_of(beginning.first[i]) == Cell::name && (i == column || beginning.below[i].is_of_numbers());
-  const bool is_no_name = cell_of(text) == Cell::number && !are_digits(text);  // with a sign or a point
+  // A number with a sign or a decimal point is not a name.
+  const bool is_no_name = cell_of(text) == Cell::number && !are_digits(text);
   if (is_names && !is_no_name) return true;
   double ignored = 0;
   const NumberFault fault = parse_number(text, ignored);

@@ -13,7 +13,7 @@ namespace steadfold::readers {
 
 File::File(std::string path) : path_(std::move(path)) {
   struct stat status {};
-  // This is checked before the file is opened, because opening a pipe waits for its writer.
+  // The kind of file is checked before the file is opened, because opening a pipe waits for its writer.
   if (::stat(path_.c_str(), &status) != 0)
     throw fault(std::strerror(errno), errno == ENOENT ? "check the path" : "check the path and its permissions");
   if (S_ISDIR(status.st_mode)) throw fault("it is a directory", "name a file in this directory");

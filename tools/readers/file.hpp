@@ -1,4 +1,4 @@
-// A regular file read by offset, and the wording of errors about files.
+// A regular file that is read by offset, and the errors about files.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ class File {
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
   std::string read(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// The number of the line (from 1) that contains a byte. Reads the file up to this byte.
+  /// Returns the number of the line (from 1) that contains a byte. Reads the file up to this byte.
   std::uint64_t line_of(std::uint64_t offset) const;
 
-  /// An Error with the text "cannot read PATH (why), suggestion".
+  /// Makes an Error with the text "cannot read PATH (why), suggestion".
   [[nodiscard]] Error fault(std::string_view why, std::string_view suggestion) const;
 
  private:
@@ -36,10 +36,10 @@ class File {
   std::uint64_t size_ = 0;
 };
 
-/// Text from a file for a message: quoted, on one line, shortened.
+/// Writes text from a file for use in a message: quoted, on one line, shortened.
 std::string shown(std::string_view text);
 
-/// The first index of part `part` if 0, ..., total - 1 are divided into `parts` parts, as equally as possible.
+/// Returns the first index of part `part` if 0, ..., total - 1 are divided into `parts` parts, as equally as possible.
 constexpr std::uint64_t part_begin(std::uint64_t total, std::uint64_t part, std::uint64_t parts) noexcept {
   const std::uint64_t surplus = total % parts;
   return total / parts * part + (part < surplus ? part : surplus);

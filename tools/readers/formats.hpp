@@ -1,4 +1,4 @@
-// The functions that open() calls, one per format. Each is in a separate file.
+// The functions that open() calls, one per format. Each function is in a separate file.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace steadfold::readers {
 bool looks_like_npy(const File& file);
 bool looks_like_binpsllh(const File& file);
 
-/// Throws Error if a file that is to be read as raw seems to contain something other than raw numbers.
+/// Throws Error if a file that is to be read as raw numbers seems to have other contents.
 void refuse_no_numbers(const File& file);
 
 std::unique_ptr<Source> open_npy(std::unique_ptr<File> file, const Options& options);

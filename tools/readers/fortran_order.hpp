@@ -11,7 +11,7 @@ namespace steadfold::readers {
 
 class FortranOrder {
  public:
-  /// Every extent is 1 or more.
+  /// Makes the order of an array with these extents. Every extent is 1 or more.
   explicit FortranOrder(std::vector<std::uint64_t> shape) : shape_(std::move(shape)) {
     for (std::size_t axis = 1; axis < shape_.size(); ++axis) columns_ *= shape_[axis];
   }
@@ -19,7 +19,8 @@ class FortranOrder {
   std::uint64_t rows() const noexcept { return shape_.front(); }
   std::uint64_t columns() const noexcept { return columns_; }
 
-  /// The position within a row, in C order, of the elements of a column. With two axes it is the number of the column.
+  /// Returns the position, within a row in C order, of the elements of a column. With two axes this is the number of
+  /// the column.
   std::uint64_t place_of(std::uint64_t column) const noexcept {
     std::uint64_t place = 0;
     std::uint64_t stride = columns_;

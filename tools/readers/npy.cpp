@@ -1,5 +1,5 @@
-// NumPy's own format, versions 1 to 3: a magic, a length, a Python dictionary, the elements.
-// Source: NumPy Enhancement Proposal 1 and numpy.lib.format.
+// Reads NumPy's file format, versions 1 to 3: a magic number, a length, a Python dictionary, the elements. Source:
+// NumPy Enhancement Proposal 1 and numpy.lib.format.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -123,7 +123,7 @@ class HeaderParser {
     const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), result);
     if (failed != std::errc()) throw fault();
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2 writes an L after integers
     return result;
   }
 
@@ -160,7 +160,7 @@ std::string header_text(const File& file, std::uint64_t& offset) {
   return text;
 }
 
-/// Elements of one byte have no byte order.
+/// Whether the mark names a byte order that the type may have. Elements of one byte have no byte order.
 bool is_order(char mark, Stored stored) noexcept {
   return mark == '<' || mark == '>' || mark == '=' || (mark == '|' && bytes_of(stored) == 1);
 }
@@ -185,7 +185,7 @@ void check_type(const File& file, Stored stored, std::optional<Type> asked) {
 }
 
 std::uint64_t product(const File& file, std::span<const std::uint64_t> shape) {
-  // A dimension of 0 makes the count 0, whatever the others are.
+  // If a dimension is 0, the count is 0, whatever the other dimensions are.
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
   std::uint64_t result = 1;
   for (const std::uint64_t size : shape) {

@@ -12,10 +12,12 @@
 namespace steadfold::readers {
 namespace {
 
-/// Whether the decimal number `text` (no sign) is below 1. Tells underflow from overflow, which from_chars does not.
+/// Whether the decimal number `text` (no sign) is below 1. This distinguishes underflow from overflow, which from_chars
+/// does not do.
 bool below_one(std::string_view text) noexcept {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
-  long digits_before_point = 0;  // without leading zeros; negative: the number of zeros after the point
+  // Number of digits before the point, without leading zeros; negative: minus the number of zeros after the point.
+  long digits_before_point = 0;
   bool point = false;
   bool significant = false;
   for (const char c : text.substr(0, mark)) {
@@ -37,7 +39,7 @@ bool below_one(std::string_view text) noexcept {
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool are_digits(std::string_view text) noexcept { return !text.empty() && std::ranges::all_of(text, is_digit); }
 
-/// Whether `value`, the rounded number, is exactly the number that these digits write.
+/// Whether `value`, the rounded number, is exactly the number that the digits of the text represent.
 template <class T>
 bool is_exact(std::string_view digits, T value) noexcept {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
@@ -66,13 +68,13 @@ NumberFault parse(std::string_view text, T& value) noexcept {
   return NumberFault::none;
 }
 
-/// Signs and blanks that are not ASCII, as ASCII.
+/// Replaces signs and blanks that are not ASCII by ASCII characters.
 std::string in_ascii(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, char>, 6> others = {{{"\xE2\x88\x92", '-'},  // minus sign
-                                                                        {"\xE2\x80\x93", '-'},  // en dash
-                                                                        {"\xE2\x80\xAF", ' '},  // narrow blank
-                                                                        {"\xE2\x80\x89", ' '},  // thin blank
-                                                                        {"\xC2\xA0", ' '},      // blank of fixed place
+  constexpr std::array<std::pair<std::string_view, char>, 6> others = {{{"\xE2\x88\x92", '-'},    // minus sign
+                                                                        {"\xE2\x80\x93", '-'},    // en dash
+                                                                        {"\xE2\x80\xAF", ' '},    // narrow blank
+                                                                        {"\xE2\x80\x89", ' '},    // thin blank
+                                                                        {"\xC2\xA0", ' '},        // no-break blank
                                                                         {"\xE2\x82\xAC", '$'}}};  // euro
   std::string result(text);
   for (const auto& [other, ascii] : others)
@@ -81,7 +83,7 @@ std::string in_ascii(std::string_view text) {
   return result;
 }
 
-/// Texts that programs write for a missing number.
+/// Whether the text is one that programs write for a missing number.
 bool is_missing_value(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -91,10 +93,10 @@ bool is_missing_value(std::string_view text) {
   return std::ranges::find(words, lower) != words.end();
 }
 
-/// The text that Fortran writes if a field is too narrow for the number.
+/// Whether the text consists of asterisks, which Fortran writes if a field is too narrow for the number.
 bool are_asterisks(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string::npos; }
 
-/// Whether the exponent follows a letter other than e, or no letter: 1.5d+02, 0.1-299.
+/// Whether the exponent follows a letter other than e, or no letter, as in 1.5d+02 and 0.1-299.
 bool has_other_exponent(std::string_view text) {
   const std::size_t mark = text.find_first_of("dDqQ+-", 1);
   if (mark == std::string_view::npos || !(is_digit(text[mark - 1]) || text[mark - 1] == '.')) return false;
@@ -105,7 +107,7 @@ bool has_other_exponent(std::string_view text) {
   return are_digits(exponent);
 }
 
-/// The length in bytes of the text's first character, if it is neither a letter nor a digit. Otherwise 0.
+/// Returns the length in bytes of the text's first character, if it is neither a letter nor a digit; otherwise 0.
 std::size_t symbol_size(std::string_view text) noexcept {
   if (text.empty()) return 0;
   const auto first = static_cast<unsigned char>(text.front());
@@ -113,10 +115,12 @@ std::size_t symbol_size(std::string_view text) noexcept {
   const unsigned char second = text.size() > 1 ? static_cast<unsigned char>(text[1]) : 0;
   const bool is_letter = second == 0xAA || second == 0xB5 || second == 0xBA;
   std::size_t size = 0;
-  if (first == 0xC2 && !is_letter) size = 2;                          // U+0080 to U+00BF: degree, plus-minus
-  if (first == 0xC3 && (second == 0x97 || second == 0xB7)) size = 2;  // times, divided by
-  if (first == 0xE2 && second >= 0x80 && second <= 0x8B) size = 3;    // U+2000 to U+22FF: punctuation, mathematics
-  if (text.starts_with("\xEF\xBB\xBF")) size = 3;                     // byte order mark
+  // U+0080 to U+00BF, such as the degree and plus-minus signs.
+  if (first == 0xC2 && !is_letter) size = 2;
+  if (first == 0xC3 && (second == 0x97 || second == 0xB7)) size = 2;  // multiplication sign, division sign
+  // U+2000 to U+22FF: punctuation and mathematical signs.
+  if (first == 0xE2 && second >= 0x80 && second <= 0x8B) size = 3;
+  if (text.starts_with("\xEF\xBB\xBF")) size = 3;  // byte order mark
   return std::min(size, text.size());
 }
 

@@ -1,4 +1,4 @@
-// Numbers written in text: decimal, nan and inf, correctly rounded whatever the locale.
+// Reads numbers written in text: decimal, nan and inf. They are correctly rounded, whatever the locale.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace steadfold::readers {
 
-/// `inexact`: an integer, written as digits alone, that the type cannot hold.
+/// What is wrong with the text of a number. `inexact` is an integer, written as digits alone, that the type cannot
+/// represent.
 enum class NumberFault { none, not_a_number, too_large, inexact };
 
-/// Blanks within a line.
+/// Whether the character is a blank within a line.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// The characters that separate numbers, line ends included.
+/// Whether the character separates numbers. Line ends do so, too.
 constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
 std::string_view trimmed(std::string_view text) noexcept;
 
 /// Reads one number; blanks around it and a leading + are allowed. A number with a point or an exponent is rounded. If
 /// the number is too small to be represented, the result is a zero with the number's sign. A number that is too large
-/// is a fault and never becomes infinity. An integer (digits alone) is never rounded.
+/// is an error and never becomes infinity. An integer (digits alone) is never rounded.
 NumberFault parse_number(std::string_view text, double& value) noexcept;
 NumberFault parse_number(std::string_view text, float& value) noexcept;
 
@@ -28,7 +29,7 @@ NumberFault parse_number(std::string_view text, float& value) noexcept;
 /// with a digit before any letter (2.5d2, 1,234.5, 12:30, <5, 5 kg).
 bool resembles_number(std::string_view text);
 
-/// "(why), suggestion" for a text that parse_number refuses.
+/// The end of an error about a text that parse_number refuses: "(why), suggestion".
 struct Complaint {
   std::string why, suggestion;
 };

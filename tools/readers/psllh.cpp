@@ -1,4 +1,4 @@
-// Per-site log-likelihoods as text: a count, then that many numbers, separated by any blanks.
+// Reads per-site log-likelihoods from text: a count, then this number of numbers, separated by any blanks.
 #include <charconv>
 #include <string>
 #include <utility>

@@ -24,44 +24,50 @@ class Error : public std::runtime_error {
 enum class Format { automatic, npy, binpsllh, psllh, raw, csv, tsv };
 enum class Type { f64, f32 };
 
-/// The format or type of that name. Throws Error if there is none.
+/// Returns the format or type of this name. Throws Error if there is none.
 Format format_named(std::string_view name);
 Type type_named(std::string_view name);
 std::string_view name_of(Format format) noexcept;
 std::string_view name_of(Type type) noexcept;
 
 struct Options {
-  Format format = Format::automatic;     // by extension and content
-  std::optional<Type> type = {};         // default: that of the file, or f64 if the file names none
-  std::string column = {};               // tables: name, or digits for a number from 0; may be empty for one column
-  std::string column_name = {};          // tables: a name of any letters
-  std::optional<bool> header = {};       // tables: whether line 1 is names; default: unless its cell is a number
-  bool forced = false;                   // raw: read also files that look like another format
-  std::size_t block_bytes = 256 * 1024;  // bytes read at once, for text and for converted elements
+  // Format of the file; automatic: the format follows from the extension and the content.
+  Format format = Format::automatic;
+  // Type of the elements; default: the type that the file names, or f64 if it names none.
+  std::optional<Type> type = {};
+  // For tables: name of the column, or its number from 0 in digits; may be empty if there is one column.
+  std::string column = {};
+  std::string column_name = {};  // for tables: name of the column, even if it consists of digits
+  // For tables: whether line 1 has the names of the columns; default: yes, unless its cell in the chosen column is a
+  // number.
+  std::optional<bool> header = {};
+  bool forced = false;                   // for raw: whether to read also files that look like another format
+  std::size_t block_bytes = 256 * 1024;  // bytes that are read at once, for text and for converted elements
 };
 
-/// An open file. Errors are thrown as Error. One thread at a time.
+/// An open file. Its functions throw Error. Use it from one thread at a time.
 class Source {
  public:
   virtual ~Source() = default;
 
   virtual Format format() const noexcept = 0;
   Type type() const noexcept { return type_; }
-  /// Whether line 1 is a header. Not to be called for formats without columns.
+  /// Whether line 1 is a header. Do not call it for formats without columns.
   virtual std::optional<bool> has_header() const noexcept { return std::nullopt; }
 
-  /// Pass 1: the number of elements that begin in part `part` of `parts`. Scans this part of a text file. For binary
-  /// formats, computes the number.
+  /// Pass 1: returns the number of elements that begin in part `part` of `parts`. Scans this part of a text file. For
+  /// binary formats, computes the number.
   virtual std::uint64_t count(std::uint64_t part, std::uint64_t parts) const = 0;
 
-  /// Takes the results of count() for parts 0, 1, ... Throws Error if their sum differs from the total that the file
-  /// announces.
+  /// Takes the results of count() for parts 0, 1, ... Throws Error if their sum differs from the number of elements
+  /// that the file announces.
   void set_counts(std::span<const std::uint64_t> counts);
 
-  /// Known after set_counts().
+  /// Returns the number of elements, which is known after set_counts().
   std::uint64_t element_count() const noexcept { return first_.back(); }
 
-  /// Pass 2: reads the elements begin, begin + 1, ... of the whole file. Call only the overload for type().
+  /// Pass 2: reads the elements begin, begin + 1, ... of the whole file. Call only the overload for the type that
+  /// type() returns.
   void read(std::uint64_t begin, std::span<double> elements) const;
   void read(std::uint64_t begin, std::span<float> elements) const;
 
@@ -72,7 +78,7 @@ class Source {
   virtual void read_f64(std::uint64_t begin, std::span<double> elements) const = 0;
   virtual void read_f32(std::uint64_t begin, std::span<float> elements) const = 0;
 
-  /// The first element of every part, and the element count.
+  /// Returns the first element of every part, and the element count.
   std::span<const std::uint64_t> first() const noexcept { return first_; }
 
  private:

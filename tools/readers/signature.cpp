@@ -9,13 +9,13 @@
 namespace steadfold::readers {
 namespace {
 
-/// The bytes by which a kind of file is known.
+/// The first bytes of a kind of file, by which it is recognised.
 struct Signature {
   std::string_view bytes;
   std::string_view what;
   std::string_view suggestion;
   std::size_t offset = 0;
-  bool is_of_text = false;  // two bytes, with which files of numbers may begin, too
+  bool is_of_text = false;  // whether the signature has only two bytes, with which a file of numbers may begin, too
 };
 
 constexpr std::string_view to_utf8 = "save it as UTF-8";

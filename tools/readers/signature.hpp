@@ -1,4 +1,4 @@
-// Recognises files that hold no numbers in our formats: compressed files, archives, text in UTF-16.
+// Recognises files that have no numbers in a supported format: compressed files, archives, text in UTF-16.
 #pragma once
 
 #include "file.hpp"

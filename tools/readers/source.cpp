@@ -19,12 +19,12 @@ constexpr std::array<std::pair<std::string_view, Format>, 7> formats = {{{"auto"
                                                                          {"csv", Format::csv},
                                                                          {"tsv", Format::tsv}}};
 
-/// Whether two texts are equal if upper and lower case do not matter.
+/// Whether two texts are equal without regard to upper and lower case.
 bool has_letters(std::string_view text, std::string_view lower) noexcept {
   return std::ranges::equal(text, lower, {}, [](unsigned char letter) { return std::tolower(letter); });
 }
 
-/// The format that belongs to the extension, or `automatic`.
+/// Returns the format that belongs to the extension, or `automatic`.
 Format format_of_name(std::string_view path) noexcept {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return Format::automatic;

@@ -7,7 +7,8 @@
 namespace steadfold::readers {
 namespace {
 
-constexpr std::size_t longest_token = 4096;  // every double has an exact decimal form of less than 1100 digits
+// Limit of a number's text in bytes; every double has an exact decimal form of less than 1100 digits.
+constexpr std::size_t longest_token = 4096;
 constexpr std::size_t longest_line = std::size_t{16} << 20;
 
 constexpr std::size_t longest(Records records) noexcept {
@@ -26,7 +27,7 @@ Walk::Walk(const File& file, Region region, Records records, std::uint64_t start
     window_offset_ = region.end;
     return;
   }
-  // Skips a record that began before `start`. Looks only for its end, so the record may have any length.
+  // Skips a record that began before `start`. Only its end is searched for, so the record may have any length.
   window_offset_ = start - 1;
   while (position_ < window_.size() || refill()) {
     if (separates(window_[position_])) break;
@@ -62,7 +63,7 @@ void Walk::skip_separators() {
   }
 }
 
-/// The end, in window_, of the record at position_; reads more if needed.
+/// Returns the end, in window_, of the record at position_; reads more if needed.
 std::size_t Walk::find_end() {
   std::size_t length = 0;
   for (;;) {
@@ -94,7 +95,7 @@ bool Walk::next() {
 
 std::uint64_t count_records(const File& file, Region region, Records records, std::uint64_t begin, std::uint64_t end,
                             std::size_t block_bytes) {
-  // A token begins at any other character after a blank. A line begins at any character after a line end.
+  // A number begins at any other character after a blank. A line begins at any character after a line end.
   const bool tokens = records == Records::tokens;
   const auto separates = [tokens](char c) { return tokens ? is_blank(c) : c == '\n'; };
   bool separated = begin == region.begin || separates(file.read(begin - 1, 1).front());

@@ -25,7 +25,7 @@ std::uint64_t TextSource::count(std::uint64_t part, std::uint64_t parts) const {
 
 template <class T>
 void TextSource::read_any(std::uint64_t begin, std::span<T> elements) const {
-  // The first element is in the last of the parts that begin at or before it.
+  // Finds the part that has the first element: the last of the parts that begin at or before it.
   const auto parts = static_cast<std::uint64_t>(first().size()) - 1;
   const auto behind = std::upper_bound(first().begin(), first().end(), begin);
   const auto part = static_cast<std::uint64_t>(behind - first().begin()) - 1;

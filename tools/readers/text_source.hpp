@@ -1,4 +1,4 @@
-// Elements written as text, one per record: what psllh and csv have in common.
+// Reads elements written as text, one per record: the common part of the formats psllh and csv.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class TextSource : public Source {
 
   const File& file() const noexcept { return *file_; }
 
-  /// The number's text within the record at `offset`.
+  /// Returns the text of the number within the record at `offset`.
   virtual std::string_view field_of(std::string_view record, std::uint64_t offset) const = 0;
 
  private:

@@ -1,4 +1,4 @@
-// Findings: sentences about results. Rows are recognised by the names of their fields, as in series.cpp.
+// Writes findings: sentences about results. Rows are recognised by the names of their fields, as in series.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Rows pointers_to(const Json& rows) {
   return all;
 }
 
-/// "0.23", or "0.23 to 1.7".
+/// Writes a range of numbers: "0.23", or "0.23 to 1.7".
 std::string range(double low, double high) {
   const std::string first = fmt::format("{:.3g}", low);
   const std::string last = fmt::format("{:.3g}", high);
@@ -53,13 +53,14 @@ Sentences of_verify(const Json& object) {
   return told;
 }
 
-/// Elements of a type, in plain words.
+/// Writes a number of elements of a type, in plain words.
 std::string elements_text(double count, const std::string& type) {
   const std::string name = type == "f64" ? "double" : type == "f32" ? "float" : "element";
   return grouped(count) + " " + name + (count == 1 ? "" : "s");
 }
 
-/// Finding: kernels at the largest size of each type and number of threads, beside the loop that most programs have.
+/// Writes the finding about kernels: their time at the largest size for each type and number of threads, compared with
+/// the loop that most programs have.
 Sentences of_kernels(const Rows& rows) {
   struct Best {
     double elements = 0;
@@ -94,7 +95,7 @@ struct Beside {
   std::set<std::string> schedules = {};
 };
 
-/// The rival's name without the name of its library, which may be long.
+/// Returns the rival's name without the name of its library, which may be long.
 std::string rival_of(const Json& row) {
   const std::string name = string_in(row, "rival");
   const std::size_t library = name.rfind(": ");
@@ -107,7 +108,7 @@ std::string subject_of(const Json& row) {
   return "Steadfold";
 }
 
-/// The fields in which these rows differ, besides the compared ones.
+/// Returns the fields in which these rows differ, besides the compared fields.
 std::vector<std::string> mixed_fields(const Rows& rows) {
   std::vector<std::string> mixed;
   for (const char* const field : {"call", "operator", "type", "library", "transport"}) {
@@ -127,7 +128,7 @@ std::string circumstances_of(const Json& row, const std::vector<std::string>& mi
   return text;
 }
 
-/// The least and the greatest ratio.
+/// The smallest and the largest ratio.
 struct Ratios {
   double low = INFINITY;
   double high = -INFINITY;
@@ -135,15 +136,15 @@ struct Ratios {
   void add(double ratio) { low = std::min(low, ratio), high = std::max(high, ratio); }
 };
 
-/// The field that says how large calls are; empty if there is none.
+/// Returns the field that says how large calls are; empty if there is none.
 std::string size_field(const Rows& rows) {
   for (const char* const field : {"count", "elements", "points"})
     if (std::ranges::all_of(rows, [&](const Json* row) { return number_in(*row, field).has_value(); })) return field;
   return "";
 }
 
-/// The ratios at the least and the greatest size, and the greatest ratio between these sizes if it is greater than
-/// both.
+/// Writes a sentence with the ratios at the smallest and the largest size, and the largest ratio between these sizes if
+/// it is larger than both.
 std::string sentence_of(const std::string& subject, const Beside& each) {
   const std::string field = size_field(each.rows);
   std::map<double, Ratios> by_size;
@@ -159,8 +160,8 @@ std::string sentence_of(const std::string& subject, const Beside& each) {
   return between > std::max(first.high, last.high) ? text + fmt::format(", up to {:.3g} × between", between) : text;
 }
 
-/// Finding: how long calls take beside a rival, over all sizes. If there are several schedules, only the schedule that
-/// the library chooses counts.
+/// Writes the finding about rivals: how long calls take compared with a rival, over all sizes. If there are several
+/// schedules, only the schedule that the library chooses is included.
 Sentences of_rivals(const Rows& rows) {
   const auto is_auto = [](const Json* row) { return string_in(*row, "schedule") == "auto"; };
   const bool has_auto = std::ranges::any_of(rows, is_auto);
@@ -183,8 +184,8 @@ Sentences of_rivals(const Rows& rows) {
   return told;
 }
 
-/// Finding: the least and the greatest value at the greatest x, without rivals and limits. If a plot has only one line,
-/// how it changes.
+/// Writes the finding about a plot: the smallest and the largest value at the largest x, without rivals and limits. If
+/// the plot has only one line, how the line changes.
 std::string sentence_of(const Plot& plot) {
   std::vector<const Series*> own;
   for (const Series& series : plot.series)

@@ -1,4 +1,4 @@
-// Names of the fields of results on a page, with their units.
+// The names that a page shows for the fields of results, with their units.
 #pragma once
 
 #include <string>
@@ -6,25 +6,25 @@
 
 namespace steadfold::command::results {
 
-/// The name of a field for people: "time per element" for "ns_per_element", "tree" for "tree_us".
+/// Returns the name of a field for people: "time per element" for "ns_per_element", "tree" for "tree_us".
 std::string spoken(std::string_view field);
 
-/// The unit of the numbers of a field on a page, and their factor for this unit.
+/// The unit in which a page shows the numbers of a field, and the factor that converts them to this unit.
 struct Unit {
-  std::string name;  // empty: none
+  std::string name;  // name of the unit; empty if there is none
   double factor = 1;
 };
-/// `largest` is the largest of the numbers that are shown together.
+/// Returns the unit. `largest` is the largest of the numbers that are shown together.
 Unit unit_of(std::string_view field, double largest);
 
-/// The label of an axis, such as "time (µs)".
+/// Returns the label of an axis, such as "time (µs)".
 std::string axis_label(std::string_view field, const Unit& unit);
 
-/// A count with its digits in groups: "100 000".
+/// Writes a count with its digits in groups: "100 000".
 std::string grouped(double count);
-/// A number with three digits and its unit, such as "1.25 µs".
+/// Writes a number with three digits and its unit, such as "1.25 µs".
 std::string quantity(std::string_view field, double number);
-/// A size with its noun: "100 000 elements", "1 rank".
+/// Writes a size with its noun: "100 000 elements", "1 rank".
 std::string size_text(std::string_view field, double size);
 
 }  // namespace steadfold::command::results

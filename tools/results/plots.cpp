@@ -17,13 +17,13 @@ namespace {
 constexpr double left = 64;
 constexpr double plot_width = 520;
 constexpr double top = 52;
-constexpr double before_names = 40;  // leads, and samples of the lines
+constexpr double before_names = 40;  // pixels for thin lines and for samples of the lines
 constexpr double label_height = 14;
-constexpr std::size_t most_plots = 24;  // plots of rows with the same fields
+constexpr std::size_t most_plots = 24;  // largest number of plots of rows with the same fields
 constexpr std::size_t most_letters = 48;
 constexpr int most_ticks = 16;
 
-// Colours of the lines of a plot, on a light and on a dark page. Every colour has a contrast of 3 or more to the page,
+// The colours of a line of a plot, on a light and on a dark page. Every colour has a contrast of 3 or more to the page,
 // and is as far as possible from the colours before it. This also holds for eyes that lack one kind of cone (in Oklab,
 // after Machado et al.).
 struct Colour {
@@ -53,13 +53,13 @@ class Axis {
     high_ += room;
   }
 
-  /// From 0 to 1.
+  /// Returns the position of a value on the axis, from 0 to 1.
   double place(double value) const { return ((is_logarithmic_ ? std::log10(value) : value) - low_) / (high_ - low_); }
 
   std::vector<double> ticks() const { return is_logarithmic_ ? logarithmic_ticks() : even_ticks(); }
 
  private:
-  /// Moves the ends so far apart that doubles between them, and the ticks, differ.
+  /// Moves the ends of the axis so far apart that doubles between them, and the ticks, differ.
   static void widen(double& low, double& high) {
     const double magnitude = std::max(std::abs(low), std::abs(high));
     if (high - low < 1e-9 * magnitude) low -= 0.05 * magnitude, high += 0.05 * magnitude;
@@ -107,7 +107,8 @@ Axis axis_over(const Plot& plot, Low low_of, High high_of) {
   return {low, high};
 }
 
-/// Shortens a name to a number of letters, because names may have any length. Never cuts a letter of several bytes.
+/// Shortens a name to a limited number of letters, because names may have any length. Never cuts a letter of several
+/// bytes.
 std::string shortened(const std::string& text) {
   if (text.size() <= most_letters) return text;
   std::size_t end = most_letters - 3;
@@ -115,15 +116,15 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
-/// Lines differ in their colours (each colour occurs once per plot), in their marks, and in the names at their ends.
-/// Lines after the eighth are also dashed.
+/// The mark of a line. Lines differ in their colours (each colour occurs once per plot), in their marks, and in the
+/// names at their ends. Lines after the eighth are also dashed.
 enum class Mark : std::uint8_t { circle, square, diamond };
 struct Style {
   std::string classes;
   Mark mark = Mark::circle;
   bool is_open = false;
 };
-/// `number` is the number of the line in its plot.
+/// Returns the style of a line. `number` is the number of the line in its plot.
 Style style_of(Role role, std::size_t number) {
   constexpr std::size_t without_dashes = 8;
   const auto mark = static_cast<Mark>(number % 3);
@@ -196,7 +197,7 @@ class PlotPicture {
     drawing_.text({8, top - 14}, axis_label(plot_.y_name, unit_), "");
   }
 
-  /// Long powers of ten are written with the letter of an SI prefix.
+  /// Writes the number at a tick. Long powers of ten are written with the letter of an SI prefix.
   static std::string tick_text(double tick) {
     constexpr std::array<std::pair<double, std::string_view>, 4> letters = {
         {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}}};
@@ -240,8 +241,8 @@ class PlotPicture {
     drawing_.polygon(corners, classes);
   }
 
-  /// Writes the names at the ends of the lines. The names are moved apart. Each has a sample of its line, and a thin
-  /// line to the line's end.
+  /// Writes the names at the ends of the lines. The names are moved apart, so that they do not overlap. Each has a
+  /// sample of its line, and a thin line to the line's end.
   void add_names() {
     std::vector<std::pair<double, const Series*>> names;
     names.reserve(plot_.series.size());

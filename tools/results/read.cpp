@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* what_is_known = "give the output of steadfold bench, study or verify with --json";
 
-/// The greatest depth of open brackets. The parser could find it, too, but would take time in the square of the number
-/// of rows.
+/// Returns the greatest depth of open brackets. The parser could find it, too, but would take time in proportion to the
+/// square of the number of rows.
 int depth_of(const std::string& text) {
   int depth = 0;
   int most = 0;
@@ -28,9 +28,9 @@ int depth_of(const std::string& text) {
   return most;
 }
 
-/// `first_line`: the line of the file on which the text begins.
+/// Parses a text. `first_line` is the line of the file on which the text begins.
 Json parsed(const std::string& text, const std::string& path, std::size_t first_line) {
-  constexpr int deepest = 32;  // the functions that show values are recursive
+  constexpr int deepest = 32;  // largest depth of brackets, because the functions that show values are recursive
   if (depth_of(text) > deepest)
     throw Failure(fmt::format("{} cannot be shown (its values are nested more than {} levels deep), {}", path, deepest,
                               what_is_known));
@@ -51,7 +51,7 @@ bool has(const Json& object, const char* field, bool (*is_right)(const Json&)) {
   return found != object.end() && is_right(*found);
 }
 
-/// Throws Failure if none of the commands prints objects of this form.
+/// Returns the kind of an object. Throws Failure if none of the commands prints objects of this form.
 std::string kind_of(const Json& object, const std::string& place) {
   const auto is_of_objects = [](const Json& rows) {
     return rows.is_array() && std::ranges::all_of(rows, [](const Json& row) { return row.is_object(); });
@@ -101,7 +101,7 @@ std::vector<Results> read(const std::string& path) {
     std::string kind = kind_of(object, place);
     all.push_back({.place = place, .kind = std::move(kind), .object = std::move(object)});
   };
-  // An object that occupies several lines does not end on its first line.
+  // A single line may be the beginning of an object that occupies several lines.
   if (lines.size() == 1 || !Json::accept(lines.front().text)) {
     add(parsed(text, path, 1), path);
     return all;

@@ -20,32 +20,33 @@ namespace {
 using Rows = std::vector<const Json*>;
 using Names = std::vector<std::string>;
 
-// Fields for the x axis, the best first.
+// The fields that can be on the x axis, the best first.
 constexpr std::array<std::string_view, 11> sizes = {"elements", "count",    "points", "columns", "width", "bytes",
                                                     "block",    "summands", "ranks",  "threads", "n"};
-// Numbers that tell rows apart beside the size.
+// Fields whose numbers distinguish rows, besides the size.
 constexpr std::array<std::string_view, 6> numbers_that_divide = {"ranks", "threads", "rows", "n", "columns", "ports"};
 // Fields whose values share one plot, and fields whose values never do.
 constexpr std::array<std::string_view, 6> compared = {"kernel", "variant", "method", "schedule", "call", "tree"};
 constexpr std::array<std::string_view, 5> kept_apart = {"type", "operator", "library", "transport", "part"};
-// Text fields without information for a reader, or that the page shows in another place.
+// Text fields that have no information for a reader, or that the page shows in another place.
 constexpr std::array<std::string_view, 4> ignored = {"rival", "chosen", "target", "status"};
-// Fields are times if their names are, or end with, one of these: "seconds", "tree_us".
+// The names of times: a field is a time if its name is, or ends with, one of these ("seconds", "tree_us").
 constexpr std::array<std::string_view, 2> units_of_time = {"seconds", "us"};
-// Results, if there is no time.
+// Fields that are results, if no field is a time.
 constexpr std::array<std::string_view, 6> results_but_times = {"ratio",  "relative_error", "error",
                                                                "rounds", "messages",       "nodes"};
 constexpr std::array<std::string_view, 3> compared_apart = {"method", "call", "tree"};
 constexpr std::size_t most_series = 10;
 constexpr std::size_t far_too_many = most_lines;
-constexpr std::size_t most_labels = 32;  // a plot of rows with more fields would be unreadable
+// Largest number of labels; a plot of rows with more fields would be unreadable.
+constexpr std::size_t most_labels = 32;
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Numbers that can be drawn: differences and quotients of what is measured do not overflow.
+/// Whether a number can be drawn: differences and quotients of such numbers do not overflow.
 bool can_be_drawn(double number) { return std::abs(number) < 1e290; }
 
 std::string text_of(const Json& value) {
@@ -58,7 +59,7 @@ std::string text_in(const Json& row, const std::string& field) {
   return found == row.end() ? "-" : text_of(*found);
 }
 
-/// The lengths separate the texts of two fields.
+/// Joins the values of some fields to one key. The lengths separate the texts of two fields.
 std::string key_of(const Json& row, const Names& fields) {
   std::string key;
   for (const std::string& field : fields) {
@@ -80,7 +81,7 @@ Names without(const Names& names, const std::string& left_out) {
   return rest;
 }
 
-/// Labels that follow from the other labels add no information.
+/// Removes labels that follow from other labels, because they add no information.
 Names without_repeated(const Rows& rows, Names labels) {
   const std::size_t told = different(rows, labels);
   for (std::size_t i = labels.size(); i-- > 0 && labels.size() > 1;) {
@@ -90,7 +91,7 @@ Names without_repeated(const Rows& rows, Names labels) {
   return labels;
 }
 
-/// The values of all rows in one field.
+/// The values that all rows have in one field.
 struct Field {
   std::string name;
   std::string text;  // value in the first row that has the field
@@ -100,7 +101,8 @@ struct Field {
   bool is_mixed = false;
 };
 
-/// Makes one pass over the rows. A search for every field would take long if rows have thousands of fields.
+/// Collects the fields of all rows in one pass. A search for every field would take long if rows have thousands of
+/// fields.
 std::vector<Field> fields_among(const Rows& rows) {
   std::vector<Field> fields;
   std::unordered_map<std::string, std::size_t> places;
@@ -119,7 +121,7 @@ std::vector<Field> fields_among(const Rows& rows) {
   return fields;
 }
 
-/// The fields that tell rows apart, whatever is on the x axis.
+/// Returns the fields that distinguish rows, whatever field is on the x axis.
 Names labels_of(const std::vector<Field>& fields) {
   const bool has_kernel = std::ranges::find(fields, "kernel", &Field::name) != fields.end();
   Names labels;
@@ -131,7 +133,7 @@ Names labels_of(const std::vector<Field>& fields) {
   return labels;
 }
 
-/// The size field with which the lines have the most points; empty if every line would have only one point.
+/// Returns the size field with which the lines have the most points; empty if every line would have only one point.
 std::string x_of(const Rows& rows, const Names& labels) {
   std::string best;
   double most_points = 1;
@@ -147,7 +149,7 @@ std::string x_of(const Rows& rows, const Names& labels) {
   return best;
 }
 
-/// The fields on the y axis, which all have one unit.
+/// Returns the fields on the y axis, which all have the same unit.
 Names ys_of(const std::vector<Field>& fields) {
   const auto has = [&](std::string_view field) {
     const auto found = std::ranges::find(fields, field, &Field::name);
@@ -167,7 +169,7 @@ Names ys_of(const std::vector<Field>& fields) {
   return {};
 }
 
-/// The number of plots if rows with equal values in these fields share a plot, and the greatest number of lines in a
+/// The number of plots if rows with equal values in some fields share a plot, and the largest number of lines in a
 /// plot.
 struct Split {
   std::size_t plots = 0;
@@ -181,9 +183,10 @@ Split split_by(const Rows& rows, const Names& fields, const Names& labels, std::
   return split;
 }
 
-/// The first fields, and the subset of the other fields that gives the fewest plots with at most `most_series` lines.
+/// Returns the first fields, and the subset of the other fields that gives the fewest plots with at most `most_series`
+/// lines.
 Names best_split(const Rows& rows, const Names& first, Names others, const Names& labels, std::size_t lines_per_key) {
-  others.resize(std::min<std::size_t>(others.size(), 6));  // every subset is tried
+  others.resize(std::min<std::size_t>(others.size(), 6));  // limits the work, because every subset is tried
   Names best;
   auto least = std::pair(std::numeric_limits<std::size_t>::max(), std::size_t{0});
   for (std::size_t subset = 0; subset < std::size_t{1} << others.size(); ++subset) {
@@ -197,8 +200,8 @@ Names best_split(const Rows& rows, const Names& first, Names others, const Names
   return best;
 }
 
-/// The fields in which all rows of a plot agree. Rows that people compare go to different plots only if one plot would
-/// have far too many lines.
+/// Returns the fields in which all rows of a plot agree. Rows that people compare go to different plots only if one
+/// plot would have far too many lines.
 Names shared_in_a_plot(const Rows& rows, const Names& labels, std::size_t lines_per_key) {
   Names apart;
   Names open;
@@ -227,14 +230,15 @@ std::string joined(const Json& row, const Names& fields, bool with_names) {
   return text;
 }
 
-/// A rival's name without that of its library, which may be long: as in the tables of `bench`.
+/// Returns a rival's name without the name of its library, which may be long, as in the tables of `bench`.
 std::string name_of_rival(const Json& rival) {
   const std::string name = text_in(rival, "rival");
   const std::size_t library = name.rfind(": ");
   return library == std::string::npos ? name : name.substr(library + 2);
 }
 
-/// The interval of a field: "ratio_interval", or "ns_interval" of "ns_per_element".
+/// Returns a point with its interval. The interval is in a field such as "ratio_interval", or "ns_interval" for
+/// "ns_per_element".
 Sample sample_of(const Json& row, double x, const std::string& field, double y) {
   const std::string stem = field.substr(0, field.find("_per_element"));
   const auto found = row.find(stem + "_interval");
@@ -244,7 +248,8 @@ Sample sample_of(const Json& row, double x, const std::string& field, double y) 
   return {x, y, (*found)[0].get<double>(), (*found)[1].get<double>()};
 }
 
-/// Rows with the same rival repeat the rival's time, or values that follow from it.
+/// Whether two numbers are nearly equal. Rows with the same rival repeat the rival's time, or values that follow from
+/// it.
 bool is_nearly(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
 /// A second point that a row gives: a point on the line of its rival, or of its limit.
@@ -301,7 +306,7 @@ bool make_one_line(const std::vector<Reference>& points, const Names& fields, co
   return have_met || are_equal || keys.size() == keys_of_all.size();
 }
 
-/// A plot whose lines are added point by point.
+/// A plot under construction, whose lines are added point by point.
 class PlotInWork {
  public:
   explicit PlotInWork(Plot& plot) : plot_(plot) {}
@@ -310,7 +315,8 @@ class PlotInWork {
     if (can_be_drawn(sample.y)) plot_.series[place_of(Role::own, name)].samples.push_back(sample);
   }
 
-  /// Rows with the same rival repeat the rival's time. Only the first row counts.
+  /// Adds a point of a rival or a limit. Rows with the same rival repeat the rival's time, so only the first such row
+  /// is used.
   void add_reference(const Reference& point, const std::string& name) {
     const std::size_t place = place_of(point.role, name);
     if (known_.insert({place, point.sample.x}).second) plot_.series[place].samples.push_back(point.sample);
@@ -358,7 +364,7 @@ class PlotMaker {
   }
 
  private:
-  /// A plot with at most `most_lines`, or several.
+  /// Cuts a plot with more than `most_lines` lines into several plots.
   static std::vector<Plot> cut(Plot plot) {
     const std::size_t count = (plot.series.size() + most_lines - 1) / most_lines;
     if (count == 1) return {std::move(plot)};
@@ -394,7 +400,7 @@ class PlotMaker {
     return plot;
   }
 
-  /// If several fields are on the y axis, they are times in one unit.
+  /// Returns the name of the y axis. If several fields are on it, they are times in one unit.
   std::string y_name() const { return ys_.size() == 1 ? ys_.front() : ys_.front().substr(ys_.front().rfind('_') + 1); }
 
   void add_own(PlotInWork& plot, const Json& row) const {
@@ -402,7 +408,7 @@ class PlotMaker {
     const std::string name = joined(row, told_by_line_, false);
     for (const std::string& field : ys_) {
       const std::optional<double> y = number_in(row, field);
-      // The row of a reading loop is itself the limit.
+      // The row of the loop that only reads is itself the limit, so it has no line.
       if (!y || (field == "ns_per_element" && number_in(row, "ratio_to_read") == 1)) continue;
       const std::string of_field = ys_.size() == 1 ? "" : (name.empty() ? "" : ", ") + spoken(field);
       const std::string known_as = name + of_field;
@@ -420,7 +426,7 @@ class PlotMaker {
     return all;
   }
 
-  /// The smallest set of fields in which the lines of one rival or limit differ.
+  /// Returns the smallest set of fields in which the lines of one rival or limit differ.
   Names told_by(const std::vector<Reference>& points) const {
     Names told = told_by_reference_;
     for (std::size_t i = told.size(); i-- > 0;) {
@@ -430,7 +436,7 @@ class PlotMaker {
     return told;
   }
 
-  /// Whether some line has two points.
+  /// Whether some line of the plot has two points.
   static bool finished(Plot& plot) {
     bool has_line = false;
     for (Series& series : plot.series) {
@@ -444,9 +450,9 @@ class PlotMaker {
 
   std::string x_;
   Names ys_;
-  Names shared_;             // the labels that rows of one plot have in common
-  Names told_by_line_;       // the others, which name its lines
-  Names told_by_reference_;  // the fields in which lines of a rival may differ: all that are not compared with it
+  Names shared_;             // labels that the rows of one plot have in common
+  Names told_by_line_;       // the other labels, which name the plot's lines
+  Names told_by_reference_;  // fields in which lines of a rival may differ: all that are not compared with the rival
 };
 
 }  // namespace

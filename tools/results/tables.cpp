@@ -17,7 +17,7 @@ using Rows = std::vector<const Json*>;
 
 std::string markup_of(const Json& value);
 
-/// The separator between the parts of a value.
+/// Joins the parts of a value. `between` is the separator.
 std::string joined_markup(const Json& values, const char* between) {
   std::string text;
   for (const auto& [name, value] : values.items()) {
@@ -31,8 +31,8 @@ bool has_parts(const Json& value) {
   return std::ranges::any_of(value, [](const Json& each) { return each.is_structured(); });
 }
 
-/// Numbers with a fraction are shown with four digits, and with all digits when the pointer rests on them. Lists of
-/// objects are folded. The recursion is as deep as `read` allows.
+/// Writes a value in HTML. Numbers with a fraction are shown with four digits, and with all digits when the mouse
+/// pointer is on them. Lists of objects are folded. The recursion is as deep as `read` allows.
 std::string markup_of(const Json& value) {
   if (value.is_null()) return "-";
   if (value.is_number_float())
@@ -48,7 +48,7 @@ std::string cell(const Json& value) {
   return fmt::format("<td{}>{}</td>", value.is_number() ? " class=\"number\"" : "", markup_of(value));
 }
 
-/// The fields of all rows, in the order in which they first appear.
+/// Returns the fields of all rows, in the order in which they first appear.
 std::vector<std::string> fields_of(const Rows& rows) {
   std::vector<std::string> fields;
   std::unordered_set<std::string> known;
@@ -59,8 +59,8 @@ std::vector<std::string> fields_of(const Rows& rows) {
   return fields;
 }
 
-/// The row's value of a field, or null. Looks first at the field's place among all fields, where it is in most rows.
-/// This saves searches in rows of thousands of fields.
+/// Returns the row's value of a field, or null. In most rows a field has the same position `place` as in `fields`, so
+/// this position is tried first. This saves searches in rows of thousands of fields.
 const Json* value_in(const Json& row, const std::vector<std::string>& fields, std::size_t place) {
   const auto& all = row.get_ref<const Json::object_t&>();
   if (place < all.size()) {
@@ -80,7 +80,7 @@ bool is_the_same_everywhere(const Rows& rows, const std::vector<std::string>& fi
   });
 }
 
-/// The field whose values an interval bounds: "ratio" for "ratio_interval".
+/// Returns the field whose values an interval bounds: "ratio" for "ratio_interval".
 std::optional<std::string> bounded_by(const std::string& field, const std::vector<std::string>& fields) {
   constexpr std::string_view ending = "_interval";
   if (!field.ends_with(ending)) return std::nullopt;
@@ -90,13 +90,13 @@ std::optional<std::string> bounded_by(const std::string& field, const std::vecto
   return std::nullopt;
 }
 
-/// Indices of fields: a field, and its interval if there is one.
+/// A column of a table: the index of its field, and the index of the field with its interval, if there is one.
 struct Column {
   std::size_t field;
   std::optional<std::size_t> interval = std::nullopt;
 };
 
-/// A value with the interval that belongs to it: "0.93 [0.90, 0.95]".
+/// Writes the cell of a row: a value with its interval, as in "0.93 [0.90, 0.95]".
 std::string cell_of(const Json& row, const std::vector<std::string>& fields, const Column& column) {
   const Json* const value = value_in(row, fields, column.field);
   const Json* const interval = column.interval ? value_in(row, fields, *column.interval) : nullptr;
@@ -105,7 +105,7 @@ std::string cell_of(const Json& row, const std::vector<std::string>& fields, con
   return fmt::format("<td class=\"number\">{} {}</td>", markup_of(*value), markup_of(*interval));
 }
 
-/// The columns of rows, without the fields in `left_out`. A second interval of a field has a separate column.
+/// Returns the columns of rows, without the fields in `left_out`. A second interval of a field has a separate column.
 std::vector<Column> columns_of(const std::vector<std::string>& fields, const std::set<std::size_t>& left_out) {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < fields.size(); ++i) {
