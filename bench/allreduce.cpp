@@ -1,7 +1,7 @@
-// Measures an allreduce of one or several vectors per rank: one-shot calls and plans of every schedule. In the same
-// run, rivals are the MPI library's MPI_Allreduce with its own operator, with a user operator, and with as many bytes
-// as a partial has; and MPI_Reduce with MPI_Bcast for `reduce_broadcast`. If a rank has several vectors, rivals first
-// add them in a loop. Source: [S1] for types, operators and columns.
+// Measures an allreduce of one or several vectors per rank: one-shot calls and plans of every schedule. Rivals in the
+// same run are MPI_Allreduce with a built-in operator, with a user operator, and with as many bytes as a partial has;
+// for `reduce_broadcast`, MPI_Reduce followed by MPI_Bcast. If a rank has several vectors, rivals first add them in a
+// loop. Source: Gruber & Freinberger for types, operators and columns.
 #include "allreduces.hpp"
 
 #include <fmt/core.h>
@@ -31,7 +31,7 @@ Operator operator_named(const std::string& name) {
   return *found;
 }
 
-/// Why the schedule cannot serve the method, operator and type; `nullopt` if it can.
+/// Says why the schedule cannot serve the method, operator and type; `nullopt` if it can.
 std::optional<std::string> refusal(const Operator& op, const std::string& type, const std::string& method,
                                    const std::string& schedule) {
   const agreement::MethodRow& row = command::row_named(method);
@@ -45,7 +45,7 @@ std::optional<std::string> refusal(const Operator& op, const std::string& type, 
                            schedule::OperatorKind::commutative);
 }
 
-/// `auto`, then either every row of the registry (`auto` chooses among them) or every name under which a row is
+/// Returns `auto`, then either every row of the registry (`auto` chooses among them) or every name under which a row is
 /// measured.
 std::vector<std::string> all_schedules(bool with_ports) {
   std::vector<std::string> names = {"auto"};
@@ -74,7 +74,7 @@ void check_all(const AllreduceOptions& options) {
                                 count, std::numeric_limits<int>::max()));
 }
 
-/// Allows plans that users cannot bind: [S4] measures sums whose bits differ between ranks.
+/// Allows plans that users cannot bind: End et al. measure sums whose bits differ between ranks.
 void let_ranks_differ() {
   sf_group* group = nullptr;
   check(sf_group_of(MPI_COMM_WORLD, &group));

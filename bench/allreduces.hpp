@@ -1,6 +1,6 @@
-// Functions of the benchmarks of allreduces: the schedules that serve each method, and a contest for each task. Rows
-// say whether all ranks get the same bits: plain sums with cyclic schedules may differ, and only benchmarks may make
-// them. Source: [S4] for cyclic schedules.
+// Functions of the benchmarks of allreduces: the schedules that serve each method, and a contest (a comparison with
+// rivals) for each task. Rows say whether all ranks get the same bits: plain sums with cyclic schedules may differ
+// between ranks, and only benchmarks may make such plans. Source: End et al. for cyclic schedules.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,13 @@
 
 namespace steadfold::bench {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;  // method and schedule
+using Pairs = std::vector<std::pair<std::string, std::string>>;  // pairs of a method and a schedule
 
-/// The possible pairs of a method and a schedule. Throws Failure if a named schedule serves none of the methods.
+/// Returns the possible pairs of a method and a schedule. Throws Failure if a named schedule serves none of the
+/// methods.
 Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options);
 
-/// Measures one contest of elements of a type, which is f64, f32 or i32.
+/// A function that measures one contest of elements of a type, which is f64, f32 or i32.
 using MeasureOne = std::function<Contest(const std::string& type, const Task& task)>;
 
 /// Measures one contest for every operator, type and count that the options name. Throws Failure for unknown names.

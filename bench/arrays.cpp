@@ -1,5 +1,6 @@
 // One core's sums of many fields at once: sections with halos, masked and weighted, rows of many columns, groups by
-// labels, and statistics, beside the fastest plain read of the elements and the loop that a program would have.
+// labels, and statistics, compared with the fastest plain read of the elements and with the loop of a program without
+// the library.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::uint64_t field_count = 30;
 constexpr std::uint64_t halo = 2;
 
-/// Candidates over one block of memory.
+/// The candidates of one contest, over one block of memory.
 class Candidates {
  public:
   explicit Candidates(std::span<const double> memory) {
@@ -73,7 +74,7 @@ struct Fields {
     const std::size_t skipped = has_fields ? 0 : 1;
     return Array<T>(all.data() + begin(), std::span(shape).subspan(skipped), std::span(strides).subspan(skipped));
   }
-  /// The loop of a program without Steadfold, masked and weighted.
+  /// Computes the sums with the loop of a program without Steadfold, masked and weighted.
   double loop() const {
     double all = 0;
     for (std::uint64_t k = 0; k < field_count; ++k) {
@@ -92,7 +93,8 @@ const std::pair<std::string, Method> methods[] = {{"exact", exact()}, {"binned",
 Contest of_fields(std::size_t points, int rounds) {
   const auto width = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(points) * 1.6));
   Fields fields{.height = (points + width - 1) / width, .width = width};
-  for (std::size_t i = 0; i < fields.counts.size(); ++i) fields.counts[i] = i * i % 10 < 7 ? 1 : 0;  // seven tenths
+  // Seven tenths of the points are selected.
+  for (std::size_t i = 0; i < fields.counts.size(); ++i) fields.counts[i] = i * i % 10 < 7 ? 1 : 0;
   Candidates candidates(fields.values);
   const Array<double> x = fields.section(fields.values, true);
   const Axes whole{.keep = {0}};
@@ -137,7 +139,7 @@ struct Labelled {
     if (form == Form::any_exponent)
       for (double& each : numbers) each = std::ldexp(each, static_cast<int>(random() % 2000) - 1000);
   }
-  /// The loop that a program without Steadfold would have.
+  /// Computes the sums with the loop of a program without Steadfold.
   double loop() const {
     std::vector<double> sums(groups);
     for (std::size_t i = 0; i < numbers.size(); ++i) sums[static_cast<std::size_t>(labels[i])] += numbers[i];
@@ -154,7 +156,7 @@ Contest of_groups(const Labelled& all, const std::string& name, int rounds) {
   return candidates.measure(std::to_string(all.groups) + " groups" + name, all.numbers.size(), rounds);
 }
 
-/// One field's mean, variance and extremes: by one call for all of them, and by one call for each.
+/// Measures one field's mean, variance and extremes: with one call for all of them, and with one call for each.
 Contest of_statistics(std::size_t points, int rounds) {
   const std::vector<double> numbers = normal_numbers(points);
   Candidates candidates(numbers);
@@ -163,7 +165,7 @@ Contest of_statistics(std::size_t points, int rounds) {
     double squares = 0;
     double least = numbers.front();
     double greatest = numbers.front();
-    for (std::size_t i = 0; i < points; ++i) {  // Welford's
+    for (std::size_t i = 0; i < points; ++i) {  // Welford's algorithm
       const double distance = numbers[i] - mean;
       mean += distance / static_cast<double>(i + 1);
       squares += distance * (numbers[i] - mean);

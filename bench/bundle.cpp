@@ -1,4 +1,4 @@
-// Several sums of one double per rank: in a bundle, one by one, and by the MPI library, in the same run.
+// Measures several sums of one double per rank: in a bundle, one by one, and with the MPI library, in the same run.
 #include "steadfold/bundle.hpp"
 
 #include "ranks.hpp"
@@ -6,7 +6,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// A number of fields, and the calls and plans that reduce them.
+/// A number of fields with one double per rank, and the calls and plans that reduce them.
 struct Fields {
   explicit Fields(std::size_t count) : mine(count, {1.0 / 3}), packed(count, 1.0 / 3), result(count) {
     for (const auto& field : mine) {

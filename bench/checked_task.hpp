@@ -28,7 +28,7 @@ using command::Job;
 
 enum class Wanted : std::uint8_t { sum, least, greatest };
 
-/// `user` is a function of the caller; neither library knows its code.
+/// An operator of MPI. `user` is a function of the caller; neither library knows its code.
 struct Operator {
   std::string_view name;
   bool user;
@@ -74,7 +74,7 @@ template <class T, Wanted wanted>
 void combine(const T* left, const T* right, T* result, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) result[i] = combined<T, wanted>(left[i], right[i]);
 }
-/// Combines a number of rows with the operator in a loop, as programs do before an MPI_Allreduce. A row has as many
+/// Combines the rows of a rank with the operator in a loop, as programs do before an MPI_Allreduce. A row has as many
 /// columns as `sums`.
 template <class T, Wanted wanted>
 void combine_rows(std::span<const T> rows, std::span<T> sums) noexcept {
@@ -119,8 +119,8 @@ inline void check(sf_status status) {
   if (status != SF_OK) throw Failure(sf_error_text());
 }
 
-/// Whether a plan of the call promises all ranks the same bits. Schedules that `auto` and `mpich` choose do. Calls of
-/// users are refused if their plan does not.
+/// Whether a plan of the call promises all ranks the same bits. The schedules that `auto` and `mpich` choose do so. If
+/// a plan does not, users cannot bind it.
 inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) {
   if (schedule == "auto" || schedule == "mpich") return true;
   if (agreement::merging_of(agreement::describe(*capi::OwnCall(&call))).is_associative) return true;
@@ -128,7 +128,7 @@ inline bool same_on_all_ranks(const sf_call& call, const std::string& schedule) 
   return schedule::same_on_all_ranks(*spec.row, &spec);
 }
 
-/// A plan that exists only during a sample, because the plans of all schedules would not fit into memory.
+/// A plan that exists only during a sample, because the plans of all schedules would not fit in memory.
 class ShortPlan {
  public:
   ShortPlan(const sf_call& call, std::string schedule) : call_(call), schedule_(std::move(schedule)) {}
@@ -148,15 +148,15 @@ class ShortPlan {
     return done != 0;
   }
   void wait() { check(sf_plan_wait(plan_)); }
-  /// The name of the plan's schedule, while the plan is bound.
+  /// Returns the name of the plan's schedule, while the plan is bound.
   std::string schedule() const { return sf_plan_schedule(plan_); }
-  /// The predicted time in seconds; `nullopt` if the call names a schedule.
+  /// Returns the predicted time in seconds; `nullopt` if the call names a schedule.
   std::optional<double> predicted() const { return plan_->plan->agreed().chosen.seconds; }
   /// Whether ranks read each other's rows, without a schedule.
   bool is_together() const { return plan_->plan->may_run_together(); }
   void free() { sf_plan_free(std::exchange(plan_, nullptr)); }
 
-  /// The mean size of the last run's messages, headers included. Collective.
+  /// Returns the mean size in bytes of the last run's messages, headers included. Collective.
   std::size_t bytes_per_message() const {
     sf_figures figures{};
     check(sf_plan_figures(plan_, &figures));
@@ -171,7 +171,7 @@ class ShortPlan {
   sf_plan* plan_ = nullptr;
 };
 
-/// The labels of a call of Steadfold, or of a plan of the call. Collective.
+/// Returns the labels of a call of Steadfold, or of a plan of the call. Collective.
 inline Way way_of(const std::string& method, const std::string& schedule, const std::string& name,
                   const std::vector<std::size_t>& rivals, const sf_call& call) {
   Way way{.method = method,
@@ -188,19 +188,19 @@ inline Way way_of(const std::string& method, const std::string& schedule, const 
   return way;
 }
 
-/// The rows of one contest.
+/// The rows that the ranks reduce in one contest.
 struct Task {
   Operator op;
   std::size_t count;     // number of columns
   std::size_t rows = 1;  // number of rows of every rank
 };
 
-/// A rank's rows, one after the other, and its result.
+/// The rows of a rank, one after the other, and its result.
 template <class T, class Allocator = std::allocator<T>>
 struct Buffers {
   std::vector<T, Allocator> mine;
   std::vector<T, Allocator> result;
-  Expected<T> near = {};  // the expected result within a tolerance, for any order
+  Expected<T> near = {};  // the expected result with a tolerance, for sums in any order
 };
 
 /// The vectors of a task, the expected result, and calls whose results are compared with it.
@@ -225,7 +225,7 @@ class CheckedTask {
   std::string built_in_name() const { return named(task_.op.wanted).name_of_mpi; }
   static std::string mpi_type_name() { return named_type<T>().name_of_mpi; }
 
-  /// The labels that all rows of the contest share.
+  /// Returns the labels that all rows of the contest share.
   Json labels() const {
     return {{"operator", task_.op.name},
             {"type", named_type<T>().name},
@@ -234,7 +234,7 @@ class CheckedTask {
             {"bytes", task_.count * sizeof(T)}};
   }
 
-  /// The call of the task with a method.
+  /// Returns the call of the task with a method.
   sf_call call_by(const std::string& method) const {
     sf_call call = built_in_call(command::method_named(method));
     if (!task_.op.user) return call;
@@ -253,7 +253,8 @@ class CheckedTask {
     return place->second;
   }
 
-  /// A candidate whose samples begin with an untimed call and a wrong result, and end with a comparison.
+  /// Makes a candidate. Each sample begins with an untimed call and a wrong result in memory, and ends with a
+  /// comparison.
   template <class Call, class Allocator>
   Candidate checked(
       const std::string& name, Buffers<T, Allocator>& buffers, const Expected<T>& expected, Call call,
@@ -286,7 +287,7 @@ class CheckedTask {
     return call;
   }
 
-  /// Columns begin, ..., begin + count - 1 of a rank's rows.
+  /// Returns the columns begin, ..., begin + count - 1 of a rank's rows.
   std::vector<T> rows_of_rank(int rank, std::size_t begin, std::size_t count) const {
     std::vector<T> rows;
     rows.reserve(task_.rows * count);
@@ -298,7 +299,7 @@ class CheckedTask {
     return rows;
   }
 
-  /// The expected result, computed by this process alone, some columns at a time to save memory.
+  /// Returns the expected result. This process computes it alone, some columns at a time to save memory.
   std::vector<T> reduced_locally(sf_call call) const {
     constexpr std::size_t at_a_time = std::size_t{1} << 16;
     const int rank_count = rank_count_of_world();
@@ -318,8 +319,8 @@ class CheckedTask {
     return results;
   }
 
-  /// The tolerance for sums of n numbers below 1 in any order: n - 1 roundings of at most n, and the reference's own
-  /// roundings.
+  /// Returns the tolerance for sums of n numbers below 1 in any order: n - 1 roundings of at most n, and the roundings
+  /// of the reference.
   Expected<T> near() const {
     const double numbers = static_cast<double>(rank_count_of_world()) * static_cast<double>(task_.rows);
     const double unit = static_cast<double>(std::numeric_limits<T>::epsilon());

@@ -1,5 +1,6 @@
 // Compares the schedule that `auto` chose with the best named schedule, from measurements of all schedules. The samples
-// that choose the best schedule are not used to judge it. Otherwise noise would make it look better than it is.
+// that find the best schedule are not used to judge it; otherwise noise would make this schedule look better than it
+// is.
 #include <algorithm>
 
 #include "contest.hpp"
@@ -7,7 +8,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// The seconds of every second round, beginning with the first round or with the second.
+/// Returns the seconds of every second round, beginning with the first round or with the second.
 Launches half_of(const Entrant& entrant, std::size_t first) {
   Launches half;
   for (const Samples& launch : entrant.launches) {

@@ -25,7 +25,7 @@ def fail(text):
 
 
 def measure(command, options, core):
-    """Nanoseconds per element of one launch, by type, elements, threads and kernel."""
+    """Measures one launch. Returns nanoseconds per element by type, elements, threads and kernel."""
     ran = subprocess.run([command, "bench", "local", "--json", *options], stdout=subprocess.PIPE, text=True,
                          preexec_fn=lambda: os.sched_setaffinity(0, core))
     if ran.returncode != 0:

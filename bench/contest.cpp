@@ -22,8 +22,8 @@ std::size_t rounds_of(const Entrant& entrant) {
   return rounds;
 }
 
-/// The columns known from other benchmarks: the number of timed calls; the least, greatest and mean seconds per call;
-/// and the bytes that the busiest rank sent per call, if they were counted.
+/// Returns the columns that other benchmarks have, too: the number of timed calls; the smallest, largest and mean
+/// seconds per call; and the bytes that the busiest rank sent per call, if they were counted.
 Json columns_of(const Entrant& entrant) {
   std::size_t repetitions = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -50,8 +50,8 @@ Json columns_of(const Entrant& entrant) {
   return columns;
 }
 
-/// The part of the communication that a computation hides: all of it if both together take as long as the computation
-/// alone, none if they take as long as one after the other. A few percent of noise may lead out of [0, 1].
+/// Returns the part of the communication that a computation hides: 1 if both together take as long as the computation
+/// alone, 0 if they take as long as one after the other. Noise may move the result a few percent out of [0, 1].
 double hidden(const Contest& contest, const Entrant& entrant) {
   const auto median = [](const Entrant& of) { return summary_of(seconds_of(of)).median; };
   const double communication = median(contest.entrants[entrant.overlap->communication]);
@@ -59,7 +59,7 @@ double hidden(const Contest& contest, const Entrant& entrant) {
   return (communication + computation - median(entrant)) / communication;
 }
 
-/// The columns of a row that do not depend on the benchmark.
+/// Returns the columns of a row that do not depend on the benchmark.
 Json row_of(const Contest& contest, const Entrant& entrant) {
   Json row = entrant.labels;
   row.update(contest.labels);
@@ -67,7 +67,7 @@ Json row_of(const Contest& contest, const Entrant& entrant) {
   return row;
 }
 
-/// The columns in which a row describes one of its rivals.
+/// Returns the columns in which a row describes one of its rivals.
 Json beside(const Contest& contest, const Entrant& rival, const Launches& seconds, double confidence) {
   const Launches its = seconds_of(rival);
   const Summary summary = summary_of(its, confidence);

@@ -1,4 +1,5 @@
-// Contests: candidates for the same result, measured in turn, in several launches. Makes rows of their samples.
+// Contests: candidates for the same result (Steadfold's and rivals), measured in turn, in several launches. This file
+// makes rows of their samples.
 #pragma once
 
 #include <iosfwd>
@@ -14,15 +15,15 @@ namespace steadfold::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// One candidate: its columns, its samples of each launch, and the places of its rivals in the contest. The ratio in
+/// One candidate: its columns, its samples of each launch, and the indices of its rivals in the contest. The ratio in
 /// the row is relative to the first rival.
 struct Entrant {
   std::string name;
   Json labels;
   std::vector<Samples> launches;
   std::vector<std::size_t> rivals = {0};
-  /// The places of two entrants that this entrant runs at the same time: a communication and a computation. Its row has
-  /// the part of the communication that the computation hides.
+  /// The indices of two entrants that this entrant runs at the same time: a communication and a computation. Its row
+  /// has the part of the communication that the computation hides.
   struct Overlap {
     std::size_t communication;
     std::size_t computation;
@@ -46,22 +47,22 @@ struct Measurement {
 Json to_json(const Measurement& measurement);
 Measurement measurement_in(const Json& json);
 
-/// Appends the launches of `other`, a measurement of the same contests.
+/// Appends the launches of `other`, a measurement of the same contests, to those of `measurement`.
 void pool(Measurement& measurement, const Measurement& other);
 
-/// Rows over ranks, one for every entrant that is not a rival; a row's `rivals` has one object for each of its rivals.
-/// Here and below, `confidence` is that of all intervals.
+/// Returns one row for every entrant that is not a rival; a row's `rivals` has one object for each of its rivals.
+/// `confidence` is the confidence level of all intervals.
 Json rows_over_ranks(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Rows over ranks: one for every pair of an entrant and one of its rivals, with the ratio of their times.
+/// Returns one row for every pair of an entrant and one of its rivals, with the ratio of their times.
 Json rows_by_rival(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Rows over ranks of `bench auto`, one for every contest and method: the schedule that `auto` chose, and the best
+/// Returns the rows of `bench auto`, one for every contest and method: the schedule that `auto` chose, and the best
 /// named schedule. One half of the rounds finds the best schedule, and the other half compares the two.
 Json rows_of_choices(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Rows of one process. Only the fastest of the entrants called `read` gets a row. It is the limit for all other
-/// entrants.
+/// Returns the rows of a benchmark in one process. Only the fastest of the entrants called `read` gets a row. It is the
+/// limit for all other entrants.
 Json rows_of_local(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Writes one JSON object per line: the environment, then all samples.

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Makes a call as programs do. callgrind counts the instructions of the function with this name.
+/// Makes a call as programs do. callgrind counts the instructions of this function, which it finds by its name.
 template <class T>
 [[gnu::noinline]] T counted_call(const std::vector<T>& x, steadfold::Method method) {
   return steadfold::sum(x, method);

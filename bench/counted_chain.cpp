@@ -18,7 +18,7 @@ using order::Bytes;
 using order::Rank;
 
 constexpr Rank ranks = 4;
-std::size_t left = 0;  // how many more completions may be seen
+std::size_t left = 0;  // number of completions that may still be seen
 
 class FewAtATime final : public transport::ForwardingEndpoint {
  public:

@@ -1,5 +1,5 @@
-// Runs a plan of two ranks in one process; bench/instructions.py counts the instructions. Its endpoints hand messages
-// over by copying them, and their own instructions are not counted.
+// Runs a plan of two ranks in one process; bench/instructions.py counts the instructions. The ranks' endpoints copy
+// messages from one to the other, and the instructions of the endpoints are not counted.
 //   counted_run tree|exact|binned ELEMENTS RUNS [MEMBERS]     ELEMENTS per rank; a bundle of MEMBERS sums
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +17,7 @@ using namespace steadfold;
 using order::Bytes;
 using order::Rank;
 
-/// Landing slots of both ranks, and the messages that have arrived in them.
+/// The landing slots of both ranks, and the messages that have arrived in them.
 struct Loop {
   struct Slot {
     std::vector<std::byte> bytes;
@@ -66,9 +66,9 @@ class LoopbackEndpoint final : public transport::Endpoint {
   std::vector<Loop::Slot>& mine() { return loop_->slots[rank_]; }
   std::shared_ptr<Loop> loop_;
   Rank rank_;
-  std::vector<transport::Ticket> sent_;  // sent, and not reported by poll() yet
+  std::vector<transport::Ticket> sent_;  // tickets of messages that are sent and that poll() has not reported yet
   std::size_t sent_count_ = 0;
-  std::vector<std::pair<transport::Ticket, Loop::Slot*>> receives_;  // open receives, with their slots
+  std::vector<std::pair<transport::Ticket, Loop::Slot*>> receives_;  // tickets of open receives, with their slots
   std::size_t receive_count_ = 0;
 };
 

@@ -20,14 +20,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The first line of a file, or "unknown".
+/// Returns the first line of a file, or "unknown".
 std::string line_in(const std::string& path) {
   std::string line;
   std::ifstream file(path);
   return std::getline(file, line) ? line : "unknown";
 }
 
-/// The first core's caches, as "L1 Data 48K".
+/// Describes the first core's caches, as in "L1 Data 48K".
 Json caches() {
   Json found = Json::array();
   for (int i = 0; i < 8; ++i) {
@@ -41,13 +41,13 @@ Json caches() {
 
 std::string compiler() {
 #if defined(__clang__)
-  return __VERSION__;  // includes the compiler's name
+  return __VERSION__;  // the text includes the compiler's name
 #else
   return std::string("GCC ") + __VERSION__;
 #endif
 }
 
-/// How many cores this process may run on; 0 if the system does not say.
+/// Returns the number of cores on which this process may run; 0 if the system does not say.
 int allowed_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

@@ -1,4 +1,4 @@
-// Usual loops, compiled with -ffast-math: their bits may change with the compiler.
+// Usual loops, compiled with -ffast-math. Their bits may change with the compiler.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Global sums of thirty fields, as climate codes have them: by one call, by a plan, by loops and an allreduce, and by
-// vectors of integers in two reductions, in the same run.
+// Measures global sums of thirty fields, as in climate codes: with one call, with a plan, with loops and an allreduce,
+// and with vectors of integers in two reductions, in the same run.
 #include <cmath>
 #include <random>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t field_count = 30;
 
-/// This rank's share of every field, one field after the other, and the calls and plans that sum them.
+/// The points of every field that this rank has, one field after the other, and the calls and plans that sum them.
 class Fields {
  public:
   Fields(std::size_t points, const std::vector<std::string>& methods)
@@ -26,7 +26,7 @@ class Fields {
     for (const std::string& method : methods) add(method);
   }
 
-  /// Whether the rival is right: its sums differ from the sums with method `exact` only in the last bits.
+  /// Whether the rival is right: its sums may differ from the sums with method `exact` only in the last bits.
   bool is_rival_right() {
     const std::vector<double> expected = steadfold::sum(array(), {.keep = {0}}, MPI_COMM_WORLD);
     vectors_.sum(mine_, sums_);

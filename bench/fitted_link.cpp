@@ -13,8 +13,8 @@ using transport::LogGP;
 
 using Row = std::array<double, 4>;
 
-/// The x with the least sum of (row x - 1)^2 over all rows, from the normal equations. An element of x is 0 if its
-/// column is 0 in all rows.
+/// Solves for the x with the smallest sum of (row x - 1)^2 over all rows, with the normal equations. An element of x is
+/// 0 if its column is 0 in all rows.
 Row least_squares(const std::vector<Row>& rows) {
   constexpr std::size_t unknowns = std::tuple_size_v<Row>;
   std::array<std::array<double, unknowns + 1>, unknowns> a{};
@@ -40,7 +40,7 @@ Row least_squares(const std::vector<Row>& rows) {
   return x;
 }
 
-/// The relative errors of the model.
+/// Returns the relative errors of the model, one per message length.
 std::vector<double> errors(const LinkTimes& times, const LogGP& link) {
   std::vector<double> found;
   for (std::size_t i = 0; i < times.bytes.size(); ++i)
@@ -60,8 +60,8 @@ struct Limits {
   std::size_t long_from;
 };
 
-/// The best link with these limits, if there is one. The greatest measured length cannot be a limit. Its latency
-/// includes the gap.
+/// Returns the best link with these limits, if there is one. The largest measured length cannot be a limit. The link's
+/// latency includes the gap.
 std::optional<LogGP> with_limits(const LinkTimes& times, Limits limits) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {
@@ -84,13 +84,13 @@ std::optional<LogGP> with_limits(const LinkTimes& times, Limits limits) {
   return link;
 }
 
-/// A link, and its sum of squares.
+/// A link, and the sum of squares of its errors.
 struct Candidate {
   LogGP link;
   double squares;
 };
 
-/// The best link with this number of limits, if there is one. Each limit has at least two longer lengths.
+/// Returns the best link with this number of limits, if there is one. Each limit has at least two longer lengths.
 std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
   const std::size_t none = times.bytes.back();
   std::vector<std::size_t> lengths = {none};
@@ -107,10 +107,10 @@ std::optional<Candidate> best_with(int limits, const LinkTimes& times) {
   return best;
 }
 
-/// The best link of no, one or two limits. Its latency includes the gap.
+/// Returns the best link with no, one or two limits. The link's latency includes the gap.
 LogGP best_link(const LinkTimes& times) {
-  constexpr double much_smaller = 0.7;  // factor of the sum of squares, for each limit
-  constexpr double exact = 1e-12;       // times from an invented model
+  constexpr double much_smaller = 0.7;  // for each further limit, the sum of squares must fall to this share
+  constexpr double exact = 1e-12;       // below this sum of squares, times are from an invented model
   Candidate best{.link = {.latency = times.one_way.front(), .gap = 0, .per_byte = 0}, .squares = HUGE_VAL};
   int taken = 0;
   for (int limits = 0; limits <= 2 && best.squares > exact; ++limits) {
@@ -122,17 +122,17 @@ LogGP best_link(const LinkTimes& times) {
   return best.link;
 }
 
-constexpr double much_longer = 1.5;  // a limit of bytes over time gives 2
+constexpr double much_longer = 1.5;  // a limit of bytes over time gives the ratio 2
 
-/// Whether a byte takes much longer in the stream than in a single message, latency included.
+/// Whether a byte takes much longer in a stream of messages than in a single message, latency included.
 bool is_limited_over_time(const LinkTimes& times, const LogGP& link) {
   const double alone = (link.latency + link.duration(length_in_stream)) / static_cast<double>(length_in_stream);
   return times.byte_in_stream > much_longer * alone;
 }
 
-/// The link whose time per byte is that of the stream. Its other figures come from messages that are at most as long as
-/// the stream's messages. Longer messages reach the network's limit: the model would then show a wait or a different
-/// rate that does not exist.
+/// Returns the link whose time per byte is that of the stream. Its other figures come from messages that are at most as
+/// long as the stream's messages. Longer messages reach the network's limit: the model would then show a wait or a
+/// different rate that does not exist.
 LogGP link_of_stream(const LinkTimes& times, const LogGP& of_all) {
   LinkTimes some;
   for (std::size_t i = 0; i < times.bytes.size(); ++i) {

@@ -10,7 +10,8 @@
 namespace steadfold::bench {
 namespace {
 
-constexpr double sample_seconds = 2e-3;  // much longer than a tick of the clock, much shorter than a time slice
+// Seconds of a sample: much longer than a tick of the clock, much shorter than a time slice.
+constexpr double sample_seconds = 2e-3;
 
 double seconds_of(const Candidate& candidate, std::size_t calls) {
   const auto begin = std::chrono::steady_clock::now();
@@ -18,7 +19,7 @@ double seconds_of(const Candidate& candidate, std::size_t calls) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The greatest time, number of sent bytes and number of tests over all ranks.
+/// The largest time, number of sent bytes and number of tests over all ranks.
 struct Sample {
   double seconds = 0;
   double bytes = 0;
@@ -39,13 +40,14 @@ Sample sample(const Candidate& candidate, std::size_t calls, const Together& tog
   return sample;
 }
 
-/// How many calls make a sample, the same number on every rank.
+/// Returns the number of calls that make a sample, the same number on every rank.
 std::size_t calls_for(const Candidate& candidate, const Together& together) {
   sample(candidate, 1, together);
   for (std::size_t calls = 1;; calls *= 4) {
     const bool enough = sample(candidate, calls, together).seconds >= sample_seconds / 4;
     if (!enough) continue;
-    const double seconds = sample(candidate, calls, together).seconds;  // again: the first may have been disturbed
+    // Sampled again, because the first sample may have been disturbed.
+    const double seconds = sample(candidate, calls, together).seconds;
     if (seconds >= sample_seconds / 4)
       return std::max<std::size_t>(1, static_cast<std::size_t>(sample_seconds / seconds * static_cast<double>(calls)));
   }

@@ -1,5 +1,5 @@
-// The measuring loop: candidates in turn, many short samples.
-// Source: [S1] and Hoefler & Belli 2015 on honest benchmarking.
+// The measuring loop: it measures candidates in turn, in many short samples. Source: Gruber & Freinberger, and Hoefler
+// & Belli 2015 on honest benchmarking.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,11 @@ namespace steadfold::bench {
 /// A measured function. `prepare` and `finish` run before and after every sample and are not timed.
 struct Candidate {
   std::string name;
-  std::function<void(std::size_t calls)> run;  // makes that many calls
+  std::function<void(std::size_t calls)> run;  // makes `calls` calls
   std::function<void()> prepare = [] {};
   std::function<void()> finish = [] {};
-  std::function<double()> tests = nullptr;  // returns the number of tests of started calls so far; null: not counted
+  // Returns the number of tests of started calls so far; null: tests are not counted.
+  std::function<double()> tests = nullptr;
 };
 
 /// Makes the compiler compute a value every time, and assume that memory has changed afterwards.
@@ -24,7 +25,7 @@ void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");
 }
 
-/// A loop over `call`, compiled together with it, so that there is no indirect call per iteration.
+/// Makes a loop over `call`, compiled together with it, so that there is no indirect call per iteration.
 template <class Call>
 std::function<void(std::size_t)> calls_of(Call call) {
   return [call](std::size_t calls) {
@@ -32,8 +33,8 @@ std::function<void(std::size_t)> calls_of(Call call) {
   };
 }
 
-/// Seconds per call, round after round, each the mean of `calls` calls. `wire_bytes` and `tests` likewise, if they are
-/// counted.
+/// The samples of one candidate: seconds per call, round after round, each the mean of `calls` calls. `wire_bytes` and
+/// `tests` are also per call, if they are counted.
 struct Samples {
   std::size_t calls = 0;
   std::vector<double> seconds;
@@ -41,15 +42,18 @@ struct Samples {
   std::vector<double> tests = {};
 };
 
-/// How the ranks of a job measure together; a single process needs only the defaults.
+/// The way in which the ranks of a job measure together. A single process needs only the defaults.
 struct Together {
   std::function<void()> barrier = [] {};
-  std::function<double(double)> greatest = [](double mine) { return mine; };  // over all ranks
-  std::function<double()> bytes_sent = nullptr;                               // so far, by this rank's machine
+  // Returns the largest number over all ranks.
+  std::function<double(double)> greatest = [](double mine) { return mine; };
+  // Returns the number of bytes that this rank's machine has sent so far.
+  std::function<double()> bytes_sent = nullptr;
 };
 
-/// Times every candidate once per round, each sample long enough for the clock. The order differs from round to round,
-/// so that no candidate always follows the same neighbour. It is the same on all ranks and in all runs.
+/// Times every candidate once per round. Each sample is long enough for the clock. The order of candidates differs from
+/// round to round, so that no candidate always follows the same neighbour. The order is the same on all ranks and in
+/// all runs.
 std::vector<Samples> interleave(std::span<const Candidate> candidates, int rounds, const Together& together = {});
 
 }  // namespace steadfold::bench

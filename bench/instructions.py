@@ -21,12 +21,12 @@ LENGTHS = (1 << 16, 1 << 17)
 REPETITIONS = (10, 110)
 COUNTS_OF_CALLS = (1, 2, 3, 7, 16, 1000)
 SEGMENTS = (10, 100, 1000)
-BUNDLES = ((1, 1), (801, 1), (1, 8))  # elements per rank, members
+BUNDLES = ((1, 1), (801, 1), (1, 8))  # pairs of elements per rank and members of the bundle
 
 
 def instructions(target, functions, command):
-    """The number of instructions in these functions. If one of them calls another, the instructions of the called
-    function are counted once."""
+    """Counts the instructions in these functions. If one of them calls another, the instructions of the called function
+    are counted once."""
     with tempfile.TemporaryDirectory() as directory:
         toggles = [f"--toggle-collect={name}" for name in functions]
         ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", *toggles, *command],
@@ -37,7 +37,7 @@ def instructions(target, functions, command):
 
 
 def slope(target, functions, command_for, amounts):
-    """Instructions per unit of the argument of `command_for`."""
+    """Returns the number of instructions per unit of the argument of `command_for`."""
     few, many = (instructions(target, functions, command_for(str(amount))) for amount in amounts)
     return (many - few) / (amounts[1] - amounts[0])
 

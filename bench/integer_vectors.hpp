@@ -20,8 +20,8 @@ class IntegerVectors {
  public:
   explicit IntegerVectors(std::size_t field_count) : extremes_(2 * field_count + 1), field_count_(field_count) {}
 
-  /// The sums of the fields over all ranks. The fields are stored one after the other. Numbers must be normal or zero.
-  /// Collective.
+  /// Writes the sums of the fields over all ranks. The fields are stored one after the other. Numbers must be normal or
+  /// zero. Collective.
   void sum(std::span<const double> fields, std::span<double> sums) {
     const std::size_t points = fields.size() / field_count_;
     find_extremes(fields, points);
@@ -36,8 +36,8 @@ class IntegerVectors {
   static int exponent(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 2047) - 1022; }
   static double power(int exponent) { return std::ldexp(1.0, exponent); }
 
-  /// For every field, the greatest exponent and the negated least exponent; then the greatest number of summands per
-  /// rank.
+  /// Finds, for every field, the largest exponent and the negated smallest exponent; then the largest number of
+  /// summands per rank.
   void find_extremes(std::span<const double> fields, std::size_t points) {
     for (std::size_t k = 0; k < field_count_; ++k) {
       int greatest = -1022;
@@ -55,7 +55,7 @@ class IntegerVectors {
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const double summands = static_cast<double>(extremes_.back()) * ranks + 1;
-    bits_ = 62 - exponent(summands);  // bits per level, so that no sum of integers overflows
+    bits_ = 62 - exponent(summands);  // number of bits per level with which no sum of integers overflows
   }
 
   int most_levels() const {
@@ -81,7 +81,7 @@ class IntegerVectors {
     }
   }
 
-  /// Adds from the lowest level up, so that rounding loses little.
+  /// Returns the value of a field. Adds from the lowest level up, so that rounding loses little.
   double value_of(std::size_t field, int levels) const {
     double value = 0;
     for (int level = levels - 1; level >= 0; --level) {

@@ -1,4 +1,4 @@
-// Calls of the interposer beside calls of the MPI library, in one process: MPI_Allreduce calls the interposer, and
+// Measures calls of the interposer and calls of the MPI library in one process: MPI_Allreduce calls the interposer, and
 // PMPI_Allreduce calls the MPI library directly.
 #include <mpi.h>
 
@@ -15,8 +15,8 @@ using Iallreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Co
 using Wait = int (*)(MPI_Request*, MPI_Status*);
 
 // This file calls MPI's functions and never takes their addresses. The Python package's command is also loaded on
-// machines without an MPI library, and the loader looks for addresses at once, but for called functions only at their
-// first call.
+// machines without an MPI library. There the loader would fail at an address, which it needs at once; it needs called
+// functions only at their first call.
 constexpr Allreduce plain_allreduce = [](auto... given) { return PMPI_Allreduce(given...); };
 constexpr Iallreduce plain_iallreduce = [](auto... given) { return PMPI_Iallreduce(given...); };
 constexpr Wait plain_wait = [](auto... given) { return PMPI_Wait(given...); };
@@ -31,7 +31,7 @@ struct Rows {
   std::vector<double> from, to;
 };
 
-/// Sums of doubles, or of integers. The order of addition does not change sums of integers.
+/// Makes a candidate for sums of doubles, or of integers. The order of addition does not change sums of integers.
 Candidate blocking(Rows& rows, Allreduce call, MPI_Datatype type) {
   return candidate_of(
       [&rows, call, type] { call(rows.from.data(), rows.to.data(), rows.count(), type, MPI_SUM, MPI_COMM_WORLD); });

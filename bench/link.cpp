@@ -12,13 +12,14 @@
 namespace steadfold::bench {
 namespace {
 
-// Lengths just below powers of two: eager limits are powers of two, less the MPI library's own headers of at most 64
-// bytes.
+// The lengths of messages in bytes. They are just below powers of two: eager limits are powers of two, less the MPI
+// library's headers of at most 64 bytes.
 constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   4032,    8128,   16320,
                                                32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
-constexpr std::size_t most_in_stream = 64;                    // messages
-constexpr std::size_t long_ones = 32;                         // messages of length_in_stream
-static_assert(long_ones * length_in_stream <= sizes.back());  // the memory of a Side
+constexpr std::size_t most_in_stream = 64;  // number of messages in a stream
+// Number of messages of length_in_stream bytes in a stream.
+constexpr std::size_t long_ones = 32;
+static_assert(long_ones * length_in_stream <= sizes.back());  // the memory of a Side must have room for the stream
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -26,13 +27,13 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// The partners of rank 0, the same on all ranks. 0: none.
+/// The ranks with which rank 0 exchanges messages, the same on all ranks. 0 means none.
 struct Partners {
   int between = 0;
-  std::array<int, agreement::links_inside.size()> inside = {};  // by agreement::links_inside
+  std::array<int, agreement::links_inside.size()> inside = {};  // partner for each link of agreement::links_inside
 };
 
-/// By rank, the first rank of its node.
+/// Returns, by rank, the first rank of its node.
 std::vector<int> firsts_of_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -46,7 +47,7 @@ std::vector<int> firsts_of_nodes() {
   return firsts;
 }
 
-/// By rank. Collective.
+/// Returns, by rank, its node, package and caches. Collective.
 std::vector<transport::Whereabouts> whereabouts_of_all(std::size_t ranks) {
   const transport::Whereabouts own = transport::own_whereabouts();
   std::vector<transport::Whereabouts> all(ranks);
@@ -57,7 +58,7 @@ std::vector<transport::Whereabouts> whereabouts_of_all(std::size_t ranks) {
 Partners partners_of_rank_0() {
   const std::vector<int> firsts = firsts_of_nodes();
   const std::vector<transport::Whereabouts> whereabouts = whereabouts_of_all(firsts.size());
-  std::vector<int> neighbours;  // ranks of rank 0's node
+  std::vector<int> neighbours;  // the other ranks of rank 0's node
   std::vector<transport::Whereabouts> of_neighbours;
   int outside = 0;
   for (std::size_t i = 0; i < firsts.size(); ++i) {
@@ -70,7 +71,7 @@ Partners partners_of_rank_0() {
     }
   }
   const std::vector<int> parts = transport::parts_of(of_neighbours);
-  int apart = 0;   // a rank in another part, or any rank if the parts are unknown
+  int apart = 0;   // a rank in another part of the node, or any rank if the parts are unknown
   int beside = 0;  // a rank in the part of rank 0
   for (std::size_t i = 1; i < neighbours.size(); ++i) {
     const bool is_beside = !parts.empty() && parts[i] == parts[0];
@@ -80,12 +81,12 @@ Partners partners_of_rank_0() {
                       : Partners{.between = apart, .inside = {0, beside}};
 }
 
-/// This rank's side of the link between rank 0 and another.
+/// This rank's end of the link between rank 0 and another rank.
 class Side {
  public:
   explicit Side(int other) : rank_(rank_in(MPI_COMM_WORLD)), other_(rank_ == 0 ? other : 0), memory_(sizes.back()) {}
 
-  /// Seconds per message of a ping-pong.
+  /// Returns the seconds per message of a ping-pong.
   double ping_pong(std::size_t bytes, int repetitions) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < 2 * repetitions; ++i) {
@@ -96,11 +97,12 @@ class Side {
     return (MPI_Wtime() - begin) / (2 * repetitions);
   }
 
-  /// Seconds for `count` messages that rank 0 sends at once, each of the given length, and for an answer of 8 bytes.
+  /// Returns the seconds for `count` messages that rank 0 sends at once, each of `bytes` bytes, and for an answer of 8
+  /// bytes.
   double stream(std::size_t count, std::size_t bytes) {
     const int length = static_cast<int>(bytes);
     std::array<MPI_Request, most_in_stream> requests;
-    if (rank_ != 0)  // posted before the messages arrive
+    if (rank_ != 0)  // receives are posted before the messages arrive
       for (std::size_t i = 0; i < count; ++i)
         MPI_Irecv(memory_.data() + i * bytes, length, MPI_BYTE, other_, 1, MPI_COMM_WORLD, &requests[i]);
     ping_pong(8, 1);
@@ -120,7 +122,7 @@ class Side {
   std::vector<char> memory_;
 };
 
-/// Measures between rank 0 and this partner; other ranks wait.
+/// Measures messages between rank 0 and the rank `other`; all other ranks wait.
 LinkTimes link_times_to(int other, int rounds) {
   constexpr double bytes_of_a_sample = 4e6;
   LinkTimes times{.bytes = {sizes.begin(), sizes.end()}};
@@ -129,7 +131,7 @@ LinkTimes link_times_to(int other, int rounds) {
     std::vector<std::vector<double>> one_way(sizes.size());
     std::vector<double> in_stream;
     std::vector<double> long_in_stream;
-    for (int round = -1; round < rounds; ++round) {  // the first round does not count
+    for (int round = -1; round < rounds; ++round) {  // the first round is not counted
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         const double repetitions = std::clamp(bytes_of_a_sample / static_cast<double>(sizes[i]), 4.0, 200.0);
         const double seconds = side.ping_pong(sizes[i], static_cast<int>(repetitions));

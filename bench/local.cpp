@@ -1,6 +1,6 @@
-// One core's loop over its own data: Steadfold's builders beside the fastest plain read, std::accumulate, the same loop
-// under fast-math, and compensated sums; dot products beside std::inner_product and the same loop under fast-math; or
-// the same builders with different targets of prefetching.
+// Measures one core's loop over its data: Steadfold's builders, compared with the fastest plain read, std::accumulate,
+// the same loop under fast-math, and compensated sums; dot products, compared with std::inner_product and the same loop
+// under fast-math; or the same builders with different targets of prefetching.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -17,7 +17,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// Kahan 1965: the rounding error of each addition is taken off the next element.
+/// Sums as Kahan 1965 does: the rounding error of each addition is subtracted from the next element.
 template <class T>
 T kahan(std::span<const T> x) {
   T sum = 0;
@@ -31,7 +31,7 @@ T kahan(std::span<const T> x) {
   return sum;
 }
 
-/// Neumaier 1974: the errors are added up separately, whichever operand is larger.
+/// Sums as Neumaier 1974 does: the errors are added up separately, whichever operand is larger.
 template <class T>
 T neumaier(std::span<const T> x) {
   T sum = 0;
@@ -73,7 +73,7 @@ class Kernels {
   }
 
  private:
-  /// One thread's result, which shares no cache line with other results.
+  /// The result of one thread, which shares no cache line with other results.
   struct alignas(128) Part {
     T sum = 0;
     std::uint64_t bits = 0;

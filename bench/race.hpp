@@ -1,4 +1,4 @@
-// One contest of allreduces: all candidates for the result of one task.
+// A contest of allreduces: all candidates for the result of one task, with their rivals.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Race {
     if (schedule == "auto" && ranks_share_memory()) add_in_memory_of_the_library(method, expected, rivals);
   }
 
-  /// Adds only a plan, with the MPI library's call for the operator as its rival.
+  /// Adds a plan without further candidates. Its rival is the MPI library's call for the operator.
   void add_plan(const std::string& method, const std::string& schedule) { add_plan(method, schedule, rivals_); }
 
   Contest measure(int rounds, const std::string& interface) const {
@@ -117,7 +117,7 @@ class Race {
       MPI_Allreduce(row, result, count, CheckedTask<T>::mpi_type(), op, MPI_COMM_WORLD);
     });
   }
-  /// Several rows are added up first, in a loop.
+  /// Makes a rival. Several rows are first added up in a loop.
   template <class Reduce>
   std::size_t add_mpi(Buffers<T>& buffers, const std::string& name, Reduce reduce) {
     const std::size_t count = buffers.result.size();
@@ -131,7 +131,7 @@ class Race {
     }));
   }
 
-  /// Adds a rival that adds ones, so the sums are the number of ranks.
+  /// Adds a rival that adds ones, so that the sums are the number of ranks.
   void add_wider(Wider& wider, std::size_t count) {
     const auto result = static_cast<T>(task_.task().op.wanted == Wanted::sum ? rank_count_of_world() : 1);
     wider.buffers = {std::vector<T>(count, 1), std::vector<T>(count), {std::vector<T>(count, result)}};

@@ -1,4 +1,4 @@
-// How the ranks of MPI_COMM_WORLD measure together.
+// Measures contests over the ranks of MPI_COMM_WORLD.
 #pragma once
 
 #include <mpi.h>
@@ -25,8 +25,8 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// Also counts the bytes that a rank sends through the network interface, if one is named. Each rank needs a separate
-/// machine or network namespace.
+/// Returns the way in which all ranks measure together. It also counts the bytes that a rank sends through the network
+/// interface, if one is named. Each rank then needs a separate machine or network namespace.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();
   if (interface.empty()) return together;
@@ -51,7 +51,7 @@ inline int rank_in_world() {
   return rank;
 }
 
-/// How bytes move between all ranks.
+/// Returns the name of the transport between all ranks.
 inline std::string transport_in_use() {
   sf_group* group = nullptr;
   detail::check(sf_group_of(MPI_COMM_WORLD, &group));
@@ -65,16 +65,18 @@ struct Way {
   std::string call;
   bool passthrough = false;  // whether the call is only passed on to the MPI library
   std::vector<std::size_t> rivals = {0};
-  std::optional<bool> same_on_all_ranks = std::nullopt;  // in bits; empty: not given
-  std::optional<std::string> chosen = std::nullopt;      // the schedule, if `schedule` is a rule such as auto
-  std::optional<double> predicted = std::nullopt;        // seconds, the reason for the choice
-  bool is_together = false;                              // whether ranks read each other's rows, without a schedule
+  std::optional<bool> same_on_all_ranks = std::nullopt;  // whether all ranks get the same bits; empty: not given
+  // Name of the chosen schedule, if `schedule` is a rule such as auto.
+  std::optional<std::string> chosen = std::nullopt;
+  std::optional<double> predicted = std::nullopt;  // predicted seconds, for which the schedule was chosen
+  bool is_together = false;                        // whether ranks read each other's rows, without a schedule
 };
 
 /// Candidates for the same result: rivals first, then the entrants that are compared with rivals.
 class Ways {
  public:
-  /// Adds a call of the MPI library under the name `call`. Returns its place, by which others name it as a rival.
+  /// Adds a call of the MPI library under the name `call`. Returns its index, with which other entrants name it as a
+  /// rival.
   std::size_t add_rival(const std::string& call, Candidate candidate) {
     candidate.name = std::string(sf_mpi_library()) + ": " + call;
     entrants_.push_back({candidate.name, {{"method", "mpi"}}, {}});
@@ -82,7 +84,7 @@ class Ways {
     return rival_count_++;
   }
 
-  /// Returns its place.
+  /// Adds an entrant that is compared with rivals. Returns its index.
   std::size_t add(const Way& way, Candidate candidate) {
     candidate.name = way.method + " " + way.schedule + " " + way.call;
     entrants_.push_back(
@@ -98,10 +100,10 @@ class Ways {
     return entrants_.size() - 1;
   }
 
-  /// Names the communication and the computation that the entrant at this place runs at the same time.
+  /// Names the communication and the computation that the entrant with this index runs at the same time.
   void overlaps(std::size_t place, const Entrant::Overlap& parts) { entrants_[place].overlap = parts; }
 
-  /// `labels` are shared by all rows; library, transport, ranks and threads are added.
+  /// Measures all candidates. All rows share `labels`, to which library, transport, ranks and threads are added.
   Contest measure(Json labels, int rounds, const std::string& interface = {}) const {
     labels.update({{"library", command::mpi_library().name},
                    {"transport", transport_in_use()},
@@ -119,7 +121,7 @@ class Ways {
   std::size_t rival_count_ = 0;
 };
 
-/// A nameless candidate that repeats `call`.
+/// Makes a candidate without a name that repeats `call`.
 template <class Call>
 Candidate candidate_of(Call call) {
   return {.name = {}, .run = calls_of(std::move(call))};

@@ -21,9 +21,9 @@ using order::Count;
 
 constexpr Count columns = 1000;
 constexpr Count rows = arithmetic::most_kept_rows;
-constexpr Count rows_of_each = rows / 2;  // of each of the two partials that are merged
+constexpr Count rows_of_each = rows / 2;  // number of rows in each of the two partials that are merged
 
-/// Values with the spread of exponents of usual sums.
+/// Returns values whose exponents vary as in usual sums.
 std::vector<double> values_of_rows(Count first) {
   std::vector<double> values;
   for (Count i = 0; i < rows_of_each * columns; ++i)
@@ -31,8 +31,8 @@ std::vector<double> values_of_rows(Count first) {
   return values;
 }
 
-/// A partial of an exact sum keeps its rows unchanged if it is known that there are few of them, for example one row
-/// per rank.
+/// Returns the kind of partial with this content. A partial of an exact sum keeps its rows unchanged if it is known
+/// that there are few of them, for example one row per rank.
 std::unique_ptr<arithmetic::PartialKind> kind_of(Content content) {
   static const arithmetic::Operator none;
   const bool in_bins = content == Content::bins;
@@ -54,12 +54,12 @@ std::vector<std::byte> partial_of(const arithmetic::PartialKind& kind, Count fir
   return partial;
 }
 
-/// Seconds of a call.
+/// Returns the seconds of a call.
 template <class Call>
 double seconds_of(int rounds, const Call& call) {
   constexpr int calls = 20;
   std::vector<double> samples;
-  for (int round = -1; round < rounds; ++round) {  // the first round does not count
+  for (int round = -1; round < rounds; ++round) {  // the first round is not counted
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i) call();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

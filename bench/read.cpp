@@ -13,7 +13,8 @@ namespace {
 using Line = std::uint64_t __attribute__((vector_size(64), may_alias));
 constexpr std::size_t line_bytes = sizeof(Line);
 
-/// Takes a vector by address, because the way to pass a vector by value depends on the instruction set.
+/// Combines the words of a cache line. It takes the line by address, because the way to pass a vector by value depends
+/// on the instruction set.
 __attribute__((always_inline)) inline std::uint64_t folded(const Line& line) {
   const auto half = __builtin_shufflevector(line, line, 0, 1, 2, 3) | __builtin_shufflevector(line, line, 4, 5, 6, 7);
   const auto quarter = __builtin_shufflevector(half, half, 0, 1) | __builtin_shufflevector(half, half, 2, 3);
@@ -74,8 +75,8 @@ STEADFOLD_WIDEST std::uint64_t read(const ReadLoop& loop, std::span<const std::b
     for (const std::byte byte : bytes) bits |= static_cast<std::uint64_t>(byte);
     return bits;
   }
-  // A word that is read twice does not change the OR. So the first and the last 64 bytes are read separately, and the
-  // lines between them are aligned.
+  // The first and the last 64 bytes, which are read separately, so that the cache lines between them are aligned. A
+  // word that is read twice does not change the OR.
   Line ends;
   Line last;
   std::memcpy(&ends, bytes.data(), line_bytes);

@@ -9,22 +9,22 @@
 
 namespace steadfold::bench {
 
-/// A way to read: `vectors` of 64 bytes side by side, consecutive or (`streams`) each from another part of the array,
-/// prefetched a number of bytes ahead (0: left to the processor).
+/// A way to read an array: `vectors` of 64 bytes side by side, consecutive or (`streams`) each from another part of the
+/// array, prefetched a number of bytes ahead (0: left to the processor).
 struct ReadLoop {
   int vectors = 1;
   bool streams = false;
   std::size_t ahead = 0;
 };
 
-/// All ways. Which is fastest depends on where the array is, and on the processor.
+/// Returns all ways to read. Which way is fastest depends on where the array is, and on the processor.
 std::span<const ReadLoop> read_loops();
 std::string name_of(const ReadLoop& loop);
 
-/// An OR of words that cover the array, some of them twice: 0 exactly if all bytes are 0.
+/// Returns an OR of words that cover the array, some of them twice. It is 0 exactly if all bytes are 0.
 std::uint64_t read(const ReadLoop& loop, std::span<const std::byte> bytes);
 
-/// The instruction set of the clones (widest.hpp) that run on this machine.
+/// Returns the name of the instruction set of the function versions (widest.hpp) that run on this machine.
 const char* widest_target();
 
 }  // namespace steadfold::bench

@@ -1,5 +1,5 @@
-// Sums of distributed elements to rank 0: plans, beside a local loop and MPI_Reduce over the same elements.
-// Source: [S0] chapter 4, which compares with a loop and MPI_Allreduce.
+// Measures sums of distributed elements to rank 0: plans, compared with a local loop and MPI_Reduce over the same
+// elements. Source: Stelz 2022, chapter 4, which compares with a loop and MPI_Allreduce.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -19,7 +19,7 @@
 namespace steadfold::bench {
 namespace {
 
-/// This rank's elements, if each rank holds the given number.
+/// Returns this rank's elements, if each rank has the given number.
 std::vector<double> own_share(const std::vector<std::uint64_t>& counts, int rank) {
   const auto own = counts.begin() + rank;
   const std::uint64_t start = std::accumulate(counts.begin(), own, std::uint64_t{0});
@@ -84,7 +84,7 @@ class ReproBlasInMpi {
   ReproBlasInMpi(const ReproBlasInMpi&) = delete;
   ReproBlasInMpi& operator=(const ReproBlasInMpi&) = delete;
 
-  /// The sum of all ranks' values on rank 0, and 0 on the other ranks.
+  /// Returns the sum of all ranks' values on rank 0, and 0 on the other ranks.
   double reduce(std::span<const double> mine) {
     library_.sum(mine, partial_.data());
     MPI_Reduce(partial_.data(), total_.data(), 1, type_, op_, 0, MPI_COMM_WORLD);
@@ -107,7 +107,7 @@ class ReproBlasInMpi {
   std::vector<double> total_ = partial_;
 };
 
-/// Throws Failure if a sum of the loaded ReproBLAS is wrong.
+/// Adds ReproBLAS as a rival. Throws Failure if a sum of the loaded ReproBLAS is wrong.
 void add_reproblas(Size& size, ReproBlasInMpi& reproblas, const command::Job& job) {
   const double loop = size.loop();
   double about = 0;

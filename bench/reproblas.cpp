@@ -12,7 +12,7 @@ command::Failure unusable(const std::string& file, const std::string& why) {
                           "), build this library from libreproblas.a of ReproBLAS 2.1");
 }
 
-/// The library's function of this name. Throws Failure if there is none.
+/// Returns the library's function of this name. Throws Failure if there is none.
 template <class Function>
 void find(void* library, const std::string& file, const std::string& name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name.c_str()));
@@ -23,7 +23,7 @@ void find(void* library, const std::string& file, const std::string& name, Funct
 
 ReproBlas::ReproBlas(const std::string& prefix) {
   const std::string file = prefix + "/lib/libreproblas.so";
-  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays until the program ends
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // the library stays loaded until the program ends
   if (library == nullptr)
     throw command::Failure("--reproblas cannot be used (" + std::string(dlerror()) +
                            "), name a folder whose lib/libreproblas.so holds ReproBLAS");

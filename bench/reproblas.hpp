@@ -9,17 +9,18 @@
 
 namespace steadfold::bench {
 
-/// The functions of one installation, loaded by the constructor. K = 3, the default of ReproBLAS, as in [S0].
+/// The functions of one installation, loaded by the constructor. It uses K = 3, the default of ReproBLAS, as Stelz 2022
+/// does.
 class ReproBlas {
  public:
   /// Loads `prefix`/lib/libreproblas.so, which must contain all of ReproBLAS. Throws Failure if it does not.
   explicit ReproBlas(const std::string& prefix);
 
-  /// The number of doubles in a partial sum. For MPI they are one value.
+  /// Returns the number of doubles in a partial sum. For MPI they are one value.
   int partial_size() const noexcept { return partial_size_; }
-  /// `partial` := the sum of `values`.
+  /// Computes `partial` as the sum of `values`.
   void sum(std::span<const double> values, double* partial) const noexcept {
-    constexpr std::size_t most = std::numeric_limits<int>::max();  // elements per call
+    constexpr std::size_t most = std::numeric_limits<int>::max();  // number of elements per call
     set_zero_(fold, partial);
     for (std::size_t done = 0; done < values.size(); done += most)
       add_all_(fold, static_cast<int>(std::min(values.size() - done, most)), values.data() + done, 1, partial);

@@ -23,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-NETWORK = "198.18.73"  # in the range that RFC 2544 reserves for benchmarks
+NETWORK = "198.18.73"  # the range of addresses that RFC 2544 reserves for benchmarks
 SCHEDULES = (
     "auto,mpich,recursive_doubling,binomial,pipelined_linear,pipelined_tree,doubly_pipelined_linear,"
     "doubly_pipelined_tree,transpose,ring,halving_doubling,circulant"
@@ -37,7 +37,8 @@ def run(*words, check=True, **keywords):
 
 
 class Network:
-    """One namespace per node, each with an interface eth0 whose sending and receiving rates are limited separately."""
+    """The network namespaces, one per node, each with an interface eth0 whose sending and receiving rates are limited
+    separately."""
 
     def __init__(self, options, ranks):
         self.ranks, self.rate, self.per_node = ranks, options.rate, options.per_node
@@ -59,8 +60,8 @@ class Network:
             run("ip", "link", "set", self.bridge, "up")
             for node in self.nodes:
                 self.add(node)
-            # Stands in for ssh: the last part of the address names the namespace. Each namespace has its own host name,
-            # so that no library finds that ranks of two namespaces could share memory.
+            # This script stands in for ssh: the last part of the address names the namespace. Each namespace has a
+            # separate host name, so that no library finds that ranks of two namespaces could share memory.
             self.agent.write_text(
                 '#!/bin/sh\nhost=$1; shift; number=$((${host##*.} - 1))\n'
                 f'exec ip netns exec {self.bridge}n$number unshare --uts sh -c "hostname {self.bridge}n$number; $*"\n'
@@ -79,8 +80,8 @@ class Network:
         run("ip", "-n", name, "address", "add", f"{self.host(node)}/24", "dev", "eth0")
         for interface in ("eth0", "lo"):
             run("ip", "-n", name, "link", "set", interface, "up")
-        # The queue holds some milliseconds of data, as that of a real port. In a longer queue, acknowledgements would
-        # wait behind megabytes.
+        # The queue holds some milliseconds of data, as the queue of a real port does. In a longer queue,
+        # acknowledgements would wait behind megabytes.
         for setting in ("tcp_limit_output_bytes=131072", "tcp_slow_start_after_idle=0"):
             run("ip", "netns", "exec", name, "sysctl", "-w", f"net.ipv4.{setting}", check=False)
         limit = ["tbf", "rate", f"{self.rate}mbit", "burst", "64kb", "limit", "100mb"]
@@ -90,7 +91,7 @@ class Network:
     def __exit__(self, *_):
         for node in self.nodes:
             for left in run("ip", "netns", "pids", self.name(node), check=False).stdout.split():
-                os.kill(int(left), signal.SIGKILL)  # left by a benchmark that was given up
+                os.kill(int(left), signal.SIGKILL)  # a process that an earlier, interrupted benchmark has left
             run("ip", "netns", "delete", self.name(node), check=False)
         run("ip", "link", "delete", self.bridge, check=False)
         self.folder.cleanup()
@@ -105,7 +106,7 @@ def launcher(library, network):
         "plm_rsh_agent": network.agent, "oob_tcp_if_include": f"{NETWORK}.0/24",
         "btl": "tcp,self" if network.per_node == 1 else "tcp,vader,self",
         "btl_tcp_if_include": "eth0", "pml": "ob1", "mpi_yield_when_idle": 1, "hwloc_base_binding_policy": "none",
-        # Without this, a large message is sent whole before incoming data are read, which halves every rate.
+        # Without this limit, a large message is sent whole before incoming data are read, which halves every rate.
         "btl_tcp_rdma_pipeline_frag_size": 131072,
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--mca", name, value)]
@@ -115,8 +116,8 @@ def launcher(library, network):
 
 
 def answered(options, network, *words, profile=""):
-    """The output of the command, with ranks in all namespaces."""
-    # The ranks are on one machine, so they would share memory.
+    """Returns the output of the command, with ranks in all namespaces."""
+    # The ranks are on one machine, so without this variable they would share memory.
     own = {"STEADFOLD_TRANSPORT": "mpi", "STEADFOLD_PROFILE": str(profile)}
     environment = {**os.environ, **own, "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
     command = options.bin / "steadfold"
@@ -130,7 +131,7 @@ def answered(options, network, *words, profile=""):
 
 
 def measured(options, network, benchmark, *more, profile="", **asked):
-    """The rows of a benchmark."""
+    """Returns the rows of a benchmark."""
     words = [f"--{name}={value}" for name, value in asked.items()]
     return answered(options, network, "bench", benchmark, *more, *words, profile=profile)["rows"]
 
@@ -148,14 +149,15 @@ class Model:
         return json.loads(run(self.options.bin / "steadfold", "simulate", "--json", *words, *link).stdout)
 
     def for_this_link(self, schedule, count):
-        """The schedule with the block that the lemma finds for this link, or None if the block is the same."""
+        """Returns the schedule with the block that the lemma finds for this link, or None if the block is the same."""
         here, there = self.ask(schedule, count, self.link), self.ask(schedule, count, [])
         if ":" in schedule or "pipelined" not in schedule or here["segments"] == there["segments"]:
             return None
         return f"{schedule}:block={math.ceil(count / here['segments'])}"
 
     def seconds(self, schedule, count):
-        """The time of the benchmark's steps: schedule and segments are chosen for the library's own link."""
+        """Returns the time of the benchmark's steps. Schedule and segments are those that the library chooses for its
+        assumed link."""
         taken = self.ask(schedule, count, [])
         name = taken["schedule"]
         if "pipelined" in name and ":" not in name:
@@ -169,7 +171,8 @@ def table(lines):
 
 
 def row_of(row, model, count):
-    """The printed columns: times in seconds, and the bytes of the rank that sent most beside 2 (p-1)/p n."""
+    """Returns the printed columns: times in seconds, and the bytes of the rank that sent most, compared with 2 (p-1)/p n.
+    """
     least = 2 * (model.ranks - 1) / model.ranks * row["bytes"]
     predicted = model.seconds(row["schedule"], count)
     return {
@@ -216,7 +219,7 @@ def benchmark(options, ranks):
 
 
 def hidden(rows):
-    """The columns of `bench splitphase` with the part of the communication that a computation hides."""
+    """Returns the columns of `bench splitphase` with the part of the communication that a computation hides."""
     waits = {(row["method"], row["schedule"]): row for row in rows if row["call"] == "start, wait"}
     lines = [["schedule", "start, wait", "x MPI_Iallreduce", "with a computation", "hidden"]]
     overlaps = [row for row in rows if "hidden" in row]
@@ -231,7 +234,7 @@ def hidden(rows):
 
 
 def split_phase(options, ranks):
-    """The part of started allreduces that a computation with a test every 50 us hides."""
+    """Prints the part of started allreduces that a computation with a test every 50 us hides."""
     rows = []
     with Network(options, ranks) as network:
         for count in options.counts:
@@ -246,7 +249,7 @@ def chosen(rows):
     lines = [["doubles", "method", "auto takes", "seconds", "predicted", "the best", "seconds", "times"]]
     for row in rows:
         low, high = row["ratio_interval"]
-        predicted = row["predicted_seconds"]  # none if only one schedule can serve the call
+        predicted = row["predicted_seconds"]  # no time is predicted if only one schedule can serve the call
         lines.append([str(row["count"]), row["method"], row["chosen"], f"{row['seconds']:.4g}",
                       "-" if predicted is None else f"{predicted:.4g}",
                       row["best"], f"{row['best_seconds']:.4g}", f"{row['ratio']:.2f} [{low:.2f}, {high:.2f}]"])  # fmt: skip
@@ -254,7 +257,7 @@ def chosen(rows):
 
 
 def choices(options, ranks):
-    """The choices of `auto` with a profile of this network, beside the best schedules."""
+    """Compares the choices of `auto`, with a profile of this network, with the best schedules."""
     rows = []
     with Network(options, ranks) as network:
         profile = Path(network.folder.name) / "profile"
@@ -269,7 +272,7 @@ def choices(options, ranks):
 
 
 def missing(options):
-    """Why the benchmark cannot run here, or None."""
+    """Says why the benchmark cannot run on this machine; None if it can."""
     if os.geteuid() != 0:
         return "needs root"
     for tool in ("ip", "tc", "unshare", f"mpirun.{options.library}"):
@@ -309,7 +312,7 @@ def main():
     if reason := missing(options):
         print(f"left out: {reason}", file=sys.stderr)
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends through __exit__, which removes the namespaces
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the exit calls __exit__, which removes the namespaces
     try:
         measure = split_phase if options.split_phase else choices if options.choices else benchmark
         rows = [row for ranks in options.ranks for row in measure(options, ranks)]

@@ -11,11 +11,11 @@ namespace {
 constexpr int resamples = 1000;
 constexpr std::uint64_t seed = 20161126;
 
-/// A random number in 0 ... count - 1, the same everywhere, unlike the standard's distributions.
+/// Returns a random number in 0 ... count - 1. Unlike the standard's distributions, it is the same with every compiler.
 std::size_t draw(std::mt19937_64& random, std::size_t count) { return static_cast<std::size_t>(random() % count); }
 
-/// Calls `visit(launch, round)` for as many rounds as there are, drawn with replacement. Rounds of one launch are more
-/// alike than rounds of two, so launches are drawn first, then rounds within them.
+/// Calls `visit(launch, round)` for as many rounds as there are, drawn with replacement. Two rounds of one launch are
+/// more alike than rounds of two launches, so launches are drawn first, then rounds within them.
 template <class Visit>
 void resample(const Launches& launches, std::mt19937_64& random, Visit visit) {
   for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -25,7 +25,7 @@ void resample(const Launches& launches, std::mt19937_64& random, Visit visit) {
   }
 }
 
-/// The interval with as many statistics below it as above it.
+/// Returns the interval in the middle of the statistics: as many are below it as above it.
 Interval middle_of(const std::vector<double>& statistics, double confidence) {
   const double outside = (1 - confidence) / 2;
   return {quantile(statistics, outside), quantile(statistics, 1 - outside)};

@@ -12,7 +12,7 @@
 
 namespace steadfold::bench {
 
-/// A number between -1 and 1 with 53 random bits and one of 16 exponents, a function of row and column alone.
+/// Returns a number between -1 and 1 with 53 random bits and one of 16 exponents. It depends only on row and column.
 inline double element_at(std::uint64_t row, std::uint64_t column) noexcept {
   std::uint64_t bits = 0x20161126 + ((row << 40) + column) * 0x9E3779B97F4A7C15u;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -22,7 +22,8 @@ inline double element_at(std::uint64_t row, std::uint64_t column) noexcept {
   return std::ldexp(digits, -static_cast<int>(bits & 15));
 }
 
-/// Columns begin, ..., begin + count - 1 of a row of the whole job. Integers are below 2^20, so sums of 2^11 rows fit.
+/// Returns the columns begin, ..., begin + count - 1 of a row of the whole job. Integers are below 2^20, so sums of
+/// 2^11 rows do not overflow.
 template <class T>
 std::vector<T> columns_of_row(std::uint64_t row, std::size_t begin, std::size_t count) {
   constexpr double scale = std::integral<T> ? 0x1p20 : 1;
@@ -37,7 +38,7 @@ struct Expected {
   std::vector<T> results;
   double tolerance = 0;
 
-  /// The first wrong column, if any.
+  /// Returns the first column with a wrong result, if any.
   std::optional<std::size_t> first_wrong(std::span<const T> got) const {
     if (got.size() != results.size()) return 0;
     if (std::memcmp(got.data(), results.data(), got.size_bytes()) == 0) return std::nullopt;
