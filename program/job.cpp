@@ -16,7 +16,7 @@
 namespace steadfold::command {
 namespace {
 
-/// The outcome of a rank's work.
+/// The outcome of a rank's work: success, or the failure.
 struct Outcome {
   int status = all_well;
   std::string text;
@@ -76,7 +76,7 @@ Job::Job(Mpi mpi, int& argc, char**& argv) {
   rank_count_ = launch.rank_count;
   if (!mpi_) return;
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks have their own threads
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks start threads, which do not call MPI
   int rank_count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
   // If the launcher belongs to another MPI library, its ranks do not find each other. Then the launcher's rank count is
@@ -99,7 +99,7 @@ void Job::check_start(int argc, char** argv) const {
                   " separate jobs of one rank (the launcher belongs to another MPI library than this command), start "
                   "this command with the launcher of " +
                   mpi_library().name);
-  std::string line;  // without the program's path, which may differ between machines
+  std::string line;  // the arguments without the program's path, which may differ between machines
   for (int i = 1; i < argc; ++i) line.append(argv[i]).push_back('\0');
   const std::uint64_t mine = std::hash<std::string>()(line);
   std::uint64_t words[] = {mine, ~mine};

@@ -26,7 +26,7 @@ class Failure : public std::runtime_error {
 };
 
 /// The processes of this run, from its start to its end. MPI is started only if needed: `verify` starts launchers,
-/// which must not run inside an MPI job. `handed_on`: the process becomes another program, which starts MPI.
+/// which must not run inside an MPI job. `handed_on` says that this process becomes another program, which starts MPI.
 class Job {
  public:
   enum class Mpi { always, under_a_launcher, never, handed_on };
@@ -57,7 +57,7 @@ class Job {
     return all;
   }
 
-  /// The library's group of all ranks; null if MPI was not started. Collective. Throws Failure.
+  /// Returns the library's group of all ranks; null if MPI was not started. Collective. Throws Failure.
   sf_group* group() const;
 
  private:

@@ -27,8 +27,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int cannot_start = 127;
 constexpr auto until_killed = std::chrono::milliseconds(2000);
-constexpr auto until_killed_soon = std::chrono::milliseconds(600);  // if a user may wait at a terminal
-constexpr auto until_given_up = std::chrono::seconds(20);           // for processes in the kernel that no signal ends
+// Time for processes to end before they are killed, if a user may wait at a terminal.
+constexpr auto until_killed_soon = std::chrono::milliseconds(600);
+// Time after which processes are given up that are in the kernel and that no signal ends.
+constexpr auto until_given_up = std::chrono::seconds(20);
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   std::vector<char*> result;
@@ -59,7 +61,7 @@ pid_t start(std::vector<std::string>& words, std::vector<std::string>& environme
   return failed == 0 ? child : 0;
 }
 
-/// The parent of a process, or 0. /proc/PID/stat has the number, the name in parentheses (which may contain any
+/// Returns the parent of a process, or 0. /proc/PID/stat has the number, the name in parentheses (which may contain any
 /// character), the state and the parent.
 pid_t parent_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
@@ -85,7 +87,7 @@ std::multimap<pid_t, pid_t> children_of_all() {
   return children;
 }
 
-/// All descendants, parents first, so that a launcher ends before it can start more ranks.
+/// Returns all descendants, parents first, so that a launcher ends before it can start more ranks.
 std::vector<pid_t> descendants() {
   const auto children = children_of_all();
   std::vector<pid_t> found;
@@ -105,8 +107,8 @@ bool any_left() {
   return ended == 0;
 }
 
-/// Whether all children ended before the deadline. Orphans become children of the keeper, so then no descendant is
-/// left.
+/// Waits for the children. Returns whether all ended before the deadline. Orphans become children of the keeper, so
+/// then no descendant is left.
 template <class Signal>
 bool all_gone_before(Clock::time_point deadline, const sigset_t& signals, Signal signal) {
   for (; any_left(); signal()) {
@@ -130,7 +132,7 @@ void end_all(const sigset_t& signals, std::chrono::milliseconds patience) {
   });
 }
 
-/// The program's exit status, as a shell would report it, or the signal that ends the keeper.
+/// The exit status of the program, as a shell would report it, or the signal that ends the keeper.
 struct Ended {
   int status = 0;
   bool was_asked = false;
@@ -148,18 +150,18 @@ Ended wait_for(pid_t program, const sigset_t& signals) {
   }
 }
 
-/// The whole work of the keeper; returns its exit status.
+/// Does the whole work of the keeper, and returns its exit status.
 int keep(pid_t starter, std::vector<std::string>& words, std::vector<std::string>& environment, int out,
          int err) noexcept {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGCHLD, SIG_DFL);  // the process that started the command may have set this signal to be ignored
+  std::signal(SIGCHLD, SIG_DFL);  // the process that started the command may have ignored this signal
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != starter) return 128 + SIGTERM;  // the starter has ended meanwhile
+  if (::getppid() != starter) return 128 + SIGTERM;  // the process that started the keeper has ended
   const pid_t program = start(words, environment, out, err);
   if (program == 0) {
     ::dprintf(err, "%s\n", std::strerror(errno));
@@ -183,7 +185,7 @@ Kept& kept() {
   return all;
 }
 
-/// If the process is ending itself, does not return, so that the caller starts no further program.
+/// Does not return if the process is ending itself, so that the caller starts no further program.
 void stay_if_ending(std::unique_lock<std::mutex>& lock) {
   while (kept().is_ending) kept().is_gone.wait(lock);
 }

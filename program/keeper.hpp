@@ -11,14 +11,14 @@ namespace steadfold::command {
 /// Runs a program without input, with its output in the two files, and waits for its end. Returns its exit status as a
 /// shell would; 127, with the reason in `err`, if the program cannot be started.
 ///
-/// Between this process and the program runs another process, the keeper, which leads a process group. When the program
+/// This process starts the program through another process, the keeper, which leads a process group. When the program
 /// has ended, or this process was interrupted, terminated or killed, the keeper ends all its descendants, even
-/// descendants in other process groups and sessions. It sends SIGTERM, and kills them two seconds later, or sooner if a
-/// signal ended this process.
+/// descendants in other process groups and sessions. The keeper sends SIGTERM to the descendants, and kills them two
+/// seconds later, or sooner if a signal ended this process.
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err);
 
-/// Call it before this process ends itself. Ends the program that another thread runs with `run_kept`, which then does
-/// not return. Waits until no process is left, but at most `most_wait`.
+/// Ends the program that another thread runs with `run_kept`, which then does not return. Call it before this process
+/// ends itself. Waits until no process is left, but at most `most_wait`.
 void end_kept(std::chrono::milliseconds most_wait);
 
 }  // namespace steadfold::command

@@ -26,13 +26,13 @@ namespace steadfold::command {
 namespace {
 
 struct Installation {
-  std::filesystem::path program = {};    // empty: this process's file
-  std::filesystem::path libraries = {};  // empty: the program's folder
+  std::filesystem::path program = {};    // path of this program; empty: this process's file
+  std::filesystem::path libraries = {};  // path of the folder of shared libraries; empty: the program's folder
   bool has_mpi = true;
 };
 Installation installation;
 
-/// The number in an environment variable, or -1.
+/// Returns the number in an environment variable, or -1.
 int number_in(const char* variable) {
   const char* text = std::getenv(variable);
   int number = -1;
@@ -46,7 +46,7 @@ bool is_program(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// The path of the program with that name on PATH, or "".
+/// Returns the path of the program with this name on PATH, or "".
 std::string on_path(std::string_view name) {
   const char* path = std::getenv("PATH");
   std::istringstream directories(path == nullptr ? "" : path);
@@ -64,10 +64,10 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The launcher and its own arguments.
+/// Returns the launcher and the arguments for it.
 std::vector<std::string> find_launcher() {
   if (const char* wanted = std::getenv("STEADFOLD_MPIRUN"); wanted != nullptr && *wanted != '\0') {
-    if (is_program(wanted)) return {wanted};  // the path may contain blanks
+    if (is_program(wanted)) return {wanted};  // a path that may contain blanks
     std::vector<std::string> words = words_of(wanted);
     if (!words.empty() && words[0].find('/') == std::string::npos) words[0] = on_path(words[0]);
     if (!words.empty() && is_program(words[0])) return words;
@@ -95,7 +95,7 @@ bool is_of_a_rank(std::string_view variable) {
   return false;
 }
 
-/// The environment without the variables that a launcher set for this rank.
+/// Returns the environment without the variables that a launcher set for this rank.
 std::vector<std::string> environment_without_launch() {
   const bool launched = launch_of_this_process().launched;
   std::vector<std::string> result;
@@ -105,7 +105,8 @@ std::vector<std::string> environment_without_launch() {
   return result;
 }
 
-/// The environment for a launcher. It permits more ranks than cores, and root. The user's own settings stay.
+/// Returns the environment for a launcher. It permits more ranks than cores, and the user root. The user's settings
+/// stay.
 std::vector<std::string> environment_for_launcher() {
   std::vector<std::string> result = environment_without_launch();
   for (const auto& [name, value] : mpi_library().launcher_environment) {
@@ -125,7 +126,7 @@ std::string content_of(std::FILE* stream) {
   return result;
 }
 
-/// The first line with words: some launchers print lines of dashes first.
+/// Returns the first line with words. Some launchers first print lines of dashes.
 std::string first_words(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -134,9 +135,9 @@ std::string first_words(const std::string& text) {
   return "";
 }
 
-/// Runs the program `words`; messages call it `name`.
+/// Runs the program `words`; error texts call it `name`.
 Ran run(const std::string& name, std::vector<std::string> words, std::vector<std::string> environment) {
-  // Files instead of pipes, since two pipes would have to be read at the same time.
+  // Files are used instead of pipes, because two pipes would have to be read at the same time.
   const Stream out(std::tmpfile(), std::fclose);
   const Stream err(std::tmpfile(), std::fclose);
   if (!out || !err) throw Failure("cannot start ranks (no temporary file can be made), make room in /tmp");
@@ -194,10 +195,10 @@ int core_count() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  std::set<std::string> cores;  // each identified by the list of its hardware threads
+  std::set<std::string> cores;  // the lists of the hardware threads of each core, which identify the core
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) continue;
-    std::string threads = std::to_string(cpu);  // if the system gives no list
+    std::string threads = std::to_string(cpu);  // used if the system gives no list
     std::ifstream file("/sys/devices/system/cpu/cpu" + threads + "/topology/thread_siblings_list");
     std::getline(file, threads);
     cores.insert(threads);
@@ -229,7 +230,7 @@ Ran run_program(const std::string& program, const std::vector<std::string>& argu
 std::string command_for(const std::string& library) {
   const std::filesystem::path own = this_program();
   const std::string name = own.stem().string() + "." + library;
-  // The commands are installed in neighbouring folders, or are all in the build folder.
+  // Searches the places of other commands. They are installed in neighbouring folders, or are all in the build folder.
   for (const auto& place :
        {own.parent_path(), own.parent_path() / ".." / library / "bin", own.parent_path() / ".." / ".." / "bin"}) {
     if (is_program(place / name)) return place / name;

@@ -1,4 +1,4 @@
-// Starts ranks, and tells whether this process was started as a rank.
+// Starts ranks, and finds out whether this process was started as a rank.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,8 @@ Launch launch_of_this_process();
 
 /// The result of a launcher and its ranks.
 struct Ran {
-  std::string command;    // for messages
-  int status = 0;         // of the launcher, as a shell would report it
+  std::string command;    // text of the command, for error texts
+  int status = 0;         // exit status of the launcher, as a shell would report it
   std::string out;        // standard output of the ranks
   std::string complaint;  // the first line of standard error
 };
@@ -27,10 +27,10 @@ struct Ran {
 /// have the variables that a launcher set for this command.
 Ran run_program(const std::string& program, const std::vector<std::string>& arguments);
 
-/// The file of this program, to start it again.
+/// Returns the file of this program, with which the program can be started again.
 std::filesystem::path this_program();
 
-/// The folders that may contain the project's shared libraries, as this program was built or installed.
+/// Returns the folders that may contain the project's shared libraries, as this program was built or installed.
 std::vector<std::filesystem::path> library_folders();
 
 /// Whether there is an MPI library. If not, this process is alone and must not call MPI.
@@ -46,12 +46,11 @@ bool is_launcher(const std::string& program);
 /// Whether a program exists at that path, or with that name on PATH.
 bool is_found(const std::string& program);
 
-/// The command that was built for the MPI library of that name (`openmpi`, `mpich`), beside this command; may be this
-/// command. Throws Failure if there is none.
-/// one. Throws Failure if there is none.
+/// Returns the path of the command that was built for the MPI library of that name (`openmpi`, `mpich`), in the same
+/// installation; this may be this command. Throws Failure if there is none.
 std::string command_for(const std::string& library);
 
-/// The number of cores that this process may use; counts the hardware threads of a core once.
+/// Returns the number of cores that this process may use. The hardware threads of a core are counted once.
 int core_count();
 
 /// Where ranks run: anywhere, or, for measurements, each on a separate core if there are enough cores. The user's

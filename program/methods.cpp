@@ -13,7 +13,7 @@ namespace steadfold::command {
 
 namespace {
 
-/// Other accepted spellings.
+/// Other spellings of methods that the command accepts.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spellings = {
     {{"k=2", "bins=2"},
      {"k=3", "bins=3"},

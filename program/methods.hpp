@@ -17,16 +17,16 @@ inline constexpr const char* method_help =
     "tree, exact (simulate assumes partial results of full width), binned[:bins=3][:sweep=single_sweep|double_sweep] "
     "or plain";
 
-/// The names of all methods, and the library's value for a method's name. Throws Failure for unknown names.
+/// Return the names of all methods, and the library's value for a method's name. Throw Failure for unknown names.
 std::vector<std::string> built_methods();
-/// A method's name without its parameters.
+/// Returns a method's name without its parameters.
 inline std::string family_of(const std::string& method) { return method.substr(0, method.find(':')); }
 Method method_named(const std::string& name);
 
-/// The library's table row of a method, whatever its parameters. Throws Failure for unknown names.
+/// Returns the library's table row of a method, whatever its parameters. Throws Failure for unknown names.
 const agreement::MethodRow& row_named(const std::string& method);
 
-/// The properties of a method, with its parameters, that schedules need. Throws Failure for unknown names.
+/// Returns the properties of a method, with its parameters, that schedules need. Throws Failure for unknown names.
 schedule::Merging merging_named(const std::string& method);
 
 /// Whether a method promises the same bits for every rank count, distribution and schedule. Throws Failure for unknown

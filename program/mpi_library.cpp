@@ -33,7 +33,8 @@ const MpiLibrary& mpi_library() {
                              {"OMPI_MCA_mpi_yield_when_idle", "1"},
                              {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
                              {"PRTE_MCA_hwloc_default_binding_policy", "none"},
-                             // Seconds from a signal to the ranks until they end; until then the launcher's files stay.
+                             // Seconds between the signal to the ranks and their end; the launcher's files stay until
+                             // then.
                              {"OMPI_MCA_odls_base_sigkill_timeout", "0"},
                              {"PRTE_MCA_odls_base_sigkill_timeout", "0"},
                              {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
@@ -41,7 +42,7 @@ const MpiLibrary& mpi_library() {
     .binding = {"--bind-to", "core:overload-allowed", "--map-by", "core"},
     .binding_settings = {"OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy",
                          "PRTE_MCA_hwloc_default_binding_policy"},
-    // Number 5 is a ring in segments, which Open MPI does not use for short vectors.
+    // Algorithm 5 is left out: it is a ring in segments, which Open MPI does not use for short vectors.
     .allreduce_algorithms = {allreduce("linear", "1"), allreduce("nonoverlapping", "2"),
                              allreduce("recursive_doubling", "3"), allreduce("ring", "4"),
                              allreduce("rabenseifner", "6")},

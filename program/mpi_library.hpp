@@ -11,12 +11,14 @@ namespace steadfold::command {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct MpiLibrary {
-  std::string name;                         // "Open MPI", "MPICH", or another library's own name
-  std::string version;                      // as the library reports it
-  std::string launcher;                     // its path when the command was built; may no longer exist
-  std::vector<std::string> launcher_names;  // best first
-  std::string handing_on;                   // option to pass a variable on to other nodes; empty if it does so always
-  /// Environment in which its launcher accepts more ranks than cores, and root.
+  std::string name;     // "Open MPI", "MPICH", or another library's own name
+  std::string version;  // version of the library, as it reports it
+  // Path of the launcher when the command was built; the file may no longer exist.
+  std::string launcher;
+  std::vector<std::string> launcher_names;  // names of launchers, the best first
+  // Option with which the launcher passes a variable on to other nodes; empty if it always does so.
+  std::string handing_on;
+  /// The environment in which the launcher accepts more ranks than cores, and the user root.
   Environment launcher_environment;
   std::vector<std::string> binding;           // the launcher's options that put each rank on a separate core
   std::vector<std::string> binding_settings;  // environment variables with which users choose a binding
@@ -25,7 +27,7 @@ struct MpiLibrary {
     std::string name;
     Environment environment;
   };
-  std::vector<Algorithm> allreduce_algorithms;  // empty if unknown
+  std::vector<Algorithm> allreduce_algorithms;  // algorithms of MPI_Allreduce; empty if they are unknown
 };
 
 const MpiLibrary& mpi_library();

@@ -1,6 +1,5 @@
-// Numbers that resemble per-site log-likelihoods, by index: negative, most of them small, over three orders of
-// magnitude.
-// Each rank computes its own numbers. Cost: about 2 ns per number. Source: SplitMix64.
+// Computes numbers that resemble per-site log-likelihoods, from their index: negative, most of them small, over three
+// orders of magnitude. Each rank computes its own numbers. Cost: about 2 ns per number. Source: SplitMix64.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ constexpr const char* golden_cases =
 #include "program/doctor/golden_cases.inc"
     ;
 
-/// A rank's rows of a case, in the order of memory.
+/// A rank's rows of a golden case, in the order of memory.
 struct Rows {
   std::vector<sf_interval> intervals;
   golden::Bytes first;
@@ -36,7 +36,7 @@ Rows rows_of(const golden::Record& record, std::vector<sf_interval> intervals) {
   return rows;
 }
 
-/// The bits of a result. If `group` is null, this process computes it alone.
+/// Returns the bits of a result. If `group` is null, this process computes it alone.
 std::string result_of(const golden::Record& record, const Rows& rows, sf_call call, sf_group* group) {
   call.layout = SF_INTERVALS;
   call.intervals = rows.intervals.data();
@@ -50,13 +50,13 @@ std::string result_of(const golden::Record& record, const Rows& rows, sf_call ca
   return golden::text_of(record, result);
 }
 
-/// Counts results, compares them, and computes the digest.
+/// Counts results, compares them with the recorded results, and computes the digest.
 class Examiner {
  public:
   void begin_case() { found_.cases += 1; }
 
-  /// `name`: case and method. `ways`: the same result, computed in several ways. The digest gets the first wrong
-  /// result, or the common result if all are right.
+  /// Compares a result with its record. `name` is the case and the method. `ways` has the same result, computed in
+  /// several ways. The digest gets the first wrong result, or the common result if all are right.
   void take(const std::string& name, const std::string& wanted,
             std::initializer_list<std::pair<std::string_view, std::string>> ways) {
     const std::string* bits = &wanted;

@@ -13,7 +13,7 @@ namespace steadfold {
 struct Examination {
   std::uint64_t cases = 0;
   std::uint64_t checked = 0;       // number of results: one per case and method
-  std::string digest;              // digest of the results' bits; 16 hexadecimal digits
+  std::string digest;              // digest of the results' bits, 16 hexadecimal digits
   std::vector<std::string> wrong;  // one line per result that differs from its record
 };
 
@@ -21,7 +21,8 @@ struct Examination {
 /// std::runtime_error with the library's reason if the library refuses a call, for example because of a wrong setting
 /// in the environment.
 Examination examine_alone();
-/// Runs the cases on all ranks of the group, each with a part of the rows. Collective; throws on all ranks as above.
+/// Runs the cases on all ranks of the group, each with a part of the rows. Collective. Throws on all ranks as
+/// examine_alone does.
 Examination examine_over(sf_group& group);
 
 }  // namespace steadfold

@@ -1,5 +1,6 @@
 // Records of golden values (tests/golden) and the inputs from which they were computed. tests/golden/data.py defines
-// the inputs; make.py defines the format of a line. Does not use src/. The enumerators are those of steadfold.h.
+// the inputs; make.py defines the format of a line. The file does not use src/. Its enumerators are those of
+// steadfold.h.
 #pragma once
 
 #include <algorithm>
@@ -39,11 +40,11 @@ struct Format {
 
 /// The memory layout of a type's elements: `parts` numbers of `size` bytes, of which `used` hold bits.
 struct Shape {
-  std::optional<Format> format;  // empty for integers
+  std::optional<Format> format;  // format of a floating-point number; empty for integers
   std::size_t used;
   std::size_t size;
   std::size_t parts = 1;
-  std::optional<sf_type> type;  // empty if this machine or compiler lacks the type
+  std::optional<sf_type> type;  // the type in the C interface; empty if this machine or compiler lacks the type
 };
 
 constexpr int long_double_digits = std::numeric_limits<long double>::digits;
@@ -191,7 +192,7 @@ inline Bits integer_bits(std::size_t size, const std::string& family, std::uint6
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(mix(h) % 5) - 2);
 }
 
-/// The mask byte of a row.
+/// Returns the mask byte of a row.
 inline std::byte mask_of(std::uint64_t row) {
   const std::uint64_t h = mix(row + seed + (std::uint64_t{1} << 57));
   return static_cast<std::byte>(h % 3 == 0 ? 0 : 1 + (h >> 57));
@@ -217,9 +218,10 @@ struct Record {
   std::string where, operation, type, result, family;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
-  std::vector<std::pair<Method, std::string>> values;  // as text, see make.py
+  // Results of the methods, as text in the form that make.py defines.
+  std::vector<std::pair<Method, std::string>> values;
 
-  /// The fields that are equal in records of the same data with different sizes.
+  /// Returns the fields that are equal in records of the same data with different sizes.
   auto key() const { return std::tie(operation, type, result, family, columns); }
   bool is_dot() const {
     return operation.starts_with("dot") || operation == "weighted_mean" || operation.ends_with("covariance");
@@ -230,15 +232,16 @@ struct Record {
   bool is_statistics() const { return operation == "statistics"; }
   std::size_t element_bytes() const { return shape_of(type).size * shape_of(type).parts; }
   std::size_t row_bytes() const { return columns * element_bytes(); }
-  /// The format of results in memory. Statistics are doubles, whatever format they are rounded to.
+  /// Returns the format of results in memory. Statistics are doubles, whatever format they are rounded to.
   Shape value_shape() const { return shape_of(is_statistics() ? "f64" : result); }
-  /// The size of a result in bytes.
+  /// Returns the size of a result in bytes.
   std::size_t value_bytes() const {
     const Shape shape = value_shape();
     if (is_statistics()) return sizeof(sf_statistics);
     return is_location() ? 16 : shape.size * (is_user() || operation_is_complex() ? shape.parts : 1);
   }
-  /// Whether this machine's long double, or its compiler, has the record's formats.
+  /// Whether this program can compute the record: this machine's long double, or its compiler, has the record's
+  /// formats.
   bool runs_here() const {
     if (result == "b128" && type != "b128") return long_double_digits == 113;
     return shape_of(type).type.has_value() && shape_of(result).type.has_value();
@@ -273,7 +276,7 @@ inline std::vector<std::string> split(const std::string& text, char by) {
   return parts;
 }
 
-/// A line of a golden file.
+/// Reads a line of a golden file.
 inline Record record_of(const std::string& line) {
   Record record;
   std::istringstream words(line);
@@ -296,7 +299,7 @@ inline Bits bits_of(const std::string& text) {
   return bits;
 }
 
-/// The results as bytes in memory. Not for `empty`.
+/// Returns the results as bytes in memory. Not for `empty`.
 inline Bytes bytes_of(const Record& record, const std::string& values) {
   const Shape shape = record.value_shape();
   Bytes bytes;
@@ -320,7 +323,7 @@ inline Bytes bytes_of(const Record& record, const std::string& values) {
   return bytes;
 }
 
-/// The text of results in memory, as in the golden files. Not for `empty`.
+/// Writes results in memory as text, as in the golden files. Not for `empty`.
 inline std::string text_of(const Record& record, const Bytes& results) {
   const Shape shape = record.value_shape();
   std::string text;
@@ -355,7 +358,7 @@ inline void clear_gaps(const Record& record, std::byte* results, std::size_t cou
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// Applies op(left, right) to each element.
+/// Applies op(left, right) to each pair of elements.
 template <class T, T (*op)(const T&, const T&)>
 int apply(const void* left, const void* right, void* result, std::size_t count, void* /*context*/) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -408,9 +411,9 @@ inline sf_operation operation_of(const std::string& name) {
   return operations.at(name);
 }
 
-/// The call of a record, without rows, layout and schedule.
+/// Returns the call of a record, without rows, layout and schedule.
 inline sf_call call_of(const Record& record, const Method& method) {
-  sf_call call{};  // not every program that includes this file links sf_call_init
+  sf_call call{};  // sf_call_init is not used, because not every program that includes this file links it
   call.size = sizeof call;
   call.root = SF_ALL_RANKS;
   call.element_count = SF_UNKNOWN;
