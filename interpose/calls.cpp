@@ -23,9 +23,9 @@ const steadfold_interpose_shim* given_shim = nullptr;
 struct Settings {
   Treatment method = Treatment::tree;
   bool is_reported = false;
-  std::string report;  // name of a file; empty: standard error
+  std::string report;  // name of the report's file; empty: standard error
   bool is_diagnosed = false;
-  std::string fault;  // "problem (why), suggestion", or empty
+  std::string fault;  // the error in the settings as "problem (why), suggestion", or empty
 };
 
 Settings read_settings() {
@@ -34,7 +34,8 @@ Settings read_settings() {
   read.is_reported = !read.report.empty();
   if (read.report == "1") read.report.clear();
   read.is_diagnosed = setting("STEADFOLD_INTERPOSE_DIAGNOSE") == "1";
-  if (read.is_diagnosed) read.is_reported = true;  // differences appear in the report
+  // A diagnosis needs a report, because the report shows the differences.
+  if (read.is_diagnosed) read.is_reported = true;
   if (is_compared() && is_recorded())
     read.fault =
         "a run cannot be recorded and compared (STEADFOLD_INTERPOSE_RECORD and STEADFOLD_INTERPOSE_COMPARE are both "
@@ -46,7 +47,7 @@ Settings read_settings() {
   return read;
 }
 
-/// Never destroyed: destructors of a program's static objects may finalise MPI.
+/// Returns the settings. They are never destroyed, because destructors of a program's static objects may finalise MPI.
 const Settings& settings() {
   static const Settings& read = *new Settings(read_settings());
   return read;
@@ -62,9 +63,10 @@ const char* name_of(steadfold_interpose_index function) noexcept { return shim()
 
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why) {
   std::fprintf(stderr, "steadfold: %s\n", why.c_str());
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher loses output not read by then
+  // MPICH's launcher loses output that it has not read by then.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   PMPI_Abort(comm, 1);
-  std::abort();  // if MPI_Abort returns
+  std::abort();  // reached if MPI_Abort returns
 }
 
 // --- Init and Finalize ---
@@ -87,7 +89,7 @@ void compare_settings() {
   const bool are_alike = least[0] == -least[1] && least[2] == -least[3];
   if (are_alike && least[4] == size) return;
   drop_trace();
-  PMPI_Barrier(MPI_COMM_WORLD);  // no rank ends the other ranks before these have removed their traces
+  PMPI_Barrier(MPI_COMM_WORLD);  // no rank may end the other ranks before these have removed their traces
   if (least[4] == rank) end_program(MPI_COMM_WORLD, fault);
   if (!are_alike && least[4] == size && rank == 0)
     end_program(MPI_COMM_WORLD,
@@ -150,7 +152,7 @@ struct Watch::Seen {
   const Call& call;
   const Communicator& comm;
   Treatment treatment;
-  bool is_traced;  // by this Watch; a started reduction is traced when it has ended
+  bool is_traced;  // whether this Watch traces the call; a started reduction is traced when it has ended
   CallName name{};
   std::uint64_t input = 0;
   std::unique_ptr<Diagnosis> diagnosis = nullptr;
@@ -235,7 +237,7 @@ int op_free(const Origin& origin, MPI_Op* op) {
 
 // --- the table of wrappers ---
 
-/// `wrapper` with the arguments of the function that programs call.
+/// Calls `wrapper` with the arguments of the function that the program calls.
 template <steadfold_interpose_index index, auto wrapper>
 struct Bound;
 template <steadfold_interpose_index index, class... Arguments, int (*wrapper)(const Origin&, Arguments...)>

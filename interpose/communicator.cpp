@@ -22,7 +22,7 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
   return MPI_SUCCESS;
 }
 
-/// MPI does not copy the attribute to duplicates of a communicator.
+/// Returns the key of the attribute. MPI does not copy the attribute to duplicates of a communicator.
 int key() {
   static const int made = [] {
     int fresh = MPI_KEYVAL_INVALID;
@@ -32,7 +32,7 @@ int key() {
   return made;
 }
 
-/// The ranks in MPI_COMM_WORLD of the communicator's processes, or MPI_UNDEFINED.
+/// Returns the ranks in MPI_COMM_WORLD of the communicator's processes, or MPI_UNDEFINED.
 std::vector<int> ranks_in_world(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
@@ -47,11 +47,12 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
   return there;
 }
 
-/// A number for the communicator. It is the same in every run in which communicators of the same processes are first
-/// used in the same order.
+/// Returns a number for the communicator. The number is the same in every run in which communicators of the same
+/// processes are first used in the same order.
 std::uint32_t identity_of(const std::vector<int>& ranks) {
   static std::mutex lock;
-  static auto& seen = *new std::unordered_map<std::uint32_t, std::uint32_t>;  // never destroyed
+  // Never destroyed, because other destructors may call this function.
+  static auto& seen = *new std::unordered_map<std::uint32_t, std::uint32_t>;
   std::uint32_t hash = 2166136261U;
   for (const int rank : ranks) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 16777619U;
   const std::lock_guard held(lock);
@@ -67,7 +68,7 @@ Communicator look_at(MPI_Comm comm) {
   const std::vector<int> ranks = ranks_in_world(comm);
   if (is_traced()) {
     found.identity = identity_of(ranks);
-    // Never deleted: persistent calls may be started after their communicator was freed.
+    // The counter is never deleted, because persistent calls may be started after their communicator was freed.
     found.calls = new std::atomic<std::uint32_t>(0);
   }
   // Processes of other worlds have not compared their settings with this one.
@@ -80,7 +81,7 @@ Communicator look_at(MPI_Comm comm) {
 
 std::atomic<bool> is_known = false;  // whether MPI is known to be running
 
-/// Whether MPI is running. Asks the MPI library until it is.
+/// Whether MPI is running. Asks the MPI library until the answer is yes.
 bool is_running() {
   if (is_known.load(std::memory_order_relaxed)) return true;
   int begun = 0, over = 0;

@@ -9,8 +9,8 @@
 namespace steadfold::interpose {
 namespace {
 
-/// The position of a number in the order of all numbers, from its bits. Neighbouring numbers have positions that differ
-/// by 1; so do the two zeros.
+/// Returns the position of a number in the order of all numbers, from its bits. Neighbouring numbers have positions
+/// that differ by 1; so do the two zeros.
 template <class Word>
 std::uint64_t place_of(Word bits) {
   constexpr Word sign = Word{1} << (sizeof(Word) * 8 - 1);
@@ -52,7 +52,7 @@ Diagnosis::Diagnosis(const Call& call, const Communicator& comm) : call_(call), 
   const auto count = static_cast<int>(call.count);
   const std::size_t bytes = elements.bytes() * static_cast<std::size_t>(call.input_count());
   plain_.resize(bytes);
-  // Never in place: MPICH 4.0.2 crashes in wide reductions to a root other than 0.
+  // MPI_IN_PLACE is not passed on: MPICH 4.0.2 crashes in wide in-place reductions to a root other than 0.
   std::vector<std::byte> own;
   if (call.from == MPI_IN_PLACE) {
     const auto* const input = static_cast<const std::byte*>(call.to);

@@ -10,11 +10,11 @@
 
 namespace steadfold::interpose {
 
-/// How two results of a reduction differ.
+/// The difference between two results of a reduction.
 struct Difference {
   std::uint64_t compared = 0;
   std::uint64_t differing = 0;
-  std::uint64_t most_ulps = 0;  // units in the last place; not_a_number if one result is a NaN
+  std::uint64_t most_ulps = 0;  // largest difference in units in the last place; not_a_number if one result is a NaN
   static constexpr std::uint64_t not_a_number = UINT64_MAX;
 
   void add(const Difference& other) noexcept;
@@ -22,9 +22,9 @@ struct Difference {
 
 class Diagnosis {
  public:
-  /// Calls the MPI library, before the program's buffers change. All ranks make this call.
+  /// Calls the MPI library for its result, before the program's buffers change. All ranks make this call.
   Diagnosis(const Call& call, const Communicator& comm);
-  /// Call it once the interposer's results are in the call's buffer.
+  /// Returns the difference. Call it after the interposer's results are in the call's buffer.
   Difference difference() const;
 
  private:

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
-#ifdef STEADFOLD_MPI_ABI  // C only: with the standard ABI, all Fortran functions call C's functions
+#ifdef STEADFOLD_MPI_ABI  // for C only: with the standard ABI, all Fortran functions call C's functions
 void steadfold::interpose::set_fortran(Wrappers& /*all*/) {}
 #else
 
@@ -28,7 +28,7 @@ void enter_fortran(steadfold_interpose_index index, MPI_Fint* error, const Body&
   if (error != nullptr) *error = code;
 }
 
-/// A function whose wrapper, `wrapper(origin, given...)`, takes Fortran's arguments.
+/// Makes a function whose wrapper, `wrapper(origin, given...)`, takes Fortran's arguments.
 template <steadfold_interpose_index index, auto wrapper>
 struct Other;
 template <steadfold_interpose_index index, class... Given, int (*wrapper)(const Origin&, Given...)>
@@ -43,14 +43,14 @@ struct Other<index, wrapper> {
 // --- reductions ---
 
 /// The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM in Fortran: common blocks, by each compiler's spelling of
-/// their names. A shared object loaded with local scope, such as a Python module, may have its own copies. The program
+/// their names. A shared object loaded with local scope, such as a Python module, may have separate copies. The program
 /// may load more objects at any time.
 class BufferNames {
  public:
-  /// The buffer that C takes in place of `given`.
+  /// Returns the buffer that a C call takes in place of `given`.
   void* in_c(void* given) {
     const std::lock_guard held(lock_);
-    unsigned long long loaded = 0;  // number of objects loaded so far, as reported for the first object
+    unsigned long long loaded = 0;  // number of objects loaded so far, which the loader reports with the first object
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* count) {
           *static_cast<unsigned long long*>(count) = info->dlpi_adds;
@@ -70,7 +70,8 @@ class BufferNames {
   };
 
   void look_again() {
-    std::vector<std::string> files;  // collected first, because the loader is locked while it lists objects
+    // The file names are collected first, because the loader is locked while it lists objects.
+    std::vector<std::string> files;
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* all) {
           static_cast<std::vector<std::string>*>(all)->emplace_back(info->dlpi_name);
@@ -97,11 +98,11 @@ class BufferNames {
 };
 
 void* buffer(void* given) {
-  static BufferNames& names = *new BufferNames;  // never destroyed, since programs may call until they end
+  static BufferNames& names = *new BufferNames;  // never destroyed, because programs may call MPI until they end
   return names.in_c(given);
 }
 
-/// A request that a wrapper makes. If the call is passed on, Fortran's function makes the request.
+/// The request that a wrapper makes. If the call is passed on, Fortran's function makes the request.
 class Made {
  public:
   explicit Made(MPI_Fint* place) noexcept : place_(place) {}
@@ -157,7 +158,7 @@ struct Argument<MPI_Request*> {
   static Made in_c(Given given) { return Made(given); }
 };
 
-/// A reduction's wrapper with Fortran's arguments.
+/// Wraps a reduction with Fortran's arguments.
 template <steadfold_interpose_index index, auto wrapper>
 struct Reduction;
 template <steadfold_interpose_index index, class... InC, int (*wrapper)(const Origin&, InC...)>

@@ -4,9 +4,9 @@
 #ifndef STEADFOLD_INTERPOSE_FUNCTIONS_H
 #define STEADFOLD_INTERPOSE_FUNCTIONS_H
 
-/* X(prefix, name, number of arguments). Every argument fits a register: a handle, an address or a number. Reductions
- * come in groups of six in one order, which calls.cpp uses. Functions with large counts follow their counterparts with
- * int counts. */
+/* The handled functions, as X(prefix, name, number of arguments). Every argument fits a register: a handle, an address
+ * or a number. Reductions come in groups of six in one order, which calls.cpp uses. Functions with large counts follow
+ * their counterparts with int counts. */
 #define STEADFOLD_INTERPOSE_HANDLED(X)    \
   X(MPI_, Init, 2)                        \
   X(MPI_, Init_thread, 4)                 \
@@ -144,9 +144,10 @@ typedef void (*steadfold_interpose_function)(void); /* NOLINT(modernize-redundan
 
 /* The shim's data for the layer. Arrays have one entry per function. */
 struct steadfold_interpose_shim {
-  const char* version;                      /* of Steadfold */
-  const char* const* names;                 /* without the prefix of C's names */
-  const steadfold_interpose_function* next; /* the next definition after the shim: a profiler's, or the MPI library's */
+  const char* version;                      /* the version of Steadfold */
+  const char* const* names;                 /* names of the functions, without the prefix of C's names */
+  const steadfold_interpose_function* next; /* the next definition of each function after the shim: a profiler's, or the
+                                               MPI library's */
   const unsigned long long* counts;         /* number of calls of counted functions */
   const void* (*caller)(void); /* NOLINT(modernize-redundant-void-arg): return address of this thread's call */
 };

@@ -9,12 +9,14 @@
 namespace steadfold::interpose {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 20;       // the most bytes of rows that one thread holds
-constexpr std::size_t most_of_a_row = std::size_t{256} << 10;  // per rank; measured, see docs/unmodified.md
-constexpr std::size_t most_wide = std::size_t{1} << 20;  // the most bytes of a row that the ranks share; measured, too
-constexpr std::size_t most_narrow = std::size_t{8} << 10;  // the most bytes of all rows in an allgather
+constexpr std::size_t most_bytes = std::size_t{4} << 20;  // largest number of bytes of rows that one thread holds
+// Largest number of bytes of a row that one round reduces; measured, see docs/unmodified.md.
+constexpr std::size_t most_of_a_row = std::size_t{256} << 10;
+// Largest number of bytes of a row that the ranks share; measured, too.
+constexpr std::size_t most_wide = std::size_t{1} << 20;
+constexpr std::size_t most_narrow = std::size_t{8} << 10;  // largest number of bytes of all rows in an allgather
 
-/// The number of elements per round if `rows` rows of them are held.
+/// Returns the number of elements per round if `rows` rows of them are held.
 int round_count(const Elements& elements, int rows, MPI_Count count) {
   const std::size_t bytes = std::min(most_of_a_row, most_bytes / static_cast<std::size_t>(rows));
   const auto most = static_cast<MPI_Count>(std::max<std::size_t>(bytes / elements.memory_bytes(), 1));
@@ -31,13 +33,13 @@ int in_rounds(MPI_Count count, int most, const Body& body) {
 }
 
 struct Scratch {
-  Memory own;       // this rank's contribution
+  Memory own;       // contribution of this rank
   Memory gathered;  // rows of all ranks
   Memory result;
 };
 thread_local Scratch scratch;
 
-/// Elements first, ..., first + count - 1 of this rank's contribution, packed.
+/// Returns elements first, ..., first + count - 1 of this rank's contribution, packed.
 const std::byte* contribution(const Call& call, MPI_Count first, int count) {
   const std::byte* const from = call.elements.at(call.input(), first);
   if (call.elements.are_packed()) return from;
@@ -58,7 +60,8 @@ int allreduce_narrow(const Call& call, MPI_Count first, int count, const Communi
   return MPI_SUCCESS;
 }
 
-/// Each rank receives and reduces a share of all ranks' elements, and sends the results to all.
+/// Reduces a wide row: each rank receives and reduces a share of all ranks' elements, and sends the results to all
+/// ranks.
 int allreduce_wide(const Call& call, MPI_Count first, int count, const Communicator& comm, Dealt& shares, Dealt& rows) {
   for (int r = 0, begin = 0; r < comm.size; ++r) {
     const int share = count / comm.size + (r < count % comm.size ? 1 : 0);
@@ -106,7 +109,7 @@ int allreduce(const Call& call, const Communicator& comm) {
   const std::size_t of_all = call.elements.memory_bytes() * static_cast<std::size_t>(comm.size);
   if (count <= static_cast<MPI_Count>(most_narrow) && static_cast<std::size_t>(count) * of_all <= most_narrow)
     return allreduce_narrow(call, 0, static_cast<int>(count), comm);
-  if (count < comm.size)  // too few elements to share
+  if (count < comm.size)  // there are too few elements to divide among the ranks
     return in_rounds(count, round_count(call.elements, comm.size, count),
                      [&](MPI_Count first, int now) { return allreduce_narrow(call, first, now, comm); });
   Dealt shares(comm.size), rows(comm.size);

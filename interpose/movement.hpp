@@ -19,12 +19,12 @@ namespace steadfold::interpose {
 
 enum class Collective { allreduce, reduce, reduce_scatter, scan, exscan };
 
-/// The function that a program calls, and the call's return address, or null.
+/// The place of a call: the function that a program calls, and the call's return address, or null.
 struct Place {
   steadfold_interpose_index function;
   const void* site;
 };
-/// The function's name.
+/// Returns the function's name.
 const char* name_of(steadfold_interpose_index function) noexcept;
 
 /// A call of a program. `from` may be MPI_IN_PLACE, as in MPI.
@@ -35,13 +35,13 @@ struct Call {
   MPI_Comm comm;
   const void* from;
   void* to;
-  MPI_Count count;                     // elements per row
-  int root = 0;                        // for reduce
+  MPI_Count count;                     // number of elements per row
+  int root = 0;                        // the rank that gets the result of a reduce
   std::vector<MPI_Count> counts = {};  // for reduce_scatter: rank r gets counts[r] elements
 
-  /// The elements that this rank contributes.
+  /// Returns the elements that this rank contributes.
   const void* input() const noexcept { return from == MPI_IN_PLACE ? to : from; }
-  /// The number of elements that a rank gets.
+  /// Returns the number of elements that a rank gets.
   MPI_Count result_count(int rank) const noexcept {
     switch (collective) {
       case Collective::allreduce:
@@ -52,13 +52,13 @@ struct Call {
     }
     return 0;
   }
-  /// The number of elements that this rank contributes.
+  /// Returns the number of elements that this rank contributes.
   MPI_Count input_count() const noexcept { return count + total(); }
-  /// The sum of `counts`.
+  /// Returns the sum of `counts`.
   MPI_Count total() const noexcept { return std::accumulate(counts.begin(), counts.end(), MPI_Count{0}); }
 };
 
-/// The sizes and offsets in bytes of the parts of a buffer, one part per rank.
+/// The sizes and offsets, in bytes, of the parts of a buffer. There is one part per rank.
 struct Dealt {
   std::vector<int> bytes;
   std::vector<int> begins;
@@ -76,7 +76,7 @@ struct Dealt {
 /// Whether a row of one element from each rank fits the memory limit. The same on all ranks.
 bool fits(const Elements& elements, const Communicator& comm) noexcept;
 
-/// Returns the MPI library's code. Throws Fault.
+/// Reduces the rows of all ranks. Returns the MPI library's error code. Throws Fault.
 int carry_out(const Call& call, const Communicator& comm);
 
 }  // namespace steadfold::interpose

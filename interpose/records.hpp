@@ -8,15 +8,15 @@
 
 namespace steadfold::interpose {
 
-/// Records with room for one row from each of `ranks` ranks.
+/// The records of a scan, each with room for one row from each of `ranks` ranks.
 class Records {
  public:
   Records(std::size_t row_bytes, int ranks) noexcept : row_bytes_(row_bytes), ranks_(ranks) {}
 
   std::size_t bytes() const noexcept;
-  /// Makes `record` the record of one rank, and returns where to write its row.
+  /// Makes `record` the record of one rank, and returns the address for its row.
   std::byte* open(std::byte* record, int rank) const noexcept;
-  /// The rows of ranks 0, ..., rows - 1, contiguous. Throws Fault if the record has other rows.
+  /// Returns the rows of ranks 0, ..., rows - 1, which are contiguous. Throws Fault if the record has other rows.
   const std::byte* rows(const std::byte* record, int rows) const;
 
  private:
@@ -24,7 +24,7 @@ class Records {
   int ranks_;
 };
 
-/// MPI's operation on records, which puts rows beside rows.
+/// Returns MPI's operation on records. It merges the rows of two neighbouring records.
 MPI_Op merging();
 
 /// The MPI data type of one record.

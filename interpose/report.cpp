@@ -29,13 +29,15 @@ struct Line {
 };
 
 std::mutex lock;
-/// Never destroyed: destructors of a program's static objects may finalise MPI.
+/// Returns the lines of the report. They are never destroyed, because destructors of a program's static objects may
+/// finalise MPI.
 std::vector<Line>& lines() {
   static std::vector<Line>& all = *new std::vector<Line>;
   return all;
 }
 
-/// A user-defined type may have the handle of an older one, so all have one name.
+/// Returns the name of a type. All user-defined types have one name, because a type may have the handle of an older
+/// type.
 std::string name_of_type(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return "none";
   int integers = 0, addresses = 0, types = 0, combiner = 0;
@@ -47,7 +49,7 @@ std::string name_of_type(MPI_Datatype type) {
   return name.data();
 }
 
-/// The bytes of the rows that this rank contributes.
+/// Returns the number of bytes of the rows that this rank contributes.
 unsigned long long bytes_of(const Call& call) {
   const MPI_Count count = call.input_count();
   int size = static_cast<int>(call.elements.bytes());
@@ -55,7 +57,7 @@ unsigned long long bytes_of(const Call& call) {
   return count <= 0 || size <= 0 ? 0 : static_cast<unsigned long long>(count) * static_cast<unsigned long long>(size);
 }
 
-/// Whether no call was passed on whose bits may depend on the order. Call it under the lock.
+/// Whether all calls whose bits may depend on the order were handled. The caller must hold the lock.
 bool is_all_handled(const steadfold_interpose_shim& of) {
   const auto may_change = [](const Line& line) {
     return line.treatment == Treatment::across || line.treatment == Treatment::outside ||
@@ -67,7 +69,7 @@ bool is_all_handled(const steadfold_interpose_shim& of) {
 
 bool is_diagnosed(const Line& line) { return line.difference.compared > 0; }
 
-/// A text such as "12 of 300, 5 ulps".
+/// Describes a difference: "12 of 300, 5 ulps".
 std::string text_of(const Difference& difference) {
   if (difference.compared == 0) return {};
   std::string text = std::to_string(difference.differing) + " of " + std::to_string(difference.compared);
@@ -207,9 +209,10 @@ void write_report(const steadfold_interpose_shim& shim, Treatment method, int ra
   const std::lock_guard held(lock);
   std::vector<const void*> sites;
   for (const Line& line : lines()) sites.push_back(line.site);
-  const std::vector<std::string> places = places_of(sites);  // by line
+  const std::vector<std::string> places = places_of(sites);  // places of calls in the source, one for each line
   if (file.empty()) {
-    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);  // one call keeps the table in one piece
+    // Written with one call, so that other output does not split the table.
+    std::fputs(table(shim, method, rank, size, places).c_str(), stderr);
     return;
   }
   if (!write_whole(file, json(shim, method, rank, size, places)))

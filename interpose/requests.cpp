@@ -11,10 +11,10 @@
 
 namespace steadfold::interpose {
 
-/// A started reduction in the table.
+/// A started reduction in the table of requests.
 struct Entry {
   std::unique_ptr<Started> reduction;
-  bool is_active;  // started, and not yet finished
+  bool is_active;  // whether the call has been started and has not finished
   std::mutex finishing = {};
 };
 
@@ -22,7 +22,7 @@ namespace {
 
 struct KeptOperator {
   int uses = 0;
-  bool is_freed = false;  // the program has freed it
+  bool is_freed = false;  // whether the program has freed the request
 };
 
 struct Table {
@@ -31,13 +31,13 @@ struct Table {
   std::unordered_map<MPI_Op, KeptOperator> operators;
 };
 
-/// Never destroyed: destructors of a program's static objects may end requests.
+/// Returns the table. It is never destroyed, because destructors of a program's static objects may end requests.
 Table& table() {
   static Table& only = *new Table;
   return only;
 }
 
-/// The number of entries, in the table or taken out by an Ending.
+/// The number of entries, in the table or taken out of it by an Ending.
 std::atomic<int> entry_count = 0;
 
 std::shared_ptr<Entry> taken_out(MPI_Request request) {
@@ -49,7 +49,7 @@ std::shared_ptr<Entry> taken_out(MPI_Request request) {
   return entry;
 }
 
-/// Returns the entry that the request had before.
+/// Stores an entry for a request. Returns the entry that the request had before.
 std::shared_ptr<Entry> put_in(MPI_Request request, std::shared_ptr<Entry> entry) {
   const std::lock_guard held(table().lock);
   return std::exchange(table().entries[request], std::move(entry));
@@ -134,7 +134,7 @@ void Ending::settle_failed(int index, MPI_Request now) {
   if (now != MPI_REQUEST_NULL) return;
   try {
     settle(index, now);
-  } catch (const Fault&) {  // the rows may be invalid because of the error
+  } catch (const Fault&) {  // because of the error the rows may be invalid
     forget(std::move(taken_[static_cast<std::size_t>(index)].entry));
   }
 }

@@ -1,6 +1,7 @@
-// A table of the program's requests that are started reductions, and of objects that must outlive their calls.
-// A request leaves the table before the MPI library may reuse its handle: `Ending` surrounds every call that may end
-// requests. Programs may use several threads, so a lock guards the table. No call takes it while the table is empty.
+// A table of the program's requests that are started reductions, and of objects that must outlive their calls. A
+// request leaves the table before the MPI library may reuse its handle: `Ending` surrounds every call that may end
+// requests. Programs may use several threads, so a lock guards the table. No call takes the lock while the table is
+// empty.
 #pragma once
 
 #include <mpi.h>
@@ -16,10 +17,10 @@ enum class Requested { once, persistently };
 
 struct Entry;
 
-/// Adds a new request. If it has ended already, finishes its reduction at once: MPI libraries give all ended requests
-/// one common handle.
+/// Adds a new request to the table. If the request has ended already, finishes its reduction at once: MPI libraries
+/// give all ended requests one common handle.
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested);
-/// Call it when the program starts a persistent request.
+/// Records that the program starts a persistent request.
 void start_request(MPI_Request request);
 /// Whether the table has any entry.
 bool has_requests() noexcept;
@@ -28,18 +29,18 @@ bool has_requests() noexcept;
 class Ending {
  public:
   explicit Ending(int count) : taken_(static_cast<std::size_t>(count)) {}
-  /// Puts back the entries of requests that have not ended.
+  /// Puts the entries of requests that have not ended back into the table.
   ~Ending();
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
   void take(int index, MPI_Request request);
-  /// If the request has ended, finishes its reduction. `now`: the request's value after the call. Throws Fault.
+  /// If the request has ended, finishes its reduction. `now` is the request's value after the call. Throws Fault.
   void settle(int index, MPI_Request now);
-  /// The same as settle(), after a call that failed, perhaps because of another request. Gives up reductions that
+  /// Does the same as settle() after a call that failed, perhaps because of another request. Gives up reductions that
   /// cannot be finished.
   void settle_failed(int index, MPI_Request now);
-  /// Call it when the program has freed the request. Memory that MPI may still use is kept.
+  /// Gives up the reduction of a request that the program has freed. Memory that MPI may still use is kept.
   void give_up(int index);
 
  private:
@@ -50,14 +51,14 @@ class Ending {
   std::vector<Taken> taken_;
 };
 
-/// Checks whether a request that stays with the program has ended. Any thread may call it. Throws Fault.
+/// Checks whether a request that the program keeps has ended. Any thread may call it. Throws Fault.
 void look_at_request(MPI_Request request);
 
 /// Keeps an operator alive, since the program may free it before a reduction has ended. Ignores MPI_OP_NULL.
 void keep_operator(MPI_Op op);
 void release_operator(MPI_Op op);
-/// Called if the program frees an operator. Returns whether the table keeps the operator. If so, it is freed after its
-/// last reduction.
+/// Keeps an operator that the program frees, if a reduction in the table uses it. Returns whether it is kept. A kept
+/// operator is freed after its last reduction.
 bool is_freed_later(MPI_Op op);
 
 }  // namespace steadfold::interpose

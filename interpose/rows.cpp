@@ -25,7 +25,7 @@ struct KnownType {
   bool is_complex = number == SF_COMPLEX_F64 || number == SF_COMPLEX_F32;
 };
 
-/// The types of a library, most frequent first. Types that a library lacks are MPI_DATATYPE_NULL.
+/// Returns the known types of a library, the most frequent first. Types that the library lacks are MPI_DATATYPE_NULL.
 KnownType known(MPI_Datatype type) noexcept {
   const auto is_one_of = [type](auto... types) { return ((type == types) || ...); };
   if (type == MPI_DOUBLE) return {Family::number, SF_F64};
@@ -41,7 +41,7 @@ KnownType known(MPI_Datatype type) noexcept {
   if (type == MPI_REAL4) return {Family::number, SF_F32};
   if (is_one_of(MPI_REAL, MPI_DOUBLE_PRECISION, MPI_COMPLEX, MPI_DOUBLE_COMPLEX)) {
     const bool is_complex = is_one_of(MPI_COMPLEX, MPI_DOUBLE_COMPLEX);
-    int size = 0;  // compiler options may change it
+    int size = 0;  // bytes of an element; compiler options may change it
     PMPI_Type_size(type, &size);
     if (is_complex) size /= 2;
     if (size == sizeof(double)) return {Family::number, is_complex ? SF_COMPLEX_F64 : SF_F64};
@@ -70,7 +70,7 @@ struct NamedOp {
   const char* name;
 };
 
-/// The operators predefined by MPI.
+/// Returns the operators predefined by MPI.
 const auto& named_ops() noexcept {
   static const std::array<NamedOp, 14> all = {{{MPI_SUM, "MPI_SUM"},
                                                {MPI_PROD, "MPI_PROD"},
@@ -106,12 +106,12 @@ struct LibraryOperator {
   MPI_Datatype type;
   int count;
   MPI_Aint begin;   // offset of a row's bytes from the address that the MPI library takes
-  MPI_Aint stride;  // distance from one row to the next
+  MPI_Aint stride;  // distance in bytes from one row to the next
 };
 
 int apply_by_library(const void* left, const void* right, void* result, std::size_t rows, void* context) {
   const auto& own = *static_cast<const LibraryOperator*>(context);
-  static_cast<void>(right);  // the same memory as the result
+  static_cast<void>(right);  // `right` is not used, because it is the same memory as the result
   for (std::size_t row = 0; row < rows; ++row) {
     const MPI_Aint at = own.stride * static_cast<MPI_Aint>(row) - own.begin;
     const int code = PMPI_Reduce_local(static_cast<const std::byte*>(left) + at, static_cast<std::byte*>(result) + at,
@@ -125,7 +125,7 @@ int apply_by_library(const void* left, const void* right, void* result, std::siz
 bool is_promised_environment() noexcept {
 #ifdef __SSE2__
   constexpr unsigned flags = 0x3F, as_a_program_begins = 0x1F80;
-  constexpr unsigned short x87_as_a_program_begins = 0x037F;  // for long doubles
+  constexpr unsigned short x87_as_a_program_begins = 0x037F;  // default control word of the x87, for long doubles
   unsigned short x87 = 0;
   asm volatile("fnstcw %0" : "=m"(x87));
   return (_mm_getcsr() & ~flags) == as_a_program_begins && x87 == x87_as_a_program_begins;
@@ -138,8 +138,8 @@ bool is_promised_environment() noexcept {
 #endif
 }
 
-/// While it lives, this thread rounds to nearest and keeps subnormal numbers. The destructor restores the program's
-/// settings, and keeps the exception flags that were raised.
+/// While the object lives, this thread rounds to nearest and keeps subnormal numbers. The destructor restores the
+/// program's settings, and keeps the exception flags that were raised.
 class PromisedEnvironment {
  public:
   PromisedEnvironment() noexcept : is_changed_(!is_promised_environment()) {
@@ -153,7 +153,7 @@ class PromisedEnvironment {
     const int which = std::fetestexcept(FE_ALL_EXCEPT);
     std::fegetexceptflag(&raised, which);
     std::fesetenv(&programs_);
-#ifdef __SSE2__  // std::fesetexceptflag raises x87 flags, which trap if the program has unmasked them
+#ifdef __SSE2__  // std::fesetexceptflag would raise x87 flags, which trap if the program has unmasked them
     _mm_setcsr(_mm_getcsr() | static_cast<unsigned>(which));
 #else
     std::fesetexceptflag(&raised, which);
@@ -167,8 +167,9 @@ class PromisedEnvironment {
   std::fenv_t programs_ = {};
 };
 
-/// Sums a few doubles as libsteadfold's tree does: neighbours add, level by level, the lower on the left. Avoids a
-/// library call, which takes longer than the sum. Every NaN result has the same bits. Needs PromisedEnvironment.
+/// The largest number of doubles for a sum without a library call. The function below sums a few doubles as
+/// libsteadfold's tree does: neighbours add, level by level, the lower on the left. Avoids a library call, which takes
+/// longer than the sum. Every NaN result has the same bits. Needs PromisedEnvironment.
 constexpr int most_few = 64;
 void sum_few(const double* rows, int row_count, int count, double* result) {
   std::array<double, most_few> level;
@@ -196,8 +197,8 @@ void require_mpi(int code, const char* what) {
 
 namespace {
 
-/// A program's elements, for functions that refuse a null address. If MPI_BOTTOM is null, the functions get an address
-/// in this object, and one element of a type whose displacements lead from there to the program's elements.
+/// Passes a program's elements to functions that refuse a null address. If MPI_BOTTOM is null, the functions get an
+/// address in this object, and one element of a type whose displacements lead from there to the program's elements.
 class NeverAtBottom {
  public:
   NeverAtBottom(void* buffer, int element_count, MPI_Datatype element_type)
@@ -243,7 +244,8 @@ int unpack_elements(const std::byte* packed, int size, void* to, int count, MPI_
 
 constinit thread_local Memory* Memory::first_listed = nullptr;
 
-/// Releases the listed memories. The list has no destructor, since memory may be taken after this object is destroyed.
+/// Frees the listed memories when a thread ends. The list has no destructor, because memory may be taken after this
+/// object is destroyed.
 struct Memory::AtThreadEnd {
   AtThreadEnd() = default;
   AtThreadEnd(const AtThreadEnd&) = delete;
@@ -269,7 +271,7 @@ void Memory::grow(std::size_t bytes) {
   size_ = bytes;
   if (is_listed_) return;
   is_listed_ = true;
-  thread_local const AtThreadEnd at_thread_end;  // made when a thread first lists a memory
+  thread_local const AtThreadEnd at_thread_end;  // constructed when a thread first adds a memory to the list
   at_thread_end.list(*this);
 }
 
@@ -342,7 +344,7 @@ void Elements::set_by_library() {
   bytes_ = static_cast<std::size_t>(size);
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
-  // A type with as many bytes as its extent may still have them in another order.
+  // A type with as many bytes as its extent may still have these bytes in another order.
   are_packed_ = combiner == MPI_COMBINER_NAMED && extent_ == size && true_begin_ == 0 && true_extent_ == extent_;
 }
 
@@ -355,7 +357,7 @@ MPI_Datatype Elements::kept_type() const {
   MPI_Datatype kept = MPI_DATATYPE_NULL;
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   if (treatment_ == Treatment::by_library) PMPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED)  // not for duplicates, which would call the program's copy functions
+  if (combiner != MPI_COMBINER_NAMED)  // not for duplicated types, because this would call the program's copy functions
     require_mpi(PMPI_Type_contiguous(1, type_, &kept), "keeping a type");
   return kept;
 }
@@ -385,11 +387,12 @@ void Elements::unpack(const std::byte* packed, int count, std::byte* to) const {
 void Elements::reduce(const std::byte* packed, int rows, int count, std::byte* result) const {
   if (count == 0 || bytes_ == 0) return;
   if (treatment_ == Treatment::by_library && is_named(op_)) {
-    const PromisedEnvironment promised;  // the MPI library's operators use the current settings
+    // Without this object, the MPI library's operators would use the program's settings.
+    const PromisedEnvironment promised;
     return reduce_by_library(packed, rows, count, result);
   }
   if (treatment_ == Treatment::by_library) return reduce_by_library(packed, rows, count, result);
-  // Messages are aligned like allocated memory, and so are the program's doubles.
+  // Doubles can be read in place: messages are aligned like allocated memory, and so are the program's doubles.
   if (treatment_ == Treatment::tree && number_ == SF_F64 && operation_ == SF_SUM && rows <= most_few / count &&
       is_promised_environment())
     return sum_few(reinterpret_cast<const double*>(packed), rows, count, reinterpret_cast<double*>(result));
@@ -428,7 +431,7 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
     require(sf_reduce_local(&call, packed, nullptr, result), "a reduction with an operator");
     return;
   }
-  // Each row gets memory as the operator expects, from its lowest to its highest byte.
+  // Each row gets the memory that the operator expects, from its lowest to its highest byte.
   const MPI_Aint last = extent_ * (count - 1);
   const MPI_Aint lowest = true_begin_ + std::min<MPI_Aint>(0, last);
   const MPI_Aint highest = true_begin_ + std::max<MPI_Aint>(0, last) + true_extent_;
@@ -439,7 +442,7 @@ void Elements::reduce_by_library(const std::byte* packed, int rows, int count, s
   thread_local Memory memory;
   const std::size_t all = static_cast<std::size_t>(span) * static_cast<std::size_t>(rows + 1);
   std::byte* const spread = memory.take(all);
-  std::memset(spread, 0, all);  // so that gaps have the same bytes in every run
+  std::memset(spread, 0, all);  // so that gaps between elements have the same bytes in every run
   for (int row = 0; row < rows; ++row) unpack(packed + row * row_bytes, count, spread + row * span - own.begin);
   std::byte* const reduced = spread + rows * span;
   require(sf_reduce_local(&call, spread, nullptr, reduced), "a reduction with an operator");

@@ -1,5 +1,5 @@
-// The input of a call: one row of elements from each rank, under an MPI operator. Says which calls depend on the order,
-// and reduces contiguous rows.
+// The input of a call: one row of elements from each rank, under an MPI operator. This file says which calls depend on
+// the order of rows, and reduces contiguous rows.
 // Rank order: the tree over ranks combines rows, with lower ranks on the left. Cost: one pass over the rows. Rows for
 // user operators and for types with gaps are copied once more.
 #pragma once
@@ -17,32 +17,32 @@ namespace steadfold::interpose {
 /// different bits.
 using Fault = std::runtime_error;
 
-/// The treatment of a call. Values after `by_library` mean that it is passed on to the MPI library.
+/// How the interposer handles a call. A call with a value after `by_library` is passed on to the MPI library.
 enum class Treatment {
-  tree,         // the built-in tree, for sums and products of numbers that libsteadfold knows
-  exact,        // method `exact`: rounded once
-  binned,       // method `binned`: rounded once
-  by_library,   // the tree, with the MPI library's or the program's own operator
-  plain,        // the setting asks to leave calls as they are, to record or compare them
-  order_free,   // no order changes a bit
-  one_rank,     // there is nothing to combine
-  no_elements,  // there is nothing to combine
-  across,       // an intercommunicator, or processes outside MPI_COMM_WORLD
+  tree,         // in the built-in tree, for sums and products of numbers that libsteadfold supports
+  exact,        // with method `exact`: rounded once
+  binned,       // with method `binned`: rounded once
+  by_library,   // in the tree, with the operator of the MPI library or of the program
+  plain,        // the setting asks to pass calls on, to record or compare them
+  order_free,   // no order of the rows changes a bit
+  one_rank,     // there is only one rank, so there is nothing to combine
+  no_elements,  // there are no elements, so there is nothing to combine
+  across,       // the communicator is an intercommunicator, or has processes outside MPI_COMM_WORLD
   outside,      // MPI was not started by MPI_Init, or is finalised
   refused,      // the MPI library will report the error
-  too_large,    // one element from each rank exceeds the memory limit
+  too_large,    // one element from each rank exceeds the memory limit of the interposer
 };
 const char* text_of(Treatment treatment) noexcept;
 constexpr bool is_passed_on(Treatment treatment) noexcept { return treatment > Treatment::by_library; }
 
-/// Like PMPI_Pack and PMPI_Unpack between a program's elements and the first `size` packed bytes. But the program's
-/// buffer may be MPI_BOTTOM, which PMPI_Pack of MPICH 4.0.2 refuses. They return MPI's code.
+/// Pack and unpack as PMPI_Pack and PMPI_Unpack do, between a program's elements and the first `size` packed bytes. The
+/// program's buffer may be MPI_BOTTOM, which PMPI_Pack of MPICH 4.0.2 refuses. Both functions return MPI's error code.
 int pack_elements(const void* from, int count, MPI_Datatype type, std::byte* packed, int size);
 int unpack_elements(const std::byte* packed, int size, void* to, int count, MPI_Datatype type);
 
-/// Memory that a thread keeps from call to call: a thread_local object. Taking memory discards the content. It has no
-/// destructor: destructors in the program may reduce after the thread's objects are destroyed. Memory that they take is
-/// never freed.
+/// Memory that a thread keeps from call to call, in a thread_local object. `take` discards the old content. The class
+/// has no destructor, because destructors in the program may reduce after the thread's objects are destroyed. Memory
+/// that these destructors take is never freed.
 class Memory {
  public:
   std::byte* take(std::size_t bytes) {
@@ -52,43 +52,44 @@ class Memory {
 
  private:
   struct AtThreadEnd;
-  static constinit thread_local Memory* first_listed;  // list of the memories to release at the thread's end
+  static constinit thread_local Memory* first_listed;  // the first of the memories to free at the thread's end
   void grow(std::size_t bytes);
   void release() noexcept;
 
   std::byte* bytes_ = nullptr;
   std::size_t size_ = 0;
-  Memory* next_ = nullptr;  // next in the list
+  Memory* next_ = nullptr;  // the next memory in the list
   bool is_listed_ = false;
 };
 
-/// Elements of one type under one operator. In messages they are packed: without the gaps of the type.
+/// The elements of a call, with their type and operator. In messages they are packed: without the gaps of the type.
 class Elements {
  public:
-  /// `method`: the treatment of sums. Reads no element.
+  /// `method` says how sums are handled. The constructor reads no element.
   Elements(MPI_Datatype type, MPI_Op op, Treatment method);
 
   Treatment treatment() const noexcept { return treatment_; }
   MPI_Datatype type() const noexcept { return type_; }
   MPI_Op op() const noexcept { return op_; }
-  /// libsteadfold's name of the type; SF_BYTES if the MPI library reduces.
+  /// Returns libsteadfold's name of the type; SF_BYTES if the MPI library's operator reduces.
   sf_type number() const noexcept { return number_; }
-  /// The bytes of a packed element.
+  /// Returns the bytes of a packed element.
   std::size_t bytes() const noexcept { return bytes_; }
-  /// The most bytes that an element takes in memory: its own bytes, or its distance to the next element.
+  /// Returns the largest number of bytes that an element takes in memory: its bytes, or its distance to the next
+  /// element.
   std::size_t memory_bytes() const noexcept;
-  /// The address of element `first` of a caller's buffer.
+  /// Returns the address of element `first` of a caller's buffer.
   const std::byte* at(const void* buffer, MPI_Count first) const noexcept {
     return static_cast<const std::byte*>(buffer) + extent_ * first;
   }
   std::byte* at(void* buffer, MPI_Count first) const noexcept {
     return static_cast<std::byte*>(buffer) + extent_ * first;
   }
-  /// Whether a caller's buffer has the same form as a message.
+  /// Whether the elements have the same bytes in a caller's buffer as in a message.
   bool are_packed() const noexcept { return are_packed_; }
 
-  /// A new type that keeps the program's type alive, and the operator, for calls after which the program may free them.
-  /// The caller frees the type. Null for predefined types and operators.
+  /// Returns a new type that keeps the program's type alive, and keeps the operator, for calls after which the program
+  /// may free both. The caller frees the type. Null for predefined types and operators.
   MPI_Datatype kept_type() const;
   MPI_Op kept_op() const noexcept;
 
@@ -97,7 +98,7 @@ class Elements {
 
   /// Reduces `rows` contiguous packed rows of `count` elements. `result` is packed and overlaps no row.
   void reduce(const std::byte* packed, int rows, int count, std::byte* result) const;
-  /// As above, but writes the results to a caller's elements from `first` on.
+  /// Reduces in the same way, and writes the results to a caller's elements from `first` on.
   void reduce(const std::byte* packed, int rows, int count, void* to, MPI_Count first) const;
 
  private:
@@ -111,12 +112,12 @@ class Elements {
   sf_operation operation_ = SF_USER;
   std::size_t bytes_ = 0;
   MPI_Aint extent_ = 0;
-  MPI_Aint true_begin_ = 0;  // offset of an element's bytes
+  MPI_Aint true_begin_ = 0;  // offset of an element's first byte
   MPI_Aint true_extent_ = 0;
   bool are_packed_ = true;
 };
 
-/// Names for a report.
+/// Return the names that a report shows.
 const char* name_of(MPI_Op op) noexcept;
 
 }  // namespace steadfold::interpose

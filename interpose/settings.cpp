@@ -11,8 +11,9 @@ namespace {
 struct Variable {
   const char* name;
   const char* suggestion;
-  std::vector<std::string_view> values;         // allowed values; empty: any value except `no_files`
-  std::vector<std::string_view> no_files = {};  // switches that a user might write instead of a file name
+  std::vector<std::string_view> values;  // values that the variable may have; empty: any value except `no_files`
+  // Values that a user might write instead of a file name to switch the setting on or off.
+  std::vector<std::string_view> no_files = {};
 };
 
 const std::vector<Variable>& variables() {

@@ -4,7 +4,7 @@
  * It includes no mpi.h and links to no MPI library, since launchers and shells inherit a preloaded library. Handles are
  * pointers in one MPI library and ints in another. The shim passes them on as the words in registers and on the stack,
  * which the calling conventions of x86-64 and AArch64 preserve. */
-#define _GNU_SOURCE /* RTLD_NEXT, dladdr, dl_iterate_phdr */
+#define _GNU_SOURCE /* for RTLD_NEXT, dladdr and dl_iterate_phdr */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -28,8 +28,9 @@ static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME
     WHOLE_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME) STEADFOLD_INTERPOSE_FORTRAN(FORTRAN_NAME)};
 static const char* const capital_names[] = {STEADFOLD_INTERPOSE_FORTRAN(CAPITAL_NAME)};
 static function next[steadfold_interpose_count];
-static function wrapper[steadfold_interpose_count]; /* the layer's, or NULL */
-static function target[steadfold_interpose_count];  /* the wrapper, else the next definition; NULL if there is none */
+static function wrapper[steadfold_interpose_count]; /* the layer's wrappers of the functions, or NULL */
+static function target[steadfold_interpose_count];  /* the wrapper of each function, else the next definition; NULL if
+                                                       there is none */
 static unsigned long long counts[steadfold_interpose_count];
 
 /* --- which MPI library there is --- */
@@ -39,7 +40,8 @@ struct paths {
   int count;
 };
 
-/* Remembers loaded libraries that may be MPI's. They are opened later, since the loader is locked here. */
+/* Stores the names of loaded libraries that may be MPI's. They are opened later, because the loader is locked during
+ * this call. */
 static int remember(struct dl_phdr_info* info, size_t size, void* context) {
   struct paths* const paths = context;
   const char* const slash = strrchr(info->dlpi_name, '/');
@@ -49,8 +51,8 @@ static int remember(struct dl_phdr_info* info, size_t size, void* context) {
   return 0;
 }
 
-/* A handle for dlsym of the MPI library that has this function. The order of look-up after this library does not
- * include libraries loaded with RTLD_LOCAL, as Python loads its modules. */
+/* Returns a handle for dlsym of the MPI library that has this function. The order of look-up after this library does
+ * not include libraries loaded with RTLD_LOCAL, as Python loads its modules. */
 static void* find_library(const char* name) {
   struct paths paths = {.count = 0};
   void* found = NULL;
@@ -87,15 +89,16 @@ static void say(const char* problem, const char* detail) {
 
 /* --- where the program called --- */
 
-/* The return address of the last call. If a Fortran function calls a C function, the Fortran call's address counts. */
+/* The return address of the last call. If a Fortran function calls a C function, this is the address of the Fortran
+ * call. */
 static __thread const void* caller;
 static __thread const void* caller_in_fortran;
 static const void* last_caller(void) { return caller_in_fortran != NULL ? caller_in_fortran : caller; }
 
 /* --- its layer --- */
 
-/* The layer's name for an MPI library with this description; NULL if there is none. A library with the standard's
- * binary interface (MPI 5) reports its version, whoever made the library; other libraries report -1. */
+/* Returns the layer's name for an MPI library with this description; NULL if there is none. A library with the
+ * standard's binary interface (MPI 5) reports its version, whoever made the library; other libraries report -1. */
 static const char* layer_of(void* library, const char* description) {
   const function version = find(library, "PMPI_Abi_get_version");
   int major = -1, minor = -1;
@@ -127,7 +130,7 @@ static void* opened(const char* path, function of_library, char* why, size_t siz
 
 static void load_layer(void* library) {
   static const struct steadfold_interpose_shim shim = {STEADFOLD_VERSION, names, next, counts, last_caller};
-  char text[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of either library */
+  char text[8192] = ""; /* large enough for MPI_MAX_LIBRARY_VERSION_STRING of either library */
   int length = 0;
   char place[PATH_MAX];
   char path[PATH_MAX + 64];
@@ -143,7 +146,7 @@ static void load_layer(void* library) {
         text);
     return;
   }
-  if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* follows links */
+  if (dladdr(names, &own) == 0 || realpath(own.dli_fname, place) == NULL) place[0] = '\0'; /* realpath follows links */
   const char* const slash = strrchr(place, '/');
   const int directory = slash == NULL ? 0 : (int)(slash + 1 - place);
   snprintf(path, sizeof path, "%.*slibsteadfold_interpose_%s.so", directory, place, layer);
@@ -197,7 +200,8 @@ static function counted_target(int index) {
   return target_of(index);
 }
 
-/* The spellings of a Fortran function by compilers: one of four per library. The module mpi_f08 has a fifth. */
+/* The number of spellings of a Fortran function by compilers. A library has one of these four. The module mpi_f08 has a
+ * fifth. */
 enum { spellings = 4, spelling_of_f08 = 4 };
 static const char* spelled(int spelling, int index, char* text, size_t size) {
   static const char* const suffixes[] = {"_", "", "__", NULL, "_f08_"};
@@ -214,8 +218,8 @@ static void find_fortran(void* library, int spelling, int first, int end) {
   }
 }
 
-/* Fortran's functions are in separate libraries, which may be loaded after the first call from C. The functions of
- * mpi_f08 may be loaded later still. */
+/* Loads Fortran's functions. They are in separate libraries, which may be loaded after the first call from C. The
+ * functions of mpi_f08 may be loaded even later. */
 static void load_fortran(void) {
   char text[64];
   void* library = NULL;

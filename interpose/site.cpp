@@ -19,7 +19,7 @@
 namespace steadfold::interpose {
 namespace {
 
-/// The environment without LD_PRELOAD, for a helper program that does not use MPI.
+/// Returns the environment without LD_PRELOAD, for a helper program that does not use MPI.
 std::vector<char*> environment_without_preload() {
   std::vector<char*> left;
   for (char** each = environ; *each != nullptr; ++each)
@@ -50,7 +50,7 @@ int start(std::vector<std::string> words, pid_t& child) {
   return -1;
 }
 
-/// The lines that a program prints.
+/// Returns the lines that a program prints.
 std::vector<std::string> lines_of(const std::vector<std::string>& words) {
   pid_t child = 0;
   const int from = start(words, child);
@@ -70,11 +70,11 @@ std::vector<std::string> lines_of(const std::vector<std::string>& words) {
 
 std::string_view name_of_file(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// An address, relative to its file.
+/// The file of an address, and the address relative to the file.
 struct Found {
   std::string file;
   std::uintptr_t offset = 0;
-  std::string symbol;  // from the dynamic loader; may be empty
+  std::string symbol;  // name of the symbol, from the dynamic loader; may be empty
 };
 
 Found found_in_memory(const void* address) {
@@ -85,14 +85,14 @@ Found found_in_memory(const void* address) {
               .offset = reinterpret_cast<std::uintptr_t>(address) - loaded->l_addr,
               .symbol = info.dli_sname == nullptr ? "" : info.dli_sname};
   if (!found.file.empty()) return found;
-  // The loader gives the main program no name.
+  // The loader gives the main program no name, so its name is read from /proc.
   std::array<char, 4096> real{};
   const ssize_t length = readlink("/proc/self/exe", real.data(), real.size() - 1);
   found.file = length > 0 ? std::string(real.data()) : "the program";
   return found;
 }
 
-/// `function` and `place` are addr2line's output: "??" and "??:0" if unknown.
+/// Describes a place. `function` and `place` are addr2line's output: "??" and "??:0" if unknown.
 std::string text_of(const Found& found, const std::string& function, std::string place) {
   const std::string module(name_of_file(found.file));
   place = place.substr(0, place.find(' '));  // addr2line may add "(discriminator 3)"
@@ -113,7 +113,7 @@ std::vector<std::string> places_of(const std::vector<const void*>& addresses) {
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const Found found = found_in_memory(addresses[i]);
     if (found.file.empty()) continue;
-    if (name_of_file(found.file).starts_with("libmpi"))  // a Fortran library
+    if (name_of_file(found.file).starts_with("libmpi"))  // a Fortran library of MPI, not the program
       places[i] = "a call through " + std::string(name_of_file(found.file));
     else
       by_file[found.file].emplace_back(i, found);
@@ -122,7 +122,7 @@ std::vector<std::string> places_of(const std::vector<const void*>& addresses) {
     std::vector<std::string> words = {"addr2line", "-fCe", file};
     for (const auto& [i, found] : all) {
       std::array<char, 32> text{};
-      // One byte earlier, since the return address may belong to the next line.
+      // The address is one byte lower, because the return address may belong to the next line.
       std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(found.offset - 1));
       words.emplace_back(text.data());
     }

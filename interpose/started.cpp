@@ -26,7 +26,7 @@ bool is_scan(const Call& call) noexcept {
 
 bool may_start(const Call& call, const Communicator& comm) noexcept {
   const std::size_t bytes = call.elements.memory_bytes();
-  const std::size_t copies = is_scan(call) ? 2 : 1;  // copies of the rows of all ranks
+  const std::size_t copies = is_scan(call) ? 2 : 1;  // number of copies of the rows of all ranks
   const auto most = static_cast<MPI_Count>(most_started / bytes / copies / static_cast<std::size_t>(comm.size));
   if (call.collective != Collective::reduce_scatter) return call.count <= most;
   return *std::ranges::max_element(call.counts) <= most && call.total() <= static_cast<MPI_Count>(most_started / bytes);
@@ -97,7 +97,8 @@ void Started::deal() {
     const MPI_Count count = is_scattered ? call_.counts[r] : gets_any ? call_.count : 0;
     sent_parts_.begins[r] = static_cast<int>(begin);
     sent_parts_.bytes[r] = static_cast<int>(call_.elements.bytes()) * static_cast<int>(count);
-    if (is_scattered) begin += static_cast<std::size_t>(sent_parts_.bytes[r]);  // else all ranks get the same elements
+    // Otherwise all ranks get the same elements.
+    if (is_scattered) begin += static_cast<std::size_t>(sent_parts_.bytes[r]);
   }
   row_parts_.deal(sent_parts_.bytes[static_cast<std::size_t>(comm_.rank)]);
 }

@@ -1,4 +1,4 @@
-// A reduction that a program started with a non-blocking or persistent call. Its request is the MPI library's own
+// A reduction that a program started with a non-blocking or persistent call. The program's request is the MPI library's
 // request of the collective operation that brings the rows together on the program's communicator. So the MPI library
 // makes progress as usual. The rows are reduced when the request has ended. Memory until then: p rows of n bytes (on
 // the root only for reduce, twice for scans), at most `most_started` bytes.
@@ -26,11 +26,12 @@ class Started {
 
   /// Copies this rank's contribution. Call it directly before the call that starts the request.
   void contribute();
-  // These return the MPI library's code. The started reduction must outlive the request.
+  // Starts the collective operation. `start` and `prepare` return the MPI library's error code. The started reduction
+  // must outlive the request.
   int start(MPI_Request* request);
   /// Makes a persistent request.
   int prepare(MPI_Info info, MPI_Request* request);
-  /// Reduces the rows. Call it when the request has ended. Throws Fault.
+  /// Reduces the rows. Call it after the request has ended. Throws Fault.
   void finish();
 
  private:
@@ -42,16 +43,16 @@ class Started {
 
   Call call_;
   Communicator comm_;
-  Records records_;                     // for scans
-  std::unique_ptr<RecordType> record_;  // for scans
-  Dealt sent_parts_, row_parts_;        // for an all-to-all
+  Records records_;                     // used for scans
+  std::unique_ptr<RecordType> record_;  // used for scans
+  Dealt sent_parts_, row_parts_;        // used for an all-to-all
   std::unique_ptr<std::byte[]> memory_;
-  const std::byte* sent_ = nullptr;  // the caller's own buffer, or a copy of it in `memory_`
+  const std::byte* sent_ = nullptr;  // the caller's buffer, or a copy of it in `memory_`
   std::byte* copy_ = nullptr;
   std::byte* rows_ = nullptr;
-  MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;  // the program may free its own type
-  CallName name_{};                             // only for a trace
-  std::uint64_t input_ = 0;                     // only for a trace
+  MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;  // a type that stays valid, because the program may free its type
+  CallName name_{};                             // used for a trace
+  std::uint64_t input_ = 0;                     // used for a trace
 };
 
 }  // namespace steadfold::interpose

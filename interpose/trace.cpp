@@ -33,7 +33,7 @@ struct TraceHead {
   std::int32_t ranks = 0;
 };
 
-/// A rank's first call that differs from the other run.
+/// The first call of a rank that differs from the other run.
 struct Parting {
   enum Kind : std::int32_t { none, unread, absent, fewer, inputs, results } kind = none;
   std::int32_t rank = 0;
@@ -61,14 +61,14 @@ std::uint64_t digest_of(std::uint64_t digest, const std::byte* bytes, std::size_
   return mixed(digest ^ rest ^ std::uint64_t{size} << 56);
 }
 
-/// Digests long doubles, whose last bytes are padding.
+/// Computes a digest of long doubles, whose last bytes are padding.
 std::uint64_t digest_of_long_doubles(std::uint64_t digest, const std::byte* numbers, MPI_Count count) noexcept {
   constexpr std::size_t bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
   for (MPI_Count i = 0; i < count; ++i) digest = digest_of(digest, numbers + i * MPI_Count{sizeof(long double)}, bytes);
   return digest;
 }
 
-/// Digests elements in the program's memory.
+/// Computes a digest of elements in the program's memory.
 std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count count, MPI_Datatype type) {
   thread_local Memory memory;
   if (count <= 0) return digest;
@@ -83,7 +83,7 @@ std::uint64_t digest_of(std::uint64_t digest, const void* buffer, MPI_Count coun
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   if (combiner == MPI_COMBINER_NAMED && extent == size && true_begin == 0 && true_extent == size)
     return digest_of(digest, bytes, static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
-  // In pieces: MPI_Pack counts bytes in ints.
+  // The elements are packed in pieces, because MPI_Pack counts bytes in ints.
   const auto most = std::max<MPI_Count>((1 << 20) / std::max(size, 1), 1);
   for (MPI_Count first = 0; first < count; first += most) {
     const auto now = static_cast<int>(std::min(most, count - first));
@@ -102,7 +102,8 @@ class Trace {
   bool is_compared() const noexcept { return !compared_.empty(); }
   bool is_on() const noexcept { return is_recorded() || is_compared(); }
 
-  /// Called by every rank before its first call. Returns why the record cannot be written; empty if it can.
+  /// Begins a record. Every rank calls it before its first reduction. Returns why the record cannot be written; empty
+  /// if it can.
   std::string begin() {
     const std::lock_guard held(lock_);
     open();
@@ -162,7 +163,7 @@ class Trace {
       return;
     }
     if (!record_.empty()) {
-      // O_EXCL, so that no older record is overwritten and no pipe blocks.
+      // O_EXCL makes sure that no older record is overwritten and no pipe blocks.
       const int opened = ::open(file(record_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       const int why = errno;
       out_ = opened < 0 ? nullptr : fdopen(opened, "wb");
@@ -268,7 +269,7 @@ class Trace {
   Parting parting_;
 };
 
-/// Never destroyed: destructors of a program's static objects may reduce.
+/// Returns the trace. It is never destroyed, because destructors of a program's static objects may reduce.
 Trace& traces() {
   static Trace& only = *new Trace;
   return only;

@@ -13,7 +13,7 @@
 
 namespace steadfold::interpose {
 
-/// Whether the environment asks for it.
+/// Whether the environment asks for a record.
 bool is_recorded();
 bool is_compared();
 /// Opens the files of this rank. Returns why the record cannot be written; empty if it can.
@@ -22,10 +22,10 @@ std::string open_trace();
 bool is_traced();
 /// Removes the record that this rank began, if the program ends before its first call.
 void drop_trace();
-/// A digest of this rank's contribution, and of collective, operator and count.
+/// Returns a digest of this rank's contribution, and of collective, operator and count.
 std::uint64_t input_digest(const Call& call);
 std::uint64_t result_digest(const Call& call, const Communicator& comm);
-/// Records or compares a call that has ended.
+/// Records a call that has ended, or compares it with the other run.
 void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const Place& place);
 /// Closes the record, or prints the first differences on rank 0. All ranks call it when MPI ends.
 void end_trace();

@@ -1,6 +1,6 @@
-// The wrappers of MPI's functions, as far as C and Fortran share them. Both pass an `Origin`, which describes the
-// caller.
-// The wrappers rely on MPI's rule that count, type and operator are the same on all ranks, so calls need no agreement.
+// The part of the wrappers of MPI's functions that C and Fortran share. Both languages pass an `Origin`, which
+// describes the caller. The wrappers rely on MPI's rule that count, type and operator are the same on all ranks, so
+// calls need no agreement.
 #pragma once
 
 #include <mpi.h>
@@ -27,17 +27,17 @@ namespace steadfold::interpose {
 /// The function that a program called, and a way to pass the call on unchanged.
 struct Origin {
   steadfold_interpose_index index;
-  int (*passed_on)(steadfold_interpose_index, const void*);  // calls the next definition after the shim
+  int (*passed_on)(steadfold_interpose_index, const void*);  // passes the call on to the next definition after the shim
   const void* arguments;
 
   int pass_on() const { return passed_on(index, arguments); }
 };
 
-/// One entry per function.
+/// The wrappers, one entry per function.
 using Wrappers = std::array<steadfold_interpose_function, steadfold_interpose_count>;
 
 const steadfold_interpose_shim& shim() noexcept;
-/// The treatment of sums.
+/// Returns how sums are handled.
 Treatment method();
 [[noreturn]] void end_program(MPI_Comm comm, const std::string& why);
 
@@ -57,7 +57,7 @@ int enter(int (*wrapper)(const Origin&, Arguments...), steadfold_interpose_index
   return wrapper(Origin{index, passed_on, &all}, arguments...);
 }
 
-/// Runs `body`. If it throws Fault, ends the program.
+/// Runs `body`. Ends the program if `body` throws Fault.
 template <class Body>
 int guarded(const Origin& origin, MPI_Comm comm, const Body& body) {
   try {
@@ -87,7 +87,8 @@ inline int finalize(const Origin& origin) {
 
 // --- reductions ---
 
-/// Whether the MPI library lacks the called function with large counts. Then its counterpart with int counts serves.
+/// Whether the MPI library lacks the called function with large counts. If so, its counterpart with int counts is
+/// called.
 template <class Count>
 bool is_missing(const Origin& origin) {
   return !std::is_same_v<Count, int> && shim().next[origin.index] == nullptr;
@@ -97,7 +98,7 @@ inline steadfold_interpose_index with_ints(const Origin& origin) {
 }
 int as_int(MPI_Count count, MPI_Comm comm);
 
-/// The treatment of a call; the same on all ranks.
+/// Returns how a call is handled; the result is the same on all ranks.
 Treatment treatment_of(const Call& call, const Communicator& comm);
 
 /// When the result of a call is complete.
@@ -111,7 +112,7 @@ class Watch {
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
-  /// Called when the call has returned.
+  /// Ends the observation. Called when the MPI call has returned.
   void end(int code);
 
  private:
@@ -121,7 +122,8 @@ class Watch {
 /// Whether any observation is asked for.
 bool is_watching() noexcept;
 
-/// Executes a call, or starts it with `rest`: (MPI_Request*), or for persistent requests (MPI_Info, MPI_Request*).
+/// Executes a call, or starts it if `rest` is given: (MPI_Request*), or for persistent requests (MPI_Info,
+/// MPI_Request*).
 inline int handle(const Call& call, const Communicator& comm) { return carry_out(call, comm); }
 int handle(Call& call, const Communicator& comm, MPI_Request* request);
 int handle(Call& call, const Communicator& comm, MPI_Info info, MPI_Request* request);
@@ -144,10 +146,10 @@ int reduce_or_pass_on(const Origin& origin, Call& call, Rest... rest) {
   });
 }
 
-/// The function and the return address of a call.
+/// Returns the function and the return address of a call.
 inline Place place_of(const Origin& origin) { return {origin.index, is_watching() ? shim().caller() : nullptr}; }
 
-/// Allreduce, Scan and Exscan.
+/// Wraps Allreduce, Scan and Exscan.
 template <Collective collective, class Count, class... Rest>
 int reduce_to_all(const Origin& origin, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, Rest... rest) {
@@ -167,10 +169,10 @@ int reduce(const Origin& origin, const void* from, void* to, Count count, MPI_Da
   return reduce_or_pass_on(origin, call, rest...);
 }
 
-/// The number of ranks; 0 if the MPI library will refuse the communicator, or MPI is not running.
+/// Returns the number of ranks; 0 if the MPI library will refuse the communicator, or MPI is not running.
 std::size_t ranks_of(MPI_Comm comm);
 
-/// `counts` has an entry for each rank.
+/// Wraps Reduce_scatter. `counts` has an entry for each rank.
 template <class Count, class... Rest>
 int reduce_scatter(const Origin& origin, const void* from, void* to, const Count* counts, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, Rest... rest) {
@@ -221,15 +223,15 @@ void set_group(Wrappers& all) {
 
 // --- requests ---
 
-/// The program's array of requests: `get(i)`.
+/// The program's array of requests. `get(i)` returns request i.
 struct Requests {
   MPI_Request* first;
   MPI_Request get(int i) const { return first[i]; }
 };
 
 /// Wraps a call that may end some of `count` requests. The MPI library sets ended requests to MPI_REQUEST_NULL. Ended
-/// persistent requests stay with the program, so the library is asked about them. So nothing depends on the call's own
-/// outputs, which some libraries set wrongly.
+/// persistent requests stay with the program, so the library is asked about them. The outputs of the call itself are
+/// not used, because some libraries set them wrongly.
 template <class Array>
 int end_requests(const Origin& origin, int count, Array requests) {
   if (!has_requests() || count <= 0) return origin.pass_on();
@@ -243,7 +245,7 @@ int end_requests(const Origin& origin, int count, Array requests) {
   });
 }
 
-/// MPI_Request_free of `requests.get(0)`, which the MPI library may refuse.
+/// Wraps MPI_Request_free of `requests.get(0)`, which the MPI library may refuse.
 template <class Array>
 int free_request(const Origin& origin, Array requests) {
   if (!has_requests()) return origin.pass_on();
@@ -264,7 +266,7 @@ int start_all(const Origin& origin, int count, Array requests) {
   });
 }
 
-/// MPI_Request_get_status, which ends no request.
+/// Wraps MPI_Request_get_status, which ends no request.
 inline int look_at_status(const Origin& origin, MPI_Request request) {
   return guarded(origin, MPI_COMM_WORLD, [&] {
     const int code = origin.pass_on();
