@@ -28,7 +28,7 @@ def doctor(as_json: bool, over_mpi: bool) -> int:
         refused = None
     except RuntimeError as why:
         refused = str(why)
-    refusals = [refused] if comm is None else comm.allgather(refused)  # before any rank waits for another
+    refusals = [refused] if comm is None else comm.allgather(refused)  # sent before any rank waits for another rank
     try:
         for refusal in filter(None, refusals):
             raise RuntimeError(refusal)
@@ -74,10 +74,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    status = 1  # unless everything was printed
+    status = 1  # the status stays 1 unless everything is printed
     try:
         status = main()
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
+    except BrokenPipeError:  # the process that reads the output, such as `head`, has ended
         sys.stdout = None
     sys.exit(status)

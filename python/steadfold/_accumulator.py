@@ -25,7 +25,7 @@ class Accumulator:
     the results, and equal sums have equal bytes.
 
     shape
-        The shape of the results. Elements that are added have these as their last axes. (): one sum.
+        The shape of the results. The last axes of added elements must have this shape. (): one sum.
     dtype
         The dtype of the elements and the results: float64 or float32.
     products
@@ -52,8 +52,8 @@ class Accumulator:
         return made
 
     def add(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
-        """Adds the elements of `x`, whose last axes are `shape`. With `weights`, which are broadcast to the elements,
-        adds products."""
+        """Adds the elements of `x`. The last axes of `x` must have the shape of the accumulator. With `weights`, which are
+        broadcast to the elements, adds products."""
         self._core.add(x, weights, where, threads, False)
 
     def subtract(self, x: ArrayLike, weights: ArrayLike | None = None, where: ArrayLike | None = None, *, threads: int = 1) -> None:
@@ -65,15 +65,15 @@ class Accumulator:
         self._core.merge_ranks(comm)
 
     def sum(self, dtype: DTypeLike | None = None) -> Any:
-        """The sums, rounded once to float64 or float32."""
+        """Returns the sums, rounded once to float64 or float32."""
         return self._core.round(Operation.SUM, dtype)
 
     def mean(self, dtype: DTypeLike | None = None) -> Any:
-        """The sums divided by the number of rows, rounded once."""
+        """Returns the sums divided by the number of rows, rounded once."""
         return self._core.round(Operation.MEAN, dtype)
 
     def norm(self, dtype: DTypeLike | None = None) -> Any:
-        """The square roots of sums of products, rounded once."""
+        """Returns the square roots of sums of products, rounded once."""
         return self._core.round(Operation.NORM2, dtype)
 
     def clear(self) -> None:
@@ -81,7 +81,7 @@ class Accumulator:
         self._core.clear()
 
     def copy(self) -> Accumulator:
-        """A copy of the accumulator."""
+        """Returns a copy of the accumulator."""
         return self._of(self._core.copy())
 
     @property
@@ -106,13 +106,13 @@ class Accumulator:
         return self._core.products
 
     def to_bytes(self) -> bytes:
-        """The bytes for a file. They are the same on every machine, and equal if the sums are equal."""
+        """Returns the bytes for a file. They are the same on every machine, and equal if the sums are equal."""
         return self._core.to_bytes()
 
     @classmethod
     def from_bytes(cls, data: bytes, shape: int | tuple[int, ...] | None = None) -> Accumulator:
-        """Makes an accumulator from the bytes of `to_bytes`. `shape` None: () for one sum, one axis for several
-        sums."""
+        """Makes an accumulator from the bytes of `to_bytes`. If `shape` is None, the shape is () for one sum, and has one
+        axis for several sums."""
         return cls._of(_core.Accumulator.from_bytes(bytes(memoryview(data)), None if shape is None else _extents(shape)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -150,8 +150,8 @@ class Accumulator:
         return made
 
     def compare(self, other: Accumulator) -> Any:
-        """Compares the exact sums with the sums of another accumulator: -1, 0 or 1 for less, equal or greater, 2 if one
-        is NaN."""
+        """Compares the exact sums with the sums of another accumulator. The results are -1, 0 or 1 for less, equal or
+        greater, and 2 if one is NaN."""
         if not isinstance(other, Accumulator):
             raise TypeError(f"an accumulator is compared with {other!r} (only unrounded sums can be compared), give another accumulator")
         return self._core.compare(other._core)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 try:
-    from numpy.exceptions import AxisError as AxisError  # since NumPy 1.25
+    from numpy.exceptions import AxisError as AxisError  # exists since NumPy 1.25
 except ImportError:
     from numpy import AxisError as AxisError  # type: ignore[attr-defined,no-redef]
 
 from . import _core, _elements
 from ._elements import Array
 
-_DLPACK_HOST = (1, 3)  # memory of the host, and memory of the host pinned by CUDA
+_DLPACK_HOST = (1, 3)  # DLPack's numbers for memory of the host, and for memory of the host pinned by CUDA
 
 #: The fields of the results of `steadfold.statistics`, in the order of the C interface.
 STATISTICS = np.dtype(
@@ -35,7 +35,7 @@ STATISTICS = np.dtype(
 
 
 def located(value: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of a value and its index."""
+    """Returns the dtype of a value with its index."""
     return np.dtype({"names": ["value", "index"], "formats": [value, "u8"], "offsets": [0, 8], "itemsize": 16})
 
 
@@ -46,7 +46,8 @@ def as_array(x: Any) -> Array:
         array = x
     else:
         array = _made_array(x)
-    if isinstance(array, np.ma.MaskedArray) or isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):  # _meta: of dask
+    # Dask arrays have the attribute _meta.
+    if isinstance(array, np.ma.MaskedArray) or isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):
         raise TypeError(f"a masked array (its mask would be ignored), {_advice_on_masks(x)}")
     array = np.asarray(array)
     return array if array.dtype.isnative else _elements.converted(array, array.dtype.newbyteorder("="))
@@ -60,7 +61,7 @@ def _made_array(x: Any) -> Array:
         if not hasattr(x, "__array__"):
             return np.from_dlpack(x)
     if hasattr(x, "__array__"):
-        return np.asanyarray(x)  # runs the object's own code, in the caller's environment
+        return np.asanyarray(x)  # this runs the object's code, in the caller's floating-point environment
     array = _elements.from_sequence(x)
     if _has_masked_rows(x, array.ndim - 1):
         raise TypeError("a sequence of masked arrays (their masks would be ignored), give x = np.ma.stack(...), then "
@@ -69,7 +70,7 @@ def _made_array(x: Any) -> Array:
 
 
 def _has_masked_rows(x: Any, axes: int) -> bool:
-    """Whether a sequence, whose rows have this number of axes, holds masked arrays."""
+    """Returns whether a sequence contains masked arrays. Its rows have this number of axes."""
     if axes < 1 or not isinstance(x, (list, tuple)):
         return False
     return any(isinstance(row, np.ma.MaskedArray) or _has_masked_rows(row, axes - 1) for row in x)
@@ -91,7 +92,8 @@ def as_mask(where: Any) -> Array:
 
 
 def as_labels(labels: Any) -> Array:
-    """Labels as integers. Integers of 32 and 64 bits, and unsigned integers of 8 and 16 bits, are kept as they are."""
+    """Returns labels as integers. Integers of 32 and 64 bits, and unsigned integers of 8 and 16 bits, are kept as they
+    are."""
     array = as_array(labels)
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels of dtype {array.dtype} (labels must be integers, 0 to groups - 1), convert the labels")
@@ -108,13 +110,13 @@ def _exactly(array: Array, dtype: np.dtype[Any], what: str) -> Array:
 
 
 def as_factors(array: Array, dtype: np.dtype[Any]) -> Array:
-    """The second factors of products, in the dtype of the elements."""
+    """Returns the second factors of products, in the dtype of the elements."""
     return _exactly(array, dtype, "factors")
 
 
 def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The dtype that NumPy finds for all of these, with bfloat16 as float32, to which its sums are rounded.
-    Returns None if there is no common dtype."""
+    """Returns the dtype that NumPy finds for all of these, or None if there is no common dtype. bfloat16 counts as
+    float32, to which its sums are rounded."""
     try:
         return np.result_type(*(np.dtype(np.float32) if is_bfloat16(each) else each for each in dtypes))
     except TypeError:
@@ -122,7 +124,7 @@ def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any] | None:
 
 
 def is_half(dtype: np.dtype[Any]) -> bool:
-    """Whether the elements are float16 or bfloat16."""
+    """Returns whether the elements are float16 or bfloat16."""
     return dtype.itemsize == 2 and _core.dtype_of_sums(dtype) is not None
 
 
@@ -131,13 +133,13 @@ def is_bfloat16(dtype: np.dtype[Any]) -> bool:
 
 
 def are_wider(factors: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether elements of this dtype are converted to the dtype of their factors, rather than the factors to the
-    elements' dtype."""
+    """Returns whether elements of this dtype are converted to the dtype of their factors. Otherwise the factors are
+    converted to the elements' dtype."""
     is_float = factors.dtype.kind in "fc" or is_bfloat16(factors.dtype)
     common = common_dtype(factors.dtype, dtype) if is_float else None
     return common is not None and common != dtype
 
 
 def as_terms(array: Array, dtype: np.dtype[Any]) -> Array:
-    """The terms that are added to an accumulator, in its dtype."""
+    """Returns the terms that are added to an accumulator, in the accumulator's dtype."""
     return _exactly(array, dtype, "terms")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_LARGEST_EXACT = 2**53  # every integer up to this one is a double
-_MOST_IN_WORDS = 2**30  # this number of 32-bit digits has a sum of at most 63 bits
+_LARGEST_EXACT = 2**53  # every integer up to this number can be converted to a double without rounding
+_MOST_IN_WORDS = 2**30  # the sum of this number of 32-bit digits has at most 63 bits
 
 
 def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
@@ -42,7 +42,7 @@ def promised(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]
 
 @promised
 def converted(array: Any, dtype: Any) -> Any:
-    """The elements, converted to another dtype."""
+    """Returns the elements, converted to another dtype."""
     return array.astype(dtype)
 
 
@@ -54,7 +54,7 @@ def store(result: Any, out: Array) -> None:
 
 @promised
 def from_sequence(x: Any) -> Array:
-    """An array of a number, or of sequences of numbers, in the dtype that NumPy finds for all of them."""
+    """Makes an array of a number, or of sequences of numbers, in the dtype that NumPy finds for all of them."""
     return np.asarray(x)
 
 
@@ -66,11 +66,12 @@ def doubles(values: Array) -> Array:
 
 @promised
 def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether no integer changes when it is converted to another dtype and back."""
+    """Returns whether no integer changes when it is converted to another dtype and back."""
     made = array.astype(dtype)
     if dtype.kind in "fc":  # a float above all of these integers cannot be converted back
         made = made.real
-        above = np.float64(2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1))  # too large for float16
+        # The number is too large for float16.
+        above = np.float64(2.0 ** np.iinfo(array.dtype).bits / (2 if array.dtype.kind == "i" else 1))
         if (made >= above).any():
             return False
     return bool((made.astype(array.dtype) == array).all())
@@ -78,7 +79,7 @@ def is_exact(array: Array, dtype: np.dtype[Any]) -> bool:
 
 @promised
 def as_float64(x: Array) -> Array:
-    """Integers as doubles. Raises if one would be rounded."""
+    """Converts integers to doubles. Raises an error if an integer would be rounded."""
     if x.dtype.itemsize == 8 and x.size > 0 and max(abs(int(x.min())), abs(int(x.max()))) > _LARGEST_EXACT:
         raise TypeError(f"{x.dtype} above 2**53 in floating-point arithmetic (they would be rounded), convert the elements")
     return x.astype(np.float64)
@@ -86,22 +87,23 @@ def as_float64(x: Array) -> Array:
 
 @promised
 def products(x: Array, y: Array, dtype: Any) -> Array:
-    """Products of integers, which wrap. The factors are broadcast to the elements, not the elements to the factors."""
+    """Returns the products of integers, which wrap around. The factors are broadcast to the elements, not the elements to
+    the factors."""
     made: Array = np.multiply(x, np.broadcast_to(y, x.shape), dtype=dtype)
     return made
 
 
 @promised
 def wrapped_sum(parts: list[Array]) -> Array:
-    """The sum of arrays of integers, which wraps without a warning."""
+    """Returns the sum of arrays of integers, which wraps around without a warning."""
     return np.asarray(np.add.reduce(parts, dtype=parts[0].dtype))
 
 
 @promised
 def integer_parts(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
-    """The sum of integers in three parts (multiples of 2**64, of 2**32, and of 1) and the number of integers, in one
-    array. Arrays in this form of up to 2**31 ranks or chunks may be added, since the parts of 2**32 and of 1 are digits of 32
-    bits."""
+    """Returns the sum of integers in three parts (multiples of 2**64, of 2**32, and of 1) and the number of integers, in
+    one array. Arrays in this form of up to 2**31 ranks or chunks may be added, because the parts of 2**32 and of 1 are
+    digits of 32 bits."""
     if x.size > _MOST_IN_WORDS:
         axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
         longest = max(axes, key=lambda each: x.shape[each], default=None)
@@ -123,7 +125,7 @@ def _digits(high: Array, middle: Array, low: Array, rows: Array) -> Array:
 
 @promised
 def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
-    """The sums of `integer_parts`; for a mean the quotients; rounded once."""
+    """Returns the sums of `integer_parts`, or for a mean the quotients, rounded once."""
     high, middle, low, rows = (part.astype(object) for part in parts)
     total = (high * 2**32 + middle) * 2**32 + low
     if not mean:
@@ -134,9 +136,9 @@ def integer_quotients(parts: Array, mean: bool, target: np.dtype[Any]) -> Any:
 
 
 def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
-    """A quotient, rounded so that a second rounding to `target` gives the correctly rounded result. If the quotient in
-    float64 is halfway between two numbers of a narrower target, the neighbour on the side of the exact quotient is
-    returned."""
+    """Returns a quotient, rounded so that a second rounding to `target` gives the correctly rounded result. If the
+    quotient in float64 is halfway between two numbers of a narrower target, the neighbour on the side of the exact
+    quotient is returned."""
     if count == 0:
         return float("nan")
     quotient = sum_ / count
@@ -150,7 +152,8 @@ def _quotient(sum_: int, count: int, target: np.dtype[Any]) -> float:
 
 @promised
 def terms(operation: str, x: Array, factors: Array | None) -> list[tuple[int, Array, Array | None]]:
-    """The sums from which a result is computed, real (0) and imaginary (1) parts: part, elements, and their factors."""
+    """Returns the sums from which a result is computed. Each sum has its part (0: real, 1: imaginary), its elements, and
+    their factors."""
     return list(_terms(operation, x, factors))
 
 

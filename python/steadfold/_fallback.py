@@ -44,8 +44,8 @@ def reduce(operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims
 
 
 def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any) -> tuple[int, Array, Any, Any, Any] | None:
-    """The operation, elements, factors, dtype of the result, and the dtype to which the result is converted. Returns
-    None for a quotient of integers."""
+    """Returns the operation, elements, factors, dtype of the result, and the dtype to which the result is converted.
+    Returns None for a quotient of integers."""
     has_halves = is_half(x.dtype)
     kind = "f" if has_halves else x.dtype.kind
     if kind not in "biufc":
@@ -56,7 +56,7 @@ def _operands(operation: Operation, x: Array, factors: Array | None, dtype: Any)
         x = _elements.converted(x, np.float32)
     if kind in "fc" and factors is not None and are_wider(factors, x.dtype):
         return operation, _as_wide_as(x, factors), factors, dtype, None
-    if has_halves:  # the library has no locations for these dtypes
+    if has_halves:  # the library cannot find locations for these dtypes
         return operation, x, factors, dtype, None
     if kind in "fc":
         raise TypeError(_not_offered(operation, x.dtype))
@@ -83,7 +83,7 @@ def _operands_of_integers(operation: Operation, x: Array, factors: Array | None,
 
 
 def _no_numbers(x: Array) -> str:
-    """An error text for elements that are not numbers: why they cannot be reduced, and what works instead."""
+    """Returns an error text for elements that are not numbers: why they cannot be reduced, and what works instead."""
     advice = {
         "m": "are times, not numbers), reduce their ticks, x.view('i8'), and view the result as times",
         "M": "are dates, not numbers), reduce their ticks, x.view('i8'), and view the result as dates",
@@ -102,7 +102,7 @@ def _not_offered(operation: Operation, dtype: np.dtype[Any]) -> str:
 
 
 def _as_wide_as(x: Array, factors: Array | None) -> Array:
-    """Elements, converted to the dtype of their factors if that is wider."""
+    """Returns elements, converted to the dtype of their factors if that is wider."""
     if factors is None or x.dtype.kind not in "fc" or not are_wider(factors, x.dtype):
         return x
     return _elements.converted(x, common_dtype(factors.dtype, x.dtype))  # type: ignore[no-any-return]
@@ -126,7 +126,8 @@ def _integer_quotient(
     operation: Operation, x: Array, axis: Any, dtype: Any, keepdims: bool, where: Any, labels: Any, groups: Any,
     method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: int, require: Any, mode: int,
 ) -> Any:
-    """The sum of integers, divided by their number for a mean: exact, rounded once to a floating-point type."""
+    """Returns the sum of integers, for a mean divided by their number. The result is exact, and rounded once to a
+    floating-point type."""
     with told(comm):
         if mode != Mode.RUN or labels is not None:
             raise TypeError(f"a {operation.name.lower()} of dtype {x.dtype} in floating point with groups, plans or started calls (it takes "

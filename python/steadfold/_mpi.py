@@ -23,9 +23,9 @@ _INSTEAD = {
 
 
 def operator_of(op: Any, comm: Any) -> Any:
-    """The name of an operation of mpi4py, such as "sum" for MPI.SUM; any other object is returned unchanged. For an
-    operation of mpi4py without a name here, raises TypeError and tells the other ranks of `comm`. Does not import
-    mpi4py."""
+    """Returns the name of an operation of mpi4py, such as "sum" for MPI.SUM; returns any other object unchanged. If an
+    operation of mpi4py has no name in the library, raises TypeError and tells the other ranks of `comm`. Does not
+    import mpi4py."""
     mpi = sys.modules.get("mpi4py.MPI")
     if not isinstance(op, getattr(mpi, "Op", ())):
         return op
@@ -38,19 +38,20 @@ def operator_of(op: Any, comm: Any) -> Any:
 
 
 def layers() -> dict[str, Path]:
-    """The files of the MPI layers of this package, by name."""
+    """Returns the files of the MPI layers of this package, by name."""
     here = Path(__file__).parent
     files = sorted(here.glob("_*.so"))
     return {file.name.split(".")[0][1:]: file for file in files if not file.name.startswith("_core")}
 
 
 def bound() -> dict[str, str]:
-    """The MPI library in use: "layer", "library" (its version) and "file". Empty before the first communicator."""
+    """Returns the MPI library in use as "layer", "library" (its version) and "file". Empty before the first communicator.
+    """
     return dict(_bound)
 
 
 def bind() -> None:
-    """Loads the layer for mpi4py's MPI library. mpi4py has been imported, since the caller has a communicator."""
+    """Loads the layer for mpi4py's MPI library. The caller has a communicator, so mpi4py has been imported."""
     import mpi4py.MPI as MPI
 
     version, file, is_abi = _core.mpi_library_of(MPI.__file__)

@@ -1,6 +1,6 @@
 """Plans (calls that are agreed on once and run often), bundles (several calls that share every message), and started
-calls, which proceed while the caller computes. They are made by the methods of `Calls`, which have the names of the
-functions that run at once."""
+calls, which proceed while the caller computes. The methods of `Calls` make plans and started calls; they have the names
+of the functions that run at once."""
 
 from __future__ import annotations
 
@@ -193,14 +193,14 @@ class Plan(NotCopied):
 
     @property
     def schedule(self) -> str:
-        """The name of the schedule in use."""
+        """Returns the name of the schedule in use."""
         return self._plan.schedule
 
     def __repr__(self) -> str:
         return f"<steadfold.Plan: {'; '.join(line.strip() for line in self._plan.describe().splitlines()[:2])}>"
 
     def describe(self) -> str:
-        """A readable description of what the ranks agreed on, a few lines of text."""
+        """Returns a readable description of what the ranks agreed on, a few lines of text."""
         return self._plan.describe()
 
 
@@ -230,7 +230,7 @@ class Member:
 
     @property
     def value(self) -> Any:
-        """The result of the last run of the bundle, or None on ranks that get no result."""
+        """Returns the result of the last run of the bundle, or None on ranks that get no result."""
         if not self._ran:
             raise RuntimeError("no result yet (the bundle has not run), call run() first")
         return self._value

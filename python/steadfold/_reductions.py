@@ -76,7 +76,7 @@ def _store(result: Any, out: Any) -> Any:
 
 
 def _shape_of_results(elements: Any, axis: Any, keepdims: Any) -> tuple[int, ...] | None:
-    """The shape of the results; None if the call will refuse the axis."""
+    """Returns the shape of the results; None if the call will refuse the axis."""
     axes = range(elements.ndim)
     try:
         reduced = set(axes if axis is None else (axes[each] for each in (axis if isinstance(axis, tuple) else (axis,))))
@@ -105,7 +105,7 @@ def _check_out(
         known = [elements.dtype] + ([] if factors is None else [as_array(factors).dtype]) + ([np.dtype(np.float64)] if is_divided else [])
         results = common_dtype(*known) if dtype is None else np.dtype(dtype)
         if results is None:
-            return dtype  # the call reports the error of the elements
+            return dtype  # the call reports the error in the elements
         if not np.can_cast(results, out.dtype, "same_kind"):
             raise TypeError(f"out of dtype {out.dtype} for results of dtype {results} (results would be truncated), give an out of the results' dtype")
         is_wider_kind = results.kind in "iu" and out.dtype.kind == "f" and factors is None
@@ -117,7 +117,7 @@ def _call(
     operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, method: Any, comm: Any,
     layout: Any, root: Any, schedule: Any, threads: int, require: Any, labels: Any = None, groups: Any = None,
 ) -> Any:
-    """Makes one blocking call."""
+    """Makes one blocking call of the library, or of the fallback for types that the library does not take."""
     result = _reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root, schedule,
                      threads, require, _RUN)
     if result is NotImplemented:
@@ -149,8 +149,9 @@ def sum(
     """
     if out is not None:
         rounded_to = _check_out(out, x, axis, dtype, keepdims, comm, weights)
-        dtype = dtype if method in ("tree", "plain") else rounded_to  # they round in every step
-    # The same as _call, without unnecessary function calls: each takes a tenth of the time of a sum of few elements.
+        dtype = dtype if method in ("tree", "plain") else rounded_to  # methods `tree` and `plain` round in every step
+    # Calls the library as _call does, without unnecessary function calls: each takes a tenth of the time of a sum of
+    # few elements.
     result = _reduce(_SUM, x, weights, axis, dtype, keepdims, where, None, None, method, comm, layout, root, schedule,
                      threads, require, _RUN)
     if result is NotImplemented:
@@ -271,9 +272,10 @@ def _spread(names: tuple[str, str], ddof: int, dtype: Any, x: Any, axis: Any, ke
         array = as_array(x)
         rounded_to = np.dtype(_core.dtype_of_sums(array.dtype) if dtype is None else dtype).newbyteorder("=")
         if dtype is None and rounded_to.kind != "f":
-            rounded_to = np.dtype(np.float64)  # for integers; complex numbers are refused below
+            rounded_to = np.dtype(np.float64)  # used for integers; complex numbers are refused below
     found = _call(Operation.STATISTICS, array, None, axis, rounded_to, keepdims, where, None, comm, None, root, schedule, threads, None)
-    return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)  # already rounded by the call
+    # The call has already rounded this number.
+    return None if found is None else _elements.converted(found[names[int(ddof)]], rounded_to)
 
 
 def var(
@@ -418,7 +420,7 @@ def reduce(
 
 
 def named_operation(op: str, comm: Any) -> tuple[Operation, str | None]:
-    """The operation with this name, and the method that gives it the bits of the binary tree."""
+    """Returns the operation with this name, and the method that gives it the bits of the binary tree."""
     if op not in _NAMED:
         refuse(comm, ValueError(f"operation {op!r} (the named operations are {', '.join(_NAMED)}), use one of these or a callable"))
     return _NAMED[op], "tree" if _NAMED[op] in (_SUM, _PRODUCT) else None

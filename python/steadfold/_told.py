@@ -1,4 +1,5 @@
-"""Errors before a collective call. The other ranks are told of them, since they would wait for this rank otherwise."""
+"""Errors before a collective call. This rank tells the other ranks of the error, because they would otherwise wait for
+this rank."""
 
 from __future__ import annotations
 

@@ -40,10 +40,10 @@ from ._errors import InvalidArgumentError
 
 __all__ = ["dot", "mean", "norm", "sum", "sum_by", "vdot"]
 
-da: Any = dask.array  # has no types
+da: Any = dask.array  # dask.array has no types
 Axis = Union[int, "tuple[int, ...]", None]
 
-_ALL = -1  # all columns of a partial result in one accumulator
+_ALL = -1  # stands for one accumulator that has all columns of a partial result
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class _Partial:
 
 @dataclass(frozen=True)
 class _Task:
-    """The description of a reduction. Its methods are the tasks of dask's graph, so it must be pickled and has no
-    arrays."""
+    """The description of a reduction of a dask array. Its methods are the tasks of dask's graph, so it must be pickled and
+    has no arrays."""
 
-    operation: str  # sum, dot, vdot, mean, norm1, norm2
+    operation: str  # name of the operation: sum, dot, vdot, mean, norm1 or norm2
     elements: np.dtype[Any]  # the dtype to which x is converted
     result: np.dtype[Any]
-    names: tuple[str, ...] = ()  # the operands beside x
+    names: tuple[str, ...] = ()  # names of the operands besides x
     groups: int | None = None
 
     @property
@@ -72,10 +72,10 @@ class _Task:
 
     @property
     def quotients(self) -> bool:
-        """Whether integers give floating-point results."""
+        """Returns whether integers give floating-point results."""
         return self.integers and self.result.kind not in "iu"
 
-    # Reduces chunks that hold all reduced elements.
+    # Reduces chunks that have all reduced elements.
 
     def whole(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> Any:
         _check_masks(x, *others)
@@ -90,7 +90,7 @@ class _Task:
             return _operations.vdot(x, np.broadcast_to(factors, x.shape), axis, self.result, keepdims, where)
         return _reductions.sum(x, axis, self.result, None, keepdims, where, weights=factors)
 
-    # Integers: partial results are arrays of integers.
+    # For integers, partial results are arrays of integers.
 
     def chunk_of_integers(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
         _check_masks(x, *others)
@@ -109,7 +109,7 @@ class _Task:
             found = _elements.integer_quotients(found, self.operation == "mean", self.result)
         return _as_results(found if keepdims else np.squeeze(found, axis=axis))
 
-    # All other types: partial results are accumulators.
+    # For all other types, partial results are accumulators.
 
     def chunk(self, x: Array, *others: Array, axis: tuple[int, ...], keepdims: bool) -> _Partial:
         _check_masks(x, *others)
@@ -159,7 +159,7 @@ class _Task:
         return _as_results(np.expand_dims(result, axis) if keepdims else result)
 
     def _rounded(self, found: _Partial, part: int) -> Array:
-        """The results of a part. Without elements a sum is +0.0 and a mean NaN."""
+        """Returns the results of a part. Without elements a sum is +0.0 and a mean NaN."""
         component = np.empty(0, self.result).real.dtype
         values = np.zeros(found.shape, component)
         if self.operation == "mean":
@@ -194,7 +194,7 @@ def _check_masks(*operands: Any) -> None:
 
 
 def _flat(parts: Any) -> Iterator[Any]:
-    """The partial results in the argument of a dask task: one, or lists of lists of them."""
+    """Iterates over the partial results in the argument of a dask task: a single result, or nested lists."""
     if isinstance(parts, list):
         for part in parts:
             yield from _flat(part)
@@ -225,7 +225,8 @@ def _all_columns(left: Array, right: Array | None, where: Array | None, shape: t
 
 
 def _by_column(left: Array, right: Array | None, where: Array, shape: tuple[int, ...]) -> Sums:
-    """One accumulator for every column, since a mask may select different numbers of rows in different columns."""
+    """Makes an accumulator for every column, because a mask may select different numbers of rows in different columns.
+    """
     for column, index in enumerate(np.ndindex(shape)):
         at = (..., *index)
         if where[at].any():
@@ -235,7 +236,7 @@ def _by_column(left: Array, right: Array | None, where: Array, shape: tuple[int,
 
 
 def _by_label(left: Array, right: Array | None, where: Array | None, labels: Array, groups: int) -> Sums:
-    """One accumulator for every group that has elements in this chunk."""
+    """Makes an accumulator for every group that has elements in this chunk."""
     chosen = labels >= 0 if where is None else (labels >= 0) & where
     found = labels[chosen]
     if found.size == 0:
@@ -296,7 +297,7 @@ def _axes(axis: Axis, count: int) -> tuple[int, ...]:
 
 
 def _reduce(task: _Task, x: Any, axis: Axis, keepdims: bool, split_every: Any, **others: Any) -> Any:
-    """Makes the graph: tasks that reduce chunks to partial results, and da.reduction, which merges them."""
+    """Makes dask's graph: tasks that reduce chunks to partial results, and da.reduction, which merges them."""
     given = {name: _as_dask(other) for name, other in others.items() if other is not None}
     _check_masks(*(getattr(operand, "_meta", None) for operand in (x, *given.values())))
     for name, other in given.items():
@@ -347,7 +348,7 @@ def _check_partners(name: str, other: Any, x: Any) -> None:
 
 
 def _as_dask(x: Any) -> Any:
-    """A dask array of any object with elements; dask stacks lists of dask arrays."""
+    """Makes a dask array of any object with elements. Lists of dask arrays are stacked."""
     is_sequence = isinstance(x, (list, tuple)) and not any(dask.base.is_dask_collection(row) for row in x)
     return da.asarray(_convert.as_array(x) if is_sequence else x)
 
