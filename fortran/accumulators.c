@@ -1,11 +1,11 @@
 /* The accumulators of steadfold.f90: exact sums as values. A type(sf_accumulator) holds an allocatable array of
  * integers with a head and the packed sums. Fortran copies and frees the array with the variable; a call unpacks the
- * sums. Rank order: none, sums are exact. Cost: that of the accumulator in C, and per column about 100 ns to pack and
- * merge (sf_add) or to unpack and pack. */
+ * sums. Rank order: irrelevant, because sums are exact. Cost: that of the accumulator in C, and per column about 100 ns
+ * to pack and merge (sf_add) or to unpack and pack. */
 #include "call.h"
 #include "steadfold/steadfold_accumulator.h"
 
-/* The state of an accumulator. Not allocated if nothing was ever added. */
+/* The state of an accumulator, an allocatable array in Fortran. It is not allocated if nothing was ever added. */
 typedef CFI_cdesc_t State;
 
 /* The numbers are equal to the numbers in steadfold.f90. */
@@ -58,7 +58,7 @@ static sf_status require_made(const State* state) {
   return is_empty(state) ? wrong("the accumulator is empty (nothing was ever added to it), call sf_add") : SF_OK;
 }
 
-/* Makes an accumulator of the state, which the caller frees; NULL after a failure. */
+/* Makes a C accumulator of the state. The caller frees it. NULL after a failure. */
 static sf_status unpack(const State* state, sf_accumulator** to) {
   const sf_accumulator_shape shape = head_of(state).shape;
   sf_status status = require_made(state);
@@ -67,7 +67,7 @@ static sf_status unpack(const State* state, sf_accumulator** to) {
   return status == SF_OK ? sf_accumulator_unpack(*to, packed_of(state), packed_size(state)) : status;
 }
 
-/* Stores a changed accumulator in the state, after a success, and frees it. */
+/* Stores a changed accumulator in the state, if `status` is a success, and frees the accumulator. */
 static sf_status store_if(sf_status status, sf_accumulator* changed, State* state) {
   if (status == SF_OK) status = store(changed, state);
   sf_accumulator_free(changed);
@@ -76,7 +76,7 @@ static sf_status store_if(sf_status status, sf_accumulator* changed, State* stat
 
 /* --- calls that change accumulators ------------------------------------------------------------------------------ */
 
-/* Takes the arrays of an addition, and the shape of an accumulator for them. */
+/* Takes the arrays of an addition, and the shape that an accumulator needs for them. */
 static sf_status take_terms(const Arguments* from, Translated* to, sf_accumulator_shape* shape) {
   int i;
   sf_status status = sf_call_init(&to->call, sizeof to->call);
@@ -91,7 +91,7 @@ static sf_status take_terms(const Arguments* from, Translated* to, sf_accumulato
   return status;
 }
 
-/* Adds the sums of `terms`, an accumulator of the same shape. */
+/* Adds the sums of `terms`, an accumulator of the same shape, to the state. */
 static sf_status add_packed(const sf_accumulator* terms, State* state) {
   const uint64_t size = packed_size(state);
   Head head = head_of(state);
@@ -136,8 +136,8 @@ static sf_status unite_made(sf_accumulator* into, const sf_accumulator* from, in
   return how == taken_away ? sf_accumulator_unmerge(into, from) : sf_accumulator_assign(into, from);
 }
 
-/* Merges, unmerges or copies. An empty accumulator changes nothing if it is merged; it is an error to subtract from it
- * or to copy it. */
+/* Merges an accumulator into another, subtracts it, or copies it. An empty accumulator changes nothing if it is merged;
+ * it is an error to subtract it or to copy it. */
 void sf_fortran_unite(State* into, const State* from, int how, int* ierr) {
   sf_accumulator *own = NULL, *other = NULL;
   sf_status status = SF_OK;
@@ -155,7 +155,7 @@ void sf_fortran_unite(State* into, const State* from, int how, int* ierr) {
   settle(status, NULL, ierr);
 }
 
-/* Clears or negates. An empty accumulator stays empty. */
+/* Clears an accumulator, or negates it. An empty accumulator stays empty. */
 void sf_fortran_turn(State* state, int how, int* ierr) {
   sf_accumulator* own = NULL;
   sf_status status = SF_OK;
@@ -181,7 +181,7 @@ void sf_fortran_merge_ranks(State* state, Argument comm, int* ierr) {
 
 /* --- calls that read accumulators -------------------------------------------------------------------------------- */
 
-/* Writes -1, 0 or 1 for every column, 2 if one of the two sums is NaN. */
+/* Compares two accumulators. Writes -1, 0 or 1 for every column, 2 if one of the two sums is NaN. */
 void sf_fortran_compare(const State* a, const State* b, Argument orders, int* ierr) {
   const uint64_t columns = head_of(a).shape.columns;
   sf_accumulator *left = NULL, *right = NULL;
@@ -207,7 +207,7 @@ void sf_fortran_compare(const State* a, const State* b, Argument orders, int* ie
   settle(status, NULL, ierr);
 }
 
-/* Writes the shape. An empty accumulator has no columns and no rows. */
+/* Writes the shape of an accumulator. An empty accumulator has no columns and no rows. */
 void sf_fortran_shape(const State* state, int64_t* columns, int64_t* rows, int* has_products, int* ierr) {
   const Head head = head_of(state);
   if (columns != NULL) *columns = (int64_t)head.shape.columns;

@@ -1,4 +1,4 @@
-/* A reduction that Fortran asks for as a call of the C interface. Rank order: Fortran's order of elements, the first
+/* Converts a reduction in Fortran to a call of the C interface. Rank order: Fortran's order of elements, the first
  * index fastest. Cost: about 20 ns. */
 #ifndef STEADFOLD_FORTRAN_CALL_H
 #define STEADFOLD_FORTRAN_CALL_H
@@ -155,7 +155,7 @@ static inline int kept_dimension(Argument keep, uint64_t i) {
   return *(const int*)((const char*)keep->base_addr + (CFI_index_t)i * stride);
 }
 
-/* Takes `keep`, a dimension or a list of ascending dimensions. */
+/* Takes `keep`, a dimension or an ascending list of dimensions. */
 static inline sf_status take_kept(Argument keep, Argument array, Translated* to) {
   uint64_t i;
   int before = 0;
@@ -194,7 +194,8 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
   int i, fits = skipped >= 0;
   for (i = 0; fits && i < operand->rank; ++i) {
     const CFI_index_t extent = operand->dim[i].extent;
-    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent; /* below 0: C reports the error */
+    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent; /* a number below 0 is an error that C
+                                                                              reports */
   }
   if (fits) return SF_OK;
   return refuse(
@@ -224,8 +225,8 @@ static inline sf_status take_mask(Argument where, Translated* to) {
   return take_array(where, "masks", SF_BYTES, &to->arrays.mask);
 }
 
-/* Takes labels. They count from 1 here and from 0 in C, so the call has one more group, number 0, whose results are not
- * used. */
+/* Takes labels. Labels count from 1 in Fortran and from 0 in C, so the call has one more group, number 0, whose results
+ * are not used. */
 static inline sf_status take_labels(Argument labels, Argument result, Translated* to) {
   sf_type type = SF_BYTES;
   if (labels == NULL) return SF_OK;
@@ -297,13 +298,16 @@ static inline sf_status translate(const Arguments* from, Translated* to) {
   sf_status status = sf_call_init(&to->call, sizeof to->call);
   to->first = to->second = NULL;
   to->rank = 0;
-  to->arrays.groups = 0; /* for arrays that may be passed as rows */
+  to->arrays.groups = 0; /* no groups, because the arrays may be passed as rows */
   if (status == SF_OK) status = require_number(from->array, "elements", &to->call.type);
   if (status != SF_OK) return status;
   status = find_operation(from, &to->call);
   if (status != SF_OK) return status;
   to->call.result_type = to->call.type;
-  if (to->call.operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT; /* alone, too */
+  if (to->call.operation == SF_SUM && type_of(from->array) != type_integer)
+    to->call.method = SF_EXACT; /* sums use method exact also without a
+
+                                   communicator */
   status = require_pair(from);
   if (status == SF_OK) status = require_factors(from, to->call.type);
   if (status == SF_OK) status = take_options(from->options, 0, to);

@@ -74,7 +74,7 @@ static inline uint64_t count_of(Argument a) {
  * result of pack, reshape, spread, matmul or cshift (`x = pack(y, mask)`). */
 static inline int has_distances(Argument a) {
   const CFI_index_t bytes = (CFI_index_t)a->elem_len, unit = bytes % 4 == 0 ? 4 : 1;
-  const double most = 1e14; /* bytes of memory, computed as a double, which cannot overflow */
+  const double most = 1e14; /* limit in bytes of memory, computed as a double, which cannot overflow */
   int i;
   for (i = 0; i < a->rank; ++i) {
     const CFI_index_t extent = a->dim[i].extent, distance = a->dim[i].sm;
@@ -86,7 +86,7 @@ static inline int has_distances(Argument a) {
   return 1;
 }
 
-/* Returns the bytes from an element to the next along a dimension. An array that an assignment allocated is
+/* Returns the number of bytes from an element to the next along a dimension. An array that an assignment allocated is
  * contiguous. */
 static inline CFI_index_t distance_along(Argument a, int dimension) {
   CFI_index_t next = (CFI_index_t)a->elem_len;
@@ -188,8 +188,8 @@ static inline void scatter(const char* values, Argument to) {
   for (i = 0; i < count; ++i) memcpy(element_of(to, i), values + i * to->elem_len, to->elem_len);
 }
 
-/* Copies elements that are not contiguous to `*room`. `*room` must be NULL before, and stays NULL if they are
- * contiguous. */
+/* Copies elements that are not contiguous to new memory, `*room`. `*room` must be NULL before, and stays NULL if the
+ * elements are contiguous. */
 static inline sf_status gather_apart(Argument from, char** room) {
   const uint64_t count = count_of(from);
   uint64_t i;

@@ -1,9 +1,9 @@
-/* Arithmetic of the drop-in modules on elements, in the floating-point environment in which results are promised:
+/* Arithmetic on elements for the drop-in modules. It uses the floating-point environment in which results are promised:
  * rounding to nearest, with subnormals, whatever the program has set. Source: C11, 7.6. */
 #include <fenv.h>
 #include <stdint.h>
 
-/* Multiplies by a factor, or by its inverse, where the inverse of 0 counts as 0. */
+/* Multiplies numbers by a factor, or by its inverse, where the inverse of 0 counts as 0. */
 void sf_fortran_scale(const double* from, const double* factor, int is_inverse, int64_t count, double* to) {
   fenv_t callers;
   double by;

@@ -9,7 +9,7 @@ void sf_fortran_barrier(Argument comm, int* ierr) {
   settle(status, comm, ierr);
 }
 
-/* Finds the rank order. Elements count from 1, and `last` is the last element. */
+/* Finds the indices of this rank's rows in rank order. Elements count from 1, and `last` is the last element. */
 void sf_fortran_rank_order(const int64_t* rows, Argument comm, int64_t* first, int64_t* last, int64_t* element_count,
                            int* ierr) {
   sf_group* group;
@@ -45,7 +45,7 @@ void sf_fortran_progress_thread(Argument comm, const int* on, int* ierr) {
   settle(status, comm, ierr);
 }
 
-/* Returns -1, or no text, if `comm` is not a group; the error text gives the reason. */
+/* Returns the number of this rank. Returns -1 if `comm` is not a group; the error text gives the reason. */
 int sf_fortran_group_rank(Argument comm) {
   sf_group* group;
   return find_group(comm, &group) == SF_OK ? sf_group_rank(group) : -1;

@@ -11,17 +11,17 @@
 enum { slot_bits = 24 };
 
 typedef struct Slot {
-  _Atomic(Handle) handle; /* 0 if there is no object */
+  _Atomic(Handle) handle; /* handle of the slot's object; 0 if there is no object */
   void* object;
   Kind kind;
-  uint32_t next_free; /* 0 for the last slot */
-  int64_t use;        /* the number of its uses */
+  uint32_t next_free; /* number of the next free slot; 0 for the last slot */
+  int64_t use;        /* number of uses of the slot so far */
 } Slot;
 
 /* Chunk k has slots 2^k to 2^(k+1) - 1; there is no slot 0. */
 static _Atomic(Slot*) chunks[slot_bits];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t slot_count, first_free; /* used with the lock */
+static uint32_t slot_count, first_free; /* used only while the lock is held */
 
 static uint32_t chunk_of(uint32_t slot) { return 31 - (uint32_t)__builtin_clz(slot); }
 
@@ -31,7 +31,7 @@ static Slot* slot_at(uint32_t slot) {
   return chunk == NULL ? NULL : &chunk[slot - (1u << k)];
 }
 
-/* Takes a free slot. Called with the lock. Returns 0 if there is no memory. */
+/* Takes a free slot. The caller must hold the lock. Returns 0 if there is no memory. */
 static uint32_t take_slot(void) {
   const uint32_t slot = first_free != 0 ? first_free : slot_count + 1;
   const uint32_t k = chunk_of(slot);

@@ -6,7 +6,8 @@
 
 #include "steadfold/steadfold_group.h"
 
-/* A handle. 0 if the variable holds nothing. Negative: the group of a communicator, which is looked up at every use. */
+/* A handle. It is 0 if the variable holds nothing. Negative: the group of a communicator, which is looked up at every
+ * use. */
 typedef int64_t Handle;
 
 typedef enum Kind { kind_plan, kind_team, kind_group, kind_request, kind_layout } Kind;
@@ -18,7 +19,7 @@ Handle make_handle(Kind kind, void* object);
 void* object_of(Handle handle, Kind kind);
 
 /* Empties the variable and ends its handle, and so all copies of the handle. Returns the object, which the caller
- * frees; NULL as above. If several threads end one handle, one of them gets the object. */
+ * frees, or NULL as object_of does. If several threads end one handle, one of them gets the object. */
 void* end_handle(Handle* handle, Kind kind);
 
 /* Sets the error for a handle without an object: `if_empty` if the variable holds nothing, else that the object has

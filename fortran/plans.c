@@ -18,7 +18,7 @@ typedef struct Plan {
   size_t count;
   int32_t rank;
   int is_started;
-  int is_being_bound, is_dropped; /* dropped: the program has freed the plan meanwhile */
+  int is_being_bound, is_dropped; /* is_dropped: whether the program has freed the plan while it was being bound */
 } Plan;
 
 static void free_member(Member* member) {
@@ -270,7 +270,9 @@ void sf_fortran_run(const Handle* plan, int* ierr) {
   if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_run(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_run(own->plan, own->data, own->count);
-    if (!own->is_started) deliver_run(own, status); /* otherwise the call was refused; the started run continues */
+    if (!own->is_started)
+      deliver_run(own, status); /* if the run has not ended, the call was refused, and the run
+                                   continues */
   }
   settle(status, NULL, ierr);
 }
@@ -293,8 +295,11 @@ static void await(Handle plan, uint64_t timeout, int* done, int* ierr) {
   sf_status status = find_plan(plan, &own);
   if (status == SF_OK) {
     status = sf_plan_wait_for(own->plan, timeout, &ended);
-    ended = ended || status == SF_TRANSPORT_FAILED;         /* it never ends: the group cannot be used any more */
-    if (ended && own->is_started) deliver_run(own, status); /* otherwise it was refused or takes longer; it continues */
+    ended = ended || status == SF_TRANSPORT_FAILED; /* a run that failed in this way never ends: the group
+                                                       cannot be used any more */
+    if (ended && own->is_started)
+      deliver_run(own, status); /* if the run has not ended, the wait was refused or timed
+                                   out, and the run continues */
   }
   if (done != NULL) *done = ended;
   settle(status, NULL, ierr);

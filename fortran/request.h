@@ -1,4 +1,4 @@
-/* Started calls. */
+/* Started calls of Fortran programs. */
 #ifndef STEADFOLD_FORTRAN_REQUEST_H
 #define STEADFOLD_FORTRAN_REQUEST_H
 
@@ -14,18 +14,18 @@ static inline Argument copy_descriptor(Argument from, Descriptor* copy) {
 /* The object of a type(sf_request) while its call is under way. */
 typedef struct Request {
   sf_request* request;
-  sf_group* group; /* valid while the call is started; later the group may have ended */
+  sf_group* group; /* group of the call; valid while the call is started, because the group may end later */
   int32_t rank;
   void (*finish)(struct Request* own, sf_status status); /* called after the end of the call, before the request is
                                                             freed */
   Work work;                                             /* the work of a reduction, with copies of the descriptors */
   Descriptor result, index;
-  sf_interval mine; /* for a search for the rank order, with the variables for its results */
+  sf_interval mine; /* results of a search for the rank order, with the variables that receive them */
   uint64_t element_count;
   int64_t *first, *last, *count;
-  void* bundle; /* a bundle that is being bound, and its plan */
+  void* bundle; /* the bundle of a bind under way, and its plan */
   sf_plan* plan;
-  struct Request* next; /* the next abandoned request */
+  struct Request* next; /* the next abandoned request in the list */
 } Request;
 
 /* Makes a request for a call, if the variable has no call under way; otherwise returns NULL and sets an error, and

@@ -1,4 +1,4 @@
-/* Error texts in the terms of Fortran. */
+/* Returns error texts in the terms of Fortran. */
 #ifndef STEADFOLD_FORTRAN_TEXTS_H
 #define STEADFOLD_FORTRAN_TEXTS_H
 

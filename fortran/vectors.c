@@ -2,7 +2,7 @@
  * the program; blocking and started. Rank order: kept. Cost: that of the call in C, and a copy of sections. */
 #include "request.h"
 
-/* Sets the operation: one with a name, or an operator of the program. */
+/* Sets the operation of a call: an operation with a name, or an operator of the program. */
 static sf_status take_vector_operation(const Arguments* from, sf_call* call) {
   sf_status status;
   if (from->name == NULL) {

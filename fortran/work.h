@@ -8,11 +8,11 @@
 /* A call and the variables for its results. Results that cannot be written in place, such as results for a section, are
  * written to `room` and copied from there. */
 typedef struct Work {
-  Argument result, index; /* index: for sf_minloc and sf_maxloc, else NULL */
-  char* room;             /* memory for results, else NULL */
+  Argument result, index; /* variables for the results; `index` is for sf_minloc and sf_maxloc, else NULL */
+  char* room;             /* memory for results that cannot be written in place, else NULL */
   char* gathered;         /* a contiguous copy of a section, if the call needs one; else NULL */
   uint64_t* blocks;
-  size_t skipped; /* bytes of room for the first group, which is not a result */
+  size_t skipped; /* bytes at the beginning of `room` for the first group, which is not a result */
   int is_statistics;
   Translated to;
 } Work;

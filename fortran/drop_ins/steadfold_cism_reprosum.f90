@@ -9,5 +9,5 @@ module steadfold_cism_reprosum
                                     cism_reprosum_reldiffmax => ice_reprosum_reldiffmax
   implicit none
   public
-  logical, parameter :: verbose_reprosum = .false. ! read by CISM
+  logical, parameter :: verbose_reprosum = .false. ! CISM reads this variable
 end module

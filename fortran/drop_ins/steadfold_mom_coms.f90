@@ -18,15 +18,15 @@ module steadfold_mom_coms
   public :: operator(+), operator(-), assignment(=)
   public :: query_EFP_overflow_error, reset_EFP_overflow_error
 
-  ! The sum of all elements of a field; for three dimensions also the sums of its layers.
+  ! Computes the sum of all elements of a field; for three dimensions also the sums of its layers.
   interface reproducing_sum
     procedure :: reproducing_sum_2d, reproducing_sum_3d
   end interface
-  ! The sum of all elements of a field of two dimensions, as an exact sum to which others can be added.
+  ! Computes the sum of all elements of a field of two dimensions, as an exact sum to which other sums can be added.
   interface reproducing_sum_EFP
     procedure :: reproducing_EFP_sum_2d
   end interface
-  ! The sums over all ranks, in place.
+  ! Replaces exact sums by their sums over all ranks.
   interface EFP_sum_across_PEs
     procedure :: EFP_list_sum_across_PEs, EFP_val_sum_across_PEs
   end interface
@@ -49,7 +49,7 @@ module steadfold_mom_coms
 
   ! Constants and functions of steadfold.h and steadfold_accumulator.h.
   integer(c_int), parameter :: f64 = 0, elements = 0, sum_of_terms = 0
-  integer(c_int64_t), parameter :: word = 8 ! bytes; the size of packed accumulators is a multiple of it
+  integer(c_int64_t), parameter :: word = 8 ! bytes; the size of packed accumulators is a multiple of this number
   interface
     function create(type, terms, columns, accumulator) bind(c, name="sf_accumulator_create") result(status)
       import :: c_int, c_int64_t, c_ptr
@@ -130,10 +130,10 @@ contains
     is_set = .true.
   end subroutine
 
-  ! The sum of array(isr:ier, jsr:jer); indices count from 1. `overflow_check` is ignored. `err` is 4 if the sum is NaN,
-  ! 2 if it is infinite, else 0, on all ranks; without `err` a NaN or infinite sum ends the program. `unscale` is a
-  ! factor: elements are multiplied by it, rounded as products are, and the sum is divided by it. `reproducing=.false.`
-  ! gives a plain sum.
+  ! Computes the sum of array(isr:ier, jsr:jer); indices count from 1. `overflow_check` is ignored. `err` is 4 if the
+  ! sum is NaN, 2 if it is infinite, else 0, on all ranks; without `err` a NaN or infinite sum ends the program.
+  ! `unscale` is a factor: elements are multiplied by it, rounded as products are, and the sum is divided by it.
+  ! `reproducing=.false.` gives a plain sum.
   function reproducing_sum_2d(array, isr, ier, jsr, jer, EFP_sum, reproducing, overflow_check, err, only_on_PE, &
                               unscale) result(sum)
     real(r8), intent(in) :: array(:, :)
@@ -141,7 +141,7 @@ contains
     type(EFP_type), intent(out), optional :: EFP_sum
     logical, intent(in), optional :: reproducing, overflow_check
     integer, intent(out), optional :: err
-    logical, intent(in), optional :: only_on_PE ! the sum of this rank alone
+    logical, intent(in), optional :: only_on_PE ! whether to sum only the elements of this rank
     real(r8), intent(in), optional :: unscale
     real(r8) :: sum
     integer :: at(4)
@@ -161,8 +161,9 @@ contains
     if (present(unscale)) sum = unscaled(sum, unscale)
   end function
 
-  ! The sum of all layers of array(isr:ier, jsr:jer, :), rounded once, and the sums of each layer in `sums` and
-  ! `EFP_lay_sums`, which may have more elements than there are layers. Other arguments are as above.
+  ! Computes the sum of all layers of array(isr:ier, jsr:jer, :), rounded once, and the sums of each layer in `sums` and
+  ! `EFP_lay_sums`, which may have more elements than there are layers. All other arguments are those of
+  ! reproducing_sum_2d.
   function reproducing_sum_3d(array, isr, ier, jsr, jer, sums, EFP_sum, EFP_lay_sums, err, only_on_PE, unscale) &
     result(sum)
     real(r8), intent(in) :: array(:, :, :)
@@ -203,7 +204,7 @@ contains
     type(EFP_type) :: EFP_sum
     type(EFP_type) :: total(1)
     integer :: at(4)
-    if (present(overflow_check)) continue ! ignored, see above
+    if (present(overflow_check)) continue ! overflow_check is ignored
     at = window(shape(array), isr, ier, jsr, jer)
     total(1) = exact_sum(array(at(1):at(2), at(3):at(4)), unscale)
     call sum_over(comm_of(only_on_PE), total)
@@ -211,8 +212,8 @@ contains
     call judge([EFP_to_real(EFP_sum)], err)
   end function
 
-  ! The sums of the first `nval` exact sums over all ranks. `errors` tells which are NaN or infinite; without it a NaN
-  ! or infinite sum ends the program. Every rank gives the same number.
+  ! Replaces each of the first `nval` exact sums by its sum over all ranks. `errors` tells which are NaN or infinite;
+  ! without `errors` a NaN or infinite sum ends the program. Every rank must give the same `nval`.
   subroutine EFP_list_sum_across_PEs(EFPs, nval, errors)
     type(EFP_type), intent(inout) :: EFPs(:)
     integer, intent(in) :: nval
@@ -273,7 +274,7 @@ contains
     if (allocated(EFP2%packed)) EFP1%packed = EFP2%packed
   end subroutine
 
-  ! The correctly rounded value.
+  ! Returns the correctly rounded value of an exact sum.
   function EFP_to_real(EFP1) result(value)
     type(EFP_type), intent(in) :: EFP1
     real(r8) :: value
@@ -283,7 +284,7 @@ contains
     call release(accumulator)
   end function
 
-  ! The difference EFP1 - EFP2, exact, then rounded.
+  ! Returns the difference EFP1 - EFP2, computed exactly and then rounded.
   function EFP_real_diff(EFP1, EFP2) result(value)
     type(EFP_type), intent(in) :: EFP1, EFP2
     real(r8) :: value
@@ -315,7 +316,7 @@ contains
     overflowed = .false.
   end subroutine
 
-  ! Sets the first and last index of both dimensions.
+  ! Returns the first and last index of both dimensions.
   function window(extents, isr, ier, jsr, jer) result(at)
     integer, intent(in) :: extents(:)
     integer, intent(in), optional :: isr, ier, jsr, jer
@@ -367,8 +368,8 @@ contains
     call MPI_Allreduce(MPI_IN_PLACE, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm)
   end function
 
-  ! Sums over ranks, in one message. The packed accumulators follow each other in one element, which begins with their
-  ! number and size.
+  ! Replaces exact sums by their sums over ranks, in one message. The packed accumulators follow each other in one
+  ! element, which begins with their number and size.
   subroutine sum_over(comm, EFPs)
     integer, intent(in) :: comm
     type(EFP_type), intent(inout) :: EFPs(:)
@@ -485,7 +486,7 @@ contains
     is_nan = .not. is_finite(x) .and. ibits(transfer(x, 0_int64), 0, 52) /= 0
   end function
 
-  ! Makes an accumulator that the caller frees.
+  ! Makes an accumulator of an exact sum. The caller frees it.
   function unpacked(EFP) result(accumulator)
     type(EFP_type), intent(in) :: EFP
     type(c_ptr) :: accumulator

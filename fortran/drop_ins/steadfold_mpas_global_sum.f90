@@ -31,7 +31,7 @@ module steadfold_mpas_global_sum
     procedure :: dots_1_i4, dots_2_i4, dots_3_i4, dots_4_i4, dots_5_i4
   end interface
 
-  integer, parameter :: most = 6 ! dimensions
+  integer, parameter :: most = 6 ! largest number of dimensions
 contains
 
   function sum_r8(array, mpiComm, indxRange) result(total)
@@ -265,7 +265,7 @@ contains
     total = sums_i4(array*array2, mpiComm, indxRange)
   end function
 
-  ! The elements of an array within the range, with as many dimensions as the largest array has.
+  ! Returns the elements of an array within the range, with as many dimensions as the largest array has.
   function part_r8(array, ranged, comm, range) result(part)
     real(r8), contiguous, target, intent(in) :: array(..)
     integer, intent(in) :: ranged, comm
@@ -310,8 +310,8 @@ contains
     part => part(b(1):b(2), b(3):b(4), b(5):b(6), b(7):b(8), b(9):b(10), b(11):b(12))
   end function
 
-  ! Sets the first and last index of every dimension of an array; dimensions beyond its rank have one index. The range
-  ! is given for the first `ranged` dimensions.
+  ! Returns the first and last index of every dimension of an array; dimensions beyond its rank have one index. The
+  ! range is given for the first `ranged` dimensions.
   function bounds(extents, ranged, comm, range) result(b)
     integer, intent(in) :: extents(:), ranged, comm
     integer, intent(in), optional :: range(:)
@@ -331,7 +331,7 @@ contains
     padded(:size(extents)) = extents
   end function
 
-  !> Numbers as one text, so that a message is written at once and output of other processes cannot split it.
+  !> Writes numbers as one text, so that a message is written at once and output of other processes cannot split it.
   function listed(numbers)
     integer, intent(in) :: numbers(:)
     character(len=:), allocatable :: listed

@@ -20,8 +20,8 @@ module steadfold_shr_reprosum
   logical :: may_be_infinite_or_nan = .false.
 contains
 
-  ! Sets options of later calls. May be called again; the last call counts. `repro_sum_use_ddpdd_in` and
-  ! `repro_sum_recompute_in` are ignored.
+  ! Sets options of later calls of shr_reprosum_calc. May be called again; the last call counts.
+  ! `repro_sum_use_ddpdd_in` and `repro_sum_recompute_in` are ignored.
   subroutine shr_reprosum_setopts(repro_sum_use_ddpdd_in, repro_sum_allow_infnan_in, repro_sum_rel_diff_max_in, &
                                   repro_sum_recompute_in, repro_sum_master, repro_sum_logunit)
     logical, intent(in), optional :: repro_sum_use_ddpdd_in, repro_sum_allow_infnan_in
@@ -41,10 +41,10 @@ contains
       'steadfold_shr_reprosum: plain sums are compared, with a tolerance of ', shr_reprosum_reldiffmax
   end subroutine
 
-  ! The sums of the first `nsummands` rows of every field, over all ranks of `commid` (default MPI_COMM_WORLD). Every
-  ! rank gets all sums. Other rows, up to `dsummands`, are not read. The arguments `ddpdd_sum`, `arr_gbl_max`,
-  ! `arr_max_levels`, `gbl_max_nsummands`, `gbl_count` and `repro_sum_validate` are ignored, since there is nothing to
-  ! estimate. Every rank must give the same number of fields, and ask for the same outputs.
+  ! Computes the sums of the first `nsummands` rows of every field, over all ranks of `commid` (default MPI_COMM_WORLD).
+  ! Every rank gets all sums. The rows from `nsummands` + 1 to `dsummands` are not read. The arguments `ddpdd_sum`,
+  ! `arr_gbl_max`, `arr_max_levels`, `gbl_max_nsummands`, `gbl_count` and `repro_sum_validate` are ignored, since there
+  ! is nothing to estimate. Every rank must give the same number of fields, and ask for the same outputs.
   subroutine shr_reprosum_calc(arr, arr_gsum, nsummands, dsummands, nflds, allow_infnan, ddpdd_sum, arr_gbl_max, &
                                arr_gbl_max_out, arr_max_levels, arr_max_levels_out, gbl_max_nsummands, &
                                gbl_max_nsummands_out, gbl_count, repro_sum_validate, repro_sum_stats, rel_diff, commid)
@@ -58,14 +58,16 @@ contains
     integer, intent(in), optional :: arr_max_levels(nflds)
     integer, intent(out), optional :: arr_max_levels_out(nflds) ! 0, which shr_reprosum_mod takes for "not known"
     integer, intent(in), optional :: gbl_max_nsummands
-    integer, intent(out), optional :: gbl_max_nsummands_out ! the largest on any rank; in the same reduction
+    integer, intent(out), optional :: gbl_max_nsummands_out ! the largest number of summands on any rank; found in the
+                                                            ! same reduction
     integer, intent(in), optional :: gbl_count
     logical, intent(in), optional :: repro_sum_validate
     integer, intent(inout), optional :: repro_sum_stats(6) ! counts of calls are added to elements 1, 4 and 5
-    real(r8), intent(out), optional :: rel_diff(2, nflds) ! from plain sums, if shr_reprosum_reldiffmax is not negative
+    real(r8), intent(out), optional :: rel_diff(2, nflds) ! differences from plain sums, if shr_reprosum_reldiffmax is
+                                                          ! not negative
     integer, intent(in), optional :: commid
     type(MPI_Comm) :: comm
-    real(r8) :: greatest(nflds + 1) ! of each field, and the number of summands
+    real(r8) :: greatest(nflds + 1) ! largest absolute value of each field, and the largest number of summands
     logical :: is_compared
     comm = MPI_COMM_WORLD
     if (present(commid)) comm%MPI_VAL = commid
@@ -93,13 +95,13 @@ contains
                                            merge(1, 0, present(gbl_max_nsummands_out)), 0]
 
     if (any([present(ddpdd_sum), present(arr_gbl_max), present(arr_max_levels), present(gbl_max_nsummands), &
-             present(gbl_count), present(repro_sum_validate)])) continue ! ignored, see above
+             present(gbl_count), present(repro_sum_validate)])) continue ! these arguments are ignored
   end subroutine
 
   ! Returns whether a difference from plain sums is above the tolerance. If so, the rank `master` prints the largest
   ! differences.
   logical function shr_reprosum_tolExceeded(name, nflds, master, logunit, rel_diff) result(exceeded)
-    character(len=*), intent(in) :: name ! the name of the sums, for the text
+    character(len=*), intent(in) :: name ! the name of the sums, which is printed
     integer, intent(in) :: nflds
     logical, intent(in) :: master
     integer, intent(in), optional :: logunit
