@@ -79,22 +79,22 @@ class Accumulator {
     return Accumulator(std::move(handle), shape.columns);
   }
 
-  /// The number of sums.
+  /// Returns the number of sums.
   std::size_t columns() const noexcept { return columns_; }
-  /// The number of rows: the rows added minus the rows subtracted.
+  /// Returns the number of rows: the rows added minus the rows subtracted.
   std::int64_t rows() const {
     std::int64_t rows = 0;
     detail::check(sf_accumulator_describe(get(), nullptr, &rows));
     return rows;
   }
 
-  /// Resets the accumulator to no rows.
+  /// Removes all rows from the accumulator.
   void clear() { detail::check(sf_accumulator_clear(get())); }
 
   /// Adds, or subtracts, one element. The accumulator must have one column.
   void add(T x) { change(sf_accumulator_add, Elements(&x, 1), 1); }
   void subtract(T x) { change(sf_accumulator_subtract, Elements(&x, 1), 1); }
-  /// Adds, or subtracts, rows of `columns()` elements, row-major, with `threads` threads that are made for this call.
+  /// Adds, or subtracts, rows of `columns()` elements, row-major. The call makes `threads` threads for this.
   template <class R, class = if_elements<R>>
   void add(const R& x, unsigned threads = 1) {
     change(sf_accumulator_add, x, threads);
@@ -103,7 +103,7 @@ class Accumulator {
   void subtract(const R& x, unsigned threads = 1) {
     change(sf_accumulator_subtract, x, threads);
   }
-  /// Adds, or subtracts, the products x[i] * y[i]. `y` may be `x`. Only for a ProductAccumulator.
+  /// Adds, or subtracts, the products x[i] * y[i]. `y` may be `x`. The accumulator must be a ProductAccumulator.
   template <class X, class Y, class = if_elements<X>, class = if_elements<Y>>
   void add_products(const X& x, const Y& y, unsigned threads = 1) {
     change_products(sf_accumulator_add_products, x, y, threads);
@@ -142,7 +142,7 @@ class Accumulator {
   }
   friend Accumulator operator+(Accumulator a, const Accumulator& b) { return std::move(a += b); }
   friend Accumulator operator-(Accumulator a, const Accumulator& b) { return std::move(a -= b); }
-  /// The negated accumulator: the sums and the number of rows change their sign.
+  /// Returns the negated accumulator: the sums and the number of rows change their sign.
   Accumulator operator-() const {
     Accumulator negative(*this);
     detail::check(sf_accumulator_negate(negative.get()));
@@ -163,8 +163,9 @@ class Accumulator {
     return order;
   }
 
-  /// The sum, mean or norm of an accumulator with one column, rounded once, optionally to another type: a.sum<float>().
-  /// `mean` throws Error(SF_EMPTY) if there are fewer rows than one. `norm2` is the square root of a sum of products.
+  /// Return the sum, mean or norm of an accumulator with one column, rounded once, optionally to another type:
+  /// a.sum<float>(). `mean` throws Error(SF_EMPTY) if there are fewer rows than one. `norm2` is the square root of a
+  /// sum of products.
   template <class Value = T>
   Value sum() const {
     return value<Value>(SF_SUM);
@@ -178,7 +179,7 @@ class Accumulator {
     static_assert(has_products, "a norm needs sums of products: use a ProductAccumulator");
     return value<Value>(SF_NORM2);
   }
-  /// The sum, mean or norm of every column. Rounding, types and errors are as for one column.
+  /// Return the sum, mean or norm of every column. Rounding, types and errors are as for one column.
   template <class Value = T>
   std::vector<Value> sums() const {
     return values<Value>(SF_SUM);
@@ -193,7 +194,7 @@ class Accumulator {
     return values<Value>(SF_NORM2);
   }
 
-  /// The bytes for a file. Equal accumulators have equal bytes, on every machine.
+  /// Returns the bytes for a file. Equal accumulators have equal bytes, on every machine.
   std::vector<std::byte> bytes() const {
     std::uint64_t size = 0;
     detail::check(sf_accumulator_write(get(), nullptr, 0, &size));
@@ -202,8 +203,8 @@ class Accumulator {
     return bytes;
   }
 
-  /// The packed accumulator, for messages. All accumulators with the same number of columns have the same packed size;
-  /// `merge_packed` merges packed accumulators. `unpack` replaces the accumulator by a packed one.
+  /// Returns the packed accumulator, for messages. All accumulators with the same number of columns have the same
+  /// packed size; `merge_packed` merges packed accumulators. `unpack` replaces the accumulator by a packed one.
   std::vector<std::byte> packed() const {
     std::vector<std::byte> packed(sf_accumulator_packed_size(get()));
     detail::check(sf_accumulator_pack(get(), packed.data(), packed.size()));
@@ -213,7 +214,7 @@ class Accumulator {
     detail::check(sf_accumulator_unpack(get(), packed.data(), packed.size()));
   }
 
-  /// The handle for the C functions. The object keeps the ownership.
+  /// Returns the handle for the C functions. This object keeps the ownership.
   sf_accumulator* get() noexcept { return handle_.get(); }
   const sf_accumulator* get() const noexcept { return handle_.get(); }
 

@@ -31,7 +31,7 @@ inline constexpr bool is_array_of_labels<A, std::enable_if_t<is_array<A>>> =
     std::is_integral_v<typename A::value_type> &&
     (std::is_unsigned_v<typename A::value_type> || sizeof(typename A::value_type) >= 4);
 
-/// An array without extents and strides; the caller fills them in.
+/// Makes an array without extents and strides; the caller fills them in.
 inline sf_array array_without_extents(const void* data, sf_type type, std::size_t element_bytes, std::size_t axes) {
   if (axes > SF_MOST_AXES)
     throw Error(SF_INVALID_ARGUMENT, std::to_string(axes) + " axes (an array has at most " +
@@ -59,8 +59,8 @@ inline constexpr bool is_multidimensional<
     M, std::void_t<typename M::element_type, decltype(std::declval<const M&>().data_handle()), decltype(M::rank()),
                    decltype(std::declval<const M&>().extent(0)), decltype(std::declval<const M&>().stride(0))>> = true;
 
-/// DLPack's code of a type of elements: the values of kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex and kDLBool in
-/// dlpack.h.
+/// Returns DLPack's code of a type of elements: the values of kDLInt, kDLUInt, kDLFloat, kDLBfloat, kDLComplex and
+/// kDLBool in dlpack.h.
 template <class T>
 constexpr int dlpack_code() {
   if constexpr (std::is_same_v<T, bool>) return 6;
@@ -88,7 +88,7 @@ class Array {
   Array(const T* data, Extents shape) {
     array_ = detail::array_without_extents(data, detail::type_of<value_type>(), sizeof(T), shape.size());
     std::copy(shape.begin(), shape.end(), array_.shape);
-    std::uint64_t stride = sizeof(T);  // wraps around for shapes that the library refuses
+    std::uint64_t stride = sizeof(T);  // unsigned, because it wraps around for shapes that the library refuses
     for (auto i = static_cast<std::size_t>(array_.axis_count); i-- > 0;) {
       array_.strides[i] = static_cast<std::int64_t>(stride);
       stride *= array_.shape[i];
@@ -150,15 +150,15 @@ class Array {
     return Array(data, reversed).transposed();
   }
 
-  /// The array with the order of its axes reversed; no element moves.
+  /// Returns the array with the order of its axes reversed; no element moves.
   Array transposed() const {
     Array other = *this;
     std::reverse(other.array_.shape, other.array_.shape + array_.axis_count);
     std::reverse(other.array_.strides, other.array_.strides + array_.axis_count);
     return other;
   }
-  /// The section with the indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) if the array lacks
-  /// these indices.
+  /// Returns the section with the indices begin, ..., end - 1 of an axis. Throws Error(SF_INVALID_ARGUMENT) if the
+  /// array lacks these indices.
   Array section(int axis, std::uint64_t begin, std::uint64_t end) const {
     if (axis < 0 || axis >= array_.axis_count || begin > end || end > array_.shape[axis])
       throw Error(SF_INVALID_ARGUMENT, "section " + std::to_string(begin) + " to " + std::to_string(end) + " of axis " +
@@ -166,13 +166,13 @@ class Array {
                                            " (it is not within the array), check begin, end and axis");
     Array part = *this;
     part.array_.shape[axis] = end - begin;
-    if (array_.data != nullptr)  // arrays without elements may have a null pointer
+    if (array_.data != nullptr)  // an array without elements may have a null pointer
       part.array_.data =
           static_cast<const char*>(array_.data) + static_cast<std::int64_t>(begin) * array_.strides[axis];
     return part;
   }
 
-  /// The number of axes, their extents, and the array as the C struct.
+  /// Return the number of axes, their extents, and the array as the C struct.
   int rank() const noexcept { return array_.axis_count; }
   View<const std::uint64_t> shape() const noexcept { return {array_.shape, static_cast<std::size_t>(rank())}; }
   const sf_array& c_array() const& noexcept { return array_; }
@@ -195,7 +195,7 @@ class Vectors {
     for (auto&& each : vectors) vectors_.emplace_back(each);
   }
 
-  /// Views of the vectors.
+  /// Returns views of the vectors.
   const std::vector<View<const T>>& all() const noexcept { return vectors_; }
 
  private:
@@ -205,11 +205,11 @@ class Vectors {
 /// An optional array of weights, or an optional mask.
 class MaybeArray {
  public:
-  /// No array, or a reference to an array's elements.
+  /// Makes an empty object, or a reference to an array's elements.
   MaybeArray() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeArray(const A& array) : array_(array.c_array()) {}  // NOLINT(google-explicit-constructor)
-  /// The array as the C struct.
+  /// Returns the array as the C struct.
   const sf_array& c_array() const noexcept { return array_; }
   /// Whether there is an array.
   bool is_given() const noexcept { return array_.data != nullptr || array_.axis_count > 0; }
@@ -221,7 +221,7 @@ class MaybeArray {
 /// An optional array of labels: integers of 32 or 64 bits, or unsigned integers of 8 or 16 bits.
 class MaybeLabels : public MaybeArray {
  public:
-  /// No labels, or a reference to the elements of an array of labels.
+  /// Makes an empty object, or a reference to the elements of an array of labels.
   MaybeLabels() = default;
   template <class A, class = std::enable_if_t<detail::is_array<A>>>
   MaybeLabels(const A& array) : MaybeArray(array) {  // NOLINT(google-explicit-constructor)
@@ -255,7 +255,7 @@ struct Axes {
 
 namespace detail {
 
-/// The operands of a call as the C struct.
+/// Returns the operands of a call as the C struct.
 inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const Axes& axes) {
   sf_arrays arrays = arrays_of_nothing();
   arrays.x = x;
@@ -263,7 +263,7 @@ inline sf_arrays arrays_of(const sf_array& x, const MaybeArray& factors, const A
   arrays.mask = axes.where.c_array();
   arrays.labels = axes.labels.c_array();
   arrays.groups = axes.groups;
-  constexpr int none = 31, disorder = 30;  // bits that the library refuses, each with a different error text
+  constexpr int none = 31, disorder = 30;  // numbers of bits that the library refuses, each with a different error text
   int last = -1;
   for (const int each : axes.keep) {
     const int axis = each < 0 ? each + x.axis_count : each;
@@ -279,7 +279,7 @@ inline std::string misfit_of_factors(std::uint64_t first_size, std::uint64_t sec
   return "the factors of a dot product differ in size (" + std::to_string(first_size) + " and " +
          std::to_string(second_size) + " elements), give vectors of the same size";
 }
-/// Describes the error of the factors, or weights, of an array; empty if there is none. A vector is never broadcast to
+/// Describes the error in the factors, or weights, of an array; empty if there is none. A vector is never broadcast to
 /// another vector.
 inline std::string misfit(const sf_array& x, const sf_array& factors) {
   const bool are_vectors = x.axis_count == 1 && factors.axis_count == 1;
@@ -287,13 +287,13 @@ inline std::string misfit(const sf_array& x, const sf_array& factors) {
                                                        : std::string();
 }
 
-/// A vector as an array of one axis.
+/// Returns a vector as an array of one axis.
 template <class R>
 Array<element_t<R>> array_of(const R& x) {
   return {std::data(x), {static_cast<std::uint64_t>(std::size(x))}};
 }
-/// The axes of groups of elements by labels. Not written as one initializer, since GCC 12 then takes members of
-/// temporaries for uninitialised.
+/// Returns the axes of groups of elements by labels. Not written as one initializer, because GCC 12 would report
+/// members of temporaries as uninitialised.
 template <class L>
 Axes axes_of_groups(const Array<L>& labels, std::uint64_t groups) {
   Axes axes;
@@ -306,7 +306,7 @@ Axes axes_of_groups(const Array<L>& labels, std::uint64_t groups) {
 template <class T, class Op>
 class CallOfArrays : public Call<T, Op> {
  public:
-  static constexpr bool may_throw = true;  // if there is no memory for the results
+  static constexpr bool may_throw = true;  // it throws if there is no memory for the results
 
   template <class SomeOptions>
   CallOfArrays(const Array<T>& x, const MaybeArray& factors, const Op& op, const Axes& axes, const SomeOptions& options)

@@ -17,7 +17,7 @@ struct SecondRows {
   std::size_t size = 0;
 
   bool fits(std::size_t first_size) const noexcept { return kind == Second::none || size == first_size; }
-  /// Describes the error if the size does not fit.
+  /// Describes the error if the second operand has the wrong size; empty if there is none.
   std::string misfit(std::size_t first_size) const {
     if (kind == Second::factors) return misfit_of_factors(first_size, size);
     return "elements and mask differ in size (" + std::to_string(first_size) + " and " + std::to_string(size) +
@@ -82,7 +82,7 @@ constexpr bool is_readable() {
     return false;
 }
 
-/// The elements of a range, in place.
+/// Returns the elements of a range, in place.
 template <class Op, class R>
 View<const read_t<Op, R>> elements_of(const R& x) {
   if constexpr (is_readable<Op, R>())
@@ -152,7 +152,7 @@ ArrayOperands<T> operands(const Array<T>& x, const Array<T>& y) {
   return {x, y};
 }
 
-/// A call over rows of one element.
+/// A call over a vector: rows of one element.
 template <class T, class Op>
 class CallOfRows : public Call<T, Op> {
  public:

@@ -13,7 +13,7 @@ struct MemberOptions {
   Method method = {};
   Layout layout = {};
   Guarantees require = {};
-  unsigned threads = 1;  ///< threads that read this rank's elements; may differ between ranks
+  unsigned threads = 1;  ///< number of threads that read this rank's elements; may differ between ranks
 };
 
 /// The options that all members of a bundle share; the same on all ranks.
@@ -29,9 +29,9 @@ class BundleMember {
  public:
   virtual ~BundleMember() = default;
   virtual sf_call call() = 0;
-  /// The number of elements that the caller's range has now.
+  /// Returns the number of elements that the caller's range has now.
   virtual std::uint64_t size() const = 0;
-  /// The reason why a run cannot use the caller's ranges; empty if it can.
+  /// Says why a run cannot use the caller's ranges; empty if it can.
   virtual std::string fault() const { return {}; }
   virtual sf_data data() = 0;
   virtual std::shared_ptr<OperatorHolder> holder() = 0;
@@ -47,7 +47,7 @@ class BundleMember {
 template <class T>
 class Result {
  public:
-  /// Only bundles call it.
+  /// Makes a result; only bundles call this constructor.
   Result(std::shared_ptr<const detail::BundleMember> member, const T* value)
       : member_(std::move(member)), value_(value) {}
 
@@ -69,7 +69,7 @@ class Result {
 
  private:
   std::shared_ptr<const detail::BundleMember> member_;
-  const T* value_;  // points into the member
+  const T* value_;  // points into the member that the result keeps alive
 };
 
 /// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. It
@@ -79,7 +79,7 @@ class BundlePlan : public detail::BoundPlan {
   /// The members of a bundle.
   using Members = std::vector<std::shared_ptr<detail::BundleMember>>;
 
-  /// Only bundles call it.
+  /// Makes the plan; only bundles call this constructor.
   BundlePlan(const Members& members, Group group, const BundleOptions& options) {
     const std::vector<sf_call> calls = detail::told(group, [&] {
       members_ = members;
@@ -95,7 +95,7 @@ class BundlePlan : public detail::BoundPlan {
   void run() {
     std::string fault = look();
     const sf_status status = sf_bundle_run(get(), data_.data(), data_.size());
-    if (is_running_) return check(status);  // refused; the run under way continues
+    if (is_running_) return check(status);  // if a run is under way, this run was refused, and the other continues
     fault_ = std::move(fault);
     is_running_ = true;
     conclude(status);
@@ -113,8 +113,8 @@ class BundlePlan : public detail::BoundPlan {
   /// Return whether the run has ended: `test` checks once, `wait` blocks until the end. Throw the errors of the run.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { conclude(sf_plan_wait(get())); }
-  /// Waits at most the given time and returns whether the run has ended. If it has not, it continues: call this
-  /// function, `test` or `wait` again.
+  /// Waits at most the given time and returns whether the run has ended. If the run has not ended, it continues: call
+  /// this function, `test` or `wait` again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     sf_status status = SF_OK;
@@ -158,7 +158,7 @@ class BundlePlan : public detail::BoundPlan {
     }
     return {};
   }
-  /// Reports how the last run ended, and informs the members if it was still under way.
+  /// Records how the last run ended, and informs the members if it was still under way.
   void conclude(sf_status status) {
     for (std::size_t i = 0; is_running_ && i < members_.size(); ++i) {
       detail::BundleMember& member = *members_[i];
@@ -173,7 +173,7 @@ class BundlePlan : public detail::BoundPlan {
   Members members_;
   std::vector<std::uint64_t> sizes_;  // the sizes of the members' ranges when the plan was bound
   std::vector<sf_data> data_;         // the data of the next run
-  std::string fault_;                 // the fault of the run under way, or of the last run
+  std::string fault_;                 // the error of the run under way, or of the last run; empty if there is none
   bool is_running_ = false;
 };
 
@@ -183,7 +183,7 @@ namespace detail {
 template <class T>
 using Source = std::function<View<T>()>;
 
-/// `second`, if given, has the second factors of a dot product, or a mask.
+/// Makes a member for vectors. `second`, if given, has the second factors of a dot product, or a mask.
 template <class T, class Op, class SecondElement = T>
 class MemberOfRanges final : public BundleMember {
  public:
@@ -272,13 +272,13 @@ class MemberOfArray final : public BundleMember {
     if (!made_->fault().empty()) throw Error(SF_INVALID_ARGUMENT, made_->fault());
     return *made_->call();
   }
-  std::uint64_t size() const override { return 0; }  // always the same
+  std::uint64_t size() const override { return 0; }  // the size never changes
   sf_data data() override { return {nullptr, nullptr, made_->results(), nullptr, nullptr}; }
   std::shared_ptr<OperatorHolder> holder() override { return {made_, &made_->holder()}; }
   const Value& result() const { return made_->values(); }
 
  private:
-  const MemberOptions options_;  // the call refers to it
+  const MemberOptions options_;  // a member, because the call points to it
   std::shared_ptr<CallOfArrays<T, Op>> made_;
 };
 
@@ -300,8 +300,9 @@ class MemberOfVectors final : public BundleMember {
   Source<T> buffer_;
 };
 
-/// Makes the source of a range. Borrowed ranges are copied; containers are asked for the address each time, since they
-/// may move their elements. If R cannot be read as elements of type T, a compiler error has been reported.
+/// Makes the source of a range. Ranges that do not own their elements are copied; containers are asked for the address
+/// each time, because they may move their elements. If R cannot be read as elements of type T, a compiler error has
+/// been reported.
 template <class T, class R>
 Source<T> source_of(R&& range) {
   must_last<R>();
@@ -326,7 +327,7 @@ class BundleMembers {
   }
   template <class R, class Op>
   auto add_range(R&& x, const Op& op, const MemberOptions& options) {
-    operands<Op>(x);  // reports a compiler error if they do not fit
+    operands<Op>(x);  // reports a compiler error if operator and elements do not fit
     const auto& combine = operator_for<R>(op);
     using T = read_t<Op, R>;
     return add<MemberOfRanges<T, std::decay_t<decltype(combine)>>>(combine, source_of<const T>(std::forward<R>(x)),

@@ -19,10 +19,10 @@ class Group {
  public:
   /// Makes a Group from the handle of the C interface. The ownership does not change.
   explicit Group(sf_group* handle) noexcept : handle_(handle) {}
-  /// This rank's number, counted from 0, and the number of ranks.
+  /// Return this rank's number, counted from 0, and the number of ranks.
   int rank() const noexcept { return sf_group_rank(handle_); }
   int size() const noexcept { return sf_group_size(handle_); }
-  /// How bytes move between the ranks: "mpi", "shared", "shared+mpi" or "rma" (see sf_group_transport).
+  /// Returns how bytes move between the ranks: "mpi", "shared", "shared+mpi" or "rma" (see sf_group_transport).
   const char* transport() const noexcept { return sf_group_transport(handle_); }
   sf_group* handle() const noexcept { return handle_; }
 
@@ -74,7 +74,7 @@ auto told(Group group, const Prepare& prepare) -> decltype(prepare()) {
     throw;
   }
 }
-/// Makes a new object of type Call in this way.
+/// Makes a new object of type Call. If its constructor throws, the other ranks get the error, as with `prepare`.
 template <class Call, class... Arguments>
 std::unique_ptr<Call> made(Group group, const Arguments&... arguments) {
   return told(group, [&] { return std::make_unique<Call>(arguments...); });
@@ -122,7 +122,7 @@ struct Waiting {
 template <class Number, class Period>
 std::uint64_t nanoseconds_of(std::chrono::duration<Number, Period> timeout) {
   constexpr std::chrono::duration<double> a_century(3e9);
-  if (timeout > a_century) return std::numeric_limits<std::uint64_t>::max();  // SF_FOREVER
+  if (timeout > a_century) return std::numeric_limits<std::uint64_t>::max();  // SF_FOREVER, which has no limit
   if (!(timeout > timeout.zero())) return 0;
   return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(timeout).count());
 }

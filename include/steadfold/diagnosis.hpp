@@ -39,21 +39,21 @@ struct Diagnosis {
   static_assert(std::is_floating_point_v<T>, "a diagnosis needs floating-point numbers");
 
   T sum = 0;           ///< the exact sum, rounded once
-  T plain = 0;         ///< added in the order of memory, ranks and messages, as by a loop and MPI_Allreduce
+  T plain = 0;         ///< the sum in the order of memory, ranks and messages, as a loop and MPI_Allreduce compute it
   T absolute_sum = 0;  ///< the sum of absolute values, rounded once
   std::uint64_t count = 0;
 
-  /// The relative error of `plain`: |plain - sum| / |sum|. 0 if both are equal, infinite if only `sum` is 0.
+  /// Returns the relative error of `plain`: |plain - sum| / |sum|. 0 if both are equal, infinite if only `sum` is 0.
   T difference() const {
     return detail::in_promised_environment(
         [](T one, T other) { return one == other ? T{0} : ratio(std::abs(one - other), other); }, plain, sum);
   }
-  /// The condition number: the sum of |x| divided by |sum|, at least 1 unless all terms are 0. Relative errors of the
-  /// terms grow by about this factor in the sum.
+  /// Returns the condition number: the sum of |x| divided by |sum|, at least 1 unless all terms are 0. Relative errors
+  /// of the terms grow by about this factor in the sum.
   T condition() const { return detail::in_promised_environment(ratio, absolute_sum, sum); }
-  /// An upper bound of the relative error of the sum with method `tree`: h u / (1 - h u) times the condition, where h
-  /// is the height of the tree and u half the distance between 1 and the next number. Source: N. J. Higham, Accuracy
-  /// and Stability of Numerical Algorithms (2002), section 4.2. Infinite or NaN if there is no bound.
+  /// Returns an upper bound of the relative error of the sum with method `tree`: h u / (1 - h u) times the condition,
+  /// where h is the height of the tree and u half the distance between 1 and the next number. Source: N. J. Higham,
+  /// Accuracy and Stability of Numerical Algorithms (2002), section 4.2. Infinite or NaN if there is no bound.
   T tree_bound() const {
     int height = 0;
     while (height < 64 && (count - (count > 0)) >> height != 0) ++height;

@@ -12,7 +12,8 @@ namespace steadfold {
 
 namespace detail {
 
-/// The ys as a list of arrays, and `x` as the factors of all of them. `x` may be null until a run gives its address.
+/// Returns the operands of a call: the ys as a list of arrays, and `x` as the factors of all of them. `x` may be null
+/// until a run gives its address.
 template <class T>
 sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std::uint64_t rows) {
   sf_arrays arrays = arrays_of_nothing();
@@ -27,7 +28,7 @@ sf_arrays arrays_of_dots(const std::vector<const void*>& others, const T* x, std
 template <class T, class Op>
 class CallOfDots : public Call<T, Op> {
  public:
-  static constexpr bool may_throw = true;  // if there is no memory for the results
+  static constexpr bool may_throw = true;  // it throws if there is no memory for the results
 
   template <class SomeOptions>
   CallOfDots(View<const T> x, const Vectors<T>& ys, const SomeOptions& options)

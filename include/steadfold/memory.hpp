@@ -17,7 +17,8 @@
 
 namespace steadfold {
 
-/// An array of elements, initially zero, in memory from the library. Owns the memory. Movable, not copyable.
+/// An array of elements, initially zero, in memory from the library. The object owns the memory. It can be moved, not
+/// copied.
 template <class T>
 class Memory {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -39,7 +40,7 @@ class Memory {
     return *this;
   }
 
-  /// Access to the elements, as in std::vector.
+  /// Give access to the elements, as in std::vector.
   T* data() noexcept { return elements_.get(); }
   const T* data() const noexcept { return elements_.get(); }
   std::size_t size() const noexcept { return count_; }
@@ -70,7 +71,7 @@ struct Allocator {
   /// The type of an element.
   using value_type = T;
 
-  /// Allocators have no state.
+  /// Makes an allocator. Allocators have no state.
   Allocator() = default;
   template <class U>
   constexpr Allocator(const Allocator<U>&) noexcept {}

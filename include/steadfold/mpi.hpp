@@ -64,9 +64,9 @@ class MpiAccumulators {
     if (op_ != MPI_OP_NULL) MPI_Op_free(&op_);
   }
 
-  /// The MPI type of one packed accumulator, see Accumulator::packed.
+  /// Returns the MPI type of one packed accumulator, see Accumulator::packed.
   MPI_Datatype type() const noexcept { return type_; }
-  /// The operation that merges packed accumulators. It is commutative.
+  /// Returns the operation that merges packed accumulators. It is commutative.
   MPI_Op op() const noexcept { return op_; }
 
  private:

@@ -27,7 +27,7 @@ struct Named {
   std::string operator_name;
   Op op;
 
-  /// Calls the operator.
+  /// Calls the operator with these operands.
   template <class... Operands, class = std::enable_if_t<std::is_invocable_v<Op&, Operands...>>>
   constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
     return std::invoke(op, std::forward<Operands>(operands)...);
@@ -43,7 +43,7 @@ Named<std::decay_t<Op>> named(std::string name, Op&& op) {
 
 namespace detail {
 
-/// The operation of an operator; SF_USER for the caller's own.
+/// Returns the operation of an operator; SF_USER for the caller's own operators.
 template <class Op>
 inline constexpr sf_operation operation_of = SF_USER;
 template <sf_operation id, class To>
@@ -134,7 +134,7 @@ struct TypeName {
 template <class T, class Op>
 const char* type_name() {
   static const TypeName name([] {
-    std::uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a
+    std::uint64_t hash = 0xCBF29CE484222325u;  // initial value of the hash FNV-1a
     for (const std::string_view part : {typeid(T).name(), typeid(Op).name()})
       for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
     return hash ^ hash >> 48;
@@ -224,7 +224,7 @@ class HeldOperator final : public OperatorHolder {
 
   Op op_;
   std::mutex mutex_;
-  std::exception_ptr failure_;  // the first exception of all threads
+  std::exception_ptr failure_;  // the first exception that any thread has thrown
 };
 
 /// A built-in operator, which has no state.
@@ -245,7 +245,7 @@ class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
   }
 };
 
-/// Throws the operator's exception, or else the library's error.
+/// Throws the exception that the operator threw, or else the library's error.
 inline void check(sf_status status, OperatorHolder* op = nullptr) {
   if (status == SF_OK) return;
   if (op != nullptr) op->rethrow();
@@ -259,7 +259,7 @@ inline std::int32_t root_of(const std::optional<int>& root) {
   return *root == SF_ALL_RANKS ? std::numeric_limits<std::int32_t>::min() : *root;
 }
 
-/// The value of sf_call_default(), as a constant that the compiler can see through.
+/// Returns the value of sf_call_default(), as a constant that the compiler can evaluate.
 constexpr sf_call call_of_defaults() {
   sf_call call{};
   call.size = sizeof call;
@@ -269,7 +269,7 @@ constexpr sf_call call_of_defaults() {
   call.element_count = SF_UNKNOWN;
   return call;
 }
-/// The value of sf_arrays_default(), in the same way.
+/// Returns the value of sf_arrays_default(), as a constant that the compiler can evaluate.
 constexpr sf_arrays arrays_of_nothing() {
   sf_arrays arrays{};
   arrays.size = sizeof arrays;
@@ -326,21 +326,21 @@ sf_call call_of_vectors(HeldOp& held, std::uint64_t columns, const SomeOptions& 
 
 /// A call as a C struct, made at its final address, since the struct points to its operator. Derived classes add memory
 /// for results. If the sizes that the caller gave are wrong, the object has a fault and the call is not made: all ranks
-/// are told of the fault, so that none waits for a rank that threw.
+/// get this error, so that no rank waits for this rank.
 template <class T, class Op>
 class Call {
  public:
-  static constexpr bool may_throw = !std::is_nothrow_copy_constructible_v<Op>;  // during the construction
+  static constexpr bool may_throw = !std::is_nothrow_copy_constructible_v<Op>;  // whether the constructor may throw
 
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   const sf_call* call() const noexcept { return &call_; }
-  /// The data of the call; null if its arrays have the data.
+  /// Returns the data of the call; null if its arrays have the data.
   const void* first() const noexcept { return first_; }
   const void* second() const noexcept { return second_; }
   OperatorHolder& holder() noexcept { return held_; }
-  /// The error of the sizes that the caller gave; empty if there is none.
+  /// Returns the error in the sizes that the caller gave; empty if there is none.
   const std::string& fault() const noexcept { return fault_; }
   /// Throws if the call failed: the operator's exception, or else the library's error.
   void conclude(sf_status status) { detail::check(status, &held_); }

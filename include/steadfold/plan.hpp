@@ -13,15 +13,15 @@ namespace steadfold {
 
 namespace detail {
 
-struct PlanAccess;  // started.hpp
+struct PlanAccess;  // used by started.hpp
 
 /// The common base of all plans.
 class BoundPlan {
  public:
-  /// A readable description of the agreed plan, a few lines of text; and the name of the schedule in use.
+  /// Return a readable description of the agreed plan, a few lines of text, and the name of the schedule in use.
   std::string describe() const { return sf_plan_describe(plan_.get()); }
   std::string schedule() const { return sf_plan_schedule(plan_.get()); }
-  /// The cost of the last run on this rank.
+  /// Returns the cost of the last run on this rank.
   sf_figures figures() const {
     sf_figures figures{};
     detail::check(sf_plan_figures(plan_.get(), &figures));
@@ -30,7 +30,7 @@ class BoundPlan {
   void trace(bool on) { detail::check(sf_plan_trace(plan_.get(), on ? 1 : 0)); }
 
  protected:
-  /// Throws the operator's exception, or else the library's error.
+  /// Throws the exception that the operator threw, or else the library's error.
   void check(sf_status status) const {
     if (status == SF_OK) return;
     for (const auto& holder : holders_) holder->rethrow();
@@ -52,7 +52,7 @@ class BoundPlan {
   struct Free {
     void operator()(sf_plan* plan) const { sf_plan_free(plan); }
   };
-  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // must outlive the plan
+  std::vector<std::shared_ptr<OperatorHolder>> holders_;  // objects of the operators, which must outlive the plan
   std::unique_ptr<sf_plan, Free> plan_;
 };
 
@@ -74,7 +74,7 @@ struct Shape {
   Second second = Second::none;
   std::uint64_t elements = 0;
   std::uint64_t results = 0;
-  bool gets_result = true;  // if false, this rank gets no result, and may leave `result` out
+  bool gets_result = true;  // whether this rank gets a result; if not, it may leave `result` out
 
   static Shape of(const sf_call& call, int rank) {
     Shape shape;
@@ -86,7 +86,7 @@ struct Shape {
     return shape;
   }
 
-  /// Describes the error of the sizes given to a run; empty if there is none.
+  /// Describes the error in the sizes given to a run; empty if there is none.
   std::string misfit(const Run& run) const {
     const auto bound_for = [](std::size_t given, const char* what, std::uint64_t bound) {
       return std::to_string(given) + what + " (the plan was bound for " + std::to_string(bound) +
@@ -132,8 +132,8 @@ class SinglePlan : public BoundPlan {
   /// Return whether the run has ended: `test` checks once, `wait` blocks until the end. Throw the errors of the run.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { wait_for(std::chrono::nanoseconds::max()); }
-  /// Waits at most the given time and returns whether the run has ended. If it has not, it continues: call this
-  /// function, `test` or `wait` again.
+  /// Waits at most the given time and returns whether the run has ended. If the run has not ended, it continues: call
+  /// this function, `test` or `wait` again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     sf_status status = SF_OK;
@@ -143,8 +143,8 @@ class SinglePlan : public BoundPlan {
   }
 
  protected:
-  // If a size is wrong, this rank takes part without data. The library reports that to all ranks, so that none waits
-  // for this rank; this rank throws at the end of the run.
+  // Starts a run and waits for its end. If a size is wrong, this rank takes part without data. The library reports the
+  // error to all ranks, so that no rank waits for this rank; this rank throws at the end of the run.
   void run_on(const Run& run) {
     const std::string fault = shape_.misfit(run);
     if (fault.empty()) return check(sf_plan_run(get(), run.first, run.second.data, run.result));
@@ -155,7 +155,8 @@ class SinglePlan : public BoundPlan {
     std::string fault = shape_.misfit(run);
     check(fault.empty() ? sf_plan_start(get(), run.first, run.second.data, run.result)
                         : sf_bundle_start(get(), nullptr, 0));
-    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);  // a thread whose call is refused writes nothing
+    // If another thread uses the plan, the call is refused, and this thread writes nothing.
+    if (!fault.empty() || !fault_.empty()) fault_ = std::move(fault);
   }
 
   friend struct PlanAccess;
@@ -192,7 +193,7 @@ class SinglePlan : public BoundPlan {
   }
 
   Shape shape_;
-  std::string fault_;  // the fault of the run under way
+  std::string fault_;  // the error of the run under way; empty if there is none
 };
 
 }  // namespace detail
@@ -204,16 +205,18 @@ class SinglePlan : public BoundPlan {
 template <class T, class Result = T>
 class VectorPlan : public detail::SinglePlan {
  public:
-  /// Runs the plan. `values` has the size of the vectors, `result` that of this rank's part of the result; on a rank
-  /// that gets nothing it may be empty. `result` may be `values`; in a reduce_scatter it may be part of `values`.
+  /// Runs the plan. `values` has the size of the vectors, and `result` the size of this rank's part of the result; on a
+  /// rank that gets no result it may be empty. `result` may be `values`; in a reduce_scatter it may be a part of
+  /// `values`.
   void run(View<const T> values, View<Result> result) { this->run_on(detail::run_of<T, Result>(values, {}, result)); }
-  /// Runs the plan in place.
+  /// Runs the plan in place: the results replace the values.
   template <class To = Result, class = std::enable_if_t<std::is_same_v<To, T>>>
   void run(View<T> buffer) {
     run(buffer, buffer);
   }
 
-  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the memory until the run has ended.
+  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the memory of the vectors until the run has
+  /// ended.
   template <class R, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>>
   void start(R&& values, View<Result> result) {
     detail::must_last<R>();
@@ -257,8 +260,8 @@ class Plan : public detail::SinglePlan {
     return result;
   }
 
-  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the memory until the run has ended. `result`
-  /// has one element; on a rank that gets no result it may be empty.
+  /// Starts a run, which `test`, `wait` or `wait_for` ends. The plan uses the memory of the vectors until the run has
+  /// ended. `result` has one element; on a rank that gets no result it may be empty.
   template <class R, class = std::enable_if_t<std::is_convertible_v<R, View<const T>>>>
   void start(R&& first, View<Result> result) {
     detail::must_last<R>();
@@ -331,7 +334,8 @@ class ArrayPlan : public detail::SinglePlan {
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Axes& axes, const C& comm, const Options& options = {})
       : ArrayPlan(op, x, axes.weights, axes, steadfold::group_of(comm), options, nullptr) {}
-  /// Makes a plan. `y`: the second factors of a dot product, broadcast to the shape of x.
+  /// Makes a plan of the reduction of an array. `y` has the second factors of a dot product, broadcast to the shape of
+  /// x.
   template <class Op, class C, class = detail::if_group<C>>
   ArrayPlan(const Op& op, const Array<T>& x, const Array<T>& y, const Axes& axes, const C& comm,
             const Options& options = {})

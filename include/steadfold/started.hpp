@@ -12,7 +12,7 @@
 #pragma once
 
 #include "steadfold/bundle.hpp"
-#include "steadfold/steadfold_fortran.h"  // sf_group_start_refuse
+#include "steadfold/steadfold_fortran.h"  // for sf_group_start_refuse
 
 #if __cplusplus >= 201703L
 
@@ -39,7 +39,7 @@ struct UnderWayTo : UnderWay {
   virtual T take() = 0;
 };
 
-/// Keeps an abandoned call reachable, so that leak detectors do not report it.
+/// Keeps the memory of an abandoned call reachable, so that leak detectors do not report it.
 inline void abandon(std::unique_ptr<UnderWay> call) {
   static std::mutex mutex;
   static auto* const abandoned = new std::vector<std::unique_ptr<UnderWay>>;
@@ -71,7 +71,8 @@ class Pending {
   /// whole.
   bool test() { return wait_for(std::chrono::nanoseconds(0)); }
   void wait() { wait_for(std::chrono::nanoseconds::max()); }
-  /// Waits at most the given time and returns whether the call has ended. If it has not, it continues: ask again.
+  /// Waits at most the given time and returns whether the call has ended. If the call has not ended, it continues: call
+  /// the function again.
   template <class Count, class Period>
   bool wait_for(std::chrono::duration<Count, Period> timeout) {
     if (call_ == nullptr)
@@ -121,7 +122,7 @@ struct StartedLayout final : UnderWayTo<Layout> {
   Layout take() override { return Layout::intervals({found.mine}, found.element_count); }
   RankOrder found;
 };
-/// Access of started binds to the plans that they make.
+/// Gives started binds access to the plans that they make.
 struct PlanAccess {
   template <class P, class... From>
   static P unbound(From&&... from) {
@@ -149,7 +150,7 @@ struct StartedPlan final : UnderWayTo<P> {
     PlanAccess::give(plan, std::exchange(bound, nullptr));
     return std::move(plan);
   }
-  P plan;  // has no handle until the bind has ended
+  P plan;  // a plan without a handle until the bind has ended
   sf_plan* bound = nullptr;
 };
 
@@ -246,7 +247,7 @@ auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, 
   return detail::reduce_dots<SF_DOTC>(detail::Starting(comm), x, ys, options);
 }
 
-/// Start the calls in MPI's shape, in place: as the blocking functions without `start_`.
+/// Start the calls in MPI's shape, in place. They take the same arguments as the blocking functions without `start_`.
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);
@@ -271,7 +272,7 @@ Pending<> start_reduce_scatter(R&& values, View<const std::uint64_t> blocks, S&&
   return detail::reduce_blocks(detail::Starting(comm), values, blocks, std::forward<S>(result), op, options);
 }
 
-/// Barriers, blocking and started: they end on no rank before every rank has made the call.
+/// Barriers, blocking and started. A barrier ends on no rank before every rank has made the call.
 template <class C, class = detail::if_group<C>>
 void barrier(const C& comm) {
   detail::check(sf_group_barrier(steadfold::group_of(comm).handle()));
@@ -284,7 +285,7 @@ Pending<> start_barrier(const C& comm) {
   return Pending<>(std::move(call));
 }
 
-/// Starts Layout::contiguous.
+/// Starts to make the layout Layout::contiguous.
 template <class C, class = detail::if_group<C>>
 Pending<Layout> start_layout(std::uint64_t rows, const C& comm) {
   const Group group = steadfold::group_of(comm);

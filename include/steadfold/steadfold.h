@@ -93,9 +93,9 @@ typedef int (*sf_operator)(const void* left, const void* right, void* result, si
 typedef struct sf_array {
   const void* data; /* address of the element whose indices are all 0 */
   sf_type type;
-  size_t element_bytes; /* SF_BYTES: size of an element */
-  int32_t axis_count;   /* at most SF_MOST_AXES */
-  int32_t device;       /* 0: the memory of the host. No other value is supported yet */
+  size_t element_bytes; /* size of an element in bytes; only for SF_BYTES */
+  int32_t axis_count;   /* number of axes, at most SF_MOST_AXES */
+  int32_t device;       /* kind of memory; must be 0, the memory of the host */
   uint64_t shape[SF_MOST_AXES];
   int64_t strides[SF_MOST_AXES];
 } sf_array;
@@ -159,9 +159,9 @@ typedef struct sf_call {
   uint64_t element_count; /* rows of the whole job, or SF_UNKNOWN. A wrong number gives SF_GAP or SF_OVERLAP; a number
                              above INT64_MAX gives SF_INVALID_ARGUMENT */
 
-  size_t element_bytes;      /* SF_BYTES: size of an element */
-  sf_operator user;          /* SF_USER: the operator */
-  void* context;             /* passed to `user` */
+  size_t element_bytes;      /* size of an element in bytes; only for SF_BYTES */
+  sf_operator user;          /* the operator, for SF_USER */
+  void* context;             /* a pointer that is passed to `user` */
   const char* operator_name; /* SF_USER: a name by which the ranks check that they use the same operator; may be NULL */
   int commutative;           /* SF_USER: whether left op right equals right op left, in bits */
   int never_fails;           /* SF_USER: whether `user` always returns 0; then the ranks exchange no failures */
@@ -193,7 +193,7 @@ typedef struct sf_call {
                               is NULL, the data of the arrays are used; these need not be aligned, all other data must
                               have the alignment of their elements. Without arrays the rows are contiguous */
 
-  const sf_grid* grid; /* SF_GRID: the rule; else NULL */
+  const sf_grid* grid; /* the rule of distribution for SF_GRID; else NULL */
 
   int32_t writes_right; /* SF_USER: whether `user` writes its result over its right operand, as functions of MPI_Op do.
                            Then it is called with `result` and `right` the same memory, which is never `left` */

@@ -19,17 +19,17 @@
 
 namespace steadfold {
 
-/// The sum of all elements; +0.0 if there are none. For a result wider than the elements: sum<double>(floats).
+/// Returns the sum of all elements; +0.0 if there are none. For a result wider than the elements: sum<double>(floats).
 template <class Result = void, class R>
 detail::answer_t<BuiltIn<SF_SUM, Result>, R> sum(const R& x, const LocalOptions& options = {}) {
   return BuiltIn<SF_SUM, Result>{}(x, options);
 }
-/// The sum of all elements of all ranks. If there is a root, other ranks get a NaN (integers: 0).
+/// Returns the sum of all elements of all ranks. If there is a root, other ranks get a NaN (integers: 0).
 template <class Result = void, class R, class C, class = detail::if_group<C>>
 detail::answer_t<BuiltIn<SF_SUM, Result>, R> sum(const R& x, const C& comm, const Options& options = {}) {
   return BuiltIn<SF_SUM, Result>{}(x, comm, options);
 }
-/// The sums of an array, one for every index of the kept axes, see Axes; with weights, the sums of products.
+/// Returns the sums of an array, one for every index of the kept axes, see Axes; with weights, the sums of products.
 template <class T>
 detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, const LocalOptions& options = {}) {
   return plus(x, axes, options);
@@ -40,9 +40,9 @@ detail::results_t<T, BuiltIn<SF_SUM>> sum(const Array<T>& x, const Axes& axes, c
   return plus(x, axes, comm, options);
 }
 
-/// The sums of groups of elements. labels[i], 0 to groups - 1, is the number of the group of x[i]; an element with a
-/// negative label belongs to no group. There must be as many labels as elements. For groups in arrays, with weights and
-/// masks, and for other operations, see `Axes`.
+/// Returns the sums of groups of elements. labels[i], 0 to groups - 1, is the number of the group of x[i]; an element
+/// with a negative label belongs to no group. There must be as many labels as elements. For groups in arrays, with
+/// weights and masks, and for other operations, see `Axes`.
 template <class X, class L, class = std::enable_if_t<detail::is_vector<X> && detail::is_vector<L>>>
 auto sum_by(const X& x, const L& labels, std::uint64_t groups, const LocalOptions& options = {}) {
   return detail::sum_groups(detail::Here(), x, labels, groups, options);
@@ -54,7 +54,8 @@ auto sum_by(const X& x, const L& labels, std::uint64_t groups, const C& comm, co
 }
 
 namespace detail {
-/// Returns `op` if it combines the elements of R, else some operator that does; `elements_of` has reported the error.
+/// Returns `op` if it combines the elements of R, otherwise an operator that does; `elements_of` has then reported the
+/// error.
 template <class R, class Op>
 const auto& operator_for(const Op& op) {
   if constexpr (combines<read_t<Op, R>, Op>() || operation_of<Op> != SF_USER)
@@ -75,7 +76,8 @@ template <class R, class Op>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const LocalOptions& options = {}) {
   return detail::reduce_rows(detail::Here(), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
-/// Combines all elements of all ranks by `op`, as above. Without a layout the elements are in rank order.
+/// Combines all elements of all ranks by `op`, as `reduce` does in one process. Without a layout the elements are in
+/// rank order.
 template <class R, class Op, class C, class = detail::if_group<C>>
 detail::answer_t<Op, R> reduce(const R& x, const Op& op, const C& comm, const Options& options = {}) {
   return detail::reduce_rows(detail::Waiting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);

@@ -68,7 +68,7 @@ sf_gaspi_return sf_gaspi_allreduce_user(const void* send, void* receive, uint32_
                                         sf_gaspi_reduce_operation operation, void* state, sf_group* group,
                                         sf_gaspi_timeout timeout_ms);
 
-/* Waits until every rank has made the call, or the time is over. */
+/* Waits until every rank has made the call, or the timeout has expired. */
 sf_gaspi_return sf_gaspi_barrier(sf_group* group, sf_gaspi_timeout timeout_ms);
 
 #ifdef __cplusplus

@@ -48,7 +48,7 @@ typedef struct sf_plan sf_plan;
 /* Makes a plan of `count` calls. All ranks agree on the layout and the schedule, and check that the calls are valid.
  * The intervals, grids and texts of the calls are copied; the context of a user operator must live as long as the plan.
  * Free the plan with sf_plan_free. All calls of a bundle have the same root and schedule; they may differ in operation,
- * type, method, columns and layout. The results are the same as in separate calls. */
+ * type, method, columns and layout. The results have the same bits as in separate calls. */
 sf_status sf_group_bind(const sf_call* calls, size_t count, sf_group* group, sf_plan** plan);
 
 /* Runs a plan: reduces the rows at `first` (and `second`) into `result`. Allocates nothing. Only one thread at a time
@@ -60,17 +60,17 @@ sf_status sf_plan_run(sf_plan* plan, const void* first, const void* second, void
 sf_status sf_plan_start(sf_plan* plan, const void* first, const void* second, void* result);
 sf_status sf_plan_test(sf_plan* plan, int* done);
 sf_status sf_plan_wait(sf_plan* plan);
-/* Waits at most `timeout` nanoseconds for the end of the run and sets *done. 0: checks once, as sf_plan_test does;
- * SF_FOREVER: waits as sf_plan_wait does. A timeout is not an error: the run continues, and any of the three functions
- * may be called again. */
+/* Waits at most `timeout` nanoseconds for the end of the run and sets *done. With timeout 0 the function checks once,
+ * as sf_plan_test does; with SF_FOREVER it waits as sf_plan_wait does. A timeout is not an error: the run continues,
+ * and any of the three functions may be called again. */
 #define SF_FOREVER UINT64_MAX
 sf_status sf_plan_wait_for(sf_plan* plan, uint64_t timeout, int* done);
 
 /* The memory of one call of a bundle: its rows and its result. */
 typedef struct sf_data {
   const void* first;
-  const void* second; /* the second vector of operations with two, the mask of SF_MASKED_SUM, else NULL */
-  void* result;       /* may be NULL on ranks that get no result */
+  const void* second; /* the second vector of operations with two vectors; the mask of SF_MASKED_SUM; else NULL */
+  void* result;       /* memory for the result; may be NULL on ranks that get no result */
   const void* mask;   /* the mask of a call with arrays, else NULL */
   const void* label;  /* the labels of a call with arrays, else NULL */
 } sf_data;
@@ -134,7 +134,7 @@ sf_status sf_group_progress_thread(sf_group* group, int on);
  * in use until MPI_Finalize. Local. */
 void sf_set_interrupt(int (*asked)(void));
 
-/* The cost of a plan's last run on this rank. */
+/* The cost of the last run of a plan on this rank. */
 typedef struct sf_figures {
   uint64_t messages; /* messages sent by this rank */
   uint64_t bytes;    /* bytes in these messages, headers included */
@@ -145,12 +145,12 @@ typedef struct sf_figures {
 /* Turns tracing of a plan on or off. With tracing, messages carry their logical time, so that rounds can be counted,
  * and every message is copied. */
 sf_status sf_plan_trace(sf_plan* plan, int on);
-/* Writes the cost of the last run. Local, as are all functions below. */
+/* Writes the cost of the last run to `figures`. Local; the following functions are local, too. */
 sf_status sf_plan_figures(const sf_plan* plan, sf_figures* figures);
 
 /* Returns a readable description of the agreed plan, a few lines of text, valid as long as the plan. */
 const char* sf_plan_describe(const sf_plan* plan);
-/* Returns the name of the schedule in use. */
+/* Returns the name of the schedule that the plan uses. */
 const char* sf_plan_schedule(const sf_plan* plan);
 
 /* Frees a plan. Each rank may do so by itself, in any order, even after MPI_Finalize. A run under way is abandoned;

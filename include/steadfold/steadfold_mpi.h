@@ -55,7 +55,8 @@ sf_status sf_group_of(MPI_Comm comm, sf_group** group);
  * finalised. */
 sf_status sf_team_create_over(MPI_Comm comm, int32_t workers, sf_team** team);
 
-/* The functions sf_group_reduce and sf_group_rank_order of steadfold_group.h, for the group of a communicator. */
+/* Reduce over a communicator, and find its rank order, as sf_group_reduce and sf_group_rank_order of steadfold_group.h
+ * do for its group. */
 sf_status sf_reduce(const sf_call* call, const void* first, const void* second, void* result, MPI_Comm comm);
 sf_status sf_rank_order(uint64_t rows, MPI_Comm comm, sf_interval* mine, uint64_t* element_count);
 

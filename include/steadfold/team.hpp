@@ -27,10 +27,11 @@ class Team {
   /// One worker of the team, for one thread at a time. Copies refer to the same worker.
   class Member {
    public:
-    /// The worker's number, and the number of workers, on this process. group().rank() is its rank among all workers.
+    /// Return the worker's number, and the number of workers, on this process. group().rank() is the worker's rank
+    /// among all workers.
     int worker() const noexcept { return worker_; }
     int size() const noexcept { return sf_team_size(team_); }
-    /// The worker's group. The first call on the group waits until every worker has made a call. Throws Error.
+    /// Returns the worker's group. The first call on the group waits until every worker has made a call. Throws Error.
     Group group() const {
       sf_group* group = nullptr;
       detail::check(sf_team_group(team_, worker_, &group));
@@ -60,7 +61,7 @@ class Team {
   template <class C>
   Team(const C& comm, int workers) : team_(detail::GroupOf<C>::team(comm, workers)) {}
 
-  /// The number of workers on this process.
+  /// Returns the number of workers on this process.
   int size() const noexcept { return sf_team_size(team_.get()); }
   /// Sets the longest time that a call waits for other workers, as sf_team_set_timeout does. A call that waits longer
   /// throws Error; after that the team cannot be used any more. Set the timeout before any worker makes a call. Throws
@@ -71,8 +72,8 @@ class Team {
       throw Error(SF_INVALID_ARGUMENT, "the timeout is negative or NaN (a timeout is at least 0), give 0 for no limit");
     detail::check(sf_team_set_timeout(team_.get(), detail::nanoseconds_of(timeout)));
   }
-  /// The worker with number `worker`, counted from 0. If there is no worker with this number, the first use of the
-  /// member throws Error.
+  /// Returns the worker with number `worker`, counted from 0. If there is no worker with this number, the first use of
+  /// the member throws Error.
   Member operator[](int worker) const noexcept { return {team_.get(), worker}; }
 
  private:

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 #if __cplusplus >= 202002L
-#include <span>  // and the concepts of views
+#include <span>  // for std::span and the concepts of views
 #endif
 
 #include "steadfold/operations.hpp"
@@ -44,7 +44,7 @@ class Error : public std::runtime_error {
 /// method of the call. A Method can be given in place of the options of any call: sf::sum(x, comm, sf::tree()).
 struct Method {
   sf_method id = SF_AUTOMATIC;
-  std::uint32_t bins = 0;  // only for binned
+  std::uint32_t bins = 0;  // number of bins, only for binned
   sf_sweep sweep = SF_SINGLE_SWEEP;
 
   void describe(sf_call& call) const noexcept {
@@ -61,23 +61,29 @@ struct Method {
     return options;
   }
 };
-constexpr Method tree() { return {SF_TREE}; }    ///< combines in the binary tree over element indices; any operator
-constexpr Method exact() { return {SF_EXACT}; }  ///< the correctly rounded value; all sums, mean, dot, norm2
+constexpr Method tree() {
+  return {SF_TREE};
+}  ///< combines elements in the binary tree over their indices; for any
+   ///< operator
+constexpr Method exact() {
+  return {SF_EXACT};
+}  ///< gives the correctly rounded value; for all sums, mean, dot and
+   ///< norm2
 /// The parameters of `binned`: the number of bins, and how the largest term is found: sf::binned({.bins = 4, .sweep =
 /// SF_DOUBLE_SWEEP}).
 struct Binned {
   std::uint32_t bins = 3;
   sf_sweep sweep = SF_SINGLE_SWEEP;
 };
-/// the exact sum of terms that were rounded to the lowest of the bins; all sums, mean, dot, norm2
+/// gives the exact sum of terms that were rounded to the lowest of the bins; for all sums, mean, dot and norm2
 constexpr Method binned(Binned how = {}) { return {SF_BINNED, how.bins, how.sweep}; }
-constexpr Method plain() { return {SF_PLAIN}; }  ///< no guarantee: for comparison
+constexpr Method plain() { return {SF_PLAIN}; }  ///< gives no guarantee; for comparisons with other methods
 
 /// Guarantees: properties on which the bits of a call must not depend, for instance `sf::ranks | sf::layout`. A call
 /// that cannot give the guarantees is refused. docs/guarantees.md has the table of methods and guarantees.
 struct Guarantees {
   std::uint32_t bits = 0;
-  /// Both guarantees.
+  /// Combines two sets of guarantees: the call must give both.
   friend constexpr Guarantees operator|(Guarantees a, Guarantees b) { return {a.bits | b.bits}; }
 };
 namespace guarantees {
@@ -120,20 +126,20 @@ struct GroupOf;
 /// Says which elements of the whole job this rank holds. Method `exact` needs no layout.
 class Layout {
  public:
-  /// Makes an unspecified layout, for methods that need none. Method `tree` takes it as rank order and finds the ranks'
+  /// Makes an unspecified layout, for methods that need none. Method `tree` then uses rank order, and finds the ranks'
   /// first indices in each call.
   Layout() = default;
 
-  /// The layout in rank order: this rank has `rows` elements, which follow those of the lower ranks. Collective over
-  /// `communicator`.
+  /// Makes the layout in rank order: this rank has `rows` elements, which follow those of the lower ranks. Collective
+  /// over `communicator`.
   template <class C, class = decltype(detail::GroupOf<C>::group(std::declval<const C&>()))>
   static Layout contiguous(std::uint64_t rows, const C& communicator) {
     const detail::RankOrder found = detail::GroupOf<C>::rank_order(rows, detail::GroupOf<C>::group(communicator));
     return intervals({found.mine}, found.element_count);
   }
 
-  /// The layout of intervals: this rank has the elements of `mine`, in the order of its memory. All ranks together must
-  /// cover 0..N-1 exactly once.
+  /// Makes the layout of intervals: this rank has the elements of `mine`, in the order of its memory. All ranks
+  /// together must cover 0..N-1 exactly once.
   static Layout intervals(std::vector<Interval> mine, std::uint64_t element_count = SF_UNKNOWN) {
     Layout layout;
     layout.kind_ = SF_INTERVALS;
@@ -142,18 +148,18 @@ class Layout {
     return layout;
   }
 
-  /// ScaLAPACK's block-cyclic distribution of `element_count` elements: `first_rank` gets the first block of `block`
-  /// elements, the next rank the next block, and so on; after the last rank comes rank 0. The ranks exchange nothing
-  /// about the layout.
+  /// Makes ScaLAPACK's block-cyclic distribution of `element_count` elements: `first_rank` gets the first block of
+  /// `block` elements, the next rank the next block, and so on; after the last rank comes rank 0. The ranks exchange
+  /// nothing about the layout.
   static Layout block_cyclic(std::uint64_t element_count, std::uint64_t block, std::uint64_t first_rank = 0) {
     const GridAxis axis[] = {{element_count, 0, block, first_rank}};
     return grid(axis);
   }
 
-  /// The layout of an array of one to three axes, cut into one block for each rank of a grid. Along an axis of extent n
-  /// with p ranks, the first n % p ranks have one index more. Array indices, the ranks, and a rank's own elements are
-  /// in C order, as MPI_Cart_create numbers ranks: the last axis varies fastest. One entry of `ranks` may be 0; it
-  /// follows from the others and the number of ranks.
+  /// Makes the layout of an array of one to three axes, cut into one block for each rank of a grid. Along an axis of
+  /// extent n with p ranks, the first n % p ranks have one index more. Array indices, the ranks, and a rank's own
+  /// elements are in C order, as MPI_Cart_create numbers ranks: the last axis varies fastest. One entry of `ranks` may
+  /// be 0; it follows from the others and the number of ranks.
   template <class N, class P, std::size_t axes>
   static Layout blocks(const N (&extents)[axes], const P (&ranks)[axes]) {
     static_assert(std::is_integral_v<N> && std::is_integral_v<P>, "extents and numbers of ranks must be integers");
@@ -163,8 +169,8 @@ class Layout {
     return grid(all);
   }
 
-  /// The block-cyclic layout of an array: along every axis, blocks of any size go to the ranks in turn, as ScaLAPACK
-  /// distributes matrices.
+  /// Makes the block-cyclic layout of an array: along every axis, blocks of any size go to the ranks in turn, as
+  /// ScaLAPACK distributes matrices.
   template <std::size_t axes>
   static Layout grid(const GridAxis (&all)[axes]) {
     static_assert(axes <= SF_MOST_GRID_AXES, "a grid has one to three axes");
@@ -245,7 +251,7 @@ class View {
  public:
   /// Makes an empty view, a view of `size` elements at `data`, or a view of a range.
   constexpr View() noexcept = default;
-  template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>  // not of a literal 0
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>  // a literal 0 is not accepted
   constexpr View(U* data, std::size_t size) noexcept : data_(data), size_(size) {}
   template <class R, class = std::enable_if_t<!std::is_same_v<std::decay_t<R>, View> &&
                                               std::is_convertible_v<element_of<R> (*)[], T (*)[]> &&
@@ -253,7 +259,7 @@ class View {
   constexpr View(R&& range) noexcept  // NOLINT(google-explicit-constructor)
       : data_(std::data(range)), size_(std::size(range)) {}
 
-  /// Access to the elements, as in std::span.
+  /// Give access to the elements, as in std::span.
   constexpr T* data() const noexcept { return data_; }
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr T* begin() const noexcept { return data_; }
@@ -267,20 +273,20 @@ class View {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
-/// A view of `size` elements at `data`: sf::view(&number, 1) is one number as a range.
+/// Makes a view of `size` elements at `data`: sf::view(&number, 1) is one number as a range.
 template <class T>
 constexpr View<T> view(T* data, std::size_t size) noexcept {
   return {data, size};
 }
 
-/// A bfloat16, as bits. Only elements can have this format: results are floats, or of the type given to `to`.
+/// The bits of a bfloat16. Only elements can have this format: results are floats, or of the type given to `to`.
 struct Bfloat16 {
   std::uint16_t bits = 0;  ///< the upper half of a float
 };
-/// An IEEE binary16 number, as bits. Only elements can have this format: results are floats, or of the type given to
+/// The bits of an IEEE binary16 number. Only elements can have this format: results are floats, or of the type given to
 /// `to`.
 struct Float16 {
-  std::uint16_t bits = 0;  ///< IEEE binary16
+  std::uint16_t bits = 0;  ///< the bits, in the format IEEE binary16
 };
 /// The 128-bit format of extended numbers, if the compiler has it besides long double.
 #if defined(__SIZEOF_FLOAT128__)
@@ -307,13 +313,13 @@ struct Statistics {
 
   std::uint64_t count = 0;  ///< the number of elements that the mask, if there is one, selects
   double min = nan;
-  std::uint64_t min_index = no_index;  ///< the lowest index within the whole job
+  std::uint64_t min_index = no_index;  ///< the lowest index, within the whole job, of an element with the value `min`
   double max = nan;
   std::uint64_t max_index = no_index;
   double mean = nan;
   double variance = nan;         ///< the mean square of the distances from the mean (ddof 0)
-  double sample_variance = nan;  ///< the same with count - 1 as the divisor (ddof 1)
-  double deviation = nan;        ///< the square roots of both
+  double sample_variance = nan;  ///< the variance with count - 1 as the divisor (ddof 1)
+  double deviation = nan;        ///< the square root of `variance`
   double sample_deviation = nan;
 };
 static_assert(sizeof(Statistics) == sizeof(sf_statistics));
@@ -371,7 +377,8 @@ constexpr sf_type type_of() {
   return SF_BYTES;
 }
 
-/// The default type of the value that an operation with this form of result makes of elements of type T.
+/// The default type of the value that an operation computes from elements of type T. The operation's results have this
+/// form.
 template <class T, ResultForm form>
 struct OwnValue {
   using type = std::conditional_t<form == ResultForm::statistics, double, std::conditional_t<is_narrow<T>, float, T>>;
