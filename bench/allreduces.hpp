@@ -1,6 +1,6 @@
 // Functions of the benchmarks of allreduces: the schedules that serve each method, and a contest (a comparison with
 // rivals) for each task. Rows say whether all ranks get the same bits: plain sums with cyclic schedules may differ
-// between ranks, and only benchmarks may make such plans. Source: End et al. for cyclic schedules.
+// between ranks, and only benchmarks may make these plans. Source: End et al. for cyclic schedules.
 #pragma once
 
 #include <functional>

@@ -47,7 +47,7 @@ struct Measurement {
 Json to_json(const Measurement& measurement);
 Measurement measurement_in(const Json& json);
 
-/// Appends the launches of `other`, a measurement of the same contests, to those of `measurement`.
+/// Appends the launches of `other`, a measurement of the same contests, to `measurement`.
 void pool(Measurement& measurement, const Measurement& other);
 
 /// Returns one row for every entrant that is not a rival; a row's `rivals` has one object for each of its rivals.

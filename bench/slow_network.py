@@ -60,8 +60,8 @@ class Network:
             run("ip", "link", "set", self.bridge, "up")
             for node in self.nodes:
                 self.add(node)
-            # This script stands in for ssh: the last part of the address names the namespace. Each namespace has a
-            # separate host name, so that no library finds that ranks of two namespaces could share memory.
+            # This script replaces ssh: the last part of the address names the namespace. Each namespace has a separate
+            # host name, so that no library finds that ranks of two namespaces could share memory.
             self.agent.write_text(
                 '#!/bin/sh\nhost=$1; shift; number=$((${host##*.} - 1))\n'
                 f'exec ip netns exec {self.bridge}n$number unshare --uts sh -c "hostname {self.bridge}n$number; $*"\n'
@@ -156,7 +156,7 @@ class Model:
         return f"{schedule}:block={math.ceil(count / here['segments'])}"
 
     def seconds(self, schedule, count):
-        """Returns the time of the benchmark's steps. Schedule and segments are those that the library chooses for its
+        """Returns the time of the benchmark's steps. The library chooses schedule and segments for its
         assumed link."""
         taken = self.ask(schedule, count, [])
         name = taken["schedule"]
@@ -272,7 +272,7 @@ def choices(options, ranks):
 
 
 def missing(options):
-    """Says why the benchmark cannot run on this machine; None if it can."""
+    """Says why the benchmark cannot run on this machine, or returns None."""
     if os.geteuid() != 0:
         return "needs root"
     for tool in ("ip", "tc", "unshare", f"mpirun.{options.library}"):

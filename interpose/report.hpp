@@ -14,8 +14,7 @@ namespace steadfold::interpose {
 /// Records a call that has ended, or a started call that has returned. `seconds` is the time of the call.
 void note(const Call& call, Treatment treatment, double seconds, const Difference& difference);
 
-/// Writes the report. `rank` and `size` are those of MPI_COMM_WORLD. If `file` is empty, writes a table to standard
-/// error.
+/// Writes the report. `rank` and `size` belong to MPI_COMM_WORLD. If `file` is empty, writes a table to standard error.
 void write_report(const steadfold_interpose_shim& shim, Treatment method, int rank, int size, const std::string& file);
 
 }  // namespace steadfold::interpose

@@ -1,5 +1,5 @@
-// Writes tables of results. The columns are those of other benchmarks of MPI: bytes, repetitions, t_min, t_avg, t_max,
-// in microseconds.
+// Writes tables of results. The columns are the same as in other benchmarks of MPI: bytes, repetitions, t_min, t_avg,
+// t_max, in microseconds.
 #include "bench_table.hpp"
 
 #include <fmt/core.h>

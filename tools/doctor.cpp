@@ -14,7 +14,7 @@ namespace steadfold::command {
 namespace {
 
 /// Adds the findings of one rank, as lines: the digest, then the wrong results. The digest shown is that of the first
-/// rank with wrong results, if there is such a rank.
+/// rank with wrong results, if any.
 void add(Examination& all, const std::string& lines, const std::string& whose) {
   std::istringstream stream(lines);
   std::string digest;

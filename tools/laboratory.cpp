@@ -34,9 +34,10 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept {
     if (!is_for_laboratory(arguments)) return;
     std::vector<char*> words(arguments.begin(), arguments.end());
     words.push_back(nullptr);
-    ::execv(laboratory().c_str(), words.data());  // execv returns if there is no such program: see missing_laboratory
-  } catch (const std::exception&) {               // the command line is read again later, and the error is reported
-                                                  // then
+    // Execv returns if the program is not installed: see missing_laboratory.
+    ::execv(laboratory().c_str(), words.data());
+  } catch (const std::exception&) {  // the command line is read again later, and the error is reported
+                                     // then
   }
 }
 

@@ -68,7 +68,7 @@ bool is_pipe_of_a_name(const fs::path& path) {
   return !belongs_to_the_system(path) && fs::is_fifo(path, ignored);
 }
 
-/// Returns the permissions of the file, or those of a new file if it does not exist.
+/// Returns the permissions of the file. If it does not exist, returns the permissions that a new file gets.
 fs::perms permissions_for(const fs::path& target) {
   std::error_code ignored;
   const fs::file_status status = fs::status(target, ignored);

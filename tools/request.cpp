@@ -15,7 +15,7 @@ namespace steadfold::command {
 
 void Request::add_to(CLI::App& app) {
   check_words(*app.add_option("FILE", file, "The numbers")->required(), [](const std::string& path) {
-    readers::File opened(path);  // throws if there is no such file
+    readers::File opened(path);  // throws if the file does not exist
   });
   app.add_option("--collective", collective, collective_help);
   app.add_option("--distribution", distribution, distribution_help)->capture_default_str();

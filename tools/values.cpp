@@ -67,7 +67,7 @@ std::string words_of(const CLI::App& app) {
   return words;
 }
 
-/// Whether the words of an option are passed to another program. Such words may be empty.
+/// Whether the words of an option are passed to another program. These words may be empty.
 bool is_of_another_program(const CLI::Option& option) { return option.get_name() == "command"; }
 
 }  // namespace

@@ -162,7 +162,7 @@ contains
   end function
 
   ! Computes the sum of all layers of array(isr:ier, jsr:jer, :), rounded once, and the sums of each layer in `sums` and
-  ! `EFP_lay_sums`, which may have more elements than there are layers. All other arguments are those of
+  ! `EFP_lay_sums`, which may have more elements than there are layers. All other arguments are as in
   ! reproducing_sum_2d.
   function reproducing_sum_3d(array, isr, ier, jsr, jer, sums, EFP_sum, EFP_lay_sums, err, only_on_PE, unscale) &
     result(sum)

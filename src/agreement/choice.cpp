@@ -29,8 +29,8 @@ std::string few_rounds_to_root(std::span<const Description> calls) {
   return needs_order && calls.front().root != 0 ? "linear" : "binomial";
 }
 
-/// Whether the call may use a schedule with groups. Such a schedule merges in an order that depends on the machine, so
-/// it must not change results.
+/// Whether the call may use a schedule with groups. A schedule with groups merges in an order that depends on the
+/// machine, so it must not change results.
 bool may_take_groups(const schedule::Spec& spec, const Description& call) {
   return merging_of(call).is_associative && !refusal(spec, call);
 }

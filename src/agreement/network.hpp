@@ -50,7 +50,7 @@ struct Network {
   }
 };
 
-/// A link within a node that a profile may describe; its keys begin with `name`. Without such keys it is like the link
+/// A link within a node that a profile may describe; its keys begin with `name`. Without these keys it is like the link
 /// around it.
 struct LinkInside {
   std::string_view name;

@@ -102,7 +102,8 @@ std::array<Operator, 4> make_all() {
   return {make<Sum, T>(), make<Product, T>(), make<Min, T>(), make<Max, T>()};
 }
 
-/// The operation max of numbers without signs. No such number is less than 0, so 0 is the result of no numbers.
+/// The operation max of numbers without signs. No number without a sign is less than 0, so 0 is the result of no
+/// numbers.
 template <class T>
 Operator make_norminf() {
   Operator op = make<Max, T>();

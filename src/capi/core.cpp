@@ -44,7 +44,7 @@ static_assert(std::is_trivially_destructible_v<ErrorText>);
 /// constructed.
 struct LastCall {
   sf_call call;
-  // Reduces calls that differ only in their rows, without reading their other fields; null: there is no such call.
+  // Reduces calls that differ only in their rows, without reading their other fields; null if there is no earlier call.
   steadfold::session::LocalReducer* reducer;
   bool is_over;  // whether the thread is ending and the reducer is destroyed
 };

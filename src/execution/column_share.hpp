@@ -60,7 +60,7 @@ class LocalRows {
   std::unique_ptr<PartialKind> kind_;
   Bytes row_bytes_;
   Count rows_;
-  const arithmetic::RowsAtHand* at_hand_;  // the kind's ability to reduce such rows; null: a builder reduces them
+  const arithmetic::RowsAtHand* at_hand_;  // the kind's ability to reduce these rows; null: a builder reduces them
   std::unique_ptr<arithmetic::Builder> builder_;
   std::vector<std::byte> spare_;
   std::vector<std::byte> partial_;

@@ -73,7 +73,7 @@ class NarrowRows final : public Together {
   Bytes row_bytes_;
   Bytes own_bytes_;
   std::vector<Count> counts_;  // by rank: number of its rows
-  // Addresses of all rows, in even and in odd rounds; each set in the first such round.
+  // Addresses of all rows, in even and in odd rounds; each set in the first round of its kind.
   std::array<std::vector<const std::byte*>, 2> places_;
   std::byte* result_ = nullptr;
 };

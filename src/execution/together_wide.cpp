@@ -131,7 +131,7 @@ class PostedRows final : public Together {
     transport::InArena in_arena;
   };
   static_assert(sizeof(Lead) == transport::cache_line);
-  /// What the ranks post next.
+  /// The contents of the ranks' next posts.
   enum class NextPost : std::uint8_t { leads, pieces, shares, in_place };
   /// The columns that are posted at once, and the number of columns that each rank reduces: all of them, or a share.
   struct Piece {

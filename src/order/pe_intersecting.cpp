@@ -16,8 +16,8 @@ namespace {
 
 /// For every rank, the function counts the right children x > 0 of the rank whose left sibling, which starts at
 /// parent(x), starts before the rank's first index. Like Algorithm 2 of Stelz 2022, it moves from one maximal subtree
-/// to the next. Line 1 of Algorithm 2 leaves out rank 0, which has no such children. A rank that starts at 0 after
-/// empty ranks has none either, and Algorithm 2 would not end for it.
+/// to the next. Line 1 of Algorithm 2 leaves out rank 0, which has none. A rank that starts at 0 after empty ranks has
+/// none either, and Algorithm 2 would not end for it.
 Count pe_intersecting_nodes(std::span<const Index> starts, Count element_count) {
   Count nodes = 0;
   for (std::size_t rank = 0; rank < starts.size(); ++rank) {

@@ -64,14 +64,14 @@ def page_of(text):
 
 
 def joined(comments):
-    """The comments. A comment that has its line for itself belongs to the comment of the line before."""
+    """The comments. A comment that has its line for itself continues a comment of the line before, if both begin in one column."""
     parts, last = [], None
-    for line, comment, is_alone in comments:
-        if is_alone and last is not None and line == last + 1:
+    for line, column, comment, is_alone in comments:
+        if is_alone and last == (line - 1, column):
             parts[-1] += " " + comment
         else:
             parts.append(comment)
-        last = line + comment.count("\n")
+        last = (line + comment.count("\n"), column)
     return [" ".join(part.replace("*", " ").split()) for part in parts]
 
 
@@ -80,13 +80,13 @@ def comments_of_c(text):
     for match in C_COMMENT.finditer(text):
         if comment := (match[1] or match[2] or "").lstrip("/"):
             before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-            found.append((text.count("\n", 0, match.start()), comment, not before.strip()))
+            found.append((text.count("\n", 0, match.start()), len(before), comment, not before.strip()))
     return joined(found)
 
 
 def comments_of_lines(text, mark):
     lines = [(line, re.search(f"(.*?){mark}+<?\\s(.*)", words)) for line, words in enumerate(text.splitlines())]
-    return joined((line, found[2], not found[1].strip()) for line, found in lines if found)
+    return joined((line, len(found[1]), found[2], not found[1].strip()) for line, found in lines if found)
 
 
 def comments_of_python(text):
@@ -155,8 +155,8 @@ class Prose(unittest.TestCase):
 
     def test_the_words_of_every_kind_of_file_are_seen(self):
         self.assertEqual(page_of("# What is it\n\nOf those `a`.\n```\ncode\n```\n- one\n- two"), ["# What is it", "Of those `a`.", "- one", "- two"])
-        self.assertEqual(comments_of_c('int a; // one\n// two\nauto b = "// no"; /* three */'), ["one two", "three"])
-        self.assertEqual(comments_of_lines("x = 1  # one\n# two\ny = 2\n# three", "#"), ["one two", "three"])
+        self.assertEqual(comments_of_c('int a; // one\n       // two\nauto b = "// no"; /* three */\n// four'), ["one two", "three", "four"])
+        self.assertEqual(comments_of_lines("x = 1  # one\n# two\n# three\ny = 2\n# four", "#"), ["one", "two three", "four"])
         self.assertEqual(comments_of_python("x = '# no'  # one\n# two\ny = 2\n# three"), ["one two", "three"])
         for habit, example in {"those": "of those", "by a method": "sums by `tree`", "such": "such a thing", "a for per": "one a rank",
                                "what in place of a noun": "says what it takes"}.items():  # fmt: skip

@@ -46,7 +46,7 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Whether a number can be drawn: differences and quotients of such numbers do not overflow.
+/// Whether a number can be drawn: differences and quotients of numbers in this range do not overflow.
 bool can_be_drawn(double number) { return std::abs(number) < 1e290; }
 
 std::string text_of(const Json& value) {
@@ -315,8 +315,8 @@ class PlotInWork {
     if (can_be_drawn(sample.y)) plot_.series[place_of(Role::own, name)].samples.push_back(sample);
   }
 
-  /// Adds a point of a rival or a limit. Rows with the same rival repeat the rival's time, so only the first such row
-  /// is used.
+  /// Adds a point of a rival or a limit. Rows with the same rival repeat the rival's time, so only the first row with
+  /// the rival is used.
   void add_reference(const Reference& point, const std::string& name) {
     const std::size_t place = place_of(point.role, name);
     if (known_.insert({place, point.sample.x}).second) plot_.series[place].samples.push_back(point.sample);

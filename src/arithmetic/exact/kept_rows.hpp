@@ -18,9 +18,9 @@ namespace steadfold::arithmetic {
 inline constexpr Count most_kept_rows = 16;
 static_assert(most_kept_rows <= kernels::most_cascaded);
 
-/// Makes the kind of partial for sums of f64 or f32 in the same type. The bits are those of `make_exact`, or, with a
-/// `bin_count`, those of `make_binned`. Partials of fewer than two rows, or of more than `most_kept_rows` rows, cannot
-/// be finished.
+/// Makes the kind of partial for sums of f64 or f32 in the same type. The bits are the same as with `make_exact`, or,
+/// with a `bin_count`, as with `make_binned`. Partials of fewer than two rows, or of more than `most_kept_rows` rows,
+/// cannot be finished.
 std::unique_ptr<PartialKind> make_kept_rows(Type type, int bin_count, Count columns);
 
 }  // namespace steadfold::arithmetic

@@ -10,7 +10,7 @@
 namespace steadfold::arithmetic {
 namespace {
 
-/// What is wrong with a message. If two messages with faults are merged, the greater fault is kept.
+/// The fault of a message. If two messages with faults are merged, the greater fault is kept.
 enum class MessageFault : std::uint32_t { none, shapes, damaged };
 
 struct StateMessageHead {

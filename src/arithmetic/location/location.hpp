@@ -1,6 +1,6 @@
 // The least or greatest value of a column, and the index of the first row that has it.
-// Rank order: none, because the order of (value, index) is total. Cost: see located.hpp. Bytes: those of a plain
-// partial with 16 bytes per column.
+// Rank order: none, because the order of (value, index) is total. Cost: see located.hpp. Bytes: as a plain partial with
+// 16 bytes per column.
 // Source: MPI 4.0, section 6.9.4 (MINLOC, MAXLOC); IEEE 754-2019, section 9.6, for the order of values.
 #pragma once
 

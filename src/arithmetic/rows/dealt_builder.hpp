@@ -105,8 +105,8 @@ class RangesOfColumns {
   std::unique_ptr<Element[]> elements_;
 };
 
-/// The builder of such sums. `Sums` has a small state for every column: `count()`, `clear()`, `add(columns, elements)`,
-/// `write(rows, out)` for a record and `finish(values)`.
+/// The builder of sums of rows with labels. `Sums` has a small state for every column: `count()`, `clear()`,
+/// `add(columns, elements)`, `write(rows, out)` for a record and `finish(values)`.
 template <class Sums>
 class DealtBuilder final : public Builder, private ColumnBuilders {
  public:

@@ -13,7 +13,7 @@ namespace steadfold::arithmetic {
 
 /// Prepares the merge of records of rows of `columns` elements, combined with `op`, which must outlive the result.
 /// `digest` is the digest in their headers. Returns null unless each of the two sets is one interval, the two intervals
-/// touch, and the operator has fold functions (such operators never fail).
+/// touch, and the operator has fold functions (these operators never fail).
 std::unique_ptr<PreparedMerge> prepare_tree_merge(const Operator& op, Count columns, std::uint64_t digest,
                                                   const order::IntervalSet& left, const order::IntervalSet& right);
 

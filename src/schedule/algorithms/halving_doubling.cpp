@@ -49,7 +49,7 @@ class HalvingRank {
   SegmentNumbers partners(int round) const { return part(partner_unit(round), round + 1); }
 
   // Whether a rank takes part in a round when values go to the root. The rounds descend. The higher bits of the rank's
-  // unit must equal those of the root's unit.
+  // unit must equal the bits of the root's unit.
   bool gathers(int round) const { return ((unit_ ^ root_unit_) >> (round + 1)) == 0; }
   bool sends_to_root(int round) const { return gathers(round) && ((unit_ ^ root_unit_) >> round & 1) == 1; }
 

@@ -62,8 +62,8 @@ class RootLast {
     return nested;
   }
 
-  /// Returns the rows of consecutive groups; after the last group comes group 0. Of the root's group only the first
-  /// rank is covered.
+  /// Returns the rows of consecutive groups; after the last group comes group 0. Only the first rank of the root's
+  /// group is covered.
   Covers between(RankRange groups) const {
     const Groups& all = levels_.groups();
     const Rank before = (levels_.root_group() - groups.first + all.count()) % all.count();

@@ -122,7 +122,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
     return count;
   }
 
-  /// Looks for awaited messages, in turn if there are many. Of each source, only the first awaited message is looked
+  /// Looks for awaited messages, in turn if there are many. Only the first awaited message of each source is looked
   /// for.
   std::size_t take_arrived(std::span<Completion> completions) noexcept {
     std::size_t count = 0;
