@@ -1,5 +1,5 @@
-// Contests: candidates for the same result (Steadfold's and rivals), measured in turn, in several launches. This file
-// makes rows of their samples.
+// Contests: candidates for the same result (Steadfold's and rivals), measured in turn, in several launches. Makes the
+// rows of a table from the samples of contests.
 #pragma once
 
 #include <iosfwd>
@@ -61,8 +61,8 @@ Json rows_by_rival(const Measurement& measurement, double confidence = usual_con
 /// named schedule. One half of the rounds finds the best schedule, and the other half compares the two.
 Json rows_of_choices(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Returns the rows of a benchmark in one process. Only the fastest of the entrants called `read` gets a row. It is the
-/// limit for all other entrants.
+/// Returns the rows of a benchmark in one process. Only the fastest of the entrants called `read` gets a row. The time
+/// of `read` is the limit for all other entrants.
 Json rows_of_local(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Writes one JSON object per line: the environment, then all samples.

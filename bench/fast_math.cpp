@@ -1,5 +1,5 @@
-// Compiles the loops of fast_math.hpp. This is the only file compiled with -ffast-math. It includes no header that
-// defines a function, so no function compiled with this flag can be linked into other files.
+// Compiles the loops of fast_math.hpp. This is the only file compiled with -ffast-math. The file includes no header
+// that defines a function, so no function compiled with this flag can be linked into other files.
 #include "fast_math.hpp"
 
 #include "widest.hpp"

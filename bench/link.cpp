@@ -12,8 +12,8 @@
 namespace steadfold::bench {
 namespace {
 
-// The lengths of messages in bytes. They are just below powers of two: eager limits are powers of two, less the MPI
-// library's headers of at most 64 bytes.
+// The lengths of messages in bytes. The lengths are just below powers of two: eager limits are powers of two, less the
+// MPI library's headers of at most 64 bytes.
 constexpr std::array<std::size_t, 15> sizes = {8,     64,    256,    960,    1984,   4032,    8128,   16320,
                                                32704, 65472, 131072, 262144, 524288, 1048576, 2097152};
 constexpr std::size_t most_in_stream = 64;  // number of messages in a stream

@@ -30,8 +30,8 @@ struct TimesOfLinks {
 };
 
 /// Measures messages between rank 0 of MPI_COMM_WORLD and the last rank of another node; if there is none, the last
-/// rank of another part of its node; if there is none, the last rank. Then measures messages with nearer ranks, if
-/// there are some. Other ranks wait. Needs two ranks. Rank 0 gets the result. Collective.
+/// rank of another part of its node; if there is none, the last rank. After that, messages with nearer ranks are
+/// measured, if there are any. Other ranks wait. Needs two ranks. Rank 0 gets the result. Collective.
 TimesOfLinks times_of_links(int rounds);
 
 /// Returns the medians over launches.

@@ -25,7 +25,7 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// Returns the way in which all ranks measure together. It also counts the bytes that a rank sends through the network
+/// Returns the way in which all ranks measure together. Also counts the bytes that a rank sends through the network
 /// interface, if one is named. Each rank then needs a separate machine or network namespace.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();

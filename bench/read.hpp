@@ -21,7 +21,7 @@ struct ReadLoop {
 std::span<const ReadLoop> read_loops();
 std::string name_of(const ReadLoop& loop);
 
-/// Returns an OR of words that cover the array, some of them twice. It is 0 exactly if all bytes are 0.
+/// Returns an OR of words that cover the array, some of them twice. The result is 0 exactly if all bytes are 0.
 std::uint64_t read(const ReadLoop& loop, std::span<const std::byte> bytes);
 
 /// Returns the name of the instruction set of the function versions (widest.hpp) that run on this machine.

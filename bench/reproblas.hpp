@@ -9,8 +9,8 @@
 
 namespace steadfold::bench {
 
-/// The functions of one installation, loaded by the constructor. It uses K = 3, the default of ReproBLAS, as Stelz 2022
-/// does.
+/// The functions of one installation, loaded by the constructor. The object uses K = 3, the default of ReproBLAS, as
+/// Stelz 2022 does.
 class ReproBlas {
  public:
   /// Loads `prefix`/lib/libreproblas.so, which must contain all of ReproBLAS. Throws Failure if it does not.

@@ -5,7 +5,8 @@
 #include "call.h"
 #include "steadfold/steadfold_accumulator.h"
 
-/* The state of an accumulator, an allocatable array in Fortran. It is not allocated if nothing was ever added. */
+/* The state of an accumulator, an allocatable array in Fortran. The array is not allocated if nothing was ever
+ * added. */
 typedef CFI_cdesc_t State;
 
 /* The numbers are equal to the numbers in steadfold.f90. */
@@ -108,8 +109,8 @@ static sf_status add_packed(const sf_accumulator* terms, State* state) {
   return status;
 }
 
-/* Adds or subtracts terms. They are added to a separate accumulator, whose packed sums are merged into the state; this
- * takes half the time of unpacking the state. If the state may be full, it is unpacked. */
+/* Adds or subtracts terms. The terms are added to a separate accumulator, whose packed sums are merged into the state;
+ * this takes half the time of unpacking the state. If the state may be full, it is unpacked. */
 void sf_fortran_change(State* state, Argument array, Argument keep, Argument weight, Argument where, int how,
                        int* ierr) {
   const Arguments from = {.array = array, .factors = weight, .keep = keep, .where = where};

@@ -6,8 +6,8 @@
 
 #include "steadfold/steadfold_group.h"
 
-/* A handle. It is 0 if the variable holds nothing. Negative: the group of a communicator, which is looked up at every
- * use. */
+/* A handle. A handle is 0 if the variable holds nothing. Negative: the group of a communicator, which is looked up at
+ * every use. */
 typedef int64_t Handle;
 
 typedef enum Kind { kind_plan, kind_team, kind_group, kind_request, kind_layout } Kind;

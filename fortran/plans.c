@@ -10,7 +10,7 @@ typedef struct Member {
   Layout* layout;
 } Member;
 
-/* The object of a type(sf_plan). It is not bound yet if `plan` is NULL. */
+/* The object of a type(sf_plan). The plan is not bound yet if `plan` is NULL. */
 typedef struct Plan {
   sf_plan* plan;
   Member** members;
@@ -42,7 +42,8 @@ static sf_status no_memory(void) {
   return refuse(SF_INTERNAL, "%s", "no memory for a plan (out of memory), free memory");
 }
 
-/* Makes a member. It copies the descriptor of the result, since the caller's descriptor ends with the call. */
+/* Makes a member. The member has a copy of the result's descriptor, since the caller's descriptor ends with the
+ * call. */
 static sf_status make_member(const Arguments* from, Member** member) {
   Member* const own = calloc(1, sizeof *own);
   sf_status status;

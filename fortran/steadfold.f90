@@ -1,7 +1,7 @@
 ! Steadfold for Fortran: reductions that give the same bits for every number of ranks, every distribution, every
 ! algorithm and every MPI library.
 !
-! Arrays have any rank and shape: whole arrays, sections with any strides or halos, scalars. They are read in place.
+! Arrays have any rank and shape: whole arrays, sections with any strides or halos, scalars. Arrays are read in place.
 ! `comm` is an MPI communicator, of mpi_f08 or an integer; every rank of it makes the call and gets the result. Without
 ! `comm` a call reduces the elements of this process alone. Types: real and complex of 4 and 8 bytes, integers of 4 and
 ! 8 bytes; masks are logicals of 1 to 8 bytes, labels are integers.
@@ -21,7 +21,7 @@
 !   ierr      0, or an sf_status; sf_error_message() has the text. Without `ierr` a failure prints the text and calls
 !             the communicator's error handler, which by default ends the program
 !
-! This file is installed as source: compile it with the compiler of your program, and link steadfold_fortran. It
+! This file is installed as source: compile it with the compiler of your program, and link steadfold_fortran. This file
 ! consists mostly of interfaces of C functions, which read the compiler's array descriptors.
 module steadfold
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, c_float_complex, c_funptr, c_int, &
@@ -72,8 +72,8 @@ module steadfold
     integer(c_int64_t) :: handle = 0
   end type
 
-  ! The group of one thread of a team, or of a communicator. Pass it in place of a communicator. It lives as long as the
-  ! team or the communicator; using it afterwards is an error.
+  ! The group of one thread of a team, or of a communicator. Pass it in place of a communicator. The group lives as long
+  ! as the team or the communicator; using the group afterwards is an error.
   type, bind(c) :: sf_group
     private
     integer(c_int64_t) :: handle = 0
@@ -367,10 +367,10 @@ module steadfold
   ! the same order; each rank may end its calls in any order. A request whose call has ended is empty and may be used
   ! again.
   !
-  ! Arrays, masks and results are used until the call has ended. They must be variables that stay at their addresses:
-  ! expressions, constants, sections with vector subscripts, and arguments with intent(in), which may be any of these, do
-  ! not compile. Declare the variables `asynchronous` where the call is started and where it ends. If the arguments are
-  ! wrong on any rank, sf_wait reports the error on all ranks.
+  ! Arrays, masks and results are used until the call has ended. Arrays, masks and results must be variables that stay
+  ! at their addresses: expressions, constants, sections with vector subscripts, and arguments with intent(in), which
+  ! may be any of these, do not compile. Declare the variables `asynchronous` where the call is started and where it
+  ! ends. If the arguments are wrong on any rank, sf_wait reports the error on all ranks.
   interface
     ! Starts the call sf_sum.
     subroutine sf_start_sum(array, result, comm, request, keep, weight, where, options, ierr, layout) &

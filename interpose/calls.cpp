@@ -47,7 +47,8 @@ Settings read_settings() {
   return read;
 }
 
-/// Returns the settings. They are never destroyed, because destructors of a program's static objects may finalise MPI.
+/// Returns the settings. The settings are never destroyed, because destructors of a program's static objects may
+/// finalise MPI.
 const Settings& settings() {
   static const Settings& read = *new Settings(read_settings());
   return read;

@@ -73,7 +73,7 @@ struct Dealt {
   }
 };
 
-/// Whether a row of one element from each rank fits the memory limit. The same on all ranks.
+/// Whether a row of one element from each rank fits the memory limit. The result is the same on all ranks.
 bool fits(const Elements& elements, const Communicator& comm) noexcept;
 
 /// Reduces the rows of all ranks. Returns the MPI library's error code. Throws Fault.

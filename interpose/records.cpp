@@ -10,7 +10,7 @@
 namespace steadfold::interpose {
 namespace {
 
-/// The head of a record. It says that the record has the rows of ranks begin, ..., end - 1.
+/// The head of a record. The head says that the record has the rows of ranks begin, ..., end - 1.
 struct Head {
   std::uint64_t row_bytes;
   std::int32_t begin, end;

@@ -24,7 +24,7 @@ class Records {
   int ranks_;
 };
 
-/// Returns MPI's operation on records. It merges the rows of two neighbouring records.
+/// Returns MPI's operation on records. The operation merges the rows of two neighbouring records.
 MPI_Op merging();
 
 /// The MPI data type of one record.

@@ -29,8 +29,8 @@ struct Line {
 };
 
 std::mutex lock;
-/// Returns the lines of the report. They are never destroyed, because destructors of a program's static objects may
-/// finalise MPI.
+/// Returns the lines of the report. The lines are never destroyed, because destructors of a program's static objects
+/// may finalise MPI.
 std::vector<Line>& lines() {
   static std::vector<Line>& all = *new std::vector<Line>;
   return all;

@@ -31,7 +31,7 @@ struct Table {
   std::unordered_map<MPI_Op, KeptOperator> operators;
 };
 
-/// Returns the table. It is never destroyed, because destructors of a program's static objects may end requests.
+/// Returns the table. The table is never destroyed, because destructors of a program's static objects may end requests.
 Table& table() {
   static Table& only = *new Table;
   return only;

@@ -1,9 +1,9 @@
 /* This library is preloaded, or linked before the MPI library, and intercepts MPI's reductions. At the first call it
  * finds out which MPI library the process has loaded, loads the layer for that library, and jumps into the layer.
  *
- * It includes no mpi.h and links to no MPI library, since launchers and shells inherit a preloaded library. Handles are
- * pointers in one MPI library and ints in another. The shim passes them on as the words in registers and on the stack,
- * which the calling conventions of x86-64 and AArch64 preserve. */
+ * This file includes no mpi.h, and the library links to no MPI library, because launchers and shells inherit a
+ * preloaded library. Handles are pointers in one MPI library and ints in another. The shim passes them on as the words
+ * in registers and on the stack, which the calling conventions of x86-64 and AArch64 preserve. */
 #define _GNU_SOURCE /* for RTLD_NEXT, dladdr and dl_iterate_phdr */
 #include <dlfcn.h>
 #include <limits.h>
@@ -40,8 +40,8 @@ struct paths {
   int count;
 };
 
-/* Stores the names of loaded libraries that may be MPI's. They are opened later, because the loader is locked during
- * this call. */
+/* Stores the names of loaded libraries that may be MPI's. The libraries are opened later, because the loader is locked
+ * during this call. */
 static int remember(struct dl_phdr_info* info, size_t size, void* context) {
   struct paths* const paths = context;
   const char* const slash = strrchr(info->dlpi_name, '/');
@@ -218,8 +218,8 @@ static void find_fortran(void* library, int spelling, int first, int end) {
   }
 }
 
-/* Loads Fortran's functions. They are in separate libraries, which may be loaded after the first call from C. The
- * functions of mpi_f08 may be loaded even later. */
+/* Loads Fortran's functions. Fortran's functions are in separate libraries, which may be loaded after the first call
+ * from C. The functions of mpi_f08 may be loaded even later. */
 static void load_fortran(void) {
   char text[64];
   void* library = NULL;

@@ -14,7 +14,7 @@
 
 namespace steadfold::interpose {
 
-/// Whether the rows of a call may be kept until its request has ended. The same on all ranks.
+/// Whether the rows of a call may be kept until its request has ended. The result is the same on all ranks.
 bool may_start(const Call& call, const Communicator& comm) noexcept;
 
 class Started {

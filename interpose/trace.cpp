@@ -269,7 +269,7 @@ class Trace {
   Parting parting_;
 };
 
-/// Returns the trace. It is never destroyed, because destructors of a program's static objects may reduce.
+/// Returns the trace. The trace is never destroyed, because destructors of a program's static objects may reduce.
 Trace& traces() {
   static Trace& only = *new Trace;
   return only;

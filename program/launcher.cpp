@@ -105,8 +105,8 @@ std::vector<std::string> environment_without_launch() {
   return result;
 }
 
-/// Returns the environment for a launcher. It permits more ranks than cores, and the user root. The user's settings
-/// stay.
+/// Returns the environment for a launcher. The environment permits more ranks than cores, and the user root. The user's
+/// settings stay.
 std::vector<std::string> environment_for_launcher() {
   std::vector<std::string> result = environment_without_launch();
   for (const auto& [name, value] : mpi_library().launcher_environment) {
@@ -230,7 +230,8 @@ Ran run_program(const std::string& program, const std::vector<std::string>& argu
 std::string command_for(const std::string& library) {
   const std::filesystem::path own = this_program();
   const std::string name = own.stem().string() + "." + library;
-  // Searches the places of other commands. They are installed in neighbouring folders, or are all in the build folder.
+  // Searches the places of other commands. The commands are installed in neighbouring folders, or are all in the build
+  // folder.
   for (const auto& place :
        {own.parent_path(), own.parent_path() / ".." / library / "bin", own.parent_path() / ".." / ".." / "bin"}) {
     if (is_program(place / name)) return place / name;

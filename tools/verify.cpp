@@ -31,7 +31,7 @@ struct VerifyOptions {
 };
 
 /// Returns every requested combination. An impossible combination is an error only if the user named both its method
-/// and its schedule. It is left out if one of them comes from `all` or a default.
+/// and its schedule. An impossible combination is left out if one of the two comes from `all` or a default.
 std::vector<Case> cases_of(const VerifyOptions& options) {
   const bool all_methods = options.methods.empty() || options.methods == "all";
   const bool all_schedules = options.schedules == "all";

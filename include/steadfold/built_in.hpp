@@ -200,8 +200,9 @@ using if_companion = std::enable_if_t<is_companion<bare_t<S>>>;
 
 }  // namespace detail
 
-/// A built-in operator. It is an argument of `reduce` and of plans, and also a function over the elements of this
-/// process, or of all ranks of a communicator. Throws Error. Result: void, or a type wider than the elements, see `to`.
+/// A built-in operator. A built-in operator is an argument of `reduce` and of plans, and also a function over the
+/// elements of this process, or of all ranks of a communicator. Throws Error. Result: void, or a type wider than the
+/// elements, see `to`.
 ///
 /// `x`: the elements of this rank, only read. A contiguous range, which may be empty: std::vector, std::array,
 /// std::span, a C array; or an Array.

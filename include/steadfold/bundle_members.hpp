@@ -72,7 +72,7 @@ class Result {
   const T* value_;  // points into the member that the result keeps alive
 };
 
-/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. It
+/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. The plan
 /// cannot be used after MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
@@ -127,7 +127,7 @@ class BundlePlan : public detail::BoundPlan {
   friend struct detail::PlanAccess;
   explicit BundlePlan(Members members) : members_(std::move(members)) {}
 
-  /// Makes the calls of the members so far. They are valid during a bind.
+  /// Makes the calls of the members so far. The calls are valid during a bind.
   std::vector<sf_call> take_calls(const BundleOptions& options) {
     std::vector<sf_call> calls;
     for (const auto& member : members_) {
@@ -141,8 +141,8 @@ class BundlePlan : public detail::BoundPlan {
     return calls;
   }
 
-  /// Finds the addresses of the members' elements. If the ranges cannot be used, returns the reason. Then there are no
-  /// elements, and the library reports this to all ranks, so that no rank waits for this rank.
+  /// Finds the addresses of the members' elements. If the ranges cannot be used, returns the reason. In this case there
+  /// are no elements, and the library reports the error to all ranks, so that no rank waits for this rank.
   std::string look() {
     data_.clear();
     for (std::size_t i = 0; i < members_.size(); ++i) {

@@ -17,8 +17,8 @@
 
 namespace steadfold {
 
-/// An array of elements, initially zero, in memory from the library. The object owns the memory. It can be moved, not
-/// copied.
+/// An array of elements, initially zero, in memory from the library. The object owns the memory. The object can be
+/// moved, not copied.
 template <class T>
 class Memory {
   static_assert(std::is_trivially_copyable_v<T>,

@@ -119,9 +119,9 @@ constexpr bool is_combinable() {
 
 /// A name for a pair of operator type and element type, which ranks compare: 48 bits as a short text, since the library
 /// reads it in every call. With run-time type information the name is computed from the types' names, so that
-/// executables built from the same sources agree. Without it, no compiler gives names to all closures. Then the name is
-/// the distance between an address that the linker gives the pair and another address in the same executable or shared
-/// library; the distance is equal in every process that runs it.
+/// executables built from the same sources agree. Without it, no compiler gives names to all closures. In this case the
+/// name is the distance between an address that the linker gives the pair and another address in the same executable or
+/// shared library; the distance is equal in every process that runs it.
 struct TypeName {
   std::array<char, 9> text{};
 
@@ -160,8 +160,8 @@ const char* type_name() {
 }
 #endif
 
-/// The base of objects that belong to a call's operator. They must stay at their addresses while a call or a plan uses
-/// them.
+/// The base of objects that belong to a call's operator. The objects must stay at their addresses while a call or a
+/// plan uses them.
 class OperatorHolder {
  public:
   virtual ~OperatorHolder() = default;

@@ -247,7 +247,8 @@ auto start_dotcs(R&& x, const Vectors<detail::element_t<R>>& ys, const C& comm, 
   return detail::reduce_dots<SF_DOTC>(detail::Starting(comm), x, ys, options);
 }
 
-/// Start the calls in MPI's shape, in place. They take the same arguments as the blocking functions without `start_`.
+/// Start the calls in MPI's shape, in place. The functions take the same arguments as the blocking functions without
+/// `start_`.
 template <class R, class Op, class C, class = detail::if_group<C>>
 Pending<> start_allreduce(R&& buffer, const Op& op, const C& comm, const Options& options = {}) {
   return detail::reduce_in_place(detail::Starting(comm), std::forward<R>(buffer), op, options, SF_REDUCE);

@@ -184,8 +184,9 @@ typedef struct sf_call {
   sf_sweep sweep; /* SF_BINNED: how it finds the largest term */
 
   sf_collective collective;
-  const uint64_t* blocks; /* SF_REDUCE_SCATTER: the number of columns that each rank gets. The same array on all ranks;
-                             the sum is `columns`. NULL: all ranks get the same number, which must divide `columns` */
+  const uint64_t* blocks; /* SF_REDUCE_SCATTER: the number of columns that each rank gets. All ranks give the same
+                             array; its sum is `columns`. NULL: all ranks get the same number, which must divide
+                             `columns` */
   size_t block_count;     /* the number of ranks */
 
   const sf_arrays* arrays; /* NULL, or the arrays that hold the elements. With arrays, `type`, `element_bytes`,
@@ -196,7 +197,7 @@ typedef struct sf_call {
   const sf_grid* grid; /* the rule of distribution for SF_GRID; else NULL */
 
   int32_t writes_right; /* SF_USER: whether `user` writes its result over its right operand, as functions of MPI_Op do.
-                           Then it is called with `result` and `right` the same memory, which is never `left` */
+                           If so, `result` and `right` are the same memory, which is never `left` */
 
   uint32_t reserved[5]; /* must be 0: for options of later releases, which sf_call_set will know by name */
 } sf_call;

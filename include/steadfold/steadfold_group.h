@@ -90,8 +90,8 @@ sf_status sf_bundle_status(const sf_plan* plan, size_t call);
  * sf_request_wait block (and sf_request_wait_for up to its timeout).
  *
  * Every rank starts the same calls in the same order, relative also to blocking calls and runs of plans. Each rank may
- * end its calls in any order. Many calls may be under way. They make progress inside calls of this library, made by the
- * thread that started them: a test of, or a wait for, any call advances all others, too.
+ * end its calls in any order. Many calls may be under way. Started calls make progress inside calls of this library,
+ * made by the thread that started them: a test of, or a wait for, any call advances all others, too.
  *
  * The memory at `first`, `second` and `result` (or `plan`, `mine`, `element_count`) must stay valid, and the caller
  * must not change it, until the call has ended. sf_call, and all other memory that it points to, is copied. `result`
@@ -121,17 +121,17 @@ sf_status sf_request_wait_for(sf_request* request, uint64_t timeout, int* done);
 void sf_request_free(sf_request* request);
 
 /* Starts (on != 0) or ends a thread that advances started calls on the group, and runs of plans that were bound over
- * the group, while the caller computes. It polls every 20 microseconds. It also calls user operators. Returns
- * SF_UNSUPPORTED unless MPI was initialised with MPI_THREAD_MULTIPLE. The thread ends with the group. Off by default.
- * Local. */
+ * the group, while the caller computes. The thread polls every 20 microseconds. The thread also calls user operators.
+ * Returns SF_UNSUPPORTED unless MPI was initialised with MPI_THREAD_MULTIPLE. The thread ends with the group. Off by
+ * default. Local. */
 sf_status sf_group_progress_thread(sf_group* group, int on);
 
 /* Sets a function that can interrupt waiting calls of this process; NULL removes it. For interpreters, whose users end
  * a call by Ctrl-C. Calls that wait without a timeout call `asked` every 0.1 seconds, on the thread that waits. If it
- * returns a value other than 0, the call fails with SF_TRANSPORT_FAILED. Then all later calls on the same communicator
- * or team fail, too, and so do the calls of the team's other workers on this process. The setting applies to teams that
- * are made, and to communicators that are first used, after it is set. The memory of an interrupted call over MPI stays
- * in use until MPI_Finalize. Local. */
+ * returns a value other than 0, the call fails with SF_TRANSPORT_FAILED. After that all later calls on the same
+ * communicator or team fail, too, and so do the calls of the team's other workers on this process. The setting applies
+ * to teams that are made, and to communicators that are first used, after it is set. The memory of an interrupted call
+ * over MPI stays in use until MPI_Finalize. Local. */
 void sf_set_interrupt(int (*asked)(void));
 
 /* The cost of the last run of a plan on this rank. */

@@ -36,7 +36,7 @@ static const char* const sf_mpi_link __attribute__((used)) = &SF_MPI_LINK;
 #endif
 #endif
 
-/* Returns the group of a communicator, the same that functions with a communicator use. It lives as long as the
+/* Returns the group of a communicator, the same that functions with a communicator use. The group lives as long as the
  * communicator, at most until MPI is finalised. The first use of a communicator is collective: it duplicates the
  * communicator. Later uses are local. */
 sf_status sf_group_of(MPI_Comm comm, sf_group** group);
@@ -66,11 +66,11 @@ sf_status sf_bundle_bind(const sf_call* calls, size_t count, MPI_Comm comm, sf_p
 
 /* Handles with which MPI_Allreduce, MPI_Reduce, MPI_Scan, MPI_Exscan and similar functions merge accumulators
  * (steadfold_accumulator.h). One element of the type is the output of sf_accumulator_pack, for all accumulators of the
- * same shape as `accumulator`. The operation merges any number of packed accumulators. It is commutative, and the bytes
- * of the result do not depend on the order that the MPI library chooses. If the ranks' accumulators have different
- * shapes, sf_accumulator_unpack fails; if the packed sizes differ, MPI itself may fail. The type is committed. Free it
- * with MPI_Type_free, and the operation with MPI_Op_free. Call both functions after MPI_Init. Returns SF_UNSUPPORTED if
- * a packed accumulator has 16 GiB or more. Local. */
+ * same shape as `accumulator`. The operation merges any number of packed accumulators. The operation is commutative,
+ * and the bytes of the result do not depend on the order that the MPI library chooses. If the ranks' accumulators have
+ * different shapes, sf_accumulator_unpack fails; if the packed sizes differ, MPI itself may fail. The type is
+ * committed. Free it with MPI_Type_free, and the operation with MPI_Op_free. Call both functions after MPI_Init.
+ * Returns SF_UNSUPPORTED if a packed accumulator has 16 GiB or more. Local. */
 struct sf_accumulator;
 sf_status sf_accumulator_mpi_type(const struct sf_accumulator* accumulator, MPI_Datatype* type);
 sf_status sf_accumulator_mpi_op(MPI_Op* op);

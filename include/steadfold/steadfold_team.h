@@ -1,9 +1,9 @@
 /* Reductions between the threads of one process: the C interface that needs no MPI. (steadfold_mpi.h has teams of the
  * threads of several processes.)
  *
- * A team has workers, one for each thread that takes part. They reduce with each other through shared memory, as the
- * ranks of a group do: steadfold_group.h describes the functions of groups, and how calls fail. Worker w is rank w. The
- * threads are the caller's, of any kind; the library makes none. */
+ * A team has workers, one for each thread that takes part. The workers reduce with each other through shared memory, as
+ * the ranks of a group do: steadfold_group.h describes the functions of groups, and how calls fail. Worker w is rank w.
+ * The threads are the caller's, of any kind; the library makes none. */
 #ifndef STEADFOLD_STEADFOLD_TEAM_H
 #define STEADFOLD_STEADFOLD_TEAM_H
 

@@ -20,8 +20,8 @@
 
 namespace steadfold {
 
-/// A team of workers, one per thread, that reduce with each other. They belong to one process or to several; each
-/// process has its own Team object. The object must outlive the calls of its members; plans may outlive it.
+/// A team of workers, one per thread, that reduce with each other. The workers belong to one process or to several;
+/// each process has a Team object. The object must outlive the calls of its members; plans may outlive it.
 class Team {
  public:
   /// One worker of the team, for one thread at a time. Copies refer to the same worker.

@@ -241,7 +241,7 @@ template <class R>
 inline constexpr bool lasts = std::is_lvalue_reference_v<R> || outlives<bare_t<R>>;
 }  // namespace detail
 
-/// A view of `size` elements at `data`; the caller keeps the ownership. It is made from any object with data() and
+/// A view of `size` elements at `data`; the caller keeps the ownership. A view is made from any object with data() and
 /// size(), or from a C array. From a temporary that owns its elements, only a view of const elements can be made.
 template <class T>
 class View {

@@ -106,7 +106,7 @@ class Accumulator:
         return self._core.products
 
     def to_bytes(self) -> bytes:
-        """Returns the bytes for a file. They are the same on every machine, and equal if the sums are equal."""
+        """Returns the bytes for a file. The bytes are the same on every machine, and equal if the sums are equal."""
         return self._core.to_bytes()
 
     @classmethod

@@ -159,8 +159,8 @@ class start(Calls[_core.Request]):  # noqa: N801 - used as a verb
 
 
 class NotCopied:
-    """Base class of objects that the ranks agree on. They cannot be copied, since the other ranks would not know of the
-    copy."""
+    """Base class of objects that the ranks agree on. The objects cannot be copied, since the other ranks would not know of
+    the copy."""
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be copied or pickled (the ranks agree on each object), make another object")

@@ -348,8 +348,8 @@ def argmin(
     x: ArrayLike, axis: Axis = None, keepdims: bool = False, where: ArrayLike | None = None, *, comm: Any = None,
     layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, threads: int = 1,
 ) -> Any:
-    """The lowest index of the smallest element. It counts in C order over the reduced elements of all ranks. If there
-    are NaNs, it is the index of the first NaN. -1 if a mask leaves no element.
+    """The lowest index of the smallest element. The index counts in C order over the reduced elements of all ranks. If
+    there are NaNs, it is the index of the first NaN. -1 if a mask leaves no element.
 
     >>> import steadfold as sf
     >>> int(sf.argmin([2.0, 1.0, 1.0]))

@@ -46,7 +46,7 @@ struct Member {
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
 };
 
-/// The facts that all ranks have agreed on for one call or a bundle. They are equal on every rank.
+/// The facts that all ranks have agreed on for one call or a bundle. These facts are equal on every rank.
 struct Agreement {
   std::vector<Member> members;  // one call, or the calls of a bundle; all have the same root
   std::uint64_t digest = 0;     // digest of all calls together

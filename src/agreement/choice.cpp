@@ -35,7 +35,7 @@ bool may_take_groups(const schedule::Spec& spec, const Description& call) {
   return merging_of(call).is_associative && !refusal(spec, call);
 }
 
-/// Returns the schedule with the fewest rounds. It is used unless another schedule is much faster.
+/// Returns the schedule with the fewest rounds. This schedule is used unless another is much faster.
 std::string by_rounds(std::span<const Description> calls) {
   const Collective collective = calls.front().collective;
   if (collective == Collective::reduce_scatter) return "halving_doubling";
@@ -90,9 +90,9 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   if (!of_usual) return {.schedule = usual};
   std::vector<Timed> all = {{usual, *of_usual}};
   for (const schedule::Row& row : schedule::registry()) {
-    // Other schedules are not tried. The model does not include the gain of merging in the order of arrival. If rows
-    // may count twice, the number of rows of a partial cannot be checked; saving one merge is not worth the loss of
-    // this check.
+    // All other schedules are not tried. The model does not include the gain of merging in the order of arrival. If
+    // rows may count twice, the number of rows of a partial cannot be checked; saving one merge is not worth the loss
+    // of this check.
     const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
     if (row.name == usual || is_other) continue;
     for (const std::string& name : names_to_try(row, layout.rank_count()))
@@ -101,8 +101,8 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   return chosen_among(all, worthwhile);
 }
 
-/// Returns a schedule with groups, if groups always pay or if it is much faster than `best`. It may be faster because
-/// the ranks of a node share one link to other nodes, or because the link inside a node is faster.
+/// Returns a schedule with groups, if groups always pay or if it is much faster than `best`. A schedule with groups may
+/// be faster because the ranks of a node share one link to other nodes, or because the link inside a node is faster.
 Chosen by_nodes(const Chosen& best, const Description& call, const PartialSizes& sizes, const order::Layout& layout,
                 const Network& network, const order::Nodes& nodes) {
   const bool may_pay = nodes.share_links() || network.inside != network.link;

@@ -176,7 +176,7 @@ std::string difference(const Description& mine, const Description& other) {
 
 namespace {
 
-/// The operator of methods `tree` and `plain`. It must not be called for user operators.
+/// The operator of methods `tree` and `plain`. The function must not be called for user operators.
 const arithmetic::Operator& built_in_operator(const Description& description) noexcept {
   const Operation operation = description.operation;
   const Type combined = combined_type(operation, description.type, description.result_type, false);

@@ -9,8 +9,8 @@ namespace steadfold::agreement {
 /// Makes the call for a first sweep: the byte-wise maximum of one row of `bytes` bytes per rank, on all ranks.
 Call first_sweep(Bytes bytes) noexcept;
 
-/// Makes the agreement for this call. It follows from the facts that the ranks have agreed on, so the ranks need not
-/// communicate. `nodes` is null if there is one node or the nodes are unknown.
+/// Makes the agreement for this call. The agreement follows from the facts that the ranks have agreed on, so the ranks
+/// need not communicate. `nodes` is null if there is one node or the nodes are unknown.
 Agreement agreed_first_sweep(const Call& call, Rank rank_count, const std::shared_ptr<const order::Nodes>& nodes);
 
 }  // namespace steadfold::agreement

@@ -106,7 +106,7 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
 
-/// Whether all groups of a call with labels share one builder, with a small state for each group. This serves plain
+/// Whether all groups of a call with labels share one builder, with a small state for each group. This is so for plain
 /// sums that are rounded once.
 bool has_small_groups(const Description& d, Count columns) {
   const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) &&

@@ -41,7 +41,7 @@ std::string take_rounding_once(const Description& description) {
   return methods.empty() ? "let the library choose the method" : "use method " + std::string(methods);
 }
 
-/// Checks a call for methods that round once. They make only sums of doubles and floats.
+/// Checks a call for methods that round once. These methods make only sums of doubles and floats.
 void require_sum(const Description& description) {
   const Operation operation = description.operation;
   if (operation == Operation::user)
@@ -56,7 +56,7 @@ void require_sum(const Description& description) {
             : "this method takes doubles, floats and types whose values fit in a float), use method plain or tree");
 }
 
-/// Checks a call for methods that round in every step. They need an operator on the elements themselves.
+/// Checks a call for methods that round in every step. These methods need an operator on the elements themselves.
 void require_operator(const Description& description, const Operator& op) {
   if (is_rounded_once(description.operation))
     unsupported(description, "the operation rounds once, at the end, but method " +

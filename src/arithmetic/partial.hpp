@@ -65,8 +65,8 @@ class Builder;
 /// An ability of builders that can take each column separately, for rows whose columns are far apart in memory.
 class ColumnBuilders {
  public:
-  /// Returns the number of columns. It exceeds the call's number of columns if the parts of an element are taken as
-  /// columns.
+  /// Returns the number of columns. The number exceeds the call's number of columns if the parts of an element are
+  /// taken as columns.
   virtual Count count() const noexcept = 0;
   /// Returns the builder for the rows of one column. Push the same rows to every column, first to column 0.
   virtual Builder& column(Count column) = 0;
@@ -97,8 +97,8 @@ class Builder {
   /// `write`, has returned.
   /// Blocks must not overlap. If they do, the partial's status reports it.
   virtual void push(Index begin, const Block& block) = 0;
-  /// Writes the partial of all pushed rows. Returns its size, which is at most the kind's capacity for these rows. This
-  /// ends the round: call `clear` before the next push.
+  /// Writes the partial of all pushed rows. Returns its size, which is at most the kind's capacity for these rows.
+  /// `write` ends the round: call `clear` before the next push.
   virtual Bytes write(std::span<std::byte> out) = 0;
 
   /// Replaces `write` if nothing is merged: writes the values that the kind's `finish` would make from the partial, bit
@@ -263,8 +263,8 @@ class RowsAtHand {
   ~RowsAtHand() = default;
 };
 
-/// A merge that a plan prepares. It knows the rows of its operands in advance, and so all their bytes except the
-/// values. Use it from one thread at a time. Partials are in one piece.
+/// A merge that a plan prepares. A prepared merge knows the rows of its operands in advance, and so all their bytes
+/// except the values. Use it from one thread at a time. Partials are in one piece.
 class PreparedMerge {
  public:
   virtual ~PreparedMerge() = default;

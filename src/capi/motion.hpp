@@ -85,7 +85,7 @@ void wake_up() noexcept;
 /// Whether work that this thread started uses memory that a call is about to use.
 bool others_use(const agreement::Footprint& memory) noexcept;
 
-/// Keeps an object until the program ends. It stays reachable, so that leak checkers do not report it.
+/// Keeps an object until the program ends. The object stays reachable, so that leak checkers do not report it.
 void keep_for_ever(InMotion* kept) noexcept;
 
 /// The deadline of a wait that only polls once. The clock is not read for this deadline.

@@ -15,7 +15,7 @@
 
 namespace steadfold::execution {
 
-/// The payload of a bundle. It has one segment. The members must outlive it.
+/// The payload of a bundle. A bundle has one segment. The members must outlive it.
 class Bundle final : public Payload, private WordPayload {
  public:
   Bundle(std::span<const std::unique_ptr<RowsPayload>> members, std::uint64_t digest);

@@ -1,5 +1,5 @@
-// The exchange that opens every one-shot call. It finds out whether all ranks make the same call and whether any rank
-// has failed. If the partials are small, the same messages carry the whole reduction.
+// The exchange that opens every one-shot call. The handshake finds out whether all ranks make the same call and whether
+// any rank has failed. If the partials are small, the same messages carry the whole reduction.
 // Rank order: kept. Cost: that of a Meeting, with at most 2 KiB from each rank.
 #pragma once
 

@@ -177,8 +177,8 @@ void Messenger::land_apart(SlotMemory& slot, const Step& step, const transport::
   slots_->written(slot, is_sound ? landed : Partial{}, 0);
 }
 
-/// Takes a completed message while rounds are counted. Then all messages, also those of waves, are taken in the order
-/// of the steps.
+/// Takes a completed message while rounds are counted. While rounds are counted, all messages, also messages of waves,
+/// are taken in the order of the steps.
 void Messenger::take_traced(const transport::Completion& done, schedule::Tickets& tickets) {
   if (program_->communication(done.ticket).kind != StepKind::receive) {
     take(done);

@@ -72,8 +72,8 @@ class Payload {
   virtual Bytes partial_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes working_capacity(const Covers& covers, std::uint32_t segment) const = 0;
   virtual Bytes value_capacity(std::uint32_t segment) const = 0;
-  /// Returns the number of bytes needed to merge any of these partials in any order. It may be more than the merged
-  /// partial of all parts needs.
+  /// Returns the number of bytes needed to merge any of these partials in any order. The number may be greater than the
+  /// size of the merged partial of all parts.
   virtual Bytes working_capacity_of_any(std::span<const Covers> parts, std::uint32_t segment) const = 0;
 
   /// Writes the partial of this rank's rows, or of a part of them, to `out`, which is contiguous. Merges and finishes

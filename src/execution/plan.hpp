@@ -37,7 +37,7 @@ void require_usable(const transport::Transport& transport);
 Failure plan_is_running();
 
 /// A plan of one call, or of a bundle of calls that share every message. Use it from one thread at a time. A plan keeps
-/// its transport alive. It uses as many tags as `tags_of` returns, from `tag` on.
+/// its transport alive. A plan uses as many tags as `tags_of` returns, from `tag` on.
 class Plan {
  public:
   /// `calls` are this rank's calls, one per member of the agreement. `segments` is the largest number of segments; 0

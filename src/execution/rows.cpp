@@ -236,8 +236,8 @@ Partial RowsPayload::lift(std::uint32_t segment, const Covers& covers, std::span
   return {head, head.size() < whole.size() ? head.data() + head.size() : nullptr};
 }
 
-/// Lifts the only row of this rank. The row is its own partial, because its elements are contiguous. It is not copied
-/// if the transport may read rows in the caller's memory.
+/// Lifts the only row of this rank. The row is its own partial, because its elements are contiguous. The row is not
+/// copied if the transport may read rows in the caller's memory.
 Partial RowsPayload::lift_lone_row(std::uint32_t segment, std::span<std::byte> out) const {
   const Width& width = width_of(segment);
   const auto head = out.first(width.values_apart->write_head_of_row({.digest = agreed_->digest}, *lone_row_, out));

@@ -8,8 +8,8 @@
 
 namespace steadfold::execution {
 
-/// An executor with its program. Payload and transport must outlive the stage. It cannot be moved, because its parts
-/// point at each other.
+/// An executor with its program. Payload and transport must outlive the stage. A stage cannot be moved, because its
+/// parts point at each other.
 class Stage {
  public:
   Stage(const schedule::Row& row, const schedule::Context& context, Payload& payload, transport::Transport& transport,

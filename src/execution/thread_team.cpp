@@ -77,8 +77,8 @@ void ThreadTeam::dismiss() noexcept {
   round_.store(0, std::memory_order_relaxed);
 }
 
-// Computes how many threads are worth their creation. They are created one after the other: n threads take n times as
-// long to create as one thread, and each gets an n-th of the bytes.
+// Computes how many threads are worth their creation. Threads are created one after the other: n threads take n times
+// as long to create as one thread, and each gets an n-th of the bytes.
 unsigned threads_worth(unsigned asked, Bytes bytes) noexcept {
   if (asked <= 1) return 1;
   // Bytes that a core reads while one thread is created: lab/notes/sixteen_cores.md.

@@ -1,5 +1,5 @@
 // Reductions without messages, by ranks that see each other's memory: every rank reads the data that the other ranks
-// post. They are faster than the interpreter of schedules and give the same bits.
+// post. These reductions are faster than the interpreter of schedules and give the same bits.
 // Rank order: as the partial requires. Cost: one exchange of cache lines. For wide rows two exchanges, between which
 // every rank reduces its share of the columns. Source: Lapillonne & Peltekov 2013, for data stored beside their flag,
 // and for even and odd rounds.

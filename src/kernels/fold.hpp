@@ -1,6 +1,7 @@
 // Computes full dyadic nodes (aligned blocks of 2^k elements) of contiguous elements: the values that a tree record
 // keeps for an interval.
-// Rank order: kept. Operands of +, *, min and max of numbers may be swapped. This changes only the payloads of NaNs.
+// Rank order: kept. Operands of +, *, min and max of numbers may be swapped. Swapping changes only the payloads of
+// NaNs.
 // Cost: one operation per element and one pass over memory. Only the stack is used as memory.
 // Source: Stelz 2022, chapter 2 and section 3.1.4, Algorithm 4 (eight elements with hadd). The transposing reduction is
 // new.

@@ -234,8 +234,8 @@ struct Folded {
     }
   }
 
-  /// Calls `take(level)` for the nodes at one end of an interval that are smaller than `factor` elements. They are the
-  /// bits of the number of these elements; the smallest node is outermost.
+  /// Calls `take(level)` for the nodes at one end of an interval that are smaller than `factor` elements. The sizes of
+  /// these nodes are the bits of the number of these elements; the smallest node is outermost.
   template <int level = 0, class Take>
   static HWY_INLINE void ends(Count count, const Take& take) {
     if constexpr (level < short_depth * levels) {

@@ -1,5 +1,5 @@
-// Exact sums of a few terms as two doubles, if the exponents of the terms are close to each other. This avoids the
-// digits of an accumulator, which would have to be cleared, carried and read.
+// Exact sums of a few terms as two doubles, if the exponents of the terms are close to each other. Two doubles avoid
+// the digits of an accumulator, which would have to be cleared, carried and read.
 // Rank order: none. Cost: 11 operations per vector, then 11 for every halving of the lanes.
 // Source: TwoSum (Knuth 1969, Moeller 1965). The largest and the least term prove that nothing is lost.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace steadfold::kernels {
 
-/// The largest number of terms. Other functions add more terms faster.
+/// The largest number of terms. For more terms other functions are faster.
 inline constexpr order::Count most_in_pair = 64;
 
 /// The largest difference between the binary exponents of the largest and the least term at which `high` and `low` hold

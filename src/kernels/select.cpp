@@ -20,7 +20,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Other targets have no instruction that packs selected lanes. Highway 1.0.3 then uses tables, which compilers copy to
-// the stack each time. This is ten times slower than copying elements one by one.
+// the stack each time. These tables are ten times slower than copying elements one by one.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SVE
 constexpr bool can_compress = true;
 #else

@@ -1,5 +1,5 @@
-// Kernels of turn.hpp. They transpose squares of elements in registers. The last elements of a row or a column are
-// transposed again, together with some elements before them, to fill a square.
+// Kernels of turn.hpp. The kernels transpose squares of elements in registers. The last elements of a row or a column
+// are transposed again, together with some elements before them, to fill a square.
 #include "kernels/turn.hpp"
 
 #include <algorithm>

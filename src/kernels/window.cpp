@@ -1,4 +1,4 @@
-// Kernels of window.hpp. They use two chains of levels, so that an addition need not wait for the previous one.
+// Kernels of window.hpp. The kernels use two chains of levels, so that an addition need not wait for the previous one.
 #include "kernels/window.hpp"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ namespace {
 [[maybe_unused]] constexpr Count most_blocks =
     64;  // in a block a lane adds less than 2^52 units: 2^58 in 64 blocks, and 2^61 in 8 lanes
 
-/// The number 1. It is volatile, because the compiler would turn a multiply-add by a known 1 into an addition.
+/// The number 1. The variable is volatile, because the compiler would turn a multiply-add by a known 1 into an
+/// addition.
 [[maybe_unused]] const volatile double opaque_one = 1.0;
 
 }  // namespace

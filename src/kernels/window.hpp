@@ -27,8 +27,8 @@ inline constexpr int most_window_levels = 4;
 inline constexpr Count window_block = 1024;
 
 /// The difference between the tops (binary exponents) of two levels. A level loses at most half a unit, 2^(top - 53),
-/// per term. There are at least two lanes, so a lane has at most 2^8 losses in a block. They add up to at most 2^(top -
-/// 45), half of a binade that is 44 lower.
+/// per term. There are at least two lanes, so a lane has at most 2^8 losses in a block. The losses add up to at most
+/// 2^(top - 45), half of a binade that is 44 lower.
 inline constexpr int window_step = 44;
 
 /// Sums at level i are in units of 2^window_unit(top, i).

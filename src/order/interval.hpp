@@ -1,5 +1,5 @@
-// Half-open intervals of element indices and sorted sets of them. They describe which elements a partial covers.
-// Cost: O(1) per interval. Source: Stelz 2022, chapter 3.
+// Half-open intervals of element indices and sorted sets of them. The intervals describe which elements a partial
+// covers. Cost: O(1) per interval. Source: Stelz 2022, chapter 3.
 #pragma once
 
 #include <bit>
@@ -63,9 +63,9 @@ constexpr Count most_nodes(Interval interval) noexcept {
   return interval.size() < bound ? interval.size() : bound;
 }
 
-/// A fingerprint of intervals. It tells, without a list, whether the intervals of all ranks cover 0..N-1 exactly once.
-/// This is so if the begins of all intervals together with N are the same numbers as the ends together with 0. The test
-/// compares two words instead of lists, and misses one fault in 2^64.
+/// A fingerprint of intervals. The fingerprint tells, without a list, whether the intervals of all ranks cover 0..N-1
+/// exactly once. This is so if the begins of all intervals together with N are the same numbers as the ends together
+/// with 0. The test compares two words instead of lists, and misses one fault in 2^64.
 struct Coverage {
   Count rows = 0;
   std::uint64_t boundaries = 0;  // sum of hashes of ends minus sum of hashes of begins, modulo 2^64

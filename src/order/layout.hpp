@@ -29,10 +29,10 @@ class Layout {
   /// Makes the layout in which rank i holds counts[i] elements, in rank order.
   static Layout contiguous(std::span<const Count> counts);
 
-  /// Makes the layout in which ranks hold these shares, in rank order. It keeps the closed form, not a table.
+  /// Makes the layout in which ranks hold these shares, in rank order. The layout keeps the closed form, not a table.
   static Layout contiguous(const TwoShares& shares);
 
-  /// Makes the layout of a grid, which must be resolved and have no fault. It keeps no lists.
+  /// Makes the layout of a grid, which must be resolved and have no fault. The layout keeps no lists.
   static Layout of(const Grid& grid);
 
   /// Makes the layout in which rank i holds lists[i]; intervals that touch are joined. Lists that overlap or leave gaps

@@ -4,8 +4,9 @@
 // Source: the n-port model of End et al.; the gaps of LogGP.
 //
 // A message starts at max(time its data is ready, time a send port is free) and keeps this port for its duration. A
-// receive port takes it from max(time its first byte arrives, time the port is free) on, for the same duration. Then it
-// is received. In rounds every duration is 1, and the first byte arrives when the message starts.
+// receive port takes it from max(time its first byte arrives, time the port is free) on, for the same duration. At the
+// end of this time the message is received. In rounds every duration is 1, and the first byte arrives when the message
+// starts.
 #pragma once
 
 #include <algorithm>

@@ -21,13 +21,14 @@ constexpr bool is_landing(Slot slot) noexcept {
   return slot.kind == SlotKind::landing || slot.kind == SlotKind::landing_value;
 }
 
-/// Returns the number of a landing slot, the same on all ranks. It depends only on the slot and the segment count, so
-/// that a sender can name its peer's slot. Numbers of slots that a rank does not have are unused.
+/// Returns the number of a landing slot, the same on all ranks. The number depends only on the slot and the segment
+/// count, so that a sender can name its peer's slot. Numbers of slots that a rank does not have are unused.
 constexpr std::uint32_t landing_number(Slot slot, std::uint32_t segments) noexcept {
   return (slot.number * segments + slot.segment) * 2 + (slot.kind == SlotKind::landing_value ? 1 : 0);
 }
 
-/// The schedule of one rank. It can be run any number of times. Immutable, unless a Compiler replaces its contents.
+/// The schedule of one rank. A program can be run any number of times. Immutable, unless a Compiler replaces its
+/// contents.
 class Program {
  public:
   static constexpr std::uint32_t no_place = ~std::uint32_t{0};

@@ -120,8 +120,8 @@ constexpr bool is_scan(Collective collective) noexcept {
 
 struct Spec;
 
-/// The input of an algorithm. The steps of every rank depend only on the context. It is equal on all ranks except for
-/// `rank`. The objects to which it points must outlive the steps.
+/// The input of an algorithm. The steps of every rank depend only on the context. The context is equal on all ranks
+/// except for `rank`. The objects to which it points must outlive the steps.
 struct Context {
   Rank rank = 0;
   Rank rank_count = 1;

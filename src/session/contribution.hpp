@@ -68,8 +68,8 @@ struct Contribution {
   std::optional<agreement::Failure> failure;
 };
 
-/// Makes the contributions of one rank to the handshakes of its calls, one call after the other. It keeps objects that
-/// later calls can use.
+/// Makes the contributions of one rank to the handshakes of its calls, one call after the other. A Contributor keeps
+/// objects that later calls can use.
 class Contributor {
  public:
   using OfferedPlans = std::vector<std::shared_ptr<CachedPlan>>;

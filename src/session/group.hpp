@@ -135,7 +135,7 @@ class Group {
   void bring(StartedCall& started, const Data& data);
   void wait_for(StartedCall& started);
   void carry_out(Started started);
-  /// Returns whether the caller waits and no other call is under way. Then the call is polled without a pause.
+  /// Returns whether the caller waits and no other call is under way. If so, the call is polled without a pause.
   bool is_alone_with(const StartedCall& started) const noexcept {
     return started.caller_stays_ && first_ == &started && started.next_ == nullptr &&
            (others_.is_any == nullptr || !others_.is_any()) && !watched_.is_on();

@@ -1,5 +1,5 @@
-// The objects that calls of one shape need on one rank: their kind of partial and the lifter. These objects are made
-// once. Rank order and cost: as the kind of partial.
+// The objects that calls of one shape need on one rank: their kind of partial and the lifter. The objects are made once
+// for all calls of a shape. Rank order and cost: as the kind of partial.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,8 @@ struct Shape {
   void stand_as(const Call& call) noexcept {
     if (call.array != nullptr) strides = strides_of(description, call.array);
   }
-  /// Returns the rows of a call, for the lifter. They are valid until the next call of this function. If indices do not
-  /// affect the bits, the rows are one interval.
+  /// Returns the rows of a call, for the lifter. The rows are valid until the next call of this function. If indices do
+  /// not affect the bits, the rows are one interval.
   execution::Placed rows_of(const Call& call, const Data& data) noexcept {
     all_rows = {0, call.rows};
     const bool has_indices = needs_indices(description);

@@ -1,5 +1,5 @@
-// Coroutines that suspend where blocking code would wait. They read like blocking code.
-// Cost: one resume per poll, however deep the calls are nested. Source: C++20 coroutines.
+// Coroutines that suspend where blocking code would wait. The source of a coroutine reads like blocking code. Cost: one
+// resume per poll, however deep the calls are nested. Source: C++20 coroutines.
 #pragma once
 
 #include <array>
@@ -60,9 +60,9 @@ struct Value<void> {
 
 }  // namespace detail
 
-/// A coroutine that does a part of the work. It begins when another task awaits it, or when it is started. It passes on
-/// its value or its exception. The first parameter of its function is the flow; in a member function the object comes
-/// before the flow.
+/// A coroutine that does a part of the work. A task begins when another task awaits it, or when it is started. A task
+/// passes on its value or its exception. The first parameter of its function is the flow; in a member function the
+/// object comes before the flow.
 template <class T = void>
 class Task {
  public:

@@ -1,13 +1,13 @@
-// The interface that moves bytes. It is one-sided in style. MPI messages, windows, shared cache lines and a simulator
-// implement it.
+// The interface that moves bytes. The interface is one-sided in style. MPI messages, windows, shared cache lines and a
+// simulator implement it.
 // Rank order: messages between two ranks of one endpoint arrive in the order of `put`. Cost: see each transport.
 // Source: Lapillonne & Peltekov 2013 (flags beside data), End et al. (one-sided, notified), MPI.
 //
 // For a plan, each rank prepares an Endpoint once, locally. Then all ranks connect their endpoints, or all learn that a
 // rank could not prepare its endpoint. The endpoint owns the landing slots, so a window or a mailbox can hold them.
 // `release` tells a peer that it may write a slot (a credit; in MPI, a posted receive). `put` writes into the peer's
-// slot once the peer has released it (in MPI, a started send). Both return at once. `poll` tells which tickets have
-// completed.
+// slot once the peer has released it (in MPI, a started send). `put` and `release` return at once. `poll` tells which
+// tickets have completed.
 #pragma once
 
 #include <cstddef>
@@ -113,7 +113,7 @@ class Transport {
   /// Returns one label per rank: ranks with equal labels share a node. The labels are the same on every rank. Empty if
   /// all ranks share a node, or if the nodes are unknown.
   virtual std::span<const Rank> node_labels() const noexcept { return {}; }
-  /// Whether all ranks are known to share a node. The same on every rank.
+  /// Whether all ranks are known to share a node. The result is the same on every rank.
   virtual bool are_on_one_node() const noexcept { return false; }
   /// Whether a message to another node costs many times as much as a message within a node. If so, the ranks of every
   /// node are contiguous.

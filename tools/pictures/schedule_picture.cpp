@@ -290,7 +290,7 @@ class SchedulePicture {
     const Look& look = look_of(arrow.use);
     drawing_.arrow({column.begin + 3, y_[at(message.source)] + column.down},
                    {column.arrows_end, y_[at(message.target)] + column.down}, look.head, look.name);
-    // If a rank has several ports, the texts of earlier messages of the same round are above this text. This counts
+    // If a rank has several ports, the texts of earlier messages of the same round are above this text. `taken` counts
     // their lines.
     std::size_t& taken = taken_[{message.target, message.received}];
     const double y = y_[at(message.target)] + column.down + line_height * static_cast<double>(taken + 1);

@@ -142,7 +142,7 @@ std::size_t semicolons_in(std::string_view line) {
   return count;
 }
 
-/// Whether all of the first rows have the same number of semicolons. Then commas are probably decimal commas, and
+/// Whether all of the first rows have the same number of semicolons. If so, commas are probably decimal commas, and
 /// splitting at commas would cut numbers.
 bool have_semicolons(Walk walk) {
   if (!walk.next()) return false;

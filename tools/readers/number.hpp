@@ -1,4 +1,4 @@
-// Reads numbers written in text: decimal, nan and inf. They are correctly rounded, whatever the locale.
+// Reads numbers written in text: decimal, nan and inf. Numbers are correctly rounded, whatever the locale.
 #pragma once
 
 #include <string>

@@ -27,9 +27,9 @@ using binned_record::take_group;
 using binned_record::write_value;
 using binned_record::write_values;
 
-// The words of a partial with a double sweep. Each word is added over all ranks. They are the words of the head, and
-// for every column: its flags; its top, which is the same on all ranks after the first sweep; and two digits of 32 bits
-// for each bin. Merging adds the same digits, so the sums represent the record that merges write.
+// The words of a partial with a double sweep. Each word is added over all ranks. A partial has the words of the head,
+// and for every column: its flags; its top, which is the same on all ranks after the first sweep; and two digits of 32
+// bits for each bin. Merging adds the same digits, so the sums represent the record that merges write.
 //
 // A share is at most 2^39 quanta, so a bin of r rows is within r 2^39 of 0. Low digits are below 2^32: the digits of at
 // most 2^31 - 1 ranks add up to less than 2^63. The high digit of r rows is at most r 2^7 + 1 in magnitude: with at

@@ -18,8 +18,8 @@ namespace {
 using exact_record::columns_of_group;
 using exact_record::GroupSums;
 
-/// The builder with an accumulator per column. It serves a single column, several columns as a reference for tests, and
-/// products of doubles.
+/// The builder with an accumulator per column. This builder serves a single column, several columns as a reference for
+/// tests, and products of doubles.
 template <class Element, int factors>
 class WideColumns {
   using Column = Accumulator<Element, factors>;

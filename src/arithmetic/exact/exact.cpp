@@ -21,9 +21,9 @@ using exact_record::GroupSums;
 using exact_record::Reader;
 using exact_record::Writer;
 
-// The words of a partial. Each word is added over all ranks. They are the words of the head, and for every column its
-// flags and its digits. The magnitude of a digit is below 2^32; the highest digit may be -2^32. So 2^31 digits fit in a
-// word.
+// The words of a partial. Each word is added over all ranks. A partial has the words of the head, and for every column
+// its flags and its digits. The magnitude of a digit is below 2^32; the highest digit may be -2^32. So 2^31 digits fit
+// in a word.
 constexpr std::size_t digits_at = word_head::flag_words;
 
 void put_column(Flags flags, const DigitWindow& window, int digit_count, std::span<std::int64_t> words) noexcept {

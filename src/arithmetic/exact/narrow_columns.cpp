@@ -134,7 +134,7 @@ void NarrowColumns<Element, factors>::add_term(Count column, const std::byte* fi
   group.flags.add(lane, is_other ? not_minus_zero : no_flags);
 }
 
-/// Returns the accumulator of a column. It is empty if the column has had no accumulator since `clear`.
+/// Returns the accumulator of a column. The accumulator is empty if the column has had no accumulator since `clear`.
 template <class Element, int factors>
 auto NarrowColumns<Element, factors>::wide(Count column) noexcept -> Wide& {
   NarrowSums& group = groups_[column / columns_of_group];

@@ -67,8 +67,8 @@ class Extreme {
   void clear() noexcept { best_ = {}; }
   const Located<T>& best() const noexcept { return best_; }
 
-  /// Searches the elements begin, begin + 1, ... of the whole job that `mask` selects. They are `stride` bytes apart.
-  /// `mask` may be null.
+  /// Searches the elements begin, begin + 1, ... of the whole job that `mask` selects. The elements are `stride` bytes
+  /// apart. `mask` may be null.
   void take(Index begin, const std::byte* first, const std::byte* mask, Count rows, Bytes stride) {
     for (Count done = 0, some = 0; done < rows; done += some) {
       some = std::min(rows - done, tile);

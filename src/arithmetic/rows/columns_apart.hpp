@@ -1,5 +1,6 @@
 // Partials in which every column is reduced separately, because a mask may select different rows in each column, or
-// because the kind serves only one column. They consist of one partial of that kind per column, one after the other.
+// because the kind serves only one column. These partials consist of one partial of the kind per column, one after the
+// other.
 // Rank order: that of the kind. Cost: for every column, the cost of one column. Bytes: in addition, 8 per column, a
 // Header, and the head of each partial.
 #pragma once

@@ -13,7 +13,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Sorts the rows of one call after the other. It keeps its memory.
+/// Sorts the rows of one call after the other. The object keeps its memory.
 class DealtRows {
  public:
   /// The rows of one wanted group: order()[begin], ..., order()[end - 1].

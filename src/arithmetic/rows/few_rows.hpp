@@ -19,9 +19,9 @@ class FewRows {
   bool may_wait(const Block& block) const noexcept {
     return kernel_ != nullptr && block.rows <= kernels::most_in_pair && block.row_stride == element_bytes_;
   }
-  /// Remembers these rows. It copies two words instead of the whole block. The caller has just written the block, word
-  /// by word. A copy in wider pieces would have to wait until these writes reach the cache, which takes 5 ns of a call
-  /// of 40 ns.
+  /// Remembers these rows. The function copies two words instead of the whole block. The caller has just written the
+  /// block, word by word. A copy in wider pieces would have to wait until these writes reach the cache, which takes 5
+  /// ns of a call of 40 ns.
   void let_wait(const Block& block) noexcept {
     first_ = block.first;
     rows_ = block.rows;

@@ -13,14 +13,15 @@
 
 namespace steadfold::arithmetic {
 
-/// Pushes the rows of calls. It allocates memory when rows must first be copied, and keeps this memory, as builders do.
+/// Pushes the rows of calls. An Intake allocates memory when rows must first be copied, and keeps this memory, as
+/// builders do.
 class Intake {
  public:
   Intake(std::unique_ptr<Builder> builder, const RowShape& shape) noexcept;
 
   Builder& builder() const noexcept { return *builder_; }
 
-  /// Pushes the rows begin, begin + 1, ... of the whole job. They are the rows from `data.row` on of the described
+  /// Pushes the rows begin, begin + 1, ... of the whole job. The rows are those from `data.row` on of the described
   /// operands. Their memory must not change as long as Builder::push says. The builder's first column is `data.column`;
   /// the operands may have more columns.
   void push(Index begin, const Operands& data, Count rows, const Strides& strides) {

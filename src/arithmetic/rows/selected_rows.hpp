@@ -11,7 +11,7 @@
 
 namespace steadfold::arithmetic {
 
-/// Copies selected rows. It keeps its memory. A tile stays unchanged until the tile after the next is filled.
+/// Copies selected rows. The object keeps its memory. A tile stays unchanged until the tile after the next is filled.
 class SelectedRows {
  public:
   explicit SelectedRows(Bytes row_bytes)

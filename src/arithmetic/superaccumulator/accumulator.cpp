@@ -151,8 +151,8 @@ void Accumulator<Element, factors>::add_digits(const kernels::Digits& digits, Co
   pending_ += count;
 }
 
-/// Adds value 2^exponent, a multiple of 2^lowest_exponent. It has at most 96 bits, in three digits, so it is no larger
-/// than a term may be.
+/// Adds value 2^exponent, a multiple of 2^lowest_exponent. The value has at most 96 bits, in three digits, so it is no
+/// larger than a term may be.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent) noexcept {
   if (value == 0) return;
@@ -188,7 +188,8 @@ void Accumulator<Element, factors>::note_signs(const std::byte* first, const std
   }
 }
 
-/// Adds terms; the inner loop. It has only integer operations, and one branch, which only infinities and NaNs take.
+/// Adds terms; the inner loop. The loop has only integer operations, and one branch, which only infinities and NaNs
+/// take.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_some(const std::byte* first, const std::byte* second, Count rows,
                                              Bytes stride) noexcept {

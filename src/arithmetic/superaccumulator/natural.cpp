@@ -102,7 +102,8 @@ Natural Natural::minus(const Natural& other) const noexcept {
 
 namespace {
 
-/// The remainder of a long division. It is less than the divisor, digit by digit, with room for one more bit.
+/// The remainder of a long division. The remainder is less than the divisor, digit by digit, with room for one more
+/// bit.
 class Rest {
  public:
   explicit Rest(std::span<const std::uint32_t> divisor) noexcept : divisor_(divisor) {

@@ -1,4 +1,4 @@
-// The sign, mantissa and exponent of an element of an exact sum, or of an exact product. Cost: a few instructions. They
+// The sign, mantissa and exponent of an element of an exact sum, or of an exact product. Cost: a few instructions. All
 // are integer instructions, so they work in any floating-point environment.
 #pragma once
 

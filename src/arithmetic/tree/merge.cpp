@@ -119,8 +119,8 @@ class TreeMerge final : public PreparedMerge {
     return is_ascending_ ? Values{a, b} : Values{b, a};
   }
 
-  /// Combines one element of each record, and makes a NaN canonical. This is faster than a combination of one element
-  /// and a kernel that looks for NaNs.
+  /// Combines one element of each record, and makes a NaN canonical. The function is faster than a combination of one
+  /// element and a kernel that looks for NaNs.
   void fold_pair(const Values& nodes, std::byte* value) const {
     std::array<std::byte, 16> both;
     std::memcpy(both.data(), nodes.lower, stride_);

@@ -55,7 +55,7 @@ inline bool is_sound(const Record& record) {
   return nodes == record.node_count;
 }
 
-/// Parses a record. Returns `nullopt` if the bytes are not a valid record. They may come from another rank.
+/// Parses a record. Returns `nullopt` if the bytes are not a valid record. The bytes may come from another rank.
 inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
   const std::span<const std::byte> bytes = partial.head;
   Prefix prefix;
@@ -88,8 +88,8 @@ struct SingleNode {
   const std::byte* value = nullptr;  // null: the record has another form
 };
 
-/// Reads a record's fields one by one. They were written one by one a moment ago, and a wider load would wait for all
-/// of these stores.
+/// Reads a record's fields one by one. The fields were written one by one a moment ago, and a wider load would wait for
+/// all of these stores.
 inline SingleNode single_node(const Partial& partial, Bytes stride) {
   const bool is_whole = partial.values == nullptr;
   if (partial.head.size() != head_of(1) + (is_whole ? stride : 0)) return {};

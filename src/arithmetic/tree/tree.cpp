@@ -255,7 +255,7 @@ class TreeBuilder final : public Builder {
   };
   static constexpr Count initial_nodes = 2;
 
-  /// Pushes the first row. It stays in the caller's memory. If no other row comes, it is the record.
+  /// Pushes the first row. The first row stays in the caller's memory. If no other row comes, this row is the record.
   void push_first_row() {
     if (first_row_.row == nullptr) return;
     const FirstRow first = std::exchange(first_row_, {});

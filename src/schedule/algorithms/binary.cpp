@@ -85,7 +85,7 @@ Steps climb_and_descend(Context c) {
 Steps binary(Context c) { return c.scatters() ? reduce_then_scatter(c, climb_and_descend) : climb_and_descend(c); }
 
 // Returns the rounds. In an allreduce the way down takes as long as the way up. If the top's children have two children
-// each, these children receive all partials before the first value. Then each further segment takes 4 rounds.
+// each, these children receive all partials before the first value. In this case each further segment takes 4 rounds.
 Count binary_rounds(Context c) {
   if (c.scatters()) return binary_rounds(reduce_before_scatter(c)) + scatter_rounds(c);
   const Rank top = top_rank(c);

@@ -96,8 +96,8 @@ Steps scatter(Context c, Blocks blocks, const Hops& hops) {
 }
 
 // Makes the steps of the way back: values go back over the hop over which their partials came. For reduce a rank sends
-// once, and sends all values that it has. It does so over the hop at which its distance from the root is in the
-// sender's part of a run.
+// once, and sends all values that it has. The rank sends them over the hop at which its distance from the root is in
+// the sender's part of a run.
 Steps gather(Context c, Blocks blocks, const Hops& hops) {
   const int place = c.rooted() && c.rank != c.root ? 1 : 0;  // on the root, slot 0 holds the result
   const auto on_the_way = [&](Rank distance, const OverHop& each) {

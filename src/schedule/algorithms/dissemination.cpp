@@ -5,9 +5,9 @@
 // Part and cut both end at a data boundary, where one message ended and the next began. Therefore both sums can be
 // stored in the round in which they arise, and nothing is subtracted.
 //
-// If no two boundaries fit, (p, n) is not adaptable. Then the part is assembled digit by digit, to the base b: in a
-// round a second partial, the part assembled so far, travels in the same message as the sender's sum. Without `n=`, the
-// schedule takes the smallest n up to 5 with the fewest rounds, which is the fastest n almost everywhere
+// If no two boundaries fit, (p, n) is not adaptable. In this case the part is assembled digit by digit, to the base b:
+// in a round a second partial, the part assembled so far, travels in the same message as the sender's sum. Without
+// `n=`, the schedule takes the smallest n up to 5 with the fewest rounds, which is the fastest n almost everywhere
 // (lab/studies.md, "The best n"). With `strict=1` it takes the smallest adaptable n, as End et al. do.
 // Rank order: cyclic, from the rank itself. All ranks end with the same rows, merged in different orders.
 // Cost: ceil(log_{n+1} p)(alpha + n beta + n gamma) over n ports, and about one gamma more per round if there is a cut.

@@ -125,8 +125,9 @@ Count flat_partials(Context c) {
   return tree_partials(c) - (is_without_last ? c.segments : 0);
 }
 
-// Returns the rounds. The root receives all partials, then sends the values of the last segment. It sends the values of
-// earlier segments in the meantime. In a scan it sends a value as soon as it has the partial of the rank before.
+// Returns the rounds. The root receives all partials, then sends the values of the last segment. The root sends the
+// values of earlier segments in the meantime. In a scan it sends a value as soon as it has the partial of the rank
+// before.
 Count flat_rounds(Context c) {
   if (c.is_scan()) return c.ranks() - (c.collective == Collective::exscan || c.rank_count == 1 ? 1 : 0);
   if (c.scatters()) return flat_rounds(reduce_before_scatter(c)) + scatter_rounds(c);

@@ -27,7 +27,8 @@ struct Chain {
 Steps at_root(Context c) {
   const Chain below = {c.rank - 1, 0, {0, c.rank}};
   const Chain above = {c.rank + 1, 1, {c.rank + 1, c.rank_count - 1 - c.rank}};
-  // The root receives the shorter chain's messages first. This keeps its port free for the longer chain's messages.
+  // The root receives the shorter chain's messages first. This order keeps the root's port free for the longer chain's
+  // messages.
   const bool below_first = below.covers.count <= above.covers.count;
   const std::array<Chain, 2> by_length = {below_first ? below : above, below_first ? above : below};
   for (const Chain& chain : by_length) {

@@ -1,6 +1,6 @@
-// Part of several schedules: the parameter `open=`, for a rank that receives from all other ranks. It says for how many
-// senders receives are posted at a time. The rank has this many landing slots, and uses a slot again once its message
-// is merged.
+// Part of several schedules: the parameter `open=`, for a rank that receives from all other ranks. The parameter says
+// for how many senders receives are posted at a time. The rank has this many landing slots, and uses a slot again once
+// its message is merged.
 // Cost: memory for as many messages.
 #pragma once
 

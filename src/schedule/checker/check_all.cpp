@@ -122,8 +122,8 @@ void check_collectives(Cases& cases, Context context) {
 
 bool has(const std::string& name, std::string_view parameter) { return name.find(parameter) != std::string::npos; }
 
-// Returns the names of schedules to check. They leave out `block=`, which changes only the number of segments, not the
-// steps.
+// Returns the names of schedules to check. The names leave out `block=`, which changes only the number of segments, not
+// the steps.
 std::vector<std::string> names_to_check(const Row& row) {
   std::vector<std::string> names = names_of(row);
   std::erase_if(names, [](const std::string& name) { return has(name, ":block="); });

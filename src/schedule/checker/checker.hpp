@@ -15,13 +15,13 @@
 // - the use that a machine or a transport makes of the steps, such as a credit given before a slot has been read, tags
 //   that two plans share, or memory that the slots of a message share;
 // - time, except for rounds;
-// - anything outside one run, such as data that a second run finds in the slots of the first.
-// The sweeps of tests/execution and tests/mpi test these.
+// - anything outside one run, such as data that a second run finds in the slots of the first. The sweeps of
+//   tests/execution and tests/mpi test these.
 //
 // Rounds are counted with this rule: each rank has one send port and one receive port (or as many as the row says), and
 // merging is free. A message starts at max(time its data is ready, time a send port is free) and keeps the port for one
-// round. It is received at max(its start, time the receive port is free) + 1. Ports serve messages in the order of the
-// steps that send and receive them; see ports.hpp.
+// round. The message is received at max(its start, time the receive port is free) + 1. Ports serve messages in the
+// order of the steps that send and receive them; see ports.hpp.
 //
 // The checker does not count bytes. For every segment it counts the messages that carry partials and the messages that
 // carry values. If all partials of a segment have one size (plain; exact at full width), bytes_of gives the bytes. The

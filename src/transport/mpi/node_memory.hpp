@@ -26,7 +26,8 @@ class NodeMemory final : public CommonMemory {
   /// Makes the memory. Collective over `node`, whose processes are on one node. Blocks until all processes have called.
   /// `ranks` has the number of ranks of each process. `bytes` is the number of bytes per rank, a multiple of a page. If
   /// a process cannot map the file, throws std::runtime_error on every process. `progress` is a communicator without
-  /// messages. It must live as long as a rank waits for memory of this object, or `keeps` must keep it alive.
+  /// messages. The communicator must live as long as a rank waits for memory of this object, or `keeps` must keep it
+  /// alive.
   NodeMemory(MPI_Comm node, std::span<const Rank> ranks, Bytes bytes, MPI_Comm progress,
              std::shared_ptr<const void> keeps);
   ~NodeMemory() override;

@@ -55,8 +55,8 @@ bool is_part_of_job(MPI_Comm comm) {
 }
 
 /// Open MPI before 5.0, unless OMPI_MCA_osc selects another component, puts a window's memory into a file whose name
-/// has the communicator's number. Communicators that share no process may have the same number. Then their windows
-/// would be the same memory.
+/// has the communicator's number. Communicators that share no process may have the same number. In this case their
+/// windows would be the same memory.
 /// Source: https://github.com/open-mpi/ompi/issues/9492.
 bool names_windows_by_number() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";

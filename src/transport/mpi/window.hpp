@@ -84,7 +84,7 @@ class Window {
   std::vector<std::vector<Word>> kept_;
 };
 
-/// Makes a window. It is freed when MPI ends, or earlier. Collective.
+/// Makes a window. The window is freed when MPI ends, or earlier. Collective.
 std::shared_ptr<Window> make_window(MPI_Comm comm, Bytes bytes, Reads reads);
 
 /// Frees all remaining windows, in the same order on every rank, when MPI_Finalize begins. Collective over all ranks.

@@ -22,7 +22,7 @@ struct ArenaFile {
 };
 
 /// The arena of this process: a file as large as the machine's memory, of which only used pages occupy memory. Any
-/// thread may call its functions. It exists until the process ends.
+/// thread may call its functions. The arena exists until the process ends.
 class Arena {
  public:
   static constexpr Bytes page = 4096;
@@ -62,7 +62,7 @@ class Arena {
   std::map<Bytes, Bytes> taken_;
 };
 
-/// A process's arena as this process sees it. It stays mapped as long as the object has an owner.
+/// A process's arena as this process sees it. The arena stays mapped as long as the object has an owner.
 class ArenaView {
  public:
   /// Returns the view of an arena, or null if the arena cannot be mapped in this process. All callers share one

@@ -58,9 +58,9 @@ inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexce
     std::memcpy(to, from, bytes);
 }
 
-/// One rank's end of a board. Use it from one thread at a time, after it is connected. It stays unconnected if a rank
-/// had no room for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The bytes
-/// read stay valid until this rank posts again.
+/// One rank's end of a board. Use it from one thread at a time, after it is connected. The board stays unconnected if a
+/// rank had no memory for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The
+/// bytes read stay valid until this rank posts again.
 ///
 /// Moving a cache line between cores takes as long as some hundred instructions. After other ranks have read a rank's
 /// post, the rank itself needs the same time to read it. So a rank keeps a copy of its post, unless the post is long.

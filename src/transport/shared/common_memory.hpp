@@ -100,8 +100,8 @@ inline void CommonMemory::give_back(Place place) noexcept {
   free(place, head_of(own(place)).bytes);
 }
 
-/// The release operation orders this process's last reads of the blocks before the count. It pairs with the acquire
-/// operation in reclaim().
+/// The release operation orders this process's last reads of the blocks before the count. The release operation pairs
+/// with the acquire operation in reclaim().
 inline void CommonMemory::leave(std::span<const Place> places, Place own_place) noexcept {
   if (is_parents()) return;
   for (std::size_t i = 0; i < places.size(); ++i)

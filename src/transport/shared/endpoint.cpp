@@ -212,7 +212,7 @@ void SharedEndpoint::begin_adding() noexcept {
 }
 
 /// Goes on with an addition of words. After all threads have posted their words, each thread adds its share of the
-/// words for all threads. Then the threads wait for each other.
+/// words for all threads. After that the threads wait for each other.
 void SharedEndpoint::go_on_adding() noexcept {
   if (adding_ == AddState::posted) {
     while (seen_ < peers_.size() && words_->look(peers_[seen_].mail->words) != nullptr) seen_ += 1;

@@ -107,7 +107,7 @@ class RankTransport final : public Transport {
   void connect(bool is_prepared) override;
   Connection connected() override;
   void refuse(std::uint32_t after) noexcept { refused_ = after; }
-  /// Whether an endpoint is connected. It was prepared when `connections_before` connections had begun.
+  /// Whether an endpoint is connected. The endpoint was prepared when `connections_before` connections had begun.
   bool is_connected(std::uint32_t connections_before) const noexcept { return connections_ended_ > connections_before; }
 
   void gather(std::span<const std::byte> bytes) override;

@@ -81,8 +81,8 @@ class TwoLevel final : public Topology {
   std::vector<Links> in_;
 };
 
-/// A message climbs from its source's switch to the lowest switch above both ranks, and descends. It waits for links up
-/// and down, which serve messages in the order of their sending times.
+/// A message climbs from its source's switch to the lowest switch above both ranks, and descends. A message waits for
+/// links up and down, which serve messages in the order of their sending times.
 class FatTree final : public Topology {
  public:
   FatTree(Rank arity, double oversubscription, double hop, const LogGP& link, Rank rank_count)
@@ -154,8 +154,8 @@ class Link {
 };
 
 /// A message moves along the first side, then along the second, and so on. On each side it takes the shorter way. If
-/// both ways are equally long, it does not cross the ends. It waits for every link on its way. While it waits, it
-/// occupies no previous link.
+/// both ways are equally long, it does not cross the ends. A message waits for every link on its way. While it waits,
+/// it occupies no previous link.
 class Torus final : public Topology {
  public:
   Torus(std::vector<Count> sides, double hop, bool half_duplex, const LogGP& link)
