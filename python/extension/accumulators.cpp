@@ -51,7 +51,7 @@ class Accumulator {
   void merge_ranks(nb::handle comm) {
     sf_group* const group = group_of(comm);
     if (group == nullptr) return;
-    or_tell(group, [&] { return use(); });  // so that the other ranks do not wait
+    or_tell(group, [&] { return use(); });  // tells the other ranks of an error, so that they do not wait
     change([&](sf_accumulator* handle) { return sf_accumulator_merge_ranks(handle, group); });
   }
   [[nodiscard]] Accumulator copy() const {
@@ -173,7 +173,7 @@ class Accumulator {
     }
     return ((std::uint32_t{1} << kept) - 1) << first;
   }
-  /// The dtype of the elements and the results.
+  /// Returns the dtype of the elements and the results.
   static sf_type real_type(nb::handle dtype) {
     const nb::object asked = dtype_from(dtype);
     const std::optional<sf_type> type = type_of(as_dtype(asked));

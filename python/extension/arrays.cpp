@@ -83,7 +83,8 @@ sf_array view(PyArrayObject* array, sf_type type) {
 nb::object to_array(nb::handle object) {
   if (PyArray_CheckExact(object.ptr()) && PyArray_ISNOTSWAPPED(as_array(object))) return nb::borrow<nb::object>(object);
   const nb::object type = nb::getattr(object.type(), "__name__", nb::none());
-  if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))  // mpi4py's buffers of no elements
+  if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))  // mpi4py's buffers InPlaceType and
+                                                                                // BottomType have no elements
     refuse_type("elements is %R (this is a placeholder of mpi4py, not an array), pass an array", object.ptr());
   return converted("as_array", object);
 }
@@ -93,7 +94,8 @@ void Results::make(const npy_intp* shape, int axes, nb::object dtype) {
   type_ = NPY_VOID;
   auto* const given = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
   if (axes == 0 && static_cast<std::size_t>(PyDataType_ELSIZE(given)) <= sizeof scalar_) return;
-  auto* const descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype_).release().ptr());  // its reference is taken
+  // NumPy takes this reference.
+  auto* const descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype_).release().ptr());
   array_ = take(PyArray_Empty(axes, shape, descr, 0));
 }
 

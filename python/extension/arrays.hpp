@@ -1,4 +1,4 @@
-// NumPy's arrays as operands and results of the C interface.
+// Uses NumPy's arrays as operands and results of the C interface.
 //
 // Rank order: NumPy's C order, the last axis fastest. Cost: about 20 ns per array; nothing is copied.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace steadfold::python {
 
-/// The type of the C interface for elements in the machine's byte order; empty for all others (bool, integers of 8 and
-/// 16 bits, objects).
+/// Returns the type of the C interface for elements in the machine's byte order; empty for all others (bool, integers
+/// of 8 and 16 bits, objects).
 std::optional<sf_type> type_of(PyArrayObject* array);
 std::optional<sf_type> type_of(PyArray_Descr* dtype);
 
@@ -19,14 +19,14 @@ std::optional<sf_type> type_of(PyArray_Descr* dtype);
 nb::object dtype_from(nb::handle given);
 inline PyArray_Descr* as_dtype(nb::handle dtype) { return reinterpret_cast<PyArray_Descr*>(dtype.ptr()); }
 
-/// Whether NumPy's argument `where` is a mask; and the mask as an array of bool.
+/// Return whether NumPy's argument `where` is a mask, and the mask as an array of bool.
 inline bool is_mask(nb::handle where) { return !where.is_none() && where.ptr() != Py_True; }
 nb::object mask_from(nb::handle where);
 
-/// NumPy's type number of a type; NPY_VOID for types that only elements have.
+/// Returns NumPy's type number of a type; NPY_VOID for types that only elements have.
 int numpy_type(sf_type type);
 
-/// The array as the C struct, without a copy. Elements are SF_BYTES of their size if `type` is.
+/// Returns the array as the C struct, without a copy. Elements are SF_BYTES of their size if `type` is.
 sf_array view(PyArrayObject* array, sf_type type);
 
 /// Makes an array in the machine's byte order of an array, an object with __dlpack__ or a buffer, a number or a
@@ -40,21 +40,22 @@ class Results {
   void make(const npy_intp* shape, int axes, nb::object dtype);
   void make(const npy_intp* shape, int axes, int type);
   [[nodiscard]] void* place() noexcept { return array_.is_valid() ? PyArray_DATA(as_array(array_)) : scalar_.data(); }
-  /// The number of results.
+  /// Returns the number of results.
   [[nodiscard]] npy_intp size() const noexcept { return array_.is_valid() ? PyArray_SIZE(as_array(array_)) : 1; }
-  /// Allocates new memory for the next results; the caller keeps the current ones.
+  /// Allocates new memory for the next results. The caller keeps the current results.
   void renew();
-  /// The results as an array, or as a NumPy scalar. Every call makes a new scalar.
+  /// Returns the results as an array, or as a NumPy scalar. Every call makes a new scalar.
   [[nodiscard]] nb::object value();
 
  private:
   nb::object array_;
   nb::object dtype_;
   int type_ = NPY_DOUBLE;
-  alignas(16) std::array<char, 80> scalar_{};  // sf_statistics is the longest result
+  alignas(16) std::array<char, 80> scalar_{};  // large enough for sf_statistics, the longest result
 };
 
-/// The dtypes of sf_statistics and of values with an index, such as sf_located_f64, with values of the given type.
+/// Return the dtypes of sf_statistics and of values with an index, such as sf_located_f64, with values of the given
+/// type.
 nb::object statistics_dtype();
 nb::object located_dtype(nb::handle value_dtype);
 

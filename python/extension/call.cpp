@@ -13,8 +13,8 @@ namespace {
 using detail::ResultForm;
 using detail::row_of;
 
-constexpr int most_axes = 31;                // axes are bits of a word
-constexpr std::uint64_t long_enough = 4096;  // Python's lock is released from this number of elements on
+constexpr int most_axes = 31;                // largest number of axes, because axes are bits of a word
+constexpr std::uint64_t long_enough = 4096;  // number of elements from which on Python's lock is released
 
 bool is_sum(sf_operation operation) { return operation == SF_SUM || operation == SF_MASKED_SUM; }
 bool is_location(sf_operation operation) { return row_of(operation).result == ResultForm::located; }
@@ -44,7 +44,7 @@ void take_layout(nb::handle layout, Call& to) {
   if (to.call.layout == SF_GRID) to.call.grid = &to.layout.grid;
 }
 
-/// The reduced axes, as bits, of one axis, a tuple of axes, or None for all.
+/// Returns the reduced axes, as bits, of one axis, a tuple of axes, or None for all axes.
 std::uint32_t reduced_axes(nb::handle axis, int axes) {
   if (axis.is_none()) return (std::uint32_t{1} << axes) - 1;
   const bool several = PyTuple_Check(axis.ptr());
@@ -77,8 +77,8 @@ void check_partners(PyArrayObject* x, PyArrayObject* partners, const char* what)
       what, elements, what);
 }
 
-/// The second factors, as an array of elements of this type. Null: Python must first convert x to the type of the
-/// factors.
+/// Returns the second factors as an array of elements of this type. Null: Python must first convert x to the type of
+/// the factors.
 nb::object factors_for(nb::object array, PyArrayObject* x, sf_type type) {
   if (type_of(as_array(array)) == type) return array;
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(x)));
@@ -98,7 +98,7 @@ void take_labels(const Arguments& from, Call& to) {
     refuse("%R groups (no array has as many results), give fewer groups", from.groups.ptr());
 }
 
-/// Sets the fields of all calls except calls of contiguous rows with one result.
+/// Sets the fields of a call with arrays. Calls of contiguous rows with one result do not need them.
 void take_arrays(const Arguments& from, std::uint32_t reduced, sf_type type, Call& to) {
   sf_arrays_init(&to.arrays, sizeof to.arrays);
   PyArrayObject* const x = as_array(to.x);
@@ -227,7 +227,7 @@ void take_options(const Arguments& from, Call& to) {
   if (!from.method.is_none()) take_method(from.method, to.call);
   if (!from.layout.is_none()) take_layout(from.layout, to);
   if (!from.root.is_none()) to.call.root = number<std::int32_t>(from.root, "root");
-  if (!from.root.is_none() && to.call.root < 0)  // -1 is SF_ALL_RANKS in C
+  if (!from.root.is_none() && to.call.root < 0)  // refused, because -1 is SF_ALL_RANKS in C
     refuse("root %d is not a rank (ranks are counted from 0), give a rank, or None to get the result on all ranks",
            static_cast<int>(to.call.root));
   if (!from.schedule.is_none()) {

@@ -1,4 +1,4 @@
-// A reduction that Python asks for as a call of the C interface, with all the data that the call points to.
+// Converts a reduction in Python to a call of the C interface, with all the data to which the call points.
 //
 // Rank order: rows are the elements of the reduced axes, in C order. Cost: about 100 ns.
 #pragma once
@@ -14,24 +14,24 @@ namespace steadfold::python {
 
 class UserOperator;
 
-/// Says which rows of the whole job a rank has; made by Python.
+/// Says which rows of the whole job a rank has. Python code makes this object.
 struct Layout {
   sf_layout kind = SF_RANK_ORDER;
   std::vector<sf_interval> intervals;
   sf_grid grid{};
 };
 
-/// The arguments from Python, unconverted. `None` if an argument is not given.
+/// The arguments from Python, not converted yet. `None` if an argument is not given.
 struct Arguments {
   sf_operation operation;
-  bool are_weights;  // the factors are broadcast to the elements; otherwise every element must have its factor
+  bool are_weights;  // whether the factors are broadcast to the elements; otherwise every element must have a factor
   nb::handle x, factors, axis, dtype, where, labels, groups, method, layout, root, schedule, require, keepdims, threads;
 };
 
-/// A call, the memory that it reads, which it keeps alive, and its results.
+/// A call, the objects whose memory it reads (kept alive), and its results.
 struct Call {
   Call() = default;
-  Call(const Call&) = delete;  // C structs point into it
+  Call(const Call&) = delete;  // not copied, because C structs point into this object
   Call& operator=(const Call&) = delete;
 
   sf_call call;
@@ -46,7 +46,7 @@ struct Call {
   std::shared_ptr<UserOperator> user;
 };
 
-/// The type of results if no dtype is given: NumPy's, except that halves become floats.
+/// Returns the type of results if no dtype is given: the same as in NumPy, except that halves become floats.
 sf_type default_result(sf_operation operation, sf_type type);
 
 /// Fills a call. Returns false if the library lacks the operation for elements of this type; in this case there is no
@@ -66,7 +66,7 @@ void take_options(const Arguments& from, Call& to);
 /// long.
 sf_status run(Call& call, sf_group* group);
 
-/// The return value on this rank: the results, or None on ranks that get none.
+/// Returns the return value on this rank: the results, or None on ranks that get no result.
 nb::object outcome(Call& call, int rank);
 
 /// Whether every operand is the given array and not a copy of it. A call that is run again reads the same memory.

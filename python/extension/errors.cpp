@@ -5,7 +5,7 @@
 namespace steadfold::python {
 namespace {
 
-PyObject* exceptions = nullptr;  // a dictionary by status, never released
+PyObject* exceptions = nullptr;  // a dictionary of exceptions by status, never released
 
 /// Makes a text of bytes, which may not be UTF-8 if they come from other ranks or from the environment.
 nb::object text_from(const char* bytes) {
@@ -27,7 +27,7 @@ void raise(const nb::object& exception) {
 }
 
 void fail(sf_status status) {
-  if (PyErr_Occurred() != nullptr) raise();  // a signal handler has raised an exception, which ended the call
+  if (PyErr_Occurred() != nullptr) raise();  // a signal handler has raised an exception, which has ended the call
   const nb::object number = nb::int_(static_cast<int>(status)), text = text_from(sf_error_text());
   PyErr_SetObject(PyDict_GetItem(exceptions, number.ptr()), text.ptr());
   raise();

@@ -12,7 +12,8 @@
 
 namespace steadfold::python {
 
-/// Finds the exceptions of steadfold._errors. They are never released, since calls may fail while the interpreter ends.
+/// Finds the exceptions of steadfold._errors. The exceptions are never released, because calls may fail while the
+/// interpreter ends.
 void take_exceptions();
 
 /// Throws the exception for a status, with the error text of this thread's last call; or the Python exception that is
@@ -63,7 +64,7 @@ T number(nb::handle given, const char* what) {
   refuse_number(given, what, std::is_unsigned_v<T>);
 }
 
-/// Converts the argument named `what` to a number of seconds. Empty for None.
+/// Converts the argument named `what` to a number of seconds. Returns an empty result for None.
 std::optional<double> seconds_of(nb::handle given, const char* what);
 
 /// Converts a timeout to nanoseconds. A negative timeout, or a NaN, is 0; no timeout is unlimited.

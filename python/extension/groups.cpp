@@ -17,8 +17,8 @@ using GroupOf = sf_status (*)(std::int32_t comm, sf_group** group);
 using AskedMpi = int (*)(int* flag);
 using TeamOver = sf_status (*)(std::int32_t comm, std::int32_t workers, sf_team** team);
 
-// Two functions of the loaded MPI layer, sf_group_of_fortran and sf_team_create_over_fortran. They take the Fortran
-// handles of communicators, which are integers with every MPI library.
+// Two functions of the loaded MPI layer, sf_group_of_fortran and sf_team_create_over_fortran. These functions take the
+// Fortran handles of communicators, which are integers with every MPI library.
 GroupOf layer_group_of = nullptr;
 TeamOver layer_team_over = nullptr;
 AskedMpi mpi_initialized = nullptr, mpi_finalized = nullptr;  // functions of the MPI library
@@ -33,9 +33,9 @@ std::string last_dl_error() {
   return text == nullptr ? "no reason was given" : text;
 }
 
-/// The MPI library that a loaded extension module uses: its version text, its file, and whether it is called by the MPI
-/// standard's binary interface, whose handles differ from the handles of Open MPI and MPICH. Its symbols become visible
-/// to libraries that are loaded later; no other MPI library is ever loaded.
+/// Returns the MPI library that a loaded extension module uses: its version text, its file, and whether the module
+/// calls the library through the MPI standard's binary interface, whose handles differ from the handles of Open MPI and
+/// MPICH. Its symbols become visible to libraries that are loaded later; no other MPI library is ever loaded.
 std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& module) {
   void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) fail_to_load(module + " is not loaded (" + last_dl_error() + "), import mpi4py.MPI first");
@@ -44,7 +44,7 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   if (symbol == nullptr || dladdr(symbol, &place) == 0 || place.dli_fname == nullptr)
     fail_to_load("mpi4py's MPI library cannot be found (" + module +
                  " is not linked with a shared MPI library), use a build of mpi4py that is");
-  int major = -1, minor = -1;  // -1: the library is not called by that interface (MPI 5)
+  int major = -1, minor = -1;  // -1 if the library is not called through the standard's interface (MPI 5)
   if (void* const asked = dlsym(handle, "MPI_Abi_get_version"); asked != nullptr)
     reinterpret_cast<int (*)(int*, int*)>(asked)(&major, &minor);
   if (dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) fail_to_load(last_dl_error());
@@ -56,7 +56,7 @@ std::tuple<std::string, std::string, bool> mpi_library_of(const std::string& mod
   return {std::string(version, static_cast<std::size_t>(length)), place.dli_fname, major >= 1};
 }
 
-/// Loads an MPI layer. It uses the MPI functions of the library that mpi_library_of found.
+/// Loads an MPI layer. The layer uses the MPI functions of the library that mpi_library_of found.
 void load_layer(const std::string& file) {
   void* const layer = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (layer == nullptr) fail_to_load(last_dl_error());
@@ -65,10 +65,10 @@ void load_layer(const std::string& file) {
   if (layer_group_of == nullptr || layer_team_over == nullptr) fail_to_load(file + " is not an MPI layer of Steadfold");
 }
 
-/// mpi4py's class of communicators. Null if the program has not imported mpi4py: then no object is a communicator, and
-/// importing mpi4py here would initialise MPI.
+/// Returns mpi4py's class of communicators. Null if the program has not imported mpi4py: then no object is a
+/// communicator, and importing mpi4py here would initialise MPI.
 PyObject* communicator_class() {
-  static PyObject* found = nullptr;  // never released: an extension module stays loaded
+  static PyObject* found = nullptr;  // never released, because an extension module stays loaded
   if (found != nullptr) return found;
   const nb::object module = nb::steal<nb::object>(PyImport_GetModule(nb::str("mpi4py.MPI").ptr()));
   if (module.is_valid()) found = nb::object(nb::getattr(module, "Comm", nb::handle())).release().ptr();
@@ -89,7 +89,7 @@ void require_communicator(nb::handle comm) {
         comm.ptr());
 }
 
-/// The Fortran handle of a communicator of mpi4py. The first call loads the layer.
+/// Returns the Fortran handle of a communicator of mpi4py. The first call loads the layer.
 std::int32_t number_of(nb::handle comm) {
   require_communicator(comm);
   if (layer_group_of == nullptr) nb::module_::import_("steadfold._mpi").attr("bind")();
@@ -103,7 +103,8 @@ std::int32_t number_of(nb::handle comm) {
 
 class Team {
  public:
-  /// `timeout`: the seconds that a call may wait for other workers; empty: without limit. Collective over `comm`.
+  /// Makes a team. `timeout` has the seconds that a call may wait for other workers; empty: without limit. Collective
+  /// over `comm`.
   Team(nb::handle workers, nb::handle comm, nb::handle timeout) {
     if (nb::isinstance<Group>(comm))
       refuse_type("comm of a team is %R (a team spans the ranks of a communicator), give a communicator of mpi4py",
@@ -118,7 +119,7 @@ class Team {
       if (seconds && !(*seconds >= 0))
         refuse("a timeout of %R seconds (a timeout is at least 0), give 0 for no limit", timeout.ptr());
     } catch (...) {
-      if (!is_alone) static_cast<void>(create_over(over, 0));  // then the call fails on the other ranks, too
+      if (!is_alone) static_cast<void>(create_over(over, 0));  // makes the call fail on the other ranks, too
       throw;
     }
     check(is_alone ? sf_team_create(count, &team_) : create_over(over, count));

@@ -41,7 +41,7 @@ nb::object converted(const char* function, const Arguments&... arguments) {
   return called(nb::module_::import_("steadfold._convert").attr(function), arguments...);
 }
 
-/// Separate functions, since a destructor must never be unwound.
+/// Acquire the lock. They are separate functions, because a destructor must never be unwound.
 void take_again(PyThreadState* given_up);
 PyGILState_STATE take_lock();
 

@@ -104,7 +104,8 @@ nb::dict dictionary_of(const Examination& found) {
 
 /// Examines the installation over a communicator, or in this process alone if `comm` is None.
 nb::dict examine(nb::handle comm) {
-  const arithmetic::PromisedEnvironment environment;  // otherwise its operators would run in the caller's environment
+  // Without this object, its operators would run in the caller's environment.
+  const arithmetic::PromisedEnvironment environment;
   sf_group* const group = group_of(comm);
   return dictionary_of(without_lock([&] { return group == nullptr ? examine_alone() : examine_over(*group); }));
 }
@@ -119,7 +120,7 @@ nb::object in_promised_environment(const nb::callable& function, const nb::args&
   return take(result);
 }
 
-/// The default dtype of the sums of elements of a dtype; None for elements that the library does not take.
+/// Returns the default dtype of the sums of elements of a dtype; None for elements that the library does not take.
 nb::object dtype_of_sums(nb::handle dtype) {
   const std::optional<sf_type> type = type_of(as_dtype(dtype));
   if (!type) return nb::none();
@@ -137,7 +138,8 @@ NB_MODULE(_core, module) {
   using namespace steadfold::python;
   if (!import_numpy()) raise();
   take_exceptions();
-  nb::set_leak_warnings(false);  // plans in a module, with a callable that refers to the module, would be reported
+  // A plan in a module, with a callable that refers to the module, would be reported as a leak.
+  nb::set_leak_warnings(false);
   add_layouts(module);
   add_names(module);
   module.def("examine", &examine, nb::arg("comm").none());

@@ -54,7 +54,7 @@ UserOperator::~UserOperator() {
 
 int UserOperator::combine(const void* left, const void* right, void* result, std::size_t count, void* context) {
   auto* const self = static_cast<UserOperator*>(context);
-  if (is_finalizing()) return 1;  // the lock is no longer available
+  if (is_finalizing()) return 1;  // without the interpreter the lock is not available
   const Lock lock;
   try {
     self->combine(static_cast<const char*>(left), static_cast<const char*>(right), static_cast<char*>(result), count);
@@ -84,7 +84,8 @@ void UserOperator::combine_pairs(const char* left, const char* right, char* resu
   if (combined.is_none())
     refuse_type("operator %s returned None (a return may be missing), return elements of dtype %S", name_.c_str(),
                 dtype_.ptr());
-  const arithmetic::PromisedEnvironment environment;  // for conversions; the callable ran in the caller's environment
+  // For conversions; the callable has run in the caller's environment.
+  const arithmetic::PromisedEnvironment environment;
   nb::object array = take(PyArray_FromAny(combined.ptr(), nullptr, 0, 0, 0, nullptr));
   PyArrayObject* const from = as_array(array);
   auto* const own = reinterpret_cast<PyArray_Descr*>(dtype_.ptr());
@@ -173,7 +174,7 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   PyArrayObject* const x = as_array(to.x);
   const bool batched = flag(from.batched);
   const bool has_columns = batched && PyArray_NDIM(x) > 1;
-  const int outer = has_columns ? 2 : 1;  // the axes before the axes of an element
+  const int outer = has_columns ? 2 : 1;  // number of axes before the axes of an element
   if (PyArray_NDIM(x) < 1) refuse("an array without axes (the first axis counts elements), add an axis");
   const npy_intp* const shape = PyArray_DIMS(x);
   sf_call_init(&to.call, sizeof to.call);
@@ -223,7 +224,7 @@ bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_
     to.call.blocks = to.blocks.data();
     to.call.block_count = to.blocks.size();
     const std::uint64_t own = to.blocks[static_cast<std::size_t>(sf_group_rank(group))];
-    mine = static_cast<npy_intp>(std::min(own, to.call.columns));  // the call refuses too many elements
+    mine = static_cast<npy_intp>(std::min(own, to.call.columns));  // too many elements, which the call refuses
   }
   to.results.make(&mine, 1, dtype_of(x));
   return true;

@@ -10,8 +10,8 @@
 
 namespace steadfold::python {
 
-/// A callable that combines two elements, or many pairs of elements at once. It gets copies, which it may keep and
-/// change.
+/// A callable that combines two elements, or many pairs of elements at once. The callable gets copies, which it may
+/// keep and change.
 class UserOperator {
  public:
   /// `element` is the shape of an element. If `batched`, the callable gets arrays of elements, pair i in row i;
@@ -21,10 +21,10 @@ class UserOperator {
   UserOperator& operator=(const UserOperator&) = delete;
   ~UserOperator();
 
-  /// The values for sf_call.user and sf_call.context.
+  /// The function and the context for sf_call.user and sf_call.context.
   static int combine(const void* left, const void* right, void* result, std::size_t count, void* context);
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
-  /// A text by which ranks compare their operators: the name of the callable and the form of its elements.
+  /// Returns a text by which ranks compare their operators: the name of the callable and the form of its elements.
   [[nodiscard]] const char* identity() const noexcept { return identity_.c_str(); }
   /// Throws the first exception that the callable has thrown since the last call of this function, if any.
   void rethrow();
@@ -43,16 +43,16 @@ class UserOperator {
   PyObject *error_type_ = nullptr, *error_ = nullptr, *traceback_ = nullptr;
 };
 
-/// Fills a reduction of the elements x[0], x[1], ... by a callable. If `batched`, x has columns, x[i][j].
+/// Arguments of a reduction of the elements x[0], x[1], ... by a callable. If `batched`, x has columns, x[i][j].
 struct UserArguments {
   nb::handle x, callable, batched, commutative;
 };
 void translate_user(const UserArguments& from, const Arguments& options, Call& to);
 
-/// A call in MPI's shape: rank r has row r, all of `buffer`. The operation is a name ("sum", "prod", "min", "max") or a
-/// callable of two arrays. Returns false if the operation does not exist for elements of this type.
+/// Arguments of a call in MPI's shape: rank r has row r, all of `buffer`. The operation is a name ("sum", "prod",
+/// "min", "max") or a callable of two arrays. Returns false if the operation does not exist for elements of this type.
 struct BufferArguments {
-  nb::handle buffer, operation, blocks, commutative;  // blocks: the number of elements of each rank
+  nb::handle buffer, operation, blocks, commutative;  // blocks: number of elements of the result that each rank gets
   sf_collective collective;
 };
 [[nodiscard]] bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_group* group, Call& to);

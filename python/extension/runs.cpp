@@ -41,7 +41,7 @@ class Request {
       sf_request_free(request_);
       return SF_OK;
     });
-    if (!ended_) static_cast<void>(call_.release());  // the library still reads and writes its memory
+    if (!ended_) static_cast<void>(call_.release());  // kept, because the library still reads and writes its memory
   }
 
   bool test() { return poll(0); }
@@ -77,7 +77,7 @@ class Request {
     if (ended_) return true;
     int done = 0;
     const sf_status status = without_lock([&] { return sf_request_wait_for(request_, nanoseconds, &done); });
-    if (done == 0) check(status);  // refused, for instance since another thread uses it
+    if (done == 0) check(status);  // the wait was refused, for instance because another thread uses the communicator
     if (done != 0) status_ = status;
     return ended_ = done != 0;
   }
@@ -106,13 +106,13 @@ class Bound {
     is_aligned_ = PyArray_ISALIGNED(now);
   }
 
-  /// The array, or an array given in its place (not None), if it has the properties of the described array.
+  /// Returns the array, or an array given in its place (not None), if it has the properties of the described array.
   [[nodiscard]] nb::object or_other(nb::handle given, const char* what) const {
     if (given.is_none()) return array_.is_valid() ? checked(array_, what) : array_;
     if (!array_.is_valid()) refuse("argument %s (the plan was bound without it), leave out the argument", what);
     return checked(to_array(given), what);
   }
-  /// The current address of the elements. Null if there is no array.
+  /// Returns the current address of the elements. Null if there is no array.
   [[nodiscard]] const void* data(const char* what) const {
     return array_.is_valid() ? PyArray_DATA(as_array(checked(array_, what))) : nullptr;
   }
@@ -171,7 +171,8 @@ class Plan {
     const sf_status status =
         without_lock([&] { return sf_group_bind(described.data(), described.size(), group, &plan_); });
     if (status == SF_OK) return;
-    for (std::size_t i = 0; i < calls.size(); ++i) calls[i]->call = std::move(calls_[i]);  // for another attempt
+    // So that the plan can be bound in another attempt.
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i]->call = std::move(calls_[i]);
     fail(status);
   }
   Plan(const Plan&) = delete;
@@ -182,7 +183,8 @@ class Plan {
       return SF_OK;
     });
     if (!under_way_ && !is_broken_) return;
-    for (auto& each : calls_) static_cast<void>(each.release());  // the library still reads and writes their memory
+    // Kept, because the library still reads and writes their memory.
+    for (auto& each : calls_) static_cast<void>(each.release());
     for (auto& array : read_) static_cast<void>(array.release());
   }
 
@@ -248,7 +250,7 @@ class Plan {
     void operator()(sf_team* team) const noexcept { sf_team_free(team); }
   };
 
-  /// The group of the plan; without a communicator a team of one worker.
+  /// Returns the group of the plan; without a communicator the group of a team of one worker.
   sf_group* own_group() {
     sf_team* made = nullptr;
     sf_group* group = nullptr;
@@ -266,11 +268,12 @@ class Plan {
     for (Prepared* const call : calls) calls_.push_back(std::move(call->call));
     data_.resize(calls_.size());
   }
-  /// `operands`: None, or (x, factors) for every call, each an array, or None for the bound array.
+  /// Finds the operands of a run. `operands` is None, or (x, factors) for every call, each an array, or None for the
+  /// bound array.
   void prepare(nb::handle operands) {
     try {
-      // This depends only on the calls that this rank has made, and not on their progress; otherwise ranks could decide
-      // differently.
+      // The check depends only on the calls that this rank has made, and not on their progress; otherwise ranks could
+      // decide differently.
       if (under_way_) refuse("the plan is already running (a plan has one run at a time), wait for the end of the run");
       if (is_broken_)
         refuse("the plan cannot run (its last run failed in the transport and never ended), bind another plan");
@@ -290,7 +293,8 @@ class Plan {
       }
       ran_ = true;
     } catch (...) {
-      status_ = without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });  // on every rank, so that no rank waits
+      // Called on every rank with an error, so that no rank waits.
+      status_ = without_lock([&] { return sf_bundle_run(plan_, nullptr, 0); });
       throw;
     }
   }
@@ -312,7 +316,7 @@ class Plan {
     if (!under_way_ && status_ == SF_OK) return true;
     int done = 0;  // ends at once if no run is under way: the last run failed, and its error is reported again
     const sf_status status = without_lock([&] { return sf_plan_wait_for(plan_, nanoseconds, &done); });
-    if (done == 0) check(status);  // refused; the run continues
+    if (done == 0) check(status);  // the wait was refused, and the run continues
     if (done != 0) status_ = status;
     under_way_ = done == 0;
     return !under_way_;
@@ -323,11 +327,11 @@ class Plan {
   std::unique_ptr<sf_team, FreeTeam> own_team_;
   std::vector<std::unique_ptr<Described>> calls_;
   std::vector<sf_data> data_;
-  std::vector<nb::object> read_;  // arrays that the run under way reads
+  std::vector<nb::object> read_;  // arrays that the run under way reads, kept alive
   sf_plan* plan_ = nullptr;
   sf_status status_ = SF_OK;
   bool under_way_ = false, ran_ = false, is_busy_ = false;
-  bool is_broken_ = false;  // a run was abandoned, and MPI may still read its memory
+  bool is_broken_ = false;  // whether a run was abandoned, so that MPI may still read its memory
 };
 
 // --- one-shot calls --------------------------------------------------------------------------------------------------
@@ -341,7 +345,8 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
     auto call = std::make_unique<Call>();
     if (!or_tell(group, [&] { return fill(*call, group); })) return unknown();
     const sf_status status = run(*call, group);
-    if (status == SF_TRANSPORT_FAILED) check_call(*call.release(), status);  // MPI may still read its memory
+    // Kept, because MPI may still read its memory.
+    if (status == SF_TRANSPORT_FAILED) check_call(*call.release(), status);
     check_call(*call, status);
     return outcome(*call, group == nullptr ? -1 : sf_group_rank(group));
   }
@@ -394,7 +399,7 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
   });
 }
 
-/// The options of calls other than NumPy's reductions.
+/// Returns the options of calls other than NumPy's reductions.
 Arguments options_of(nb::handle x, nb::handle method, nb::handle layout, nb::handle root, nb::handle schedule) {
   Arguments options{};
   options.x = x;

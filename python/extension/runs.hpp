@@ -1,4 +1,4 @@
-// Calls that run at once, are started, or are bound to plans and bundles.
+// Makes calls that run at once, are started, or are bound to plans and bundles.
 #pragma once
 
 #include <memory>

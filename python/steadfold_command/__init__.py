@@ -22,7 +22,7 @@ _LAUNCHED = {
     ("PMI_RANK", "PMI_SIZE"): ("mpich", "mpi_abi", "openmpi"),
     ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"): ("openmpi", "mpich", "mpi_abi"),
 }
-# Modules in which MPI handles are numbers. They can be loaded without an MPI library.
+# Modules in which MPI handles are numbers. These modules can be loaded without an MPI library.
 _ALONE = ("mpi_abi", "mpich")
 
 
@@ -102,7 +102,7 @@ def _behave_as_a_program() -> None:
 
 
 def main(library: str | None = None) -> int:
-    """Runs the command with this process's arguments and returns its exit status. `library`: the MPI library to use,
+    """Runs the command with this process's arguments and returns its exit status. `library` names the MPI library to use,
     `openmpi`, `mpich` or `mpi_abi`."""
     try:
         name, with_mpi = _chosen(library)
