@@ -18,10 +18,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;  // pairs of a m
 /// methods.
 Pairs pairs_for(const Operator& op, const std::string& type, const AllreduceOptions& options);
 
-/// A function that measures one contest of elements of a type, which is f64, f32 or i32.
+/// A function that measures one comparison for elements of a type, which is f64, f32 or i32.
 using MeasureOne = std::function<Contest(const std::string& type, const Task& task)>;
 
-/// Measures one contest for every operator, type and count that the options name. Throws Failure for unknown names.
+/// Measures one comparison for every operator, type and count that the options name. Throws Failure for unknown names.
 Measurement measure_all(const AllreduceOptions& options, const MeasureOne& measure_one);
 
 }  // namespace steadfold::bench

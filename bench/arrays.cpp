@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t field_count = 30;
 constexpr std::uint64_t halo = 2;
 
-/// The candidates of one contest, over one block of memory.
+/// The measured functions of one comparison, over one block of memory.
 class Candidates {
  public:
   explicit Candidates(std::span<const double> memory) {

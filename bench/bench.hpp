@@ -19,8 +19,8 @@ struct Measurement;
 /// Returns machine, compiler, MPI library and date. A figure means nothing without these facts.
 nlohmann::ordered_json environment();
 
-/// A function that benchmarks of one process call after every contest, with the measurements so far and the final
-/// number of contests.
+/// A function that benchmarks of one process call after every comparison, with the measurements so far and the final
+/// number of comparisons.
 using Told = std::function<void(const Measurement& so_far, std::size_t contests)>;
 
 struct LocalOptions {

@@ -1,5 +1,5 @@
-// The task of a contest over ranks: vectors, the expected result, plans, the user operator. After every sample, every
-// rank compares its result with the result that one process computes from all vectors without a schedule.
+// The task of a comparison over ranks: vectors, the expected result, plans, the user operator. After every sample,
+// every rank compares its result with the result that one process computes from all vectors without a schedule.
 #pragma once
 
 #include <fmt/core.h>
@@ -188,7 +188,7 @@ inline Way way_of(const std::string& method, const std::string& schedule, const 
   return way;
 }
 
-/// The rows that the ranks reduce in one contest.
+/// The rows that the ranks reduce in one comparison.
 struct Task {
   Operator op;
   std::size_t count;     // number of columns
@@ -225,7 +225,7 @@ class CheckedTask {
   std::string built_in_name() const { return named(task_.op.wanted).name_of_mpi; }
   static std::string mpi_type_name() { return named_type<T>().name_of_mpi; }
 
-  /// Returns the labels that all rows of the contest share.
+  /// Returns the labels that all result rows of the comparison share.
   Json labels() const {
     return {{"operator", task_.op.name},
             {"type", named_type<T>().name},

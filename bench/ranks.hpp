@@ -1,4 +1,4 @@
-// Measures contests over the ranks of MPI_COMM_WORLD.
+// Measures comparisons with rivals (contests) over the ranks of MPI_COMM_WORLD.
 #pragma once
 
 #include <mpi.h>

@@ -98,7 +98,8 @@ struct Call {
 
   Guarantees require = guarantee::none;  // guarantees without which the call is refused; they may differ between ranks
 
-  unsigned threads = 1;  // number of threads that lift this rank's rows; it may differ between ranks
+  // Number of threads that read this rank's rows and build their partial; it may differ between ranks.
+  unsigned threads = 1;
 
   const Array* array = nullptr;  // null: the rows are contiguous
 };

@@ -308,8 +308,8 @@ class PartialKind {
   /// Does the next piece of merging two partials into `out`, which overlaps neither. If rank order matters, `left`
   /// comes before `right`. The merged status is the maximum of both. If the digests differ, the status is mismatch. If
   /// the status is not ok, only a header is written. If the result does not fit `out`, its status is transport_failed.
-  /// Operands and room are in one piece, unless the kind has `values_apart`. While `pieces.more` is set, the returned
-  /// partial is not valid, and the next call must get the same arguments, with unchanged memory.
+  /// The operands and `out` are in one piece, unless the kind has `values_apart`. While `pieces.more` is set, the
+  /// returned partial is not valid, and the next call must get the same arguments, with unchanged memory.
   virtual Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const = 0;
 
   /// Prepares merges of partials of these rows, with this digest in their headers. The kind must outlive the result.

@@ -1,5 +1,5 @@
-// Carries out a schedule's steps on real bytes: lifts, merges, copies and finishes in slots, and sends messages between
-// slots.
+// Carries out a schedule's steps on real bytes: builds partials of rows (lifts), merges, copies and finishes partials
+// in slots, and sends messages between slots.
 // Rank order: the order of the steps. Cost: one virtual call per step. Only construction allocates.
 #pragma once
 

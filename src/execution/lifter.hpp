@@ -36,8 +36,8 @@ struct Placed {
 class Lifter {
  public:
   Lifter(const arithmetic::PartialKind& kind, const arithmetic::RowShape& shape) : kind_(&kind), shape_(shape) {}
-  /// Allocates the memory that lifting with one thread needs. If it is not called, the first use allocates this memory:
-  /// many calls of wide rows never lift.
+  /// Allocates the memory that `lift` needs with one thread. If `prepare` is not called, the first use allocates this
+  /// memory: many calls of wide rows never build a partial.
   void prepare() { builder(); }
 
   /// Writes the partial of the rows, with up to `threads` threads of the team, and returns its size in bytes. `out`

@@ -101,7 +101,7 @@ class Plan {
     members_[member]->use_operator(op);
   }
 
-  /// Sets the number of threads that lift a member's rows. The number may change from run to run.
+  /// Sets the number of threads that build the partial of a member's rows. The number may change from run to run.
   void use_threads(unsigned threads, std::size_t member = 0) {
     if (threads > team_.size()) team_.resize(threads);
     members_[member]->use_threads(threads);

@@ -76,7 +76,7 @@ void ResolvedSteps::resolve_messages() {
 /// - a finish, if its values are stored apart or no step reads its slot afterwards;
 /// - a merge whose partial is read only by this finish;
 /// - a receive whose value is copied to the result's slot before another message arrives; and this copy. The steps may
-///   do so only after all of the segment's rows are lifted, because the result may overlap the rows.
+///   do so only after all rows of the segment have been read, because the result may overlap the rows.
 void ResolvedSteps::find_ways_to_result(const Slots& slots, const ApartPayload& apart) {
   const auto steps = program_->steps();
   const std::size_t places_count = program_->slots().size();

@@ -211,8 +211,9 @@ Placed RowsPayload::placed(std::uint32_t segment, const order::Interval& part) c
           .surveyed = segments_[segment].surveyed};
 }
 
-/// Returns the positions of the covered part among this rank's rows. Only ranks in rank order lift parts. The ranks may
-/// have agreed only on the number of rows of each rank, so these indices may differ from the indices in results.
+/// Returns the positions of the covered part among this rank's rows. Only ranks in rank order build partials of parts
+/// of their rows. The ranks may have agreed only on the number of rows of each rank, so these indices may differ from
+/// the indices in results.
 order::Interval RowsPayload::part_of(const Covers& covers) const noexcept {
   return {covers.part.begin - rows_before_, covers.part.end - rows_before_};
 }

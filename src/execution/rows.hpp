@@ -36,7 +36,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
 
   /// Replaces the operator, because the operator's context may change from run to run.
   void use_operator(const arithmetic::Operator& op) noexcept { operator_ = op; }
-  /// Sets the number of the team's threads that lift this rank's rows.
+  /// Sets the number of the team's threads that build the partial of this rank's rows.
   void use_threads(unsigned threads) noexcept { threads_ = threads; }
   /// Sets the array that describes this rank's rows. Null means that the rows are contiguous.
   void use_array(const agreement::Array* array) noexcept {
@@ -50,7 +50,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   /// the run is done.
   void take(const Data& data, bool stays = false) noexcept;
   /// Returns the status that this rank knows without messages: whether its data can be used, and whether memory ran
-  /// out. Before the run has lifted rows, only whether its data can be used.
+  /// out. Before the run has read rows, the status only says whether its data can be used.
   Status status() const noexcept { return status_; }
   /// Whether the memory of the result does not overlap the memory of these rows.
   bool is_apart_from_result(const Data& data) const noexcept;
@@ -155,7 +155,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   Data data_;
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
-  // The failure thrown while rows were lifted on this rank, in this run or an earlier run.
+  // The failure thrown while this rank's partial was built, in this run or an earlier run.
   std::optional<Failure> caught_;
   bool operator_failed_ = false;  // whether the operator failed on this rank
   bool label_failed_ = false;     // whether a label of this rank names no group

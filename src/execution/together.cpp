@@ -135,7 +135,8 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
   const Description& d = member.description;
   const Rank rank = transport.rank();
   const Rank ranks = transport.rank_count();
-  // the result of a first sweep can only be used to lift this rank's rows, so ranks post partials if there is one
+  // the result of a first sweep is used only to build the partial of this rank's rows; if there is a first sweep, ranks
+  // post partials
   const bool reads_rows = member.layout->in_rank_order() && has_layout_of_indices(d) &&
                           !arithmetic::has_second(d.operation) && d.array == agreement::ArrayForm::none &&
                           d.sweep == arithmetic::Sweep::single_sweep;

@@ -69,7 +69,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The operators of scalar.hpp, lane by lane.
+/// The operators of scalar.hpp, applied to each lane of a vector.
 template <class Op>
 struct Lanewise;
 

@@ -145,7 +145,8 @@ class Transport {
   virtual bool has_boards() const noexcept { return false; }
   virtual bool sees_all_memory() const noexcept { return false; }
   /// If has_boards() is true: prepares a board for posts of at most `longest` bytes. connect() connects the board
-  /// together with the endpoints, if all ranks have room for it. Local. Throws std::runtime_error when memory runs out.
+  /// together with the endpoints, if all ranks have memory for it. Local. Throws std::runtime_error when memory runs
+  /// out.
   virtual std::shared_ptr<Board> prepare_board(std::uint32_t /*tag*/, Bytes /*longest*/) { return nullptr; }
 
   /// Returns this rank's view of all ranks' arenas. All plans share this object, which may outlive them. Throws

@@ -58,7 +58,7 @@ class ExactState {
   bool has_room() const noexcept { return counts_have_room() && sums_have_room(); }
 
   /// Adds `rows` contiguous rows or removes them: at most 2^60 elements, aligned or not. `second` has the second
-  /// factors and may be `first`; it is null if there are none. The state must have room.
+  /// factors and may be `first`; it is null if there are none. The state must have room (has_room).
   void add(const std::byte* first, const std::byte* second, Count rows, Way way) noexcept {
     add_rows(first, second, rows, way);
     rows_ += way == Way::added ? static_cast<std::int64_t>(rows) : -static_cast<std::int64_t>(rows);
@@ -66,9 +66,9 @@ class ExactState {
   /// Adds contiguous terms of one column, or removes them. Counts no rows: `set_rows` sets their number.
   virtual void add_terms(Count column, const std::byte* first, const std::byte* second, Count rows,
                          Way way) noexcept = 0;
-  /// Adds a state of the same shape, or subtracts it. `other` may be this state. Both states must have room.
+  /// Adds a state of the same shape, or subtracts it. `other` may be this state. Both states must have room (has_room).
   void merge(const ExactState& other, Way way) noexcept;
-  /// Negates the state, as if it were subtracted from an empty state. The state must have room.
+  /// Negates the state, as if it were subtracted from an empty state. The state must have room (has_room).
   void negate() noexcept;
   /// Copies the sums of a state of the same shape.
   void assign(const ExactState& other) noexcept;
@@ -80,7 +80,7 @@ class ExactState {
 
   // Reads a column in its canonical form, for code that writes bytes.
   virtual void read(Count column, ColumnSum& sum) const noexcept = 0;
-  /// Adds the sum to the column, or subtracts it. The state must have room.
+  /// Adds the sum to the column, or subtracts it. The state must have room (has_room).
   virtual void unite(Count column, const ColumnSum& sum, Way way) noexcept = 0;
   virtual void clear(Count column) noexcept = 0;
   void set_rows(std::int64_t rows) noexcept { rows_ = rows; }

@@ -41,7 +41,7 @@ class WindowFinder {
   std::uint32_t next_wait_ = 0;
 };
 
-/// Finds windows for rows of several columns. Each lane of the kernels is a column.
+/// Finds windows for rows of several columns. Each lane of a vector has one column.
 class ColumnWindowFinder {
  public:
   using Found = kernels::ColumnWindows;

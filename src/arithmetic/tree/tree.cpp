@@ -139,7 +139,8 @@ Partial assemble(const Operator& op, Count columns, const Header& header, const 
 }
 
 /// Merges two siblings with one operation. The records of two ranks that exchange partials are mostly siblings. Returns
-/// nothing if they are not, or if there is no room. `is_result` says that the values are values of the result.
+/// nothing if they are not, or if the merged record does not fit `out`. `is_result` says that the values are values of
+/// the result.
 std::optional<Partial> merge_siblings(const Operator& op, Count columns, const Partial& left, const Partial& right,
                                       const Room& out, bool is_result, Pieces& pieces) {
   const Bytes stride = op.element_bytes * columns;
@@ -164,7 +165,7 @@ std::optional<Partial> merge_siblings(const Operator& op, Count columns, const P
 }
 
 /// Merges two records of one interval each that touch, as data in rank order has them. Returns nothing if the records
-/// have another form, or if there is no room.
+/// have another form, or if the merged record does not fit `out`.
 std::optional<Partial> merge_touching(const Operator& op, Count columns, const Header& header, const Record& a,
                                       const Record& b, const Room& out, Pieces& pieces) {
   if (a.intervals.size() != 1 || b.intervals.size() != 1) return std::nullopt;

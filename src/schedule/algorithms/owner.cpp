@@ -104,7 +104,7 @@ Steps owner(Context c) {
   const bool takes_all = is_root && !all.empty() && owners.owner(0) != c.rank;
   const Interval last = own.empty() ? Interval{} : last_message(owners, own);
 
-  // Receives from the ranks above are posted before this rank's rows are lifted.
+  // Receives from the ranks above are posted before this rank reads its rows.
   for (Interval inbound{0, own.end}; inbound.end < last.end;) {
     inbound = owners.message(inbound.end);
     for (std::uint32_t s = 0; s < c.segments; ++s)
@@ -113,8 +113,8 @@ Steps owner(Context c) {
   for (std::uint32_t s = 0; s < c.segments && takes_all; ++s)
     co_yield make::receive(owners.owner(0), landing_of(all, s), all);
 
-  // The number of slots, which are used in turn: the next roots are lifted while the receiver is still busy with its
-  // rows.
+  // The number of slots, which are used in turn: this rank computes the next roots while the receiver is still busy
+  // with its rows.
   constexpr int slots = 16;  // limits the memory for wide rows
   int number = 0;
   for (Interval sent{0, own.begin}; !own.empty() && sent.end < own.end; ++number) {

@@ -141,7 +141,7 @@ class Lanes {
   std::uint64_t serial_ = 0;
   std::vector<LaneNotice> notices_;  // notices of the lanes, by rank
   std::vector<std::uint64_t> sent_;  // number of messages sent, by target
-  std::vector<Incoming> incoming_;   // state of the incoming lane, by source
+  std::vector<Incoming> incoming_;   // state of the lane from each source
   std::array<Copy, copies> copies_;
   std::size_t copy_words_ = 0;  // words of each copy; no rank has larger mailboxes
   MPI_Request reading_ = MPI_REQUEST_NULL;

@@ -88,7 +88,7 @@ Connection RmaTransport::connected() {
   return are_prepared ? Connection::connected : Connection::failed;
 }
 
-/// Connects the lanes of an endpoint if all ranks have room for the lanes.
+/// Connects the lanes (mailboxes for small messages) of an endpoint if all ranks have memory for them.
 void RmaTransport::connect_lanes(std::size_t end) {
   const auto& [tag, lanes] = prepared_[end];
   const auto fits = [&](const ConnectNotice& each) {

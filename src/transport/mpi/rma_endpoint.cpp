@@ -162,7 +162,7 @@ class RmaEndpoint final : public ForwardingEndpoint {
   RmaTransport* owner_;
   std::shared_ptr<Window> window_;
   std::shared_ptr<Lanes> lanes_;
-  std::vector<LaneTransfer> transfers_;  // by ticket: the message that a lane transfers
+  std::vector<LaneTransfer> transfers_;  // by ticket: the message that is sent or received through a lane
   std::vector<Ticket> waiting_;          // tickets of messages to send, in the order of `put`
   std::vector<Ticket> awaited_;          // tickets of messages that lanes bring, in the order of `release`
   // Tickets of communications that could not start and that poll() has not returned yet.

@@ -9,8 +9,8 @@
 namespace steadfold::transport {
 namespace {
 
-/// Returns the bytes that follow each letter for messages that do not fit in the letter, from the largest slot that
-/// receives letters. Between threads 0.
+/// Returns the size of the memory beside each place of a lane, for messages that do not fit in the place itself. The
+/// largest slot that receives messages through common memory determines the size. Between threads 0.
 Bytes room_for(const CommonMemory& memory, std::span<const Bytes> capacities) noexcept {
   Bytes largest = 0;
   if (memory.is_one_process()) return 0;
@@ -140,7 +140,8 @@ void SharedEndpoint::write(Peer& peer, QueuedTransfer& transfer) noexcept {
   transfer.number = letter.bears == Letter::Bears::pointers ? peer.sender->sent() : 0;
 }
 
-/// Sends letters that waited for a free box. A letter that carries its bytes completes when it is sent.
+/// Sends small messages (letters) that waited for a free place in the lane. A message whose bytes are copied into the
+/// lane completes at once.
 void SharedEndpoint::send_unsent(Peer& peer) noexcept {
   while (!peer.unsent.is_empty() && peer.sender->has_room()) {
     const Ticket ticket = remove_first(peer.unsent);

@@ -24,7 +24,7 @@
 
 namespace steadfold::transport {
 
-/// The largest capacity of a slot that receives letters between processes, in bytes.
+/// The largest capacity, in bytes, of a slot that receives messages through common memory between processes.
 inline constexpr Bytes largest_letter = 4096;
 
 class SharedEndpoint final : public Endpoint {
@@ -41,8 +41,8 @@ class SharedEndpoint final : public Endpoint {
 
   std::uint32_t tag() const noexcept { return tag_; }
   CommonMemory::Place place() const noexcept { return blocks_.place(); }
-  /// Connects the endpoint. `places` has the place of every neighbour's mail. If a neighbour has none, this is not
-  /// called, and no letters are sent.
+  /// Connects the endpoint. `places` has the place of every neighbour's mailboxes. If a neighbour has none, the
+  /// function is not called, and all messages go through the inner endpoint.
   void connect(std::span<const CommonMemory::Place> places) noexcept;
 
   std::span<std::byte> landing(SlotNumber slot) noexcept override {
@@ -68,7 +68,7 @@ class SharedEndpoint final : public Endpoint {
     std::span<const std::byte> bytes;
     std::optional<std::span<const std::byte>> second;
     std::optional<SecondRoom> room;
-    std::uint64_t number = 0;  // number of the letter, after it is sent
+    std::uint64_t number = 0;  // number of the small message (letter) in its lane, after it is sent
     Ticket next = none;        // the next ticket in its queue
   };
   /// A queue of tickets in the order of their calls, linked through their transfers.
@@ -79,12 +79,12 @@ class SharedEndpoint final : public Endpoint {
   };
   struct Peer {
     std::size_t number = 0;
-    Mail* mail = nullptr;  // the mail of the peer, into which this rank writes letters
+    Mail* mail = nullptr;  // mailboxes of the peer, into which this rank writes small messages
     std::optional<Sender> sender;
     std::optional<Receiver> receiver;
-    TicketQueue unsent;    // letters that wait for a free box of the lane
-    TicketQueue untaken;   // letters that point to the sender's bytes and that the receiver has not taken yet
-    TicketQueue expected;  // releases of slots whose letters have not arrived yet
+    TicketQueue unsent;    // small messages that wait for a free place in the lane
+    TicketQueue untaken;   // messages that point to the sender's bytes and that the receiver has not taken yet
+    TicketQueue expected;  // releases of slots whose messages have not arrived yet
     bool is_busy = false;
     bool is_idle() const noexcept { return unsent.is_empty() && untaken.is_empty() && expected.is_empty(); }
   };

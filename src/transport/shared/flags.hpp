@@ -47,9 +47,9 @@ struct alignas(cache_line) Box {
   Content content{};
 };
 
-/// A lane: messages from one worker to another, sender-driven. A message of one cache line costs two transfers of a
-/// cache line. The lane has `depth` boxes, so the sender waits while `depth` messages have not been taken. The count of
-/// taken messages is the sender's credit.
+/// A lane: a queue of messages from one worker to another. The sender writes each message into the receiver's lane. A
+/// message of one cache line costs two transfers of a cache line. The lane has `depth` boxes, so the sender waits while
+/// `depth` messages have not been taken. The count of taken messages is the sender's credit.
 template <class Memory, class Content, std::size_t depth>
 struct Lane {
   std::array<Box<Memory, Content>, depth> boxes;

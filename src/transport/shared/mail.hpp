@@ -16,15 +16,16 @@
 
 namespace steadfold::transport {
 
-/// A letter without its number: the bytes of a message, or where the bytes are.
+/// A small message (letter) without its number: the bytes of the message, or where the bytes are.
 struct Letter {
   static constexpr Bytes most = 112;
 
   enum class Bears : std::uint8_t {
-    bytes,      // the bytes are in the letter
-    enclosure,  // the bytes are in the memory that belongs to the letter's box
-    pointers,   // the letter has pointers to the sender's memory, which must not change until the letter is taken
-    nothing,    // the message did not fit the letter and its box, and is lost
+    bytes,      // the bytes are in this struct
+    enclosure,  // the bytes are in the memory beside this message's place in the lane
+    // This struct has pointers to the sender's memory, which must not change until the receiver has taken the message.
+    pointers,
+    nothing,  // the message did not fit the lane, and is lost
   };
   struct Pointers {
     const std::byte* data;
@@ -35,15 +36,15 @@ struct Letter {
   SlotNumber slot = 0;
   Bears bears = Bears::bytes;
   bool has_second = false;
-  std::uint16_t size = 0;  // bytes of the message, in the letter or in the memory of its box
+  std::uint16_t size = 0;  // bytes of the message, in this struct or in the memory beside its place
   union {
     Pointers pointers;
     std::byte bytes[most] = {};
   };
 };
 
-/// A rank's mail in common memory: this object, then a lane from every neighbour, then the memory of the boxes, then a
-/// flag per slot that says whether letters go to the slot.
+/// A rank's mailboxes in common memory: this object, then a lane from every neighbour, then the memory for longer
+/// messages, then a flag per slot that says whether small messages for the slot come through the lanes.
 class Mail {
  public:
   static constexpr std::size_t depth = 4;
@@ -52,8 +53,8 @@ class Mail {
   using DoneNotice = Notice<MachineMemory, bool>;
   static_assert(sizeof(MailLane) == 576);
 
-  /// Returns the size of a mail. `room` is the number of bytes per box for messages that do not fit in a letter, a
-  /// multiple of a cache line.
+  /// Returns the size in bytes of a rank's mailboxes. `room` is the number of bytes for each message that does not fit
+  /// in a Letter, a multiple of a cache line.
   static Bytes bytes(std::size_t neighbours, Bytes room, std::size_t slots) noexcept {
     return sizeof(Mail) + neighbours * (sizeof(MailLane) + depth * room) + slots;
   }
@@ -68,7 +69,7 @@ class Mail {
     return reinterpret_cast<std::byte*>(&from(neighbours_)) + (neighbour * depth + box) * room_;
   }
   Bytes room() const noexcept { return room_; }
-  /// Whether letters go to a slot. Written before the mail is shown to the neighbours.
+  /// Whether small messages for a slot come through the lanes. Written before the mail is shown to the neighbours.
   std::byte& takes_letters(SlotNumber slot) noexcept { return room(neighbours_, 0)[slot]; }
 
   WordNotice words;                      // pointers to the words that this rank adds (threads only)
