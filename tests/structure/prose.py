@@ -8,6 +8,7 @@ Usage:
 import ast
 import collections
 import io
+import itertools
 import random
 import re
 import sys
@@ -45,6 +46,7 @@ GROUPS = {  # of files: the folders whose prose is counted together
 SUFFIXES = {".md", ".cpp", ".hpp", ".h", ".c", ".py", ".f90", ".cmake"}
 MADE = re.compile(r"<!-- [^>]*(?:quoted by|made (?:from|by))[^>]*-->.*?<!-- end -->", re.DOTALL)
 C_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//([^\n]*)|/\*(.*?)\*/', re.DOTALL)
+EXAMPLE = re.compile(r"\n[ *]*\n(?:[ *]*\*   .*\n)+")  # in a comment of several lines
 C_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
@@ -64,13 +66,16 @@ def page_of(text):
 
 
 def joined(comments):
-    """The comments. A comment that has its line for itself continues a comment of the line before, if both begin in one column."""
-    parts, last = [], None
+    """The comments. A comment that has its line for itself continues a comment of the line before, if both begin in one column.
+    Indented lines after an empty line are an example or a table, and no prose."""
+    parts, last, is_example = [], None, False
     for line, column, comment, is_alone in comments:
-        if is_alone and last == (line - 1, column):
+        continues = is_alone and last == (line - 1, column)
+        is_example = is_alone and comment.startswith("   ") and (is_example or not continues)
+        if continues and not is_example:
             parts[-1] += " " + comment
         else:
-            parts.append(comment)
+            parts.append("" if is_example else comment)
         last = (line + comment.count("\n"), column)
     return [" ".join(part.replace("*", " ").split()) for part in parts]
 
@@ -78,7 +83,7 @@ def joined(comments):
 def comments_of_c(text):
     found = []
     for match in C_COMMENT.finditer(text):
-        if comment := (match[1] or match[2] or "").lstrip("/"):
+        if comment := EXAMPLE.sub("\n", match[1] or match[2] or "").lstrip("/"):
             before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             found.append((text.count("\n", 0, match.start()), len(before), comment, not before.strip()))
     return joined(found)
@@ -86,20 +91,28 @@ def comments_of_c(text):
 
 def comments_of_lines(text, mark):
     lines = [(line, re.search(f"(.*?){mark}+<?\\s(.*)", words)) for line, words in enumerate(text.splitlines())]
-    return joined((line, len(found[1]), found[2], not found[1].strip()) for line, found in lines if found)
+    return joined((line, len(found[1]), " " + found[2], not found[1].strip()) for line, found in lines if found)
 
 
 def comments_of_python(text):
     """A mark in a string begins no comment."""
     tokens = [each for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type == tokenize.COMMENT]
     found = [(each, re.match(r"#+\s(.*)", each.string)) for each in tokens]
-    return joined((each.start[0], words[1], not each.line[: each.start[1]].strip()) for each, words in found if words)
+    return joined(
+        (each.start[0], each.start[1], " " + words[1], not each.line[: each.start[1]].strip()) for each, words in found if words
+    )
 
 
 def docstrings_of(text):
     nodes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     texts = [ast.get_docstring(node) for node in ast.walk(ast.parse(text)) if isinstance(node, nodes)]
-    return [" ".join(part.split()) for each in texts if each for part in each.split("\n\n")]
+    paragraphs = [part for each in texts if each for part in each.split("\n\n") if not part.lstrip().startswith(">>>")]
+    parts = [lines for each in paragraphs for _, lines in itertools.groupby(each.splitlines(), indentation)]
+    return [" ".join(" ".join(lines).split()) for lines in parts]
+
+
+def indentation(line):
+    return len(line) - len(line.lstrip())
 
 
 def prose_of(path):
@@ -158,6 +171,9 @@ class Prose(unittest.TestCase):
         self.assertEqual(comments_of_c('int a; // one\n       // two\nauto b = "// no"; /* three */\n// four'), ["one two", "three", "four"])
         self.assertEqual(comments_of_lines("x = 1  # one\n# two\n# three\ny = 2\n# four", "#"), ["one", "two three", "four"])
         self.assertEqual(comments_of_python("x = '# no'  # one\n# two\ny = 2\n# three"), ["one two", "three"])
+        self.assertEqual(comments_of_c("// one\n//\n//   f(x)\n//   g(x)\n//\n// - two\n//   three"), ["one", "", "", "- two three"])
+        self.assertEqual(comments_of_c("/* one\n *\n *   f(x)\n *\n * two */"), ["one two"])
+        self.assertEqual(docstrings_of('"""One.\n\nx\n    Two\n    three.\n\n>>> f()\n"""'), ["One.", "x", "Two three."])
         for habit, example in {"those": "of those", "by a method": "sums by `tree`", "such": "such a thing", "a for per": "one a rank",
                                "what in place of a noun": "says what it takes"}.items():  # fmt: skip
             self.assertRegex(example, HABITS[habit])
