@@ -83,7 +83,7 @@ def joined(comments):
 def comments_of_c(text):
     found = []
     for match in C_COMMENT.finditer(text):
-        if comment := EXAMPLE.sub("\n", match[1] or match[2] or "").lstrip("/"):
+        if comment := EXAMPLE.sub("\n", match[1] or match[2] or "").lstrip("/<"):
             before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             found.append((text.count("\n", 0, match.start()), len(before), comment, not before.strip()))
     return joined(found)
@@ -107,7 +107,7 @@ def docstrings_of(text):
     nodes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     texts = [ast.get_docstring(node) for node in ast.walk(ast.parse(text)) if isinstance(node, nodes)]
     paragraphs = [part for each in texts if each for part in each.split("\n\n") if not part.lstrip().startswith(">>>")]
-    parts = [lines for each in paragraphs for _, lines in itertools.groupby(each.splitlines(), indentation)]
+    parts = [list(lines) for each in paragraphs for _, lines in itertools.groupby(each.splitlines(), indentation)]
     return [" ".join(" ".join(lines).split()) for lines in parts]
 
 
