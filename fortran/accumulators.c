@@ -59,7 +59,7 @@ static sf_status require_made(const State* state) {
   return is_empty(state) ? wrong("the accumulator is empty (nothing was ever added to it), call sf_add") : SF_OK;
 }
 
-/* Makes a C accumulator of the state. The caller frees it. NULL after a failure. */
+/* Makes a C accumulator of the state. The caller frees it. `*to` is NULL after a failure. */
 static sf_status unpack(const State* state, sf_accumulator** to) {
   const sf_accumulator_shape shape = head_of(state).shape;
   sf_status status = require_made(state);

@@ -80,7 +80,7 @@ void sf_fortran_layout_intervals(Handle* layout, Argument first, Argument last, 
   settle(keep_layout(status, own, layout), NULL, ierr);
 }
 
-/* Checks a list of the rule: one number for each dimension, or none. */
+/* Checks a list of a grid's rule: one number for each dimension, or none. */
 static sf_status require_list(Argument list, uint64_t dimensions, const char* what) {
   uint64_t i;
   sf_status status;

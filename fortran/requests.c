@@ -105,7 +105,7 @@ static void await(Handle* handle, uint64_t timeout, int* done, int* ierr) {
   sf_status status = SF_OK;
   if (own != NULL) {
     status = sf_request_wait_for(own->request, timeout, &ended);
-    if (!ended && status == SF_TRANSPORT_FAILED) { /* the call never ends */
+    if (!ended && status == SF_TRANSPORT_FAILED) { /* the transport failed, so the call never ends */
       sf_fortran_free_request(handle);
       ended = 1;
     } else if (ended) {

@@ -1176,7 +1176,8 @@ contains
     integer(c_int), intent(out), optional :: ierr
     call c_turn(accumulator%state, negated, ierr)
   end subroutine
-  ! Copies `from`, which must not be empty, into `to`, which is empty or has the same shape. Otherwise the same as `=`.
+  ! Copies `from`, which must not be empty, into `to`, which is empty or has the same shape. In all other respects
+  ! sf_copy does the same as `=`.
   subroutine sf_copy(from, to, ierr)
     type(sf_accumulator), intent(in) :: from
     type(sf_accumulator), intent(inout) :: to
@@ -1304,7 +1305,8 @@ contains
     text = text_at(c_list_text(list, entry, heading))
   end function
 
-  ! Returns a readable description of what the ranks agreed on for a plan, a few lines of text. Empty without a plan.
+  ! Returns a readable description of what the ranks agreed on for a plan, a few lines of text. The text is empty if
+  ! there is no plan.
   function sf_plan_text(plan) result(text)
     type(sf_plan), intent(in) :: plan
     character(len=:), allocatable :: text

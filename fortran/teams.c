@@ -87,7 +87,7 @@ void sf_fortran_team_bind(const Handle* team, const int* worker, int* ierr) {
 void sf_fortran_team_set_timeout(const Handle* team, const double* seconds, int* ierr) {
   Team* own;
   sf_status status = find_team(*team, &own);
-  if (status == SF_OK && !(*seconds >= 0)) /* also refuses a NaN */
+  if (status == SF_OK && !(*seconds >= 0)) /* !(x >= 0) also refuses a NaN */
     status =
         refuse(SF_INVALID_ARGUMENT, "a timeout of %g seconds (a timeout is at least 0), give 0 for no limit", *seconds);
   settle(status == SF_OK ? sf_team_set_timeout(own->team, nanoseconds(seconds)) : status, NULL, ierr);

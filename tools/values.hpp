@@ -20,7 +20,7 @@ inline constexpr std::uint64_t most_elements_in_memory = 10'000'000'000;
 /// The largest number of bytes, or of elements, in predictions.
 inline constexpr std::uint64_t most_reckoned = std::uint64_t{1} << 62;
 
-/// Accepts counts from `least` to `most`. The help shows both.
+/// Accepts counts from `least` to `most`. The help shows both limits.
 inline CLI::Range from_to(std::uint64_t least, std::uint64_t most) { return {least, most}; }
 
 /// Makes every option of the subcommands refuse empty texts and numbers that are not finite.

@@ -320,8 +320,8 @@ std::partial_ordering operator<=>(const Accumulator<T, terms>& a, const Accumula
 }
 #endif
 
-/// Adds the packed accumulator `from` to the packed accumulator `into`, as sf_accumulator_merge_packed does. Both must
-/// have the same size.
+/// Adds the packed accumulator `from` to the packed accumulator `into`, as sf_accumulator_merge_packed does. Both
+/// packed accumulators must have the same size.
 inline void merge_packed(View<const std::byte> from, View<std::byte> into) {
   if (from.size() != into.size())
     throw Error(SF_INVALID_ARGUMENT,

@@ -73,7 +73,7 @@ constexpr int dlpack_code() {
 }  // namespace detail
 
 /// An array in memory, or a section of an array, with at most SF_MOST_AXES axes. Refers to the elements, which must
-/// outlive the calls that read them. Throws Error(SF_INVALID_ARGUMENT) for more axes.
+/// outlive the calls that read them. The constructors throw Error(SF_INVALID_ARGUMENT) if there are more axes.
 template <class T>
 class Array {
   using Extents = View<const std::uint64_t>;

@@ -252,8 +252,8 @@ inline void check(sf_status status, OperatorHolder* op = nullptr) {
   throw Error(status, sf_error_text());
 }
 
-/// Converts a root for the C interface. There -1 is SF_ALL_RANKS. Here -1, like every negative number, is not a rank
-/// and must be refused; it becomes INT32_MIN, which the library shows as -1.
+/// Converts a root for the C interface. In the C interface -1 is SF_ALL_RANKS. In C++ -1, like every negative number,
+/// is not a rank and must be refused; it is converted to INT32_MIN, which the library shows as -1.
 inline std::int32_t root_of(const std::optional<int>& root) {
   if (!root) return SF_ALL_RANKS;
   return *root == SF_ALL_RANKS ? std::numeric_limits<std::int32_t>::min() : *root;

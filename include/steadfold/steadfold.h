@@ -55,8 +55,8 @@ typedef struct sf_statistics {
  * `first` gets the first block, the next rank the next block, and so on; after the last rank comes rank 0. */
 typedef struct sf_grid_axis {
   uint64_t extent; /* the number of indices of the axis */
-  uint64_t ranks;  /* ranks along the axis. One axis may have 0: its number follows from the size of the group and the
-                      other axes */
+  uint64_t ranks;  /* number of ranks along the axis. One axis may have 0: its number of ranks follows from the size of
+                      the group and the other axes */
   uint64_t block;  /* indices in a block. 0: one block for each rank, the first extent % ranks of which are one index
                       larger */
   uint64_t first;  /* the rank that gets the first block, counted along the axis from 0 */
@@ -104,7 +104,7 @@ typedef struct sf_array {
  * of a kept axis, or for every combination of indices of several kept axes. The elements along the other axes are the
  * rows, in C order: the last axis varies fastest. */
 typedef struct sf_arrays {
-  size_t size; /* sizeof(sf_arrays), see sf_arrays_init */
+  size_t size; /* size of the struct in bytes where the caller was compiled: sizeof(sf_arrays); see sf_arrays_init */
   sf_array x;
   sf_array factors; /* for operations with a second vector: the second factors or the weights, of the type of x */
   sf_array mask;    /* selects elements, if it has data or axes. An element is left out if all bytes of its mask are 0.
@@ -145,7 +145,7 @@ static inline sf_arrays sf_arrays_default(void) {
 /* Describes one reduction: the part that is the same on all ranks, and this rank's own part. Initialise it with
  * sf_call_init. */
 typedef struct sf_call {
-  size_t size; /* sizeof(sf_call) where the caller was compiled */
+  size_t size; /* size of the struct in bytes where the caller was compiled: sizeof(sf_call) */
   sf_operation operation;
   sf_method method;
   sf_type type;
@@ -216,8 +216,8 @@ static inline sf_call sf_call_default(void) {
 
 /* Reduces the rows of one process. `first` holds call->rows rows. `second` is the second vector of operations with two
  * vectors; for SF_MASKED_SUM it is the mask, one byte per row, where any value but 0 selects the row; else it is NULL.
- * Both are only read. `result` receives `columns` results. `root` must be SF_ALL_RANKS or 0, and `collective`
- * SF_REDUCE. `schedule` may be NULL or a valid name, and has no effect. */
+ * `first` and `second` are only read. `result` receives `columns` results. `root` must be SF_ALL_RANKS or 0, and
+ * `collective` SF_REDUCE. `schedule` may be NULL or a valid name, and has no effect. */
 sf_status sf_reduce_local(const sf_call* call, const void* first, const void* second, void* result);
 
 /* Returns the text of this thread's last failing call: "problem (why), suggestion", at most 4095 bytes. The text is

@@ -37,7 +37,7 @@ typedef enum sf_terms {
 /* Makes an accumulator of no rows with `columns` sums, at least 1. `type`, SF_F64 or SF_F32, is the type of the
  * elements; other types give SF_UNSUPPORTED. Free the accumulator with sf_accumulator_free. */
 sf_status sf_accumulator_create(sf_type type, sf_terms terms, uint64_t columns, sf_accumulator** accumulator);
-/* Makes a copy of an accumulator. Free it with sf_accumulator_free. */
+/* Makes a copy of an accumulator. Free the copy with sf_accumulator_free. */
 sf_status sf_accumulator_copy(const sf_accumulator* from, sf_accumulator** copy);
 /* Frees an accumulator. Does nothing for NULL. */
 void sf_accumulator_free(sf_accumulator* accumulator);
@@ -83,7 +83,7 @@ sf_status sf_accumulator_subtract_products(sf_accumulator* accumulator, const vo
 sf_status sf_accumulator_add_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads);
 sf_status sf_accumulator_subtract_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, uint32_t threads);
 
-/* Adds `from` to `into`, or subtracts it: sums and number of rows. Both must have the same shape (else
+/* Adds `from` to `into`, or subtracts it: sums and number of rows. Both accumulators must have the same shape (else
  * SF_INVALID_ARGUMENT), and may be the same accumulator. */
 sf_status sf_accumulator_merge(sf_accumulator* into, const sf_accumulator* from);
 sf_status sf_accumulator_unmerge(sf_accumulator* into, const sf_accumulator* from);

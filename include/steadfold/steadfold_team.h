@@ -19,7 +19,7 @@ typedef struct sf_team sf_team;
 /* The largest number of workers of a team. */
 #define SF_TEAM_MOST 1024
 
-/* Makes a team of `workers` workers, 1 to SF_TEAM_MOST. One thread makes the team, all may use it. Free it with
+/* Makes a team of `workers` workers, 1 to SF_TEAM_MOST. One thread makes the team, all may use it. Free the team with
  * sf_team_free. Local. */
 sf_status sf_team_create(int32_t workers, sf_team** team);
 
@@ -45,8 +45,8 @@ sf_status sf_team_bind(sf_team* team, int32_t worker);
  * only that. Local. */
 sf_status sf_team_set_timeout(sf_team* team, uint64_t nanoseconds);
 
-/* Frees the team and its groups. No thread may be using them. Does nothing for NULL. The memory of calls under way is
- * never freed. Plans may outlive their team. */
+/* Frees the team and its groups. No thread may be using the team or a group of it. Does nothing for NULL. The memory of
+ * calls under way is never freed. Plans may outlive their team. */
 void sf_team_free(sf_team* team);
 
 #ifdef __cplusplus

@@ -70,7 +70,7 @@ def _made_array(x: Any) -> Array:
 
 
 def _has_masked_rows(x: Any, axes: int) -> bool:
-    """Returns whether a sequence contains masked arrays. Its rows have this number of axes."""
+    """Returns whether a sequence contains masked arrays. The rows of the sequence have `axes` axes."""
     if axes < 1 or not isinstance(x, (list, tuple)):
         return False
     return any(isinstance(row, np.ma.MaskedArray) or _has_masked_rows(row, axes - 1) for row in x)

@@ -13,7 +13,7 @@
 namespace steadfold::agreement {
 
 inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
-  // Compares addresses as numbers, since a caller may have passed null with any size. Null data are refused later.
+  // Compares addresses as numbers, since a caller may have passed null with any size. Later code refuses null data.
   const auto begin_of = [](std::span<const std::byte> memory) {
     return reinterpret_cast<std::uintptr_t>(memory.data());
   };

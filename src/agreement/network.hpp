@@ -1,5 +1,6 @@
 // The costs of messages and of handling partials on a machine. The choice of a schedule and predictions depend on them.
-// Bits do not depend on them. The exception is plain floating-point sums, whose bits depend on the schedule.
+// The bits of results do not depend on these costs. The exception is plain floating-point sums, whose bits depend on
+// the schedule.
 // Source: the LogGP model. Messages above the eager limit wait for the receiver (the rendezvous of MPI libraries).
 #pragma once
 

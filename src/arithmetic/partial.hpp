@@ -341,7 +341,7 @@ class PartialKind {
   /// Returns the size in bytes of the survey of a first sweep over all ranks' rows. Surveys are merged by the maximum
   /// of each byte. 0: no first sweep is needed.
   virtual Bytes survey_bytes() const noexcept { return 0; }
-  /// Return abilities that only some kinds have. Null if this kind lacks the ability.
+  /// Return the abilities of this kind that only some kinds have; null if this kind lacks the ability.
   virtual const ValuesApart* values_apart() const noexcept { return nullptr; }
   virtual const AddedWords* added_words() const noexcept { return nullptr; }
   virtual const RowsAtHand* rows_at_hand() const noexcept { return nullptr; }

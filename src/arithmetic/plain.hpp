@@ -1,5 +1,5 @@
-// The plain partial: one vector of values, combined in the order that the schedule gives. It is the baseline: MPI
-// libraries reduce in the same way.
+// The plain partial: one vector of values, combined in the order that the schedule gives. MPI libraries reduce in the
+// same way, so this partial is the baseline of comparisons.
 // Rank order: kept only if the schedule keeps it. Cost: a merge is one pass over the columns; bytes: 32 + the values.
 // Source: MPI 4.0, section 6.9. No bits are promised, unless the order does not change the operator's result.
 #pragma once

@@ -26,7 +26,7 @@ constexpr Rank most_merging_ranks = 32;  // each of these ranks merges the parti
 constexpr Bytes most_partial_bytes = 16384;
 constexpr Bytes most_value_bytes = 4096;
 
-/// Few and narrow rows: every rank posts its rows and reduces the rows of all ranks.
+/// Reduces few and narrow rows: every rank posts its rows and reduces the rows of all ranks.
 class NarrowRows final : public Together {
  public:
   NarrowRows(const agreement::Member& agreed, RowsPayload& rows, std::shared_ptr<transport::Board> board,
@@ -78,7 +78,7 @@ class NarrowRows final : public Together {
   std::byte* result_ = nullptr;
 };
 
-/// Many rows: every rank posts the partial of its rows and merges the partials of all ranks.
+/// Reduces many rows: every rank posts the partial of its rows and merges the partials of all ranks.
 class PostedPartials final : public Together {
  public:
   PostedPartials(RowsPayload& rows, std::shared_ptr<transport::Board> board, Bytes own_capacity, Bytes capacity)

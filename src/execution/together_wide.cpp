@@ -84,10 +84,11 @@ class WideRows final : public Together {
 };
 
 /// Reduces wide rows of ranks that do not see all of each other's memory. The ranks post their rows piece by piece. If
-/// there are two ranks, each reduces all columns of a piece. If there are more, each rank reduces a share and posts its
-/// result too, unless the piece is short. If all ranks have allocated rows and results with the library, each rank
-/// reduces its share of all columns in place. The first run of this kind in the ranks' first plan maps the memory that
-/// they show, in a separate round. All callers must wait until the run ends, since results are written before that.
+/// there are two ranks, each reduces all columns of a piece. If there are more than two ranks, each rank reduces a
+/// share of the columns and posts the result too, unless the piece is short. If all ranks have allocated rows and
+/// results with the library, each rank reduces its share of all columns in place. The first run of this kind in the
+/// ranks' first plan maps the memory that they show, in a separate round. All callers must wait until the run ends,
+/// since results are written before that.
 class PostedRows final : public Together {
  public:
   PostedRows(const agreement::Member& agreed, RowsPayload& rows, transport::Transport& transport, std::uint32_t tag)

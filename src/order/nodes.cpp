@@ -1,5 +1,4 @@
-// Numbers the nodes of a machine and the ranks on them.
-// Cost: O(p log p) to make.
+// Numbers the nodes of a machine and the ranks on them. Cost: the constructor takes O(p log p) for p ranks.
 #include "order/nodes.hpp"
 
 #include <algorithm>

@@ -186,7 +186,7 @@ struct Spec::Parameter {
 std::string text_of(const Spec& spec);
 
 /// Returns the parameter with this name as a number from `least` to `most`, or `otherwise` if it is not given. Throws
-/// as `parse` does.
+/// std::invalid_argument, as `parse` does.
 Count number_of(const Spec& spec, std::string_view key, Count otherwise, Count least, Count most);
 
 /// Checks a parameter whose value is a schedule in brackets. The nested schedule must serve any layout with

@@ -174,7 +174,7 @@ bool has_records(const File& file, std::size_t width, std::endian order) {
   return length > 0 && length <= file.size() - 2 * width && word_at(file, width + length, width, order) == length;
 }
 
-/// Whether the file begins like text. Doubles almost never begin like that.
+/// Whether the file begins like text. The bytes of doubles almost never look like text.
 bool looks_like_text(const File& file) {
   constexpr std::uint64_t least = 16, most = 512;
   const std::string beginning = file.read(0, std::min(file.size(), most));

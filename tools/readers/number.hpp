@@ -14,7 +14,7 @@ enum class NumberFault { none, not_a_number, too_large, inexact };
 
 /// Whether the character is a blank within a line.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// Whether the character separates numbers. Line ends do so, too.
+/// Whether the character separates numbers. Line ends separate numbers, too.
 constexpr bool is_blank(char c) noexcept { return is_space(c) || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
 std::string_view trimmed(std::string_view text) noexcept;

@@ -1,4 +1,4 @@
-// Converts exact sums to results. Cost: some ns per column.
+// Converts exact sums to the results of operations, such as sums and means. Cost: some ns per column.
 #pragma once
 
 #include <cstring>

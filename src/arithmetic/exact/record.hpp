@@ -97,7 +97,7 @@ struct GroupSums {
     for (std::size_t lane = 0; lane < columns; ++lane)
       add_windows(a.window(lane, rooms[0]), b.window(lane, rooms[1]), wide[lane]);
   }
-  /// Makes the group narrow if possible.
+  /// Stores the sums in the narrow form (integers of two words in one unit) if they fit it.
   void settle(Count columns) noexcept {
     if (!is_narrow) is_narrow = narrow.set_windows(std::span(wide).first(columns));
   }

@@ -174,7 +174,7 @@ void Accumulator<Element, factors>::add_scaled(const WindowSums& sums) noexcept 
   for (const std::int64_t sum : sums.sums) add_scaled(sum, kernels::window_unit(sums.top, level++));
 }
 
-/// Records whether any of these finite terms is not -0.0. Mostly the first term decides.
+/// Records whether any of these finite terms is not -0.0. In most calls the first term decides.
 template <class Element, int factors>
 void Accumulator<Element, factors>::note_signs(const std::byte* first, const std::byte* second, Count rows,
                                                Bytes stride) noexcept {

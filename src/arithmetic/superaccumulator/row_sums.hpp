@@ -19,7 +19,7 @@ constexpr bool sums_rows(Count rows) noexcept {
 
 /// Writes the correctly rounded sum of each column, in the type of the rows, f64 or f32. `bin_count` is the number of
 /// bins for which terms are pre-rounded; 0 means that terms are not pre-rounded. Rows need not be aligned, and do not
-/// overlap `values`. Does not allocate. Needs the promised environment (arithmetic/environment.hpp).
+/// overlap `values`. Does not allocate. The caller must have set the promised environment (arithmetic/environment.hpp).
 void sum_rows(std::span<const std::byte* const> rows, Type type, int bin_count, Count columns,
               std::byte* values) noexcept;
 

@@ -54,7 +54,7 @@ inline int pass_through(const Operator& op, order::Count columns, order::Bytes s
   if (op.canonicalise != nullptr) op.canonicalise(values, columns);
   return 0;
 }
-/// Computes the same in one attempt. Fails with operator_failed if an operation fails or is postponed.
+/// Computes the same value in one attempt. Returns operator_failed if an operation fails or is postponed.
 inline Status pass_through(const Operator& op, order::Count columns, order::Bytes stride, const std::byte* nodes,
                            order::Count count, std::byte* values, std::byte* spare) {
   Changes changes;

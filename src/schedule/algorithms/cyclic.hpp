@@ -11,7 +11,7 @@ namespace steadfold::schedule {
 inline constexpr Rank most_ports = 32;
 
 /// Returns the parameter `n=`: the number of ports of a rank, which is also the largest number of messages that it
-/// sends in a round. Throws as `parse` does.
+/// sends in a round. Throws std::invalid_argument, as `parse` does.
 inline Rank ports_of(const Spec* spec, Rank otherwise) {
   return spec ? static_cast<Rank>(number_of(*spec, "n", static_cast<Count>(otherwise), 1, most_ports)) : otherwise;
 }

@@ -3,7 +3,8 @@
 // The template parameter `Pairs` says which ranks form pairs. Its members are `rounds`, `in_pair`, `is_second_of_pair`,
 // `other_of_pair`, `unit_of`, `first_rank` and `block`, the ranks of the aligned block of 2^level units that contains a
 // unit.
-// Rank order: the order of units. Partners merge the same operands in the same order, so all ranks get the same bits.
+// Rank order: units (single ranks or pairs) are merged in their order. Partners merge the same operands in the same
+// order, so all ranks get the same bits.
 // Cost: ceil(log2 p)(alpha + n beta + n gamma). Pairs add one alpha + n beta.
 // Source: Balaji & Kimpe, section III.B; End et al., section III.A.
 #pragma once

@@ -4,7 +4,8 @@
 // Rank order: kept for root 0 and for allreduce. Otherwise the order is cyclic, starting at the root.
 // Cost: (k-1) ceil(log_k p)(alpha + n beta + n gamma). Allreduce adds as many (alpha + n beta). A scan takes at most 2
 // log2(p) alpha.
-// Source: Balaji & Kimpe, section III.A (MPICH's reduce). End et al. call the tree "BST". MPICH has k-nomial trees.
+// Source: Balaji & Kimpe, section III.A (MPICH's reduce). End et al. call the tree "BST". MPICH has k-nomial trees,
+// too.
 #include <algorithm>
 #include <bit>
 

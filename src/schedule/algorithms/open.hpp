@@ -13,7 +13,8 @@ namespace steadfold::schedule {
 /// The default and the maximum of `open=`. In a node of up to 64 ranks no sender waits for a landing slot.
 inline constexpr Rank most_open = 64;
 
-/// Returns the parameter: a number from 1 to `most_open`, the same on all ranks. Throws as `parse` does.
+/// Returns the parameter: a number from 1 to `most_open`, the same on all ranks. Throws std::invalid_argument, as
+/// `parse` does.
 inline Rank open_of(const Context& c) {
   return c.spec ? static_cast<Rank>(number_of(*c.spec, "open", most_open, 1, most_open)) : most_open;
 }

@@ -27,7 +27,7 @@ class RankTree {
     Rank ranks;
   };
 
-  /// Makes the tree that the parameters name, or the binary tree. Throws as `parse` does.
+  /// Makes the tree that the parameters name, or the binary tree. Throws std::invalid_argument, as `parse` does.
   explicit RankTree(const Spec* spec) : arity_(arity_of(spec)) {}
 
   /// Returns the number of children of the top of a subtree of `ranks` ranks.

@@ -1,5 +1,6 @@
 // Matches the sends and receives of all ranks: sorts them by their pair of ranks and walks through both lists in
-// parallel. Cost: O(n) in the number of ranks and their communications. Source: MPI's rule of order.
+// parallel. Cost: O(n) in the number of ranks and their communications. Source: the order of messages that MPI
+// guarantees.
 #include "schedule/checker/matching.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Matches sends with receives: the k-th send from rank a to rank b meets b's k-th receive from a.
-// Cost: O(n) in the number of ranks and their communications. Source: MPI's rule of order.
+// Matches sends with receives: the k-th send from rank a to rank b meets b's k-th receive from a. Cost: O(n) in the
+// number of ranks and their communications. Source: the order of messages that MPI guarantees.
 #pragma once
 
 #include <span>

@@ -20,7 +20,8 @@ namespace steadfold::transport {
 inline constexpr Bytes default_node_bytes = Bytes{16} << 20;  // bytes per rank
 
 /// Memory in a file without a name. The first rank of the node makes the file, and all processes map it. The file needs
-/// no MPI resources. Freeing it needs no communication. The system removes the file however the processes end.
+/// no MPI resources. No communication is needed to free the memory. The system removes the file however the processes
+/// end.
 class NodeMemory final : public CommonMemory {
  public:
   /// Makes the memory. Collective over `node`, whose processes are on one node. Blocks until all processes have called.

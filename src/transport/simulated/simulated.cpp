@@ -1,4 +1,5 @@
-// All ranks in one process. A put and its release share one Transfer, which the first of the two makes.
+// Simulates the network of all ranks in one process. A put and its release share one Transfer, which the first of the
+// two makes.
 // Rank order: messages are matched in the order of `put` per (source, target, tag). Each of these channels has a queue
 // while a put or a release waits.
 // Cost: one hash look-up per put or release, and one allocation per message. A poll takes O(completions).
