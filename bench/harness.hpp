@@ -1,5 +1,5 @@
-// The measuring loop: it measures candidates in turn, in many short samples. Source: Gruber & Freinberger, and Hoefler
-// & Belli 2015 on honest benchmarking.
+// The measuring loop: it measures candidates in turn, in many short samples. Source: Gruber & Freinberger and Hoefler &
+// Belli 2015 describe honest benchmarking.
 #pragma once
 
 #include <functional>

@@ -38,7 +38,8 @@ struct Format {
   }
 };
 
-/// The memory layout of a type's elements: `parts` numbers of `size` bytes, of which `used` hold bits.
+/// The memory layout of a type's elements: an element has `parts` numbers of `size` bytes, and the value occupies the
+/// first `used` bytes of each.
 struct Shape {
   std::optional<Format> format;  // format of a floating-point number; empty for integers
   std::size_t used;

@@ -119,7 +119,8 @@ double part_of(double whole, double part, const PartialSizes& sizes) {
 
 /// Adds the messages of a schedule that halves vectors. In each round a rank sends half as many bytes of its partial as
 /// before (halves, quarters, ...), and the partial covers twice as many ranks. Values may come back in the same sizes.
-/// Before and after, pairs of ranks send whole vectors. Arriving partials are merged.
+/// Before these rounds and after them, the two ranks of a pair send whole vectors to each other. Arriving partials are
+/// merged.
 void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
   const schedule::Context& context = found.context;
   const bool come_back = !context.scatters();

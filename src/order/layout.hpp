@@ -50,7 +50,8 @@ class Layout {
   std::vector<Interval> intervals(Rank rank) const;
   Count local_count(Rank rank) const noexcept;
 
-  /// Whether the elements of ranks 0, 1, ... are contiguous and ascending, starting at index 0. Ranks may be empty.
+  /// Whether the elements of ranks 0, 1, ... are contiguous and ascending, starting at index 0. Some ranks may have no
+  /// elements.
   bool in_rank_order() const noexcept { return in_rank_order_; }
   /// start() returns the index at which a rank's elements begin (Stelz 2022, eq. 3.3); for the rank count it returns
   /// the element count. owner() returns the rank that holds an element (eq. 3.4). Only for layouts in rank order. Cost:

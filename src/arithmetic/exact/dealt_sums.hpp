@@ -39,7 +39,8 @@ class DealtSums {
  private:
   static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
   static constexpr auto only_aside = none - 1;
-  static constexpr std::uint16_t no_unit = 0xFFFF;  // says that the sum has no unit; far above all exponents
+  // Value of `unit` if the sum has no unit; it is far above all exponents.
+  static constexpr std::uint16_t no_unit = 0xFFFF;
 
   /// The sum of one column: value() 2^(unit - 1075). A double with the biased exponent `unit` has the same unit in the
   /// last place.

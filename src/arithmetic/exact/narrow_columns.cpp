@@ -48,7 +48,8 @@ void NarrowColumns<Element, factors>::add_row(const std::byte* row) noexcept {
   }
 }
 
-/// Adds rows of one column. Many rows go to an accumulator, whose kernels read along the column.
+/// Adds rows of one column. If there are many rows, an accumulator adds them, because its kernels read contiguous
+/// elements of a column.
 template <class Element, int factors>
 void NarrowColumns<Element, factors>::add_column(Count column, const std::byte* first, const std::byte* second,
                                                  Count rows, Bytes stride) noexcept {

@@ -80,7 +80,8 @@ void visit_runs(std::span<const Axis> axes, Operand operand, Count index, Count 
     if (count == 0) return;
     at[last] += run;
     offset += static_cast<Stride>(run) * axes[last].of(operand);
-    for (std::size_t i = last; i > 0 && at[i] == axes[i].extent; --i) {  // carries to the axis before
+    // At the end of an axis, the index of the axis before grows by 1.
+    for (std::size_t i = last; i > 0 && at[i] == axes[i].extent; --i) {
       offset += axes[i - 1].of(operand) - static_cast<Stride>(axes[i].extent) * axes[i].of(operand);
       at[i] = 0;
       at[i - 1] += 1;

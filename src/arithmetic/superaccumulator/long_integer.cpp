@@ -212,7 +212,7 @@ Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
   if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);
   const int top = std::max(window.count, 1) - 1;
   const auto digit = [&](int i) { return i < 0 ? 0 : window.digits[static_cast<std::size_t>(i)]; };
-  Uint128 bits = window.count == 0 ? 1 : digit(top);  // the window of -2^(32 lowest) has no digits
+  Uint128 bits = window.count == 0 ? 1 : digit(top);  // the number -2^(32 lowest) has a window without digits
   for (int i = 1; i < 4; ++i) bits = bits << 32 | digit(top - i);
   if (window.negative && window.count > 0) bits = top < 4 ? -bits : ~bits;
   const int spare = std::countl_zero(static_cast<std::uint32_t>(bits >> 96));

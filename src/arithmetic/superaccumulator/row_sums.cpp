@@ -15,7 +15,7 @@ namespace {
 // Number of columns that are summed at a time; the list of uncertain columns is on the stack.
 constexpr Count tile_columns = 512;
 
-/// Sums single columns with integers. Its accumulator is constructed for the first column.
+/// Sums single columns with integers. The accumulator is constructed when the first column needs it.
 template <class Element>
 class OneByOne {
  public:

@@ -61,7 +61,7 @@ class Window {
 
   /// Frees the window, unless a rank still uses it; then the window ends with MPI. Collective and blocking.
   void end();
-  /// Whether the window has been freed. If so, do not read or write.
+  /// Whether the window has been freed. After that, do not read or write words.
   bool has_ended() const noexcept { return window_ == MPI_WIN_NULL; }
 
  private:
