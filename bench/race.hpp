@@ -22,7 +22,8 @@ class Race {
     rivals_ = task.op.user ? std::vector{user, built_in} : std::vector{built_in, user};
   }
 
-  /// Adds the rival that sends as many bytes as the method's partials have. Call it before `add` for the method.
+  /// Adds the rival that sends as many bytes as the method's partials have. Call this function before `add` for the
+  /// method.
   void add_rival_of(const std::string& method) {
     ShortPlan plan(task_.call_by(method), "recursive_doubling");
     plan.bind();
@@ -33,8 +34,8 @@ class Race {
     wider_of_[method] = &place->second;
   }
 
-  /// Adds the rival of the schedule `reduce_broadcast`: MPI_Reduce, then MPI_Bcast. Call it before `add` for that
-  /// schedule.
+  /// Adds the rival of the schedule `reduce_broadcast`: MPI_Reduce, then MPI_Bcast. Call this function before `add` for
+  /// that schedule.
   void add_reduce_and_broadcast() {
     const std::string type = CheckedTask<T>::mpi_type_name();
     const std::string name = "MPI_Reduce(" + type + ", " + task_.built_in_name() + "), MPI_Bcast(" + type + ")";

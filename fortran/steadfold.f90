@@ -935,7 +935,7 @@ module steadfold
       real(c_double), intent(in) :: seconds
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! Binds the calling thread to the worker's core. Call it before the worker's first reduction.
+    ! Binds the calling thread to the worker's core. Call this function before the worker's first reduction.
     subroutine sf_team_bind(team, worker, ierr) bind(c, name="sf_fortran_team_bind")
       import :: c_int, sf_team
       type(sf_team), intent(in) :: team

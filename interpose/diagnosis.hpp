@@ -24,7 +24,7 @@ class Diagnosis {
  public:
   /// Calls the MPI library for its result, before the program's buffers change. All ranks make this call.
   Diagnosis(const Call& call, const Communicator& comm);
-  /// Returns the difference. Call it after the interposer's results are in the call's buffer.
+  /// Returns the difference. Call this function after the interposer's results are in the call's buffer.
   Difference difference() const;
 
  private:

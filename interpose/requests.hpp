@@ -51,7 +51,7 @@ class Ending {
   std::vector<Taken> taken_;
 };
 
-/// Checks whether a request that the program keeps has ended. Any thread may call it. Throws Fault.
+/// Checks whether a request that the program keeps has ended. Any thread may call this function. Throws Fault.
 void look_at_request(MPI_Request request);
 
 /// Keeps an operator alive, since the program may free it before a reduction has ended. Ignores MPI_OP_NULL.

@@ -24,14 +24,14 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
-  /// Copies this rank's contribution. Call it directly before the call that starts the request.
+  /// Copies this rank's contribution. Call this function directly before the call that starts the request.
   void contribute();
   // Starts the collective operation. `start` and `prepare` return the MPI library's error code. The started reduction
   // must outlive the request.
   int start(MPI_Request* request);
   /// Makes a persistent request.
   int prepare(MPI_Info info, MPI_Request* request);
-  /// Reduces the rows. Call it after the request has ended. Throws Fault.
+  /// Reduces the rows. Call this function after the request has ended. Throws Fault.
   void finish();
 
  private:

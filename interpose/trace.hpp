@@ -27,7 +27,7 @@ std::uint64_t input_digest(const Call& call);
 std::uint64_t result_digest(const Call& call, const Communicator& comm);
 /// Records a call that has ended, or compares it with the other run.
 void trace(const CallName& name, std::uint64_t input, std::uint64_t result, const Place& place);
-/// Closes the record, or prints the first differences on rank 0. All ranks call it when MPI ends.
+/// Closes the record, or prints the first differences on rank 0. All ranks call this function when MPI ends.
 void end_trace();
 
 }  // namespace steadfold::interpose

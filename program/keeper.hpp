@@ -17,8 +17,8 @@ namespace steadfold::command {
 /// seconds later, or sooner if a signal ended this process.
 int run_kept(std::vector<std::string>& words, std::vector<std::string>& environment, int out, int err);
 
-/// Ends the program that another thread runs with `run_kept`, which then does not return. Call it before this process
-/// ends itself. Waits until no process is left, but at most `most_wait`.
+/// Ends the program that another thread runs with `run_kept`, which then does not return. Call this function before
+/// this process ends itself. Waits until no process is left, but at most `most_wait`.
 void end_kept(std::chrono::milliseconds most_wait);
 
 }  // namespace steadfold::command

@@ -27,7 +27,7 @@ inline constexpr BenchmarkText laboratory_benchmarks[] = {
 bool is_for_laboratory(std::span<char* const> arguments);
 
 /// Replaces this process by steadfold-lab and does not return, if the arguments are for the laboratory and
-/// steadfold-lab is installed. Call it before MPI_Init.
+/// steadfold-lab is installed. Call this function before MPI_Init.
 void continue_in_laboratory(std::span<char* const> arguments) noexcept;
 
 /// Makes the error for a missing laboratory. `what` is the subcommand or the benchmark.

@@ -72,8 +72,8 @@ class Result {
   const T* value_;  // points into the member that the result keeps alive
 };
 
-/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use it. The plan
-/// cannot be used after MPI_Finalize. Collective.
+/// The plan of a bundle. A run allocates nothing. Movable, not copyable. Only one thread at a time may use the object.
+/// The plan cannot be used after MPI_Finalize. Collective.
 class BundlePlan : public detail::BoundPlan {
  public:
   /// The members of a bundle.

@@ -200,8 +200,8 @@ class SinglePlan : public BoundPlan {
 
 /// A plan of a reduction to several results per rank, bound by Plan<T>::of_vectors and similar functions. A run sends
 /// only the messages of the reduction and allocates nothing. Movable, not copyable. Only one thread at a time may use
-/// it. The plan cannot be used after MPI_Finalize. Collective. Wrong sizes are an Error on this rank and on every rank
-/// that would wait for it.
+/// the object. The plan cannot be used after MPI_Finalize. Collective. Wrong sizes are an Error on this rank and on
+/// every rank that would wait for it.
 template <class T, class Result = T>
 class VectorPlan : public detail::SinglePlan {
  public:

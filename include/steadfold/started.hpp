@@ -50,8 +50,8 @@ inline void abandon(std::unique_ptr<UnderWay> call) {
 }  // namespace detail
 
 /// A call under way with a value of type T, or without a value. Movable, not copyable; an object that was moved from
-/// throws Error(SF_INVALID_ARGUMENT). Only one thread at a time may use it. If the object is destroyed before the call
-/// has ended, the call continues and still uses the caller's ranges.
+/// throws Error(SF_INVALID_ARGUMENT). Only one thread at a time may use the object. If the object is destroyed before
+/// the call has ended, the call continues and still uses the caller's ranges.
 template <class T = void>
 class Pending {
  public:

@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /* Allocates `bytes` bytes, all zero, aligned to a page. If the system does not share memory between processes, the
- * memory is ordinary. After a fork, parent and child share the memory. Any thread may call it. Free the memory with
- * sf_free. Local. */
+ * memory is ordinary. After a fork, parent and child share the memory. Any thread may call this function. Free the
+ * memory with sf_free. Local. */
 sf_status sf_allocate(uint64_t bytes, void** memory);
 
 /* Frees memory from sf_allocate. No run may be using it, on any rank. Does nothing for NULL, and for memory that a

@@ -1,6 +1,6 @@
 // Partials (partial results), which are plain bytes that can be sent unchanged, and the interfaces of their functions:
 // building, merging and finishing. Rank order: a partial knows which rows it covers. Cost: stated by each kind. Source:
-// [S0], [S2]; see docs/architecture.md.
+// Stelz 2022, Lapillonne & Peltekov 2013; see docs/architecture.md.
 //
 // A partial of any kind begins with a Header. Element types are hidden here: schedules and transports see only bytes.
 #pragma once
@@ -87,8 +87,8 @@ class ColumnBuilders {
   ~ColumnBuilders() = default;
 };
 
-/// Makes a partial from one worker's data, which are pushed block by block, in any order of indices. Use it from one
-/// thread at a time. `clear` keeps the memory, so a second round of the same shape does not allocate.
+/// Makes a partial from one worker's data, which are pushed block by block, in any order of indices. Use the object
+/// from one thread at a time. `clear` keeps the memory, so a second round of the same shape does not allocate.
 class Builder {
  public:
   virtual ~Builder() = default;
@@ -264,7 +264,7 @@ class RowsAtHand {
 };
 
 /// A merge that a plan prepares. A prepared merge knows the rows of its operands in advance, and so all their bytes
-/// except the values. Use it from one thread at a time. Partials are in one piece.
+/// except the values. Use the object from one thread at a time. Partials are in one piece.
 class PreparedMerge {
  public:
   virtual ~PreparedMerge() = default;

@@ -31,12 +31,12 @@ class InMotion {
   virtual bool uses(const agreement::Footprint& memory) const noexcept = 0;
 
   bool belongs_to(const void* home) const noexcept { return home_ == home; }
-  /// Adds the object to the list of objects that this thread advances whenever it waits. Call it while holding the
-  /// turn, at the end of a call.
+  /// Adds the object to the list of objects that this thread advances whenever it waits. Call this function while
+  /// holding the turn, at the end of a call.
   void enter_motion() noexcept;
   void leave_motion() noexcept;
 
-  /// Takes the turn (the right to use the object) for ever, if no thread has it. Call it before deletion.
+  /// Takes the turn (the right to use the object) for ever, if no thread has it. Call this function before deletion.
   bool retire() noexcept {
     if (!take_turn()) return false;
     leave_motion();

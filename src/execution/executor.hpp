@@ -21,7 +21,7 @@ class Executor final : public schedule::Machine {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Prepares the executor for a run. Call it before each run.
+  /// Prepares the executor for a run. Call this function before each run.
   void begin() noexcept {
     slots_.begin();
     messenger_.begin();

@@ -19,7 +19,7 @@ class Messenger {
   Messenger(const schedule::Program& program, Payload& payload, const ResolvedSteps& steps, Slots& slots,
             transport::Endpoint& endpoint, std::uint32_t ports);
 
-  /// Prepares the messenger for a run. Call it before each run.
+  /// Prepares the messenger for a run. Call this function before each run.
   void begin() noexcept {
     rounds_.begin();
     has_left_ = !asks_to_leave_;
@@ -27,7 +27,8 @@ class Messenger {
   /// Starts the communication of a step; see schedule::Machine.
   void start(const schedule::Step& step, std::uint32_t ticket);
   void poll(schedule::Tickets& tickets);
-  /// Returns whether this rank may leave a run whose communications are complete. Call it until it returns true.
+  /// Returns whether this rank may leave a run whose communications are complete. Call this function until it returns
+  /// true.
   bool may_leave() noexcept {
     if (!has_left_) has_left_ = endpoint_->may_leave();
     return has_left_;

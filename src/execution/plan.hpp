@@ -36,8 +36,8 @@ void require_usable(const transport::Transport& transport);
 /// Returns the error of a caller that starts or runs a plan before it has waited for the plan's last run.
 Failure plan_is_running();
 
-/// A plan of one call, or of a bundle of calls that share every message. Use it from one thread at a time. A plan keeps
-/// its transport alive. A plan uses as many tags as `tags_of` returns, from `tag` on.
+/// A plan of one call, or of a bundle of calls that share every message. Use the object from one thread at a time. A
+/// plan keeps its transport alive. A plan uses as many tags as `tags_of` returns, from `tag` on.
 class Plan {
  public:
   /// `calls` are this rank's calls, one per member of the agreement. `segments` is the largest number of segments; 0

@@ -29,7 +29,7 @@ class RoundCounter {
   }
   bool is_on() const noexcept { return is_on_; }
 
-  /// Prepares the counter for a run. Call it before each run.
+  /// Prepares the counter for a run. Call this function before each run.
   void begin() noexcept {
     if (!is_on_) return;
     next_ = 0;

@@ -36,7 +36,7 @@ class Slots {
  public:
   Slots(const schedule::Program& program, Payload& payload, const SlotSizes& sizes, transport::Endpoint& endpoint);
 
-  /// Resets the status, the rounds and the address of the result. Call it before each run.
+  /// Resets the status, the rounds and the address of the result. Call this function before each run.
   void begin() noexcept {
     status_ = Status::ok;
     rounds_ = 0;

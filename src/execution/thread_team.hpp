@@ -15,7 +15,7 @@ namespace steadfold::execution {
 
 using order::Bytes;
 
-/// A team whose first member is the caller. Use it from one thread at a time.
+/// A team whose first member is the caller. Use the object from one thread at a time.
 class ThreadTeam {
  public:
   ThreadTeam() = default;

@@ -1,7 +1,7 @@
 // Merges and rounds groups of the bins of eight columns. Groups follow each other as in messages of method `binned`.
 // Groups that do not fit are left to the caller (arithmetic/binned/group).
 // Rank order: none. Cost: to merge, 2 K operations per vector of columns, and up to K^2 more if windows differ; to
-// round, 50 operations. Source: ours.
+// round, 50 operations.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 namespace steadfold::schedule {
 
 /// Assigns places to slots and tickets to communications, and finds the completions for which each step must wait. To
-/// this end it tracks, for every slot, the communications that still read or write it. Use it from one thread at a
-/// time.
+/// this end it tracks, for every slot, the communications that still read or write it. Use the object from one thread
+/// at a time.
 class Compiler {
  public:
   /// Takes all steps out of the generator, as the constructor of Program does. Replaces the contents of `program`.

@@ -31,7 +31,7 @@ class Tickets {
     ++open_;
     return started_++;
   }
-  /// Records that a communication is complete. Call it once for each started communication.
+  /// Records that a communication is complete. Call this function once for each started communication.
   void complete(std::uint32_t ticket) noexcept {
     completed_in_[ticket] = run_;
     --open_;
@@ -61,12 +61,12 @@ class Machine {
   virtual void poll(Tickets& tickets) = 0;
 };
 
-/// The state of one run of a program. The program must outlive it. Use it from one thread at a time.
+/// The state of one run of a program. The program must outlive it. Use the object from one thread at a time.
 class Interpreter {
  public:
   explicit Interpreter(const Program& program) : program_(&program), tickets_(program.ticket_count()) { reset(); }
 
-  /// Returns to the first step. Call it only before a run or after a run has ended.
+  /// Returns to the first step. Call this function only before a run or after a run has ended.
   void reset() noexcept {
     tickets_.reset();
     next_ = program_->steps().data();

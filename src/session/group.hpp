@@ -36,9 +36,9 @@ struct Surroundings {
   bool (*use)(const agreement::Footprint& memory) noexcept = nullptr;
 };
 
-/// Use it from one thread at a time. Every rank starts the calls in the same order, and may end them in any order. A
-/// failed call throws Failure, the same on every rank. One exception: in a call with a root, an operator may fail on
-/// the root alone.
+/// Use the object from one thread at a time. Every rank starts the calls in the same order, and may end them in any
+/// order. A failed call throws Failure, the same on every rank. One exception: in a call with a root, an operator may
+/// fail on the root alone.
 class Group {
  public:
   /// `rows` lists the schedules that callers can choose. `watched` can end the waits of this group. Local.

@@ -16,8 +16,8 @@ using agreement::Description;
 using order::Count;
 
 /// Reduces the calls of one process, one after the other. The reducer keeps the memory of the last call, because calls
-/// of one shape often follow each other. Use it from one thread at a time. A user operator may itself reduce with this
-/// object.
+/// of one shape often follow each other. Use the object from one thread at a time. A user operator may itself reduce
+/// with this object.
 class LocalReducer {
  public:
   LocalReducer();

@@ -103,8 +103,8 @@ class Wait {
   /// `is_for_good`: the wait has no deadline, so the time limit or the interrupt may end it.
   explicit Wait(const Watched& watched, bool is_for_good = true) noexcept
       : watch_(watched.is_on() ? watched.watch_.get() : nullptr), caller_(watched.caller_), is_for_good_(is_for_good) {}
-  /// Checks whether the wait must end. Call it after every poll that found nothing. Throws Failure if the Watch has
-  /// ended.
+  /// Checks whether the wait must end. Call this function after every poll that found nothing. Throws Failure if the
+  /// Watch has ended.
   void look() {
     if (watch_ != nullptr && (++polls_ % polls_per_look == 0 || watch_->ended_.load(std::memory_order_relaxed)))
       watch_->look(*this);

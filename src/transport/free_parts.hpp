@@ -10,8 +10,8 @@
 
 namespace steadfold::transport {
 
-/// The free parts of a range, in units of any size. Use it from one thread at a time. If memory for the list runs out,
-/// a part that is given back is lost.
+/// The free parts of a range, in units of any size. Use the object from one thread at a time. If memory for the list
+/// runs out, a part that is given back is lost.
 class FreeParts {
  public:
   explicit FreeParts(std::uint64_t count) {

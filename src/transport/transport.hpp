@@ -73,7 +73,7 @@ class Endpoint {
   /// completes.
   virtual void release(Ticket ticket, Rank source, SlotNumber slot,
                        const std::optional<SecondRoom>& second = {}) noexcept = 0;
-  /// Starts to add the `words` of all ranks, in place, modulo 2^64. Every rank of the endpoint must call it.
+  /// Starts to add the `words` of all ranks, in place, modulo 2^64. Every rank of the endpoint must call this function.
   virtual void add_words(Ticket ticket, std::span<std::int64_t> words) noexcept = 0;
 
   /// Makes progress, and reports communications that have completed since the last call. Each is reported once, in any
@@ -82,9 +82,9 @@ class Endpoint {
 
   /// Whether ranks must ask before they leave a run, because a rank moves messages of other ranks.
   virtual bool asks_to_leave() const noexcept { return false; }
-  /// If asks_to_leave() is true: returns whether this rank may leave a run whose communications are complete. Call it
-  /// until it returns true, and then not again in this run. A rank that moves messages of other ranks stays until they
-  /// have finished the run.
+  /// If asks_to_leave() is true: returns whether this rank may leave a run whose communications are complete. Call this
+  /// function until it returns true, and then not again in this run. A rank that moves messages of other ranks stays
+  /// until they have finished the run.
   virtual bool may_leave() noexcept { return true; }
   /// Whether every poll of this endpoint also moves messages of other ranks.
   virtual bool moves_others() const noexcept { return false; }
@@ -134,8 +134,8 @@ class Transport {
   /// Starts to open a channel for endpoints that are prepared with WordOrder::apart. The endpoints of one plan add
   /// words over this channel. Collective; never blocks. Throws std::runtime_error on a transport error.
   virtual void open_apart() {}
-  /// Whether the channel of open_apart() is open. Call it until it returns true. Throws std::runtime_error on a
-  /// transport error.
+  /// Whether the channel of open_apart() is open. Call this function until it returns true. Throws std::runtime_error
+  /// on a transport error.
   virtual bool opened_apart() { return true; }
 
   /// Whether the endpoints of this transport can add words.
@@ -157,7 +157,7 @@ class Transport {
   /// prepared all of its parts. If one rank has not, the connection fails on all ranks. Collective; never blocks.
   /// Throws std::runtime_error on a transport error.
   virtual void connect(bool is_prepared) = 0;
-  /// Returns the state of the connection. Call it until the state is not `pending`.
+  /// Returns the state of the connection. Call this function until the state is not `pending`.
   virtual Connection connected() = 0;
 
   /// The bytes of all ranks, concatenated in rank order.

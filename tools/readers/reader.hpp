@@ -45,14 +45,14 @@ struct Options {
   std::size_t block_bytes = 256 * 1024;  // bytes that are read at once, for text and for converted elements
 };
 
-/// An open file. Its functions throw Error. Use it from one thread at a time.
+/// An open file. Its functions throw Error. Use the object from one thread at a time.
 class Source {
  public:
   virtual ~Source() = default;
 
   virtual Format format() const noexcept = 0;
   Type type() const noexcept { return type_; }
-  /// Whether line 1 is a header. Do not call it for formats without columns.
+  /// Whether line 1 is a header. Do not call this function for formats without columns.
   virtual std::optional<bool> has_header() const noexcept { return std::nullopt; }
 
   /// Pass 1: returns the number of elements that begin in part `part` of `parts`. Scans this part of a text file. For

@@ -1,7 +1,7 @@
 // Pre-rounded sums, dot products, sums of squares and 2-norms as a partial: each sum is kept in K bins below the
 // largest term. The bins do not depend on the order of the terms. Rank order: none, rows may come from any rank in any
 // order. Cost: 24 bytes, and 2 + 8 K per column, or 8 + 16 K from 2^24 rows on; a merge adds K integers per column.
-// Source: [S2]; see arithmetic/binned/bins.hpp.
+// Source: Lapillonne & Peltekov 2013; see arithmetic/binned/bins.hpp.
 #pragma once
 
 #include <memory>

@@ -14,8 +14,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Binned sums of many columns. Terms are doubles, or floats, which are first converted to doubles. Use it from one
-/// thread at a time.
+/// Binned sums of many columns. Terms are doubles, or floats, which are first converted to doubles. Use the object from
+/// one thread at a time.
 template <class Element, std::size_t bin_count>
 class DealtBins {
  public:

@@ -17,8 +17,8 @@
 
 namespace steadfold::arithmetic {
 
-/// Exact sums of many columns. Terms are doubles, or floats, which are first converted to doubles. Use it from one
-/// thread at a time.
+/// Exact sums of many columns. Terms are doubles, or floats, which are first converted to doubles. Use the object from
+/// one thread at a time.
 template <class Element>
 class DealtSums {
   using Wide = Accumulator<Element, 1>;

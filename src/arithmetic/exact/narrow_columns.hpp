@@ -23,7 +23,7 @@
 namespace steadfold::arithmetic {
 
 /// The sums of many columns. Terms are as in Accumulator, except products of doubles, which no narrow group holds. Use
-/// it from one thread at a time.
+/// the object from one thread at a time.
 template <class Element, int factors>
 class NarrowColumns {
   using Wide = Accumulator<Element, factors>;

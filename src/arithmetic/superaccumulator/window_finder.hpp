@@ -19,8 +19,8 @@ struct WindowSums {
   std::array<std::int64_t, kernels::most_window_levels> sums{};
 };
 
-/// Finds windows for terms of one column, and remembers the window that the last terms fitted. Use it from one thread
-/// at a time.
+/// Finds windows for terms of one column, and remembers the window that the last terms fitted. Use the object from one
+/// thread at a time.
 class WindowFinder {
  public:
   explicit WindowFinder(kernels::WindowTerms terms, kernels::Target target = kernels::chosen()) noexcept;

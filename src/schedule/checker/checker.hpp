@@ -52,7 +52,7 @@ namespace steadfold::schedule {
 /// - the numbers of messages, partials, values and rounds equal the row's formulas.
 std::optional<std::string> check(const Row& row, const Context& context);
 
-/// Checks one case after the other, as `check` does, and reuses its memory. Use it from one thread at a time.
+/// Checks one case after the other, as `check` does, and reuses its memory. Use the object from one thread at a time.
 class Prover {
  public:
   Prover();

@@ -55,10 +55,10 @@ class Lanes {
   LaneNotice notice(std::uint32_t tag) const noexcept;
   /// Stores the notice of a rank.
   void learn(Rank rank, const LaneNotice& notice) noexcept { notices_[static_cast<std::size_t>(rank)] = notice; }
-  /// Connects the lanes. Call it after all notices are stored, if all ranks have lanes. `serial` is equal on all ranks
-  /// and unique to this endpoint.
+  /// Connects the lanes. Call this function after all notices are stored, if all ranks have lanes. `serial` is equal on
+  /// all ranks and unique to this endpoint.
   void connect(std::uint64_t serial) noexcept;
-  /// Turns the lanes off. Call it if a rank has no lanes; then the endpoint has none.
+  /// Turns the lanes off. Call this function if a rank has no lanes; then the endpoint has none.
   void refuse() noexcept;
   bool are_connected() const noexcept { return are_connected_; }
   std::uint64_t serial() const noexcept { return serial_; }

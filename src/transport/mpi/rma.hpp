@@ -38,8 +38,8 @@ class RmaTransport final : public ForwardingTransport {
   void connect(bool is_prepared) override;
   Connection connected() override;
 
-  /// Records that the endpoint of these lanes is destroyed. Any thread may call it. `is_idle` says that the lanes have
-  /// no open communications.
+  /// Records that the endpoint of these lanes is destroyed. Any thread may call this function. `is_idle` says that the
+  /// lanes have no open communications.
   void rest(Lanes& lanes, bool is_idle) noexcept;
 
  private:

@@ -58,9 +58,9 @@ inline void copy_bytes(std::byte* to, const std::byte* from, Bytes bytes) noexce
     std::memcpy(to, from, bytes);
 }
 
-/// One rank's end of a board. Use it from one thread at a time, after it is connected. The board stays unconnected if a
-/// rank had no memory for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read, `end_round`. The
-/// bytes read stay valid until this rank posts again.
+/// One rank's end of a board. Use the object from one thread at a time, after it is connected. The board stays
+/// unconnected if a rank had no memory for its posts. In each round: `write`, `post`, wait for `all_have_posted`, read,
+/// `end_round`. The bytes read stay valid until this rank posts again.
 ///
 /// Moving a cache line between cores takes as long as some hundred instructions. After other ranks have read a rank's
 /// post, the rank itself needs the same time to read it. So a rank keeps a copy of its post, unless the post is long.
@@ -124,13 +124,13 @@ class Board {
     waiting_.found_nothing();
     return false;
   }
-  /// Returns the bytes that a rank posted in this round. Call it after all ranks have posted.
+  /// Returns the bytes that a rank posted in this round. Call this function after all ranks have posted.
   std::span<const std::byte> of(std::size_t rank) const noexcept {
     if (is_own(rank)) return {is_copied_ ? copy_of(place_->parity()) : own_->long_post(place_->parity()), size_};
     const Post& post = *place_->look(all_[rank]->notice);
     return {post.is_long ? all_[rank]->long_post(place_->parity()) : post.bytes.data(), post.size};
   }
-  /// Returns the greatest mark of this round. Call it after all ranks have posted.
+  /// Returns the greatest mark of this round. Call this function after all ranks have posted.
   std::uint8_t greatest_mark() const noexcept {
     std::uint8_t greatest = mark_;
     for (const Posts* const each : others_) greatest = std::max(greatest, place_->look(each->notice)->mark);

@@ -48,7 +48,7 @@ class CommonMemory {
   PostCopier& copier() noexcept { return copier_; }
 
   /// Takes a block of this rank with `bytes` zero bytes after its head. Returns no_place if there is no room. Any
-  /// thread may call it.
+  /// thread may call this function.
   Place take(Bytes bytes) noexcept;
   /// Gives back a block that this process has not shown to its neighbours.
   void give_back(Place place) noexcept;
