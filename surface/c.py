@@ -15,7 +15,7 @@ def enumerators(enumeration):
     rows = [(entry.name, 1 << number if enumeration.are_bits else number, said_of(entry))
             for number, entry in enumerate(enumeration.entries)]
     rows += [(entry["name"], entry["number"], entry["note"]) for entry in enumeration.unlisted]
-    rows += [(entry.alias, f"SF_{entry.name.upper()}", "another name for it") for entry in enumeration.entries if entry.alias]
+    rows += [(entry.alias, f"SF_{entry.name.upper()}", "another name of the enumerator to which it is equal") for entry in enumeration.entries if entry.alias]
     codes = [f"  SF_{name.upper()} = {value}," for name, value, _ in rows]
     codes[-1] = codes[-1].removesuffix(",")
     width = max(map(len, codes)) + 1

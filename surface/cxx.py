@@ -10,23 +10,23 @@ def name_of(text):
 def rows(made):
     every = operations()
     text = [f"// {made}\n//", "// The operations and their properties, one row for each.",
-            "// Cost: finding a row is an index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
+            "// Cost: a row is found by its index.", "#pragma once\n", "#include <cstdint>", "#include <string_view>\n",
             "namespace steadfold::arithmetic {\n",
             "/// The numbers are equal to those of sf_operation in steadfold.h.", "enum class Operation : std::uint32_t {"]
     text += [f"  {each.name}," for each in every]
     text[-1] = text[-1].removesuffix(",")
     text += ["};", f"inline constexpr Operation last_operation = Operation::{every[-1].name};\n",
              "/// The operands of an operation.", "enum class OperandForm : std::uint8_t { elements, factors, mask, user };",
-             "/// The terms that are combined.", f"enum class Terms : std::uint8_t {{ {', '.join(map(name_of, TERMS))} }};",
+             "/// The terms that an operation combines.", f"enum class Terms : std::uint8_t {{ {', '.join(map(name_of, TERMS))} }};",
              "/// The form of a result: of the elements' type, real even for complex elements, a value and its index, or Statistics.",
              "enum class ResultForm : std::uint8_t { own, real, located, statistics };",
              "/// The methods that compute an operation.", "struct ServedBy {",
              *(f"  bool {each} = false;" for each in METHODS), "};",
-             "/// The method if the caller names none. Integers take plain, whatever the row says.",
+             "/// The method that is used if the caller names none. Integers take plain, whatever the row says.",
              "enum class DefaultMethod : std::uint8_t { tree, exact, plain };\n",
-             "struct OperationRow {", "  std::string_view words;  // the name in error texts",
-             "  Operation combined_by;   // the operator that merges partial results",
-             "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // for calls in MPI's shape", "  OperandForm operands = OperandForm::elements;",
+             "struct OperationRow {", "  std::string_view words;  // name of the operation in error texts",
+             "  Operation combined_by;   // operator that merges partial results",
+             "  ServedBy served_by;", "  DefaultMethod by_default;", "  DefaultMethod of_vectors;  // default method of calls in MPI's shape", "  OperandForm operands = OperandForm::elements;",
              "  Terms terms = Terms::elements;", "  ResultForm result = ResultForm::own;",
              "  bool has_several_sums = false;  // the result is computed from several exact sums",
              "  bool needs_rows = false;        // without rows there is no result", "};",

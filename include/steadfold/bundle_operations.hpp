@@ -161,7 +161,7 @@ class BundleOperations : public detail::BundleMembers {
     return add_array(x, axes.weights, BuiltIn<SF_NORMINF>{}, axes, options);
   }
   /// The sum of conj(x[i]) * y[i], as BLAS's zdotc and NumPy's vdot. By default both parts are correctly rounded. For
-  /// real numbers the same as `dot`.
+  /// real numbers the result is the same as with `dot`.
   template <class R, class S, class = detail::if_no_array<R>>
   auto dotc(R&& x, S&& y, const MemberOptions& options = {}) {
     return add_ranges(std::forward<R>(x), std::forward<S>(y), BuiltIn<SF_DOTC>{}, options);

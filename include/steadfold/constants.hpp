@@ -46,7 +46,7 @@ inline constexpr BuiltIn<SF_WEIGHTED_MEAN> weighted_mean{};
 /// The largest absolute value; NaN if an element is NaN. No elements: 0.
 inline constexpr BuiltIn<SF_NORMINF> norminf{};
 /// The sum of conj(x[i]) * y[i], as BLAS's zdotc and NumPy's vdot. By default both parts are correctly rounded. For
-/// real numbers the same as `dot`.
+/// real numbers the result is the same as with `dot`.
 inline constexpr BuiltIn<SF_DOTC> dotc{};
 /// The covariance: the mean of (x[i] - mean of x) (y[i] - mean of y), rounded once. NaN if an element is NaN or
 /// infinite. No elements: SF_EMPTY.

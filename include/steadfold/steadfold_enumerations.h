@@ -72,7 +72,7 @@ typedef enum sf_operation {
                                 an element is NaN or infinite. Types: real and narrow. No rows: SF_EMPTY */
   SF_SAMPLE_COVARIANCE = 18, /* the covariance with the divisor n - 1 in place of n; rounded once; NaN if an element is
                                 NaN or infinite. Types: real and narrow. No rows: SF_EMPTY */
-  SF_NORM1 = SF_ABS_SUM      /* another name for it */
+  SF_NORM1 = SF_ABS_SUM      /* another name of the enumerator to which it is equal */
 } sf_operation;
 
 /* The method, which fixes the bits of the result. */
@@ -118,7 +118,7 @@ typedef enum sf_layout {
   SF_ROW_PER_RANK = 3,            /* rank r has row r, as in MPI; there are as many rows as ranks */
   SF_GRID = 4,                    /* the ranks form a grid that holds the blocks of an array; every rank holds its rows
                                      in ascending order; see the field `grid` */
-  SF_ROW_A_RANK = SF_ROW_PER_RANK /* another name for it */
+  SF_ROW_A_RANK = SF_ROW_PER_RANK /* another name of the enumerator to which it is equal */
 } sf_layout;
 
 /* Which ranks get which results. */

@@ -1,7 +1,7 @@
 // Made by ./dev surface from the tables in surface/: edit the tables.
 //
 // The operations and their properties, one row for each.
-// Cost: finding a row is an index.
+// Cost: a row is found by its index.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline constexpr Operation last_operation = Operation::sample_covariance;
 
 /// The operands of an operation.
 enum class OperandForm : std::uint8_t { elements, factors, mask, user };
-/// The terms that are combined.
+/// The terms that an operation combines.
 enum class Terms : std::uint8_t { elements, absolute_values, squares, products, conjugated_products };
 /// The form of a result: of the elements' type, real even for complex elements, a value and its index, or Statistics.
 enum class ResultForm : std::uint8_t { own, real, located, statistics };
@@ -46,15 +46,15 @@ struct ServedBy {
   bool binned = false;
   bool plain = false;
 };
-/// The method if the caller names none. Integers take plain, whatever the row says.
+/// The method that is used if the caller names none. Integers take plain, whatever the row says.
 enum class DefaultMethod : std::uint8_t { tree, exact, plain };
 
 struct OperationRow {
-  std::string_view words;  // the name in error texts
-  Operation combined_by;   // the operator that merges partial results
+  std::string_view words;  // name of the operation in error texts
+  Operation combined_by;   // operator that merges partial results
   ServedBy served_by;
   DefaultMethod by_default;
-  DefaultMethod of_vectors;  // for calls in MPI's shape
+  DefaultMethod of_vectors;  // default method of calls in MPI's shape
   OperandForm operands = OperandForm::elements;
   Terms terms = Terms::elements;
   ResultForm result = ResultForm::own;
