@@ -158,8 +158,7 @@ class Prover::Proof final : public Machine {
     for (Rank rank = 0; rank < rank_count(); ++rank) wake(rank);
   }
 
-  // Drops the order in which receive ports serve messages, which may be the reason if no rank can continue. Does so
-  // once; returns whether it did.
+  // Drops, once, the order of receive ports, which may be why no rank can continue. Returns whether it did so.
   bool relax_ports() {
     if (!ports_in_order_) return false;
     ports_in_order_ = false;
@@ -473,11 +472,10 @@ class Prover::Proof final : public Machine {
   std::size_t port_count_ = 1;
   std::vector<Count> send_ports_;  // first round in which each send port is free, rank by rank
   std::vector<Count> receive_ports_;
-  std::vector<std::uint32_t> first_receive_;  // by rank: no ticket before this ticket is an open receive
-  std::vector<Carried> carried_;              // numbers of messages, by segment
-  // By rank: tickets of completed communications that its interpreter must be told, without receives.
-  std::vector<std::vector<std::uint32_t>> ended_;
-  std::vector<std::uint64_t> trees_;  // merge trees of rank 0, by segment
+  std::vector<std::uint32_t> first_receive_;       // by rank: no ticket before this ticket is an open receive
+  std::vector<Carried> carried_;                   // numbers of messages, by segment
+  std::vector<std::vector<std::uint32_t>> ended_;  // by rank: completed communications to report, without receives
+  std::vector<std::uint64_t> trees_;               // merge trees of rank 0, by segment
 
   std::vector<std::uint8_t> done_;  // by rank: whether the rank is done
   std::vector<std::uint8_t> is_queued_;
