@@ -77,7 +77,7 @@ def joined(comments):
         else:
             parts.append("" if is_example else comment)
         last = (line + comment.count("\n"), column)
-    return [" ".join(part.replace("*", " ").split()) for part in parts]
+    return [" ".join(re.sub(r"(?:^|\n) *\*+", " ", part).split()) for part in parts]
 
 
 def comments_of_c(text):
