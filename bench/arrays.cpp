@@ -123,7 +123,7 @@ Contest of_rows(std::size_t points, int rounds) {
   return candidates.measure("rows", numbers.size(), rounds);
 }
 
-/// Points that belong to groups.
+/// Points with labels, which say to which group each point belongs.
 struct Labelled {
   enum class Form : std::uint8_t { random, sorted, any_exponent };
 

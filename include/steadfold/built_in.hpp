@@ -204,8 +204,8 @@ using if_companion = std::enable_if_t<is_companion<bare_t<S>>>;
 /// elements of this process, or of all ranks of a communicator. Throws Error. Result: void, or a type wider than the
 /// elements, see `to`.
 ///
-/// `x`: the elements of this rank, only read. A contiguous range, which may be empty: std::vector, std::array,
-/// std::span, a C array; or an Array.
+/// `x`: the elements of this rank, only read. This is a contiguous range, which may be empty (std::vector, std::array,
+/// std::span, a C array), or an Array.
 ///
 /// `y`: the second vector, of the same size as x: factors or weights of the type of x, or a mask of one byte per
 /// element. An Array of factors is broadcast to the shape of x.

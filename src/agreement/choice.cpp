@@ -90,9 +90,9 @@ Chosen by_model(const Description& call, const PartialSizes& sizes, const order:
   if (!of_usual) return {.schedule = usual};
   std::vector<Timed> all = {{usual, *of_usual}};
   for (const schedule::Row& row : schedule::registry()) {
-    // All other schedules are not tried. The model does not include the gain of merging in the order of arrival. If
-    // rows may count twice, the number of rows of a partial cannot be checked; saving one merge is not worth the loss
-    // of this check.
+    // Schedules with one of these properties are not tried. The model does not include the gain of merging in the order
+    // of arrival. If rows may count twice, the number of rows of a partial cannot be checked; saving one merge is not
+    // worth the loss of this check.
     const bool is_other = row.has_groups || row.merges_on_arrival || row.counts == schedule::Counts::at_least_once;
     if (row.name == usual || is_other) continue;
     for (const std::string& name : names_to_try(row, layout.rank_count()))

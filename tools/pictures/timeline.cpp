@@ -134,7 +134,7 @@ class RankRun final : public schedule::Machine {
     network_.timeline.messages.push_back(std::move(message));
   }
 
-  /// Ends a receive. Returns false if its message has not been sent yet.
+  /// Ends a receive. Returns false if the message has not been sent yet.
   bool receive(std::uint32_t ticket) {
     const std::uint32_t own = network_.matching.number(rank_, ticket);
     const std::size_t index = network_.message_of[network_.matching[own].partner];

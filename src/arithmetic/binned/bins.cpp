@@ -37,7 +37,7 @@ int BinGrid::top_of(std::uint64_t largest) const noexcept {
 }
 
 /// Returns the exponent of the scale. Doubles are scaled so that the extractor of the highest bin does not overflow.
-/// For squares, the factors come as close to 1 as a power of two that is a normal double allows.
+/// For squares, the factors are scaled as close to 1 as possible; the scale must be a power of two and a normal double.
 int BinGrid::scale_exponent(int top) const noexcept {
   if (squares()) return std::clamp(-quantum(top + 1) / 2, -(bias - 1), bias - 1);
   return quantum(top) + Double::precision > bias ? -bin_width : 0;

@@ -15,7 +15,7 @@ class FewRows {
   /// The rows that wait have one column, of elements of `element_bytes` bytes. If `kernel` is null, rows never wait.
   FewRows(kernels::SumAsPair kernel, Bytes element_bytes) noexcept : kernel_(kernel), element_bytes_(element_bytes) {}
 
-  /// Whether these rows may stay in the caller's memory until others come.
+  /// Whether the builder may leave these rows in the caller's memory until other rows come.
   bool may_wait(const Block& block) const noexcept {
     return kernel_ != nullptr && block.rows <= kernels::most_in_pair && block.row_stride == element_bytes_;
   }

@@ -117,7 +117,7 @@ void Accumulator<Element, factors>::add_one_by_one(const std::byte* first, const
   }
 }
 
-/// Adds terms that fit no window, one by one. Doubles are cut into digits by a vector kernel, if there is one.
+/// Adds terms that fit no window, one by one. A vector kernel cuts doubles into digits, if the target has this kernel.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_block(const std::byte* first, const std::byte* second, Count rows) noexcept {
   if (sizeof(Element) != sizeof(double) || factors != 1 || segmentation_ == nullptr)

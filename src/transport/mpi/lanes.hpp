@@ -112,7 +112,7 @@ class Lanes {
   };
   static constexpr std::size_t copies = 4;       // largest number of messages that are being written at the same time
   static constexpr std::size_t first_look = 48;  // words that are read at first; a sum of a few doubles is read at once
-  static constexpr std::uint64_t period = 256;   // one message of this number writes the whole mailbox
+  static constexpr std::uint64_t period = 256;   // of this number of messages, one writes the whole mailbox
   static std::uint64_t words_for(Bytes bytes) noexcept { return 1 + (bytes + 3) / 4; }
 
   std::uint64_t word_count() const noexcept { return ranks_ * (1 + mailboxes * mailbox_words_); }
