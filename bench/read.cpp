@@ -13,8 +13,8 @@ namespace {
 using Line = std::uint64_t __attribute__((vector_size(64), may_alias));
 constexpr std::size_t line_bytes = sizeof(Line);
 
-/// Combines the words of a cache line. It takes the line by address, because the way to pass a vector by value depends
-/// on the instruction set.
+/// Combines the words of a cache line. The function takes the line by address, because the way to pass a vector by
+/// value depends on the instruction set.
 __attribute__((always_inline)) inline std::uint64_t folded(const Line& line) {
   const auto half = __builtin_shufflevector(line, line, 0, 1, 2, 3) | __builtin_shufflevector(line, line, 4, 5, 6, 7);
   const auto quarter = __builtin_shufflevector(half, half, 0, 1) | __builtin_shufflevector(half, half, 2, 3);

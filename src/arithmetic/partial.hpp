@@ -264,7 +264,7 @@ class RowsAtHand {
 };
 
 /// A merge that a plan prepares. A prepared merge knows the rows of its operands in advance, and so all their bytes
-/// except the values. Use the object from one thread at a time. Partials are in one piece.
+/// except the values. Use the object from one thread at a time. Each partial must be in one contiguous piece of memory.
 class PreparedMerge {
  public:
   virtual ~PreparedMerge() = default;

@@ -1,6 +1,6 @@
 // The C functions that start calls, and the functions that end them.
 // Rank order: that of the call. Cost: that of the call. A test is one poll, or two if other work is under way.
-// Source: End et al. for timeouts.
+// Source: timeouts are as in End et al.
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
 #include "steadfold/steadfold_fortran.h"

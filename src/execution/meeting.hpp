@@ -12,8 +12,8 @@
 
 namespace steadfold::execution {
 
-/// Payload and transport must outlive a meeting. Use it only after its board and its stage are connected. A meeting
-/// cannot be moved.
+/// Payload and transport must outlive a meeting. Use a meeting only after its board and its stage are connected. A
+/// meeting cannot be moved.
 class Meeting {
  public:
   /// `nodes` are the nodes of the machine and must outlive this object. Null: there is one node, or the nodes are

@@ -1,6 +1,6 @@
 // A reduction that is agreed on once and run often: one rank's part of the agreed schedule over a transport.
 // Rank order and cost: those of the schedule. A run allocates nothing once its first rows have been copied.
-// Source: End et al. for start, test and wait.
+// Source: a plan is started, tested and waited for as in End et al.
 #pragma once
 
 #include <algorithm>

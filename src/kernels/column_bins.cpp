@@ -102,7 +102,7 @@ HWY_INLINE ColumnWords tops_of(ColumnWords largest, std::uint64_t lowest_top) {
   static_assert(pre_rounding_width == 40);
   const ColumnWords field = hn::Add(hn::ShiftRight<fraction_bits_of_doubles>(largest),
                                     hn::Set(d, std::uint64_t{PreRounding<double>::to_bin}));
-  // Binary exponents above the least quantum.
+  // Exponents of the largest terms, counted from the exponent of the least quantum.
   const ColumnWords binades = form == TermForm::square ? hn::Add(field, field) : field;
   // Division by 40: 52429 is 2^21 / 40.
   const auto product = hn::MulEven(hn::BitCast(halves, binades), hn::Set(halves, 52429));

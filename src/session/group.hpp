@@ -1,6 +1,6 @@
 // A group of ranks: the state that the library keeps for it, and its calls under way.
 // Cost: a one-shot call costs one handshake. If its partial does not fit the handshake, the call also runs a plan.
-// Source: End et al. for calls that are started, tested and waited for.
+// Source: calls are started, tested and waited for as in End et al.
 //
 // Every call begins with a handshake, and many calls may be under way. Call i uses place i modulo `ring` of a ring of
 // handshakes, once call i - ring is done on this rank. The rest of each call, after its handshake, runs one call after

@@ -40,7 +40,7 @@ class Watch {
 
   struct alignas(64) Caller {
     std::atomic<std::uint32_t> calls = 0;  // number of calls that the caller is in
-    std::atomic<bool> has_left = false;    // the caller has given up
+    std::atomic<bool> has_left = false;    // whether the caller has given up
   };
 
   void enter(std::size_t caller);

@@ -1,6 +1,6 @@
 // Sums of a few rows that are all in memory, without a builder: exact sums, and sums of pre-rounded terms.
 // Rank order: none. Cost: as kernels/cascade.hpp, and as Accumulator for the columns that cascades leave uncertain.
-// Source: Lapillonne & Peltekov 2013 for pre-rounding; the rest is new.
+// Source: pre-rounding is that of Lapillonne & Peltekov 2013; the rest is new.
 #pragma once
 
 #include <cstddef>

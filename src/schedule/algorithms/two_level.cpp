@@ -7,7 +7,7 @@
 // Source: Balaji & Kimpe, section III.D.
 //
 // The result of the inner schedule is the group's partial: the schedule's values become partials of the group, and the
-// outer schedule takes them instead of lifting rows. See levels.hpp.
+// outer schedule takes them instead of building partials of rows. See levels.hpp.
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/broadcast.hpp"
 #include "schedule/algorithms/levels.hpp"

@@ -1,7 +1,7 @@
 // Memory that several ranks of a group see, each possibly at different addresses: threads of one process, or ranks of a
 // node that map the same file. Ranks show each other blocks of this memory, which hold mailboxes and boards.
 // Cost: before a block is taken, blocks that are no longer used are freed. Messages take no blocks.
-// Source: Lapillonne & Peltekov 2013, for the content of the blocks.
+// Source: the content of the blocks is that of Lapillonne & Peltekov 2013.
 #pragma once
 
 #include <unistd.h>

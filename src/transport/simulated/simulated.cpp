@@ -302,7 +302,7 @@ class SimulatedEndpoint final : public Endpoint {
     Rank peer = 0;
     Ticket next = none;                  // the next ticket in its queue
     std::shared_ptr<Transfer> transfer;  // the transfer, for an open put or release
-    std::shared_ptr<Total> total;        // the total, for an open add_words
+    std::shared_ptr<Total> total;        // the sum to which an open add_words adds
     std::span<std::int64_t> words;
   };
   /// Memory of the network for a message until its slot is released again. A later reader finds 0xA5, or the address

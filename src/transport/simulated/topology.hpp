@@ -1,7 +1,7 @@
 // The network between ranks in a predicted machine: how long messages take, and which messages wait for the same links.
 // Rank order: ranks are numbered node by node. Cost: O(1) per message; in a fat tree O(levels log links), in a torus
 // O(links on the way).
-// Source: the LogGP model; Lapillonne & Peltekov 2013 for nodes of several ranks.
+// Source: the LogGP model. Nodes of several ranks are as in Lapillonne & Peltekov 2013.
 //
 // A message of n bytes occupies a port for gap + n per_byte (for long messages, see LogGP). The first byte takes
 // `latency` from port to port. The other bytes follow it through every link and are not stored on the way.
