@@ -79,8 +79,8 @@ Job::Job(Mpi mpi, int& argc, char**& argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // benchmarks start threads, which do not call MPI
   int rank_count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  // If the launcher belongs to another MPI library, its ranks do not find each other. In this case the launcher's rank
-  // count is used, and check_start() reports the error.
+  // If the launcher belongs to another MPI library, its ranks do not find each other. In this case the launcher's
+  // number of ranks is kept, and check_start() reports the error.
   if (rank_count == 1 && launch.rank_count > 1) return;
   rank_count_ = rank_count;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);

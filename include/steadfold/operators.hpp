@@ -119,9 +119,9 @@ constexpr bool is_combinable() {
 
 /// A name for a pair of operator type and element type, which ranks compare: 48 bits as a short text, since the library
 /// reads it in every call. With run-time type information the name is computed from the types' names, so that
-/// executables built from the same sources agree. Without it, no compiler gives names to all closures. In this case the
-/// name is the distance between an address that the linker gives the pair and another address in the same executable or
-/// shared library; the distance is equal in every process that runs it.
+/// executables built from the same sources agree. Without run-time type information, no compiler gives names to all
+/// closures. In this case the name is the distance between an address that the linker gives the pair and another
+/// address in the same executable or shared library; the distance is equal in every process that runs it.
 struct TypeName {
   std::array<char, 9> text{};
 

@@ -47,8 +47,8 @@ struct Footprint {
   }
 };
 
-/// Returns the memory of a call. `rows` is the number of rows on this rank. `results` is the number of columns of which
-/// this rank gets a result.
+/// Returns the memory that a call reads and writes. `rows` is the number of rows on this rank. `results` is the number
+/// of columns of which this rank gets a result.
 inline Footprint footprint_of(const Description& description, const arithmetic::Strides& strides, Count rows,
                               Count results, const Data& data) noexcept {
   constexpr Bytes located_bytes = 16;

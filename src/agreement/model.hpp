@@ -46,7 +46,7 @@ std::optional<double> modelled_seconds(schedule::Context context, const PartialS
 /// links, the busiest link of a rank of this node counts. The number of rounds with the latency between nodes is at
 /// most the largest number of messages that one of these ranks receives from other nodes. The other rounds have the
 /// latency inside a node. Returns `nullopt` if the row has no formulas, or if the node has more than 65536 steps.
-/// Cost: O(steps of that node).
+/// Cost: proportional to the number of steps of that node.
 std::optional<double> modelled_seconds_on(const order::Nodes& nodes, const schedule::Context& context,
                                           const PartialSizes& sizes, Count columns, const Network& network = {});
 

@@ -30,7 +30,8 @@ Failure unknown(const char* what, unsigned value, unsigned last) {
                                         "), begin with sf_call_init"};
 }
 
-/// Maps a C enumerator to the library's enumerator. The values must match; the last enumerators are compared here.
+/// Maps a C enumerator to the library's enumerator. Both enumerations must have the same values, so the last values of
+/// both are compared here.
 template <auto last_public, auto last_own, class Enumeration>
 auto own(const Enumeration& field, const char* what) {
   constexpr auto last = static_cast<unsigned>(last_public);

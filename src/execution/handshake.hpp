@@ -11,7 +11,7 @@
 namespace steadfold::execution {
 
 /// A set of ways in which a one-shot call can continue after the handshake, as bits. The call continues in a way that
-/// all ranks offer. If there is none, the ranks first bind a plan.
+/// all ranks offer. If no way is offered by all ranks, they first bind a plan.
 using Ways = std::uint64_t;
 inline constexpr Ways no_way = 0;
 inline constexpr Ways in_the_handshake = 1;  // the way in which the messages of the handshake carry the partials

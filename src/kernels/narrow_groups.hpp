@@ -29,17 +29,17 @@ AddNarrowTerms add_narrow_terms(Target target) noexcept;
 /// all columns (two's complement).
 inline constexpr order::Bytes narrow_group_bytes = sizeof(std::uint64_t) * (1 + 2 * most_columns);
 
-/// Adds groups of two records into a third record. Ends before the first group in which a head is not `head`, an
-/// operand or the sum is not settled, or a column overflows. The bytes written after the last added group are not
-/// valid. Returns the number of groups added. A group is settled if a low word is not a multiple of 2^32, and a column
-/// needs its high word. The memory need not be aligned; `out` must not overlap an operand.
+/// Adds groups of two records into a third record. The function ends before the first group in which a head is not
+/// `head`, an operand or the sum is not settled, or a column overflows. The bytes written after the last added group
+/// are not valid. Returns the number of groups added. A group is settled if a low word is not a multiple of 2^32, and a
+/// column needs its high word. The memory need not be aligned; `out` must not overlap an operand.
 using MergeNarrowGroups = order::Count (*)(std::uint64_t head, const std::byte* left, const std::byte* right,
                                            order::Count groups, std::byte* out) noexcept;
 MergeNarrowGroups merge_narrow_groups(Target target) noexcept;
 
 /// Writes each column times 2^unit as a double, rounded once to nearest, ties to even; 0 becomes +0.0. No result may be
-/// subnormal or overflow. Ends before the first group whose head is not `head`, or that is not settled. Returns the
-/// number of groups rounded.
+/// subnormal or overflow. The function ends before the first group whose head is not `head`, or that is not settled.
+/// Returns the number of groups rounded.
 using RoundNarrowGroups = order::Count (*)(std::uint64_t head, const std::byte* from, order::Count groups, int unit,
                                            std::byte* doubles) noexcept;
 RoundNarrowGroups round_narrow_groups(Target target) noexcept;

@@ -79,7 +79,7 @@ using AddColumnsToWindows = void (*)(const ColumnRows& rows, ColumnWindows& wind
 /// Writes, for every column, the number that HighestExponent returns.
 using HighestExponents = void (*)(const ColumnRows& rows, EachColumn<std::int64_t>& exponents) noexcept;
 
-/// Returns the target's kernel. Null if the target has no kernel, and for products of doubles.
+/// Returns the target's kernel; null if the target has no kernel, and for products of doubles.
 AddColumnsToWindows add_columns_to_windows(Target target, WindowTerms terms, int levels) noexcept;
 HighestExponents highest_exponents(Target target, WindowTerms terms) noexcept;
 

@@ -1,6 +1,6 @@
 // The steps of one rank, compiled once: a flat array of steps, numbered communications, and the waits of each step.
-// Rank order: the order of the steps. Cost: O(steps) to build and about 60 bytes per step. A run allocates nothing
-// here.
+// Rank order: the order of the steps. Cost: building takes O(steps) and about 60 bytes per step. A run allocates no
+// memory here.
 #pragma once
 
 #include <cstdint>

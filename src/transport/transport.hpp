@@ -1,7 +1,7 @@
 // The interface that moves bytes. The interface is one-sided in style. MPI messages, windows, shared cache lines and a
 // simulator implement it.
 // Rank order: messages between two ranks of one endpoint arrive in the order of `put`. Cost: see each transport.
-// Source: Lapillonne & Peltekov 2013 (flags beside data), End et al. (one-sided, notified), MPI.
+// Source: Lapillonne & Peltekov 2013 (flags beside data), End et al. (one-sided messages with notification), MPI.
 //
 // For a plan, each rank prepares an Endpoint once, locally. Then all ranks connect their endpoints, or all learn that a
 // rank could not prepare its endpoint. The endpoint owns the landing slots, so a window or a mailbox can hold them.
@@ -48,8 +48,8 @@ struct Traffic {
   std::uint64_t bytes = 0;
 };
 
-/// Where a message in two parts lands: `head` bytes in its slot, the rest in `room`. Sender and receiver agree on which
-/// messages have two parts.
+/// The places to which a message in two parts is written: its first `head` bytes go to its slot, the rest to `room`.
+/// Sender and receiver agree on which messages have two parts.
 struct SecondRoom {
   Bytes head = 0;
   std::span<std::byte> room;

@@ -248,7 +248,8 @@ class BinnedBuilder final : public Builder, private Surveyor {
 
   bool is_copy(const BinnedTile& tile) noexcept { return tile.first == copy_.values(0).data(); }
 
-  /// Calls `take(tile)` for copies of parts of the tile, without infinities and NaNs. Their flags are added.
+  /// Calls `take(tile)` for copies of parts of the tile, without infinities and NaNs, whose flags are added
+  /// to `flags`.
   template <class Take>
   void without_specials(const BinnedTile& tile, std::uint8_t& flags, const Take& take) {
     if (is_copy(tile)) {

@@ -53,7 +53,7 @@ class NarrowColumns {
   /// Adds rows of one column, `stride` bytes apart.
   void add_column(Count column, const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
 
-  /// Writes one group after the other; narrow groups are written in place. Their units may change.
+  /// Writes one group after the other; narrow groups are written in place. The units of groups may change.
   void write(exact_record::Writer& writer) noexcept;
   /// Calls `take(columns, group)` for one group after the other.
   template <class Take>

@@ -108,8 +108,8 @@ inline constexpr unsigned all_flags = has_nan | has_plus_infinity | has_minus_in
 
 constexpr Bytes digit_bytes(int count) noexcept { return static_cast<Bytes>(count) * sizeof(std::uint32_t); }
 
-/// Copies `bytes` bytes of digits. If they are few and there is room, copies a fixed number of bytes, which needs no
-/// function call.
+/// Copies `bytes` bytes of digits. If `bytes` is small and `to` has room, copies a fixed number of bytes, which needs
+/// no function call.
 inline void copy(const void* from, Bytes bytes, Bytes room, void* to) noexcept {
   constexpr Bytes few = digit_bytes(4);
   if (bytes <= few && room >= few)

@@ -205,8 +205,8 @@ void add_windows(const DigitWindow& a, const DigitWindow& b, DigitWindow& sum) n
   close(sum, static_cast<std::int64_t>(carry) - a.negative - b.negative);
 }
 
-/// Returns the leading bits. The digits of a negative number's magnitude are complements. 1 is added to the first
-/// digit, which is not 0, so there is no further carry.
+/// Returns the leading bits of a window. The digits of a negative number's magnitude are complements. 1 is added to the
+/// first digit, which is not 0, so there is no further carry.
 Leading leading(const DigitWindow& window, int lowest_exponent) noexcept {
   if (window.zero()) return {};
   if (has_few_digits(window)) return leading_of_few(window, lowest_exponent);

@@ -135,8 +135,9 @@ Steps run(Context c, int arity) {
 Steps doubly_pipelined_linear(Context c) { return run(c, 1); }
 Steps doubly_pipelined_tree(Context c) { return run(c, 2); }
 
-// Returns the rounds for chains. A segment goes up the longer half, across to the other root, and down again. With one
-// root every inner rank forwards each segment up and down, as in pipelined_linear, so the rounds are the same.
+// Returns the number of rounds if the trees are chains. A segment goes up the longer half, across to the other root,
+// and down again. With one root every inner rank forwards each segment up and down, as in pipelined_linear, so the
+// rounds are the same.
 Count doubly_pipelined_linear_rounds(Context c) {
   if (roots_of(c) == 1) return pipelined_linear_row.rounds(c);
   if (c.rank_count <= 2) return c.rank_count == 1 ? 0 : c.segments;
@@ -144,11 +145,11 @@ Count doubly_pipelined_linear_rounds(Context c) {
   return 2 * half - 1 + 2 * (c.segments - 1);
 }
 
-// Returns the rounds for trees. Let u(n) be the number of rounds after which a subtree of n ranks has sent its first
-// segment. Then u(n) = max(2 + u(n/2), 1 + u(n/2)), where the left half is the larger. The subtree has its value w(n)
-// rounds after its top, with the same recurrence and the right half first. Both follow from the two highest bits, of n
-// and of n + 1. Each further segment takes three rounds, or two if no rank has both a parent and two children. With one
-// root there is one round less, since partials and values do not yet meet in that round.
+// Returns the number of rounds for binary trees. Let u(n) be the number of rounds after which a subtree of n ranks has
+// sent its first segment. Then u(n) = max(2 + u(n/2), 1 + u(n/2)), where the left half is the larger. The subtree has
+// its value w(n) rounds after its top, with the same recurrence and the right half first. Both follow from the two
+// highest bits, of n and of n + 1. Each further segment takes three rounds, or two if no rank has both a parent and two
+// children. With one root there is one round less, since partials and values do not yet meet in that round.
 Count doubly_pipelined_tree_rounds(Context c) {
   const bool has_two_roots = roots_of(c) == 2;
   const Count tree = has_two_roots ? (c.ranks() + 1) / 2 : c.ranks();

@@ -50,7 +50,7 @@ void Matching::sort_by_pair() {
   sort(receives_, &End::source);
 }
 
-// Sorts with a stable counting sort. Cost: O(number of elements and of ranks).
+// Sorts with a stable counting sort. Cost: proportional to the number of elements and of ranks.
 void Matching::sort(std::vector<End>& ends, Rank End::*by) {
   begin_of_.assign(programs_.size() + 1, 0);
   for (const End& each : ends) ++begin_of_[static_cast<std::size_t>(each.*by) + 1];
