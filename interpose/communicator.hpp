@@ -37,7 +37,7 @@ struct Communicator {
 
 Communicator communicator_of(MPI_Comm comm);
 /// Whether other MPI processes spawned this process. Its files need this fact, since its rank may also be a parent's
-/// rank. First called in MPI_Init: a program may disconnect from its parents later.
+/// rank. The first call is made in MPI_Init, because a program may disconnect from its parents later.
 bool is_spawned();
 /// Says that MPI will be finalised. Afterwards every look-up asks the MPI library whether MPI is running.
 void note_end() noexcept;

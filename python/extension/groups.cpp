@@ -65,8 +65,8 @@ void load_layer(const std::string& file) {
   if (layer_group_of == nullptr || layer_team_over == nullptr) fail_to_load(file + " is not an MPI layer of Steadfold");
 }
 
-/// Returns mpi4py's class of communicators. Null if the program has not imported mpi4py: then no object is a
-/// communicator, and importing mpi4py here would initialise MPI.
+/// Returns mpi4py's class of communicators. The result is null if the program has not imported mpi4py: then no object
+/// is a communicator, and importing mpi4py here would initialise MPI.
 PyObject* communicator_class() {
   static PyObject* found = nullptr;  // never released, because an extension module stays loaded
   if (found != nullptr) return found;

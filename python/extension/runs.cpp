@@ -112,7 +112,7 @@ class Bound {
     if (!array_.is_valid()) refuse("argument %s (the plan was bound without it), leave out the argument", what);
     return checked(to_array(given), what);
   }
-  /// Returns the current address of the elements. Null if there is no array.
+  /// Returns the current address of the elements; null if there is no array.
   [[nodiscard]] const void* data(const char* what) const {
     return array_.is_valid() ? PyArray_DATA(as_array(checked(array_, what))) : nullptr;
   }

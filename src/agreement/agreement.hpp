@@ -33,8 +33,8 @@ struct Member {
   /// How often the schedule may count a row.
   schedule::Counts counts = schedule::Counts::once;
   bool adds_words = false;  // whether the transport adds the partials as integers (words)
-  /// The layout with the ranks in the order of their places on nodes. Null if the schedule numbers ranks as the
-  /// communicator does.
+  /// The layout with the ranks in the order of their places on nodes. The pointer is null if the schedule numbers ranks
+  /// as the communicator does.
   std::shared_ptr<const order::Layout> by_place = nullptr;
 
   /// Returns the layout with the rank numbers that the schedule's `covers` use.

@@ -22,7 +22,8 @@ struct Chosen {
   double next_seconds = 0;
 };
 
-/// Describes the choice: "predicted 5.53 us by messages, next bruck with 6.10 us". Empty if there was no comparison.
+/// Describes the choice: "predicted 5.53 us by messages, next bruck with 6.10 us". The text is empty if there was no
+/// comparison.
 std::string text_of(const Chosen& chosen);
 
 /// Returns the names with which `auto` tries a row of the registry. If the row has ports, there is one name for each

@@ -31,7 +31,7 @@ Network network_of_file(const std::string& path);
 std::string own_profile(std::string_view library);
 
 /// Returns the path of the profile in use: the path in STEADFOLD_PROFILE, otherwise the first existing profile of the
-/// user or of the system (XDG_CONFIG_DIRS). Empty if there is none.
+/// user or of the system (XDG_CONFIG_DIRS). The path is empty if there is none.
 std::string profile_of(std::string_view library);
 
 /// A network, and the reason why the profile in use was ignored. The reason is empty if the profile was not ignored, or

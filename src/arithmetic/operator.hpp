@@ -117,12 +117,12 @@ struct Operator {
   void (*fold_right)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Folds as `fold_right` does, and makes a NaN canonical. Null for user operators.
   void (*fold_to_result)(const void* elements, std::size_t count, void* result) = nullptr;
-  /// Replaces every NaN among the results by the canonical quiet NaN. Null if values have no NaNs.
+  /// Replaces every NaN among the results by the canonical quiet NaN. The pointer is null if values have no NaNs.
   void (*canonicalise)(void* values, std::size_t count) = nullptr;
   /// Clears unused bytes of values (padding), as `apply` does for its results, so that equal values are equal bytes in
-  /// a record. Null if there are no unused bytes.
+  /// a record. The pointer is null if there are no unused bytes.
   void (*clear_unused)(void* values, std::size_t count) = nullptr;
-  /// Writes the result of no elements. Null if there is none.
+  /// Writes the result of no elements. The pointer is null if there is no result of no elements.
   void (*of_nothing)(void* values, std::size_t count) = nullptr;
 };
 

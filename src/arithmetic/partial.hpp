@@ -109,7 +109,7 @@ class Builder {
   }
   virtual bool finishes_alone() const noexcept { return false; }
 
-  /// Returns the ability to survey rows. Null if the kind's `survey_bytes` is 0, so that no first sweep is needed.
+  /// Returns the ability to survey rows; null if the kind's `survey_bytes` is 0, so that no first sweep is needed.
   virtual Surveyor* surveyor() noexcept { return nullptr; }
   /// Returns the ability to take columns separately, or null.
   virtual ColumnBuilders* columns() noexcept { return nullptr; }
@@ -202,7 +202,7 @@ struct Pieces {
   static constexpr Count all = ~Count{0};
 
   Count most = all;   // largest number of columns per piece
-  Count done = 0;     // number of columns of the pieces so far
+  Count done = 0;     // number of columns in the pieces that are done
   bool more = false;  // after a call: whether another call is needed
   Bytes left = 0;     // position where the next column begins, for kinds whose columns differ in size
   Bytes right = 0;

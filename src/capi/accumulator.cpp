@@ -220,7 +220,7 @@ void change_by_arrays(sf_accumulator* accumulator, const sf_arrays* arrays, std:
   const auto shape = row_shape(description, call.columns);
   const auto strides = strides_of(description, &array);
   const steadfold::arithmetic::StridedRows rows{shape, strides, array.data, call.rows};
-  // Adds to a separate state even with one thread, since copying rows may run out of memory.
+  // Even one thread adds to a separate state: if there is no memory to copy rows, `state` stays unchanged.
   add_apart(state, call.rows, threads_worth(threads, call.rows, call.columns),
             [&](ExactState& part, Count begin, Count end) { add_strided(part, rows.part(begin, end), way); });
 }

@@ -29,8 +29,8 @@ struct ResolvedStep {
   bool to_result = false;  // whether the step writes only the values of the result, in runs in which it may do so
   bool finishes = false;   // whether the prepared merge also does the finish that follows
 
-  /// Returns the address where the step writes the values of the result. Null if the step writes more than values, or
-  /// may not write them in this run.
+  /// Returns the address where the step writes the values of the result. The address is null if the step writes more
+  /// than values, or may not write them in this run.
   std::byte* way_to_result(const Slots& slots) const noexcept {
     return to_result && slots.result() != nullptr ? slots.result() + result_offset : nullptr;
   }

@@ -52,7 +52,8 @@ class ThreadTeam {
   void dismiss() noexcept;
 
   std::vector<Helper> helpers_;  // the helper of member i + 1 is at index i
-  // The function that a round calls. Written before the round begins; the helpers read it during the round.
+  // The function that a round calls. The pointer is written before the round begins; the helpers read it during the
+  // round.
   void (*call_)(void*, unsigned) = nullptr;
   void* work_ = nullptr;
   unsigned members_ = 0;

@@ -81,7 +81,8 @@ constexpr bool is_built(Target target) noexcept {
   }
 }
 
-/// Returns the target's function: pick<Function>(target, STEADFOLD_EACH(name)). Null if the target has none.
+/// Returns the target's function: pick<Function>(target, STEADFOLD_EACH(name)). The result is null if the target
+/// lacks the function.
 template <class Function>
 constexpr Function pick(Target target, Function sse4, Function avx2, Function avx512, Function neon,
                         Function sve) noexcept {

@@ -31,7 +31,7 @@ struct PairSum {
 /// set the promised environment (arithmetic/environment.hpp). Reads no other memory.
 using SumAsPair = bool (*)(const void* elements, order::Count count, PairSum& found) noexcept;
 
-/// Returns the kernel for elements of type T, float or double. Null if the target has no kernel.
+/// Returns the kernel for elements of type T, float or double; null if the target has no kernel.
 template <class T>
 SumAsPair sum_as_pair(Target target) noexcept;
 

@@ -21,8 +21,8 @@ namespace steadfold::session {
 class Watch {
  public:
   using Interrupt = int (*)();
-  /// Sets a function that a waiting caller calls every 0.1 s to ask whether the program is to stop. Null: no function.
-  /// The setting holds for the whole process, and for watches that are made afterwards.
+  /// Sets a function that a waiting caller calls every 0.1 s to ask whether the program is to stop. Null stands for no
+  /// function. The setting holds for the whole process, and for watches that are made afterwards.
   static void set_interrupt(Interrupt asked) noexcept { interrupt.store(asked); }
 
   /// The watch is on if an interrupt function is set. `what` names the group in error texts.

@@ -20,9 +20,10 @@ struct Results {
 /// has objects that none of the three commands prints.
 std::vector<Results> read(const std::string& path);
 
-/// Returns the number in a field of a row. Empty if there is none, or if the number is too large to be drawn.
+/// Returns the number in a field of a row. The result is empty if the field has no number, or if the number is too
+/// large to be drawn.
 std::optional<double> number_in(const Json& row, const std::string& field);
-/// Returns the text in a field of an object. Empty if there is none.
+/// Returns the text in a field of an object. The result is empty if the field has no text.
 std::string string_in(const Json& object, const std::string& field);
 
 /// Returns at most a dozen findings, each a sentence without its full stop. A group has rows with the same fields.
@@ -35,7 +36,7 @@ std::string table_of_fields(const Json& object);
 std::string table_of_rows(const std::vector<const Json*>& rows);
 
 /// Draws the rows' times or ratios over their sizes, as SVG inside a page, with rivals and limits. There is one plot
-/// per combination of the other fields that differ. Empty if the rows do not have two sizes.
+/// per combination of the other fields that differ. The list is empty if the rows do not have two sizes.
 std::string plots_of(const std::vector<const Json*>& rows);
 /// Returns the part of the page's style sheet that plots need: a colour for each line.
 std::string style_of_plots();

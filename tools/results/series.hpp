@@ -38,7 +38,8 @@ struct Plot {
   std::vector<Series> series = {};
 };
 
-/// Returns the plots of rows that have the same fields. Empty if no field is a size, or no field is a result.
+/// Returns the plots of rows that have the same fields. The list is empty if no field is a size, or no field is a
+/// result.
 std::vector<Plot> plots_in(const std::vector<const Json*>& rows);
 
 }  // namespace steadfold::command::results

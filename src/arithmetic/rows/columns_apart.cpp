@@ -31,7 +31,7 @@ class ColumnReader {
   ColumnReader(std::span<const std::byte> record, const RecordLayout& layout) noexcept
       : record_(record), sizes_at_(layout.sizes_at()), at_(layout.partials_at()) {}
 
-  /// Returns the partial of the next column. Empty if no ColumnWriter can have written the bytes.
+  /// Returns the partial of the next column. The result is empty if no ColumnWriter can have written the bytes.
   std::span<const std::byte> next() noexcept {
     const Bytes size_at = sizes_at_ + column_++ * sizeof(std::uint64_t);
     if (at_ > record_.size() || size_at + sizeof(std::uint64_t) > record_.size()) return {};

@@ -45,7 +45,7 @@ enum Flags : std::uint8_t {
   has_plus_infinity = 2,
   has_minus_infinity = 4,
   not_minus_zero = 8,  // the sum has a term other than -0.0, so a sum of exactly zero is +0.0
-  // The sum has a -0.0; only if labels distribute rows, because columns then have no number of rows.
+  // The sum has a -0.0. Set only if labels distribute rows, because columns then have no number of rows.
   has_minus_zero = 16,
 };
 

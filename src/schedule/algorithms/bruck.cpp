@@ -89,7 +89,8 @@ Steps sends(Context c, BruckRounds rounds) {
                         landing_of(rounds, i));
 }
 
-// Makes the merges of a round. Arrived partials are merged with each other first, since both sums need the result.
+// Makes the steps that merge the partials of a round. Arrived partials are merged with each other first, since both
+// sums need the result.
 Steps merges(Context c, BruckRounds rounds, bool is_last) {
   const Round round = rounds.current();
   const int number = rounds.number();

@@ -66,7 +66,7 @@ class Matching {
   std::vector<End> sends_;
   std::vector<End> receives_;
   std::vector<End> sorted_;              // output of `sort` before the swap
-  std::vector<std::uint32_t> begin_of_;  // by rank: used in `sort`
+  std::vector<std::uint32_t> begin_of_;  // next index for each rank's elements; only `sort` uses it
 };
 
 }  // namespace steadfold::schedule

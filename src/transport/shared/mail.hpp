@@ -69,7 +69,7 @@ class Mail {
     return reinterpret_cast<std::byte*>(&from(neighbours_)) + (neighbour * depth + box) * room_;
   }
   Bytes room() const noexcept { return room_; }
-  /// Whether small messages for a slot come through the lanes. Written before the mail is shown to the neighbours.
+  /// Whether small messages for a slot come through the lanes. The flag is written before the neighbours see the mail.
   std::byte& takes_letters(SlotNumber slot) noexcept { return room(neighbours_, 0)[slot]; }
 
   WordNotice words;                      // pointers to the words that this rank adds (threads only)
