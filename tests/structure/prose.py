@@ -170,7 +170,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(page_of("# What is it\n\nOf those `a`.\n```\ncode\n```\n- one\n- two"), ["# What is it", "Of those `a`.", "- one", "- two"])
         self.assertEqual(comments_of_c('int a; // one\n       // two\nauto b = "// no"; /* three */\n// four'), ["one two", "three", "four"])
         self.assertEqual(comments_of_lines("x = 1  # one\n# two\n# three\ny = 2\n# four", "#"), ["one", "two three", "four"])
-        self.assertEqual(comments_of_python("x = '# no'  # one\n# two\ny = 2\n# three"), ["one two", "three"])
+        self.assertEqual(comments_of_python("x = '# no'  # one\n# two\ny = 2\n# three"), ["one", "two", "three"])
         self.assertEqual(comments_of_c("// one\n//\n//   f(x)\n//   g(x)\n//\n// - two\n//   three"), ["one", "", "", "- two three"])
         self.assertEqual(comments_of_c("/* one\n *\n *   f(x)\n *\n * two */"), ["one two"])
         self.assertEqual(docstrings_of('"""One.\n\nx\n    Two\n    three.\n\n>>> f()\n"""'), ["One.", "x", "Two three."])
