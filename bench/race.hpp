@@ -104,7 +104,7 @@ class Race {
     const auto plan = std::make_shared<ShortPlan>(task_.call_by(method), "auto");
     ways_.add(way_of(method, "auto", "plan, sf_allocate", rivals, task_.call_by(method)),
               task_.checked(
-                  method + " with schedule auto in memory of sf_allocate", ours_, expected,
+                  method + " with schedule auto, in memory allocated by sf_allocate", ours_, expected,
                   [this, plan] { plan->run(ours_.mine.data(), ours_.result.data()); }, [plan] { plan->bind(); },
                   [plan] { plan->free(); }));
   }

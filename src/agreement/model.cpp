@@ -118,9 +118,9 @@ double part_of(double whole, double part, const PartialSizes& sizes) {
 }
 
 /// Adds the messages of a schedule that halves vectors. In each round a rank sends half as many bytes of its partial as
-/// before (halves, quarters, ...), and the partial covers twice as many ranks. Values may come back in the same sizes.
-/// Before these rounds and after them, the two ranks of a pair send whole vectors to each other. Arriving partials are
-/// merged.
+/// before (halves, quarters, ...), and the partial covers twice as many ranks. In an allreduce, messages of the same
+/// sizes then carry the values back. Before these rounds and after them, the two ranks of a pair send whole vectors to
+/// each other. Arriving partials are merged.
 void send_halves(Modelled& found, Count halvings, const PartialSizes& sizes) {
   const schedule::Context& context = found.context;
   const bool come_back = !context.scatters();

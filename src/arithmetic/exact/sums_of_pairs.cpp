@@ -25,7 +25,7 @@ struct PairSumsPrefix {
 /// The term that a row adds to one of the sums.
 enum class Term : std::uint8_t { product, first, second };
 
-/// A sum as a number; an infinite or NaN sum as that value.
+/// The value of a recorded sum: a finite number, an infinity or NaN.
 struct SumValue {
   explicit SumValue(const RecordedSum& sum) noexcept : size(sum.window) {
     const bool plus = (sum.flags & has_plus_infinity) != 0;

@@ -39,8 +39,8 @@ bool has_few_digits(const DigitWindow& window) noexcept { return window.count >=
 /// Six digits as three words, the lowest first.
 using SixDigits = std::array<std::uint64_t, 3>;
 
-/// Returns six digits of a window with few digits, from `shift` places below its first digit on: zeros, the digits, and
-/// then digits of the sign. 0 <= shift <= 4.
+/// Returns the integer of a window with few digits, shifted up by `shift` digits, in six digits: `shift` zeros, the
+/// window's digits, and above them all zeros, or all ones if the integer is negative. 0 <= shift <= 4.
 SixDigits six_digits(const DigitWindow& window, int shift) noexcept {
   std::array<std::uint32_t, few_digits + few_digits + 8> all;
   std::fill_n(all.begin(), few_digits, 0);

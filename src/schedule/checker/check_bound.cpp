@@ -1,6 +1,6 @@
-// Chooses the case to prove when a schedule that no sweep covers is bound: the call's own case, or the largest case
-// within the limits.
-// Cost: at most some milliseconds for any call.
+// Some schedules are not in the table of recorded proofs. If a plan with such a schedule is bound, the functions here
+// choose the number of ranks and segments for which the schedule is proved: the numbers of the call, or the largest
+// within the limits. Cost: at most some milliseconds for any call.
 #include <algorithm>
 
 #include "schedule/checker/checker.hpp"
