@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < n; ++i) p[i] = r[i] + squared / before * p[i];
   }
 
-  /* bundle: products that are needed at the same place of the loop share one message */
+  /* bundle: a bundle sends the sums of both products in the same messages */
   sf_plan* both = NULL;
   sf_call calls[2] = {call, call};
   calls[0].operation = SF_SUM_SQUARES;

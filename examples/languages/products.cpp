@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
       for (std::size_t i = 0; i < n; ++i) p[i] = r[i] + squared / before * p[i];
     }
 
-    // bundle: products that are needed at the same place of the loop share one message
+    // bundle: a bundle sends the sums of both products in the same messages
     sf::Bundle bundle;
     const auto xx = bundle.sum_squares(x);
     const auto xd = bundle.dot(x, d);

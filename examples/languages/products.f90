@@ -42,7 +42,7 @@ program products
     iterations = iterations + 1
   end do
 
-  ! bundle: products that are needed at the same place of the loop share one message
+  ! bundle: a bundle sends the sums of both products in the same messages
   call sf_plan_combine(both, x, 'sum_squares', xx)
   call sf_plan_dot(both, x, d, xd)
   call sf_bind(both, MPI_COMM_WORLD)

@@ -25,7 +25,7 @@ while squared > 1e-20 * first:
     p[:] = r + squared / before * p
     iterations += 1
 
-# bundle: products that are needed at the same place of the loop share one message
+# bundle: a bundle sends the sums of both products in the same messages
 both = sf.Bundle(comm)
 xx, xd = both.dot(x, x), both.dot(x, d)
 both.run()  # again whenever the arrays have new elements
