@@ -1,6 +1,7 @@
 """Makes the tables of lab/studies.md and lab/notes/prediction.md again, and writes them where they stand: list, show, write or check, and names, as
 docs/figures.py takes them. Build first (`./dev lab`). A check without names takes 20 s, with STEADFOLD_FULL=1 five minutes.
-STEADFOLD_REPROBLAS names an installation of ReproBLAS (lab/studies.md says how), which thesis-time needs."""
+STEADFOLD_REPROBLAS names an installation of ReproBLAS (lab/studies.md says how), which thesis-time needs, and
+STEADFOLD_DATA a folder with [S0]'s data, which thesis-reproducibility needs."""
 
 import collections
 import functools
@@ -154,6 +155,27 @@ def thesis_time():
             ratios = (statistics.median(row["ratio"] for row in runs) for runs in of.values())
             lines.append([spaced(elements), ranks, four_digits(loop), *(f"{ratio:.2f}" for ratio in ratios)])
     return rows(["N", "ranks", "loop, us", *ways], lines) + f"\n\n({place()}.)"
+
+
+def thesis_reproducibility():
+    """Of the files in STEADFOLD_DATA, and of generated numbers for the other data sets."""
+    folder = os.environ.get("STEADFOLD_DATA")
+    if folder is None:
+        raise SystemExit("thesis-reproducibility cannot be made (no data are named), set STEADFOLD_DATA")
+    found = collections.defaultdict(dict)
+    for row in (*part_of("thesis", "reproducibility"), *part_of("thesis", "reproducibility", "--data", folder)):
+        found[row["data_set"]][row["method"], row["schedule"]] = row
+    lines = []
+    for name, of in found.items():
+        plain = of["plain", "recursive_doubling"]
+        ours = max(of["tree", "binomial"]["difference"], of["exact", "recursive_doubling"]["difference"])
+        theirs = [""] * 3
+        if plain["published_table"] is not None:
+            theirs = [f"{plain['published_table']:.1e}", f"{plain['published_difference']:.1e}", plain["published_results"]]
+        lines.append([name, spaced(plain["elements"]), *theirs, plain["data"], f"{plain['difference']:.1e}",
+                      plain["results"], f"{plain['relative_difference']:.1e}", f"{ours:g}"])
+    return rows(["data set", "N", "table 4.2", "transcript", "different results of 16", "data here", "plain here",
+                 "different results of 16", "relative to the sum", "tree, exact"], lines)
 
 
 def node_storage():
@@ -452,6 +474,7 @@ TABLES = {
     "thesis-lookup": thesis_lookup,
     "thesis-summation": thesis_summation,
     "thesis-time": thesis_time,
+    "thesis-reproducibility": thesis_reproducibility,
     "node-trees": node_trees,
     "node-storage": node_storage,
     "node-arrival": node_arrival,
