@@ -131,9 +131,9 @@ const std::vector<OptionUse> uses_of_studies = {
     {"--configurations", {"pipelines"}},
     {"--distribution", {"thesis"}},
     {"--reproblas", {"thesis"}},
-    {"--latency", {"pipelines", "topology", "butterfly"}},
-    {"--gap", {"pipelines", "topology", "butterfly"}},
-    {"--per-byte", {"pipelines", "topology", "butterfly"}},
+    {"--latency", {"thesis", "pipelines", "topology", "butterfly"}},
+    {"--gap", {"thesis", "pipelines", "topology", "butterfly"}},
+    {"--per-byte", {"thesis", "pipelines", "topology", "butterfly"}},
 };
 
 /// A list takes nothing but --json.

@@ -42,7 +42,7 @@ def thesis_nodes():
 
 
 def thesis_buffer():
-    found = part_of("thesis", "buffer")
+    found = [row for row in part_of("thesis", "buffer") if row["ranks"] == 256]
     held = sorted({row["held"] for row in found})
     header = ["distribution", *held[:-1], "any"]
     lines = []
@@ -50,6 +50,20 @@ def thesis_buffer():
         of = [row for row in found if row["distribution"] == distribution]
         lines.append([distribution, *(f"{row['messages']} ({round(row['nodes_per_message'], 2):g})" for row in of)])
     return rows(header, lines)
+
+
+def thesis_predicted():
+    """In microseconds, of `upper`."""
+    lines = []
+    for elements, ranks in ((504_850, 256), (504_850, 1280), (21_410_970, 256), (21_410_970, 1280)):
+        cells = []
+        for gap in ("0", "5e-7", "2e-6"):
+            of = next(row for row in part_of("thesis", "nodes", "--gap", gap)
+                      if (row["elements"], row["ranks"], row["distribution"]) == (elements, ranks, "upper"))
+            times = (of[f"{name}_seconds"] for name in ("owner_1", "owner_4", "tree"))
+            cells.append(", ".join(f"{seconds * 1e6:.{2 if seconds < 2e-5 else 1}f}" for seconds in times))
+        lines.append([spaced(elements), ranks, *cells])
+    return rows(["N", "ranks", "no gap", "gap 0.5 us", "gap 2 us"], lines)
 
 
 def thesis_summation():
@@ -471,6 +485,7 @@ PREDICTIONS = {"proofs": proofs, "schedules": schedules, "predictions": predicti
 TABLES = {
     "thesis-nodes": thesis_nodes,
     "thesis-buffer": thesis_buffer,
+    "thesis-predicted": thesis_predicted,
     "thesis-lookup": thesis_lookup,
     "thesis-summation": thesis_summation,
     "thesis-time": thesis_time,
@@ -495,9 +510,9 @@ TABLES = {
     "butterfly-special": butterfly_special,
 }
 # Counted and predicted, not measured; those in the second line take half a minute or more each.
-QUICK = ("thesis-nodes", "thesis-buffer", "node-trees", "node-storage", "node-arrival", "topology-placement",
-         "butterfly-adaptable", "butterfly-messages", "butterfly-pairs", "butterfly-times", "butterfly-best",
-         "butterfly-special")
+QUICK = ("thesis-nodes", "thesis-buffer", "thesis-predicted", "node-trees", "node-storage", "node-arrival",
+         "topology-placement", "butterfly-adaptable", "butterfly-messages", "butterfly-pairs", "butterfly-times",
+         "butterfly-best", "butterfly-special")
 SLOW = ("topology-bits", "topology-cost", "pipelines-sizes", "pipelines-jobs", "pipelines-duplex", "butterfly-contention",
         "schedules")
 

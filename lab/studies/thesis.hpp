@@ -41,11 +41,11 @@ Findings reproducibility(const Asked& asked);
 std::vector<double> medians_of(std::span<const bench::Candidate> candidates, int rounds);
 
 /// A sum to rank 0 by `tree` over a flat network.
-prediction::Prediction prediction_of(const std::string& schedule, const std::vector<order::Count>& counts);
+prediction::Prediction prediction_of(const std::string& schedule, const std::vector<order::Count>& counts,
+                                     const transport::LogGP& link);
 
 inline constexpr std::array<Part, 7> parts = {{
-    {"nodes", "PE-intersecting nodes, which are the messages of [S0] without a buffer, and the messages of a rank tree",
-     nodes},
+    {"nodes", "PE-intersecting nodes, and messages and predicted times of [S0]'s scheme and of a rank tree", nodes},
     {"messages", "PE-intersecting nodes on 256 ranks by the number of elements, and [S0]'s bound", messages},
     {"buffer", "messages of [S0]'s scheme with a buffer of four nodes, and predicted times, by its flush threshold",
      buffer_of_messages},

@@ -12,18 +12,19 @@ namespace steadfold::command::studies::thesis {
 namespace {
 
 constexpr order::Count elements = 504850;
-constexpr int ranks = 256;
+constexpr int rank_counts[] = {256, 1280};
 constexpr int buffer = 4;
 constexpr order::Count thresholds[] = {1, 4, 16, 64, 256, 1024, elements};
 
-Json row_with(const std::string& distribution, const std::vector<order::Count>& counts, order::Count held) {
-  const auto prediction = prediction_of(fmt::format("owner:buffer={}:held={}", buffer, held), counts);
+Json row_with(const std::string& distribution, const std::vector<order::Count>& counts, order::Count held,
+              const transport::LogGP& link) {
+  const auto prediction = prediction_of(fmt::format("owner:buffer={}:held={}", buffer, held), counts, link);
   const order::Count nodes = order::pe_intersecting_nodes(order::starts_of(counts), elements);
   const auto messages = static_cast<double>(prediction.messages.value());
   const bool is_theirs = held == 64;
   return {{"part", "buffer"},
           {"elements", elements},
-          {"ranks", ranks},
+          {"ranks", counts.size()},
           {"distribution", distribution},
           {"buffer", buffer},
           {"held", held},
@@ -36,11 +37,13 @@ Json row_with(const std::string& distribution, const std::vector<order::Count>& 
 
 }  // namespace
 
-Findings buffer_of_messages(const Asked& /*asked*/) {
+Findings buffer_of_messages(const Asked& asked) {
   Findings found;
-  for (const std::string distribution : {"lower", "upper", "power2", "optimized"}) {
-    const auto counts = spread(distribution, elements, ranks);
-    for (const order::Count held : thresholds) found.rows.push_back(row_with(distribution, counts, held));
+  for (const int ranks : rank_counts) {
+    for (const std::string distribution : {"lower", "upper", "power2", "optimized"}) {
+      const auto counts = spread(distribution, elements, ranks);
+      for (const order::Count held : thresholds) found.rows.push_back(row_with(distribution, counts, held, asked.link));
+    }
   }
   return found;
 }

@@ -2,7 +2,6 @@
 // Source: [S0] figure 2.3 (sizes at its peaks), tables 3.1 to 3.3, table 4.1 (sizes).
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "agreement/choice.hpp"
 #include "order/distribution.hpp"
@@ -18,7 +17,6 @@ using order::Count;
 constexpr int rank_counts[] = {2, 8, 64, 256, 1280};
 constexpr const char* as_in_table = "optimized, table 3.3";
 constexpr const char* distributions[] = {"lower", "upper", "power2", as_in_table, "optimized", "balanced"};
-constexpr const char* owners[] = {"owner:buffer=1", "owner:buffer=4"};
 
 /// [S0] tables 3.1 to 3.3, for 504 850 elements on 256 ranks.
 struct Published {
@@ -77,21 +75,15 @@ prediction::Scenario reduction(const std::string& schedule, std::vector<Count> c
   return scenario;
 }
 
-/// The messages of [S0]'s own scheme; nothing if it is not in the registry.
-std::optional<Count> owner_messages(const std::string& schedule, const std::vector<Count>& counts) {
-  try {
-    return prediction_of(schedule, counts).messages;
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
-}
-
-Json row_for(const std::string& data_set, Count elements, int ranks, const std::string& distribution) {
+Json row_for(const std::string& data_set, Count elements, int ranks, const std::string& distribution,
+             const transport::LogGP& link) {
   const std::vector<Count> counts = counts_by(distribution, elements, ranks);
   const Count nodes = order::pe_intersecting_nodes(order::starts_of(counts), elements);
   const Count most = *std::ranges::max_element(counts);
   const Published* const theirs = published_for(distribution, elements, ranks);
-  const prediction::Prediction tree = prediction_of("binomial", counts);
+  const prediction::Prediction alone = prediction_of("owner:buffer=1", counts, link);
+  const prediction::Prediction buffered = prediction_of("owner:buffer=4", counts, link);
+  const prediction::Prediction tree = prediction_of("binomial", counts, link);
   return {{"part", "nodes"},
           {"data_set", data_set},
           {"elements", elements},
@@ -102,8 +94,11 @@ Json row_for(const std::string& data_set, Count elements, int ranks, const std::
           {"published_nodes", theirs != nullptr ? Json(theirs->nodes) : Json()},
           {"score_seconds", order::score_seconds(nodes, most)},
           {"published_score_seconds", theirs != nullptr ? Json(theirs->seconds) : Json()},
-          {"owner_1_messages", json_of(owner_messages(owners[0], counts))},
-          {"owner_4_messages", json_of(owner_messages(owners[1], counts))},
+          {"owner_1_messages", json_of(alone.messages)},
+          {"owner_1_seconds", json_of(alone.seconds)},
+          {"owner_4_messages", json_of(buffered.messages)},
+          {"owner_4_nodes_per_message", static_cast<double>(nodes) / static_cast<double>(buffered.messages.value())},
+          {"owner_4_seconds", json_of(buffered.seconds)},
           {"tree_messages", json_of(tree.messages)},
           {"tree_rounds", json_of(tree.rounds)},
           {"tree_bytes", json_of(tree.bytes)},
@@ -112,25 +107,18 @@ Json row_for(const std::string& data_set, Count elements, int ranks, const std::
 
 }  // namespace
 
-prediction::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts) {
-  const auto topology = transport::make_topology("flat", {}, static_cast<int>(counts.size()));
+prediction::Prediction prediction_of(const std::string& schedule, const std::vector<Count>& counts,
+                                     const transport::LogGP& link) {
+  const auto topology = transport::make_topology("flat", link, static_cast<int>(counts.size()));
   return predict(reduction(schedule, counts), *topology);
 }
 
 Findings nodes(const Asked& asked) {
   Findings found;
-  for (const std::string owner : owners) {
-    try {
-      if (!prediction_of(owner, {1}).messages)
-        throw Failure("its messages are not predicted (the registry has no formula for them), see --part time");
-    } catch (const std::exception& refusal) {
-      found.left_out.push_back(owner + ": " + refusal.what());
-    }
-  }
   for (const int ranks : rank_counts) {
     for (const auto& [name, elements] : sizes_for(ranks, asked.largest)) {
       for (const char* const distribution : distributions)
-        found.rows.push_back(row_for(name, elements, ranks, distribution));
+        found.rows.push_back(row_for(name, elements, ranks, distribution, asked.link));
     }
   }
   return found;
