@@ -32,6 +32,7 @@ inline constexpr std::array<DataSet, 10> data_sets = {{{"354", 460},
 Findings nodes(const Asked& asked);
 Findings messages(const Asked& asked);
 Findings buffer_of_messages(const Asked& asked);
+Findings scaling(const Asked& asked);
 Findings lookup(const Asked& asked);
 Findings summation(const Asked& asked);
 Findings time(const Asked& asked);
@@ -44,11 +45,12 @@ std::vector<double> medians_of(std::span<const bench::Candidate> candidates, int
 prediction::Prediction prediction_of(const std::string& schedule, const std::vector<order::Count>& counts,
                                      const transport::LogGP& link);
 
-inline constexpr std::array<Part, 7> parts = {{
+inline constexpr std::array<Part, 8> parts = {{
     {"nodes", "PE-intersecting nodes, and messages and predicted times of [S0]'s scheme and of a rank tree", nodes},
     {"messages", "PE-intersecting nodes on 256 ranks by the number of elements, and [S0]'s bound", messages},
     {"buffer", "messages of [S0]'s scheme with a buffer of four nodes, and predicted times, by its flush threshold",
      buffer_of_messages},
+    {"scaling", "predicted times and speedups of all data sets' sizes on up to 1280 ranks", scaling},
     {"lookup", "the rank of an element: a walk, a binary search, a closed form", lookup},
     {"summation", "sums of one process: by a function that calls itself, by a loop, by `tree`", summation},
     {"time", "sums at rank 0 of all data sets' sizes, as ratios to std::accumulate and MPI_Reduce", time},

@@ -6,7 +6,7 @@ from support import run
 from support.benches import RANKS, BenchTest
 
 SMALL = {  # options of each study
-    "thesis": ("--part", "nodes,messages,buffer,lookup,reproducibility", "--largest", "1000"),
+    "thesis": ("--part", "nodes,messages,buffer,scaling,lookup,reproducibility", "--largest", "1000"),
     "pipelines": ("--part", "blocks", "--largest", "1000"),
     "node": ("--part", "trees,storage,measured", "--ranks", "2", "--rounds", "3"),
     "topology": ("--part", "arrival,bound"),

@@ -205,6 +205,31 @@ class Study(StudyTest):
         self.assertIsNone(found["balanced"]["published_nodes"])
         self.assertEqual(sum(row["published_nodes"] is not None for row in rows), 4)
 
+    def test_scaling(self):
+        def speedups(*more):
+            rows, _ = self.rows("scaling", *more)
+            self.assertEqual(len(rows), 10 * 2 * 9)
+            named = {(row["elements"], row["ranks"], row["schedule"]): row for row in rows}
+            for (elements, ranks, schedule), row in named.items():
+                alone = named[elements, 1, schedule]["seconds"]
+                self.assertAlmostEqual(alone, elements * 4.15e-9, delta=5e-9)  # one addition less
+                self.assertAlmostEqual(row["speedup"], alone / row["seconds"])
+            return named
+
+        found = speedups()
+        largest = {(ranks, schedule): row for (elements, ranks, schedule), row in found.items() if elements == 21410970}
+        owner, tree = "owner:buffer=4", "binomial"
+        self.assertEqual([round(largest[256, way]["seconds"] * 1e6) for way in (owner, tree)], [349, 350])
+        self.assertEqual(largest[256, owner]["published_seconds"], 248e-6)
+        self.assertEqual(sum(row["published_seconds"] is not None for row in found.values()), 1)
+        self.assertEqual([round(largest[ranks, owner]["speedup"]) for ranks in (320, 640, 880, 1280)], [317, 628, 857, 1232])
+        # No speedup from 256 ranks to 1280: up to 1602 elements; if a message keeps a port for 2 us, up to 504 850.
+        for gap, slower in (("0", 4), ("2e-6", 6)):
+            found = found if gap == "0" else speedups("--gap", gap)
+            names = [elements for elements, ranks, way in found if (ranks, way) == (1280, owner)
+                     and found[elements, 1280, owner]["seconds"] >= found[elements, 256, owner]["seconds"]]  # fmt: skip
+            self.assertEqual(len(names), slower, (gap, names))
+
     def test_flush_thresholds(self):
         rows, _ = self.rows("buffer")
         found = {(row["distribution"], row["held"]): row for row in rows if row["ranks"] == 256}
