@@ -1,7 +1,9 @@
 // All algorithms on ranks started here, one launch per rank count, beside MPI_Allreduce in the same run: floats by
 // maximum; pipelines with the lemma's block and others. Source: [S1] figures 2, 3 and 5 to 7, measured on Hydra, as
-// their text states them.
+// their text states them; section 1.1 for its statistics.
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "bench/contest.hpp"
 #include "pipelines.hpp"
@@ -54,6 +56,35 @@ const Json& measured_by(const Json& rows, const std::string& schedule, const Jso
   return *found;
 }
 
+/// The statistics that [S1] prints: mean, standard deviation, and the interval of the mean with a z-value of table 1.
+Json statistics_of(const bench::Entrant& entrant) {
+  constexpr double z = 1.960;  // confidence 0.95
+  std::vector<double> samples;
+  for (const bench::Samples& of : entrant.launches) samples.insert(samples.end(), of.seconds.begin(), of.seconds.end());
+  const auto count = static_cast<double>(samples.size());
+  double mean = 0;
+  for (const double each : samples) mean += each / count;
+  double squares = 0;
+  for (const double each : samples) squares += (each - mean) * (each - mean);
+  const double deviation = std::sqrt(squares / (count - 1));
+  const double reach = z * deviation / std::sqrt(count);
+  return {{"samples", samples.size()},
+          {"mean_seconds", mean},
+          {"deviation_seconds", deviation},
+          {"mean_low", mean - reach},
+          {"mean_high", mean + reach}};
+}
+
+/// The entrant of that name or schedule for vectors of that length.
+const bench::Entrant& entrant_of(const bench::Measurement& measurement, const std::string& name, const Json& count) {
+  for (const bench::Contest& contest : measurement.contests) {
+    if (contest.labels["count"] != count) continue;
+    for (const bench::Entrant& each : contest.entrants)
+      if (each.name == name || (each.labels.is_object() && each.labels.value("schedule", "") == name)) return each;
+  }
+  throw Failure(name + " was not measured (the ranks left it out), report it");
+}
+
 Json row_of(const Algorithm& algorithm, const Json& rows, const Json& count) {
   const Json& measured = measured_by(rows, algorithm.schedule, count);
   const char* const theirs = published(algorithm);
@@ -102,13 +133,17 @@ Findings measured(const Asked& asked) {
     if (ranks == 1) continue;
     const Json answer =
         ask("bench-worker", arguments_for(asked), ranks, Placement::on_cores, "try it with steadfold bench allreduce");
-    const Json rows = bench::rows_over_ranks(bench::measurement_in(answer.at("measurement")));
+    const bench::Measurement measurement = bench::measurement_in(answer.at("measurement"));
+    const Json rows = bench::rows_over_ranks(measurement);
     for (const order::Count count : lengths) {
       if (count > asked.largest) continue;
       for (const Algorithm& each : algorithms) {
         found.rows.push_back(row_of(each, rows, count));
-        if (each.schedule == std::string_view("reduce_broadcast"))
-          found.rows.push_back(row_of_two_calls(found.rows.back(), rows, count));
+        found.rows.back().update(statistics_of(entrant_of(measurement, each.schedule, count)));
+        if (each.schedule != std::string_view("reduce_broadcast")) continue;
+        found.rows.push_back(row_of_two_calls(found.rows.back(), rows, count));
+        const std::string two_calls = measured_by(rows, each.schedule, count)["rivals"].back()["rival"];
+        found.rows.back().update(statistics_of(entrant_of(measurement, two_calls, count)));
       }
     }
   }

@@ -2,6 +2,7 @@
 
 import math
 import os
+import statistics
 import unittest
 from pathlib import Path
 
@@ -462,6 +463,22 @@ class Study(StudyTest):
                   "doubly_pipelined_tree": 34, "ring": 2302, "halving_doubling": 22, "circulant": 22}  # fmt: skip
         self.assertEqual({name: round(slow[name]) for name in rounds}, rounds)
 
+    def test_blocks_of_few_ranks(self):
+        """Halving or doubling the lemma's block gains little: 4 % on 36 x 32, up to 16 % of 512 floats on one node."""
+        found = {(row["configuration"], row["algorithm"], row["floats"]): 1 - row["best_seconds"] / row["seconds"]
+                 for row in self.pipelines("sizes", "--largest", "512", "--configurations", "1x16,36x32")
+                 if row["block"] is not None}  # fmt: skip
+        self.assertLess(max(gain for job, gain in found.items() if job[0] == "36 x 32"), 0.0405)
+        few = {job[1:]: gain for job, gain in found.items() if job[0] == "1 x 16"}
+        self.assertEqual(round(few["pipelined_tree", 512], 2), 0.12)
+        self.assertEqual(round(few["doubly_pipelined_tree:roots=1", 512], 2), 0.16)
+        self.assertEqual(max(few.values()), few["doubly_pipelined_tree:roots=1", 512])
+
+    def test_table_of_z_values(self):
+        """[S1] table 1."""
+        for confidence, z in ((0.8, 1.282), (0.85, 1.440), (0.9, 1.645), (0.95, 1.960), (0.99, 2.576)):
+            self.assertEqual(round(statistics.NormalDist().inv_cdf((1 + confidence) / 2), 3), z)
+
     def test_pipelines_of_other_configurations(self):
         asked = ["--largest", "1", "--configurations", "20x1,1x16", "--latency", "1", "--per-byte", "0"]
         rows = self.pipelines("sizes", *asked)
@@ -513,6 +530,11 @@ class Study(StudyTest):
         for row in rows:
             self.assertAlmostEqual(row["ratio"], row["seconds"] / row["rival_seconds"])
             self.assertIn("MPI_Allreduce(MPI_FLOAT, MPI_MAX)", row["rival"])
+            # [S1]'s statistics: the middle of the interval is the mean, and its half the z-value times the standard error.
+            self.assertEqual(row["samples"], 3)
+            self.assertAlmostEqual((row["mean_low"] + row["mean_high"]) / 2 / row["mean_seconds"], 1)
+            reach = 1.960 * row["deviation_seconds"] / math.sqrt(row["samples"])
+            self.assertAlmostEqual((row["mean_high"] - row["mean_low"]) / 2 / row["mean_seconds"], reach / row["mean_seconds"])
             self.assertEqual(row["block"] is None, row["best_block"] is None)
             if row["block"] is not None:
                 self.assertLessEqual(row["best_seconds"], row["seconds"])
