@@ -1,5 +1,6 @@
 """`steadfold study`: the list, the tables of [S0] beside its figures, sums over simulated ranks by an own oracle."""
 
+import collections
 import math
 import os
 import statistics
@@ -597,12 +598,25 @@ class Study(StudyTest):
             elif n is None:
                 is_power = ranks == 2**doublings
                 self.assertEqual(row["rounds"], doublings + (0 if is_power else 1))
+                levels = doublings if is_power else doublings - 1
+                idle = ranks - 2**levels  # they send one message, and wait for the result
+                self.assertEqual(row["messages"], 2 * idle + levels * 2**levels)
             else:
                 rounds, first = rounds_of(ranks, n)
                 one_by_one = first + n * (rounds - 1)  # the first round has fewer messages: the first digit of p - 1
                 self.assertEqual(row["rounds"], rounds if ports == n else row["messages"] // ranks)
                 if schedule == "bruck":
                     self.assertEqual(row["messages"], ranks * one_by_one)
+
+    def test_virtual_processes(self):
+        """[S4]'s first butterfly, for minima and maxima: as many rounds as dissemination with n = 1, and no fewer messages."""
+        for ranks in range(3, 129):
+            rounds_of_both = math.ceil(math.log2(ranks))
+            played_by = [process % ranks for process in range(2**rounds_of_both)]
+            messages = sum(rank != played_by[process ^ (1 << level)]
+                           for process, rank in enumerate(played_by) for level in range(rounds_of_both))  # fmt: skip
+            self.assertGreaterEqual(messages, ranks * rounds_of_both)
+            self.assertEqual(rounds(ranks, 1), rounds_of_both)
 
     def test_butterfly_links(self):
         found = self.butterfly_times("--most-ranks", "30")
@@ -636,9 +650,10 @@ class Study(StudyTest):
                 self.assertGreater(half, full * 1.01)
 
     def test_butterfly_best_n(self):
-        found = self.butterfly_times("--most-ranks", "27")
-        rows = self.butterfly("best", "--most-ranks", "27")
-        self.assertEqual(len(rows), 2 * 26 * 6 * 2)
+        found = self.butterfly_times("--most-ranks", "28")
+        rows = self.butterfly("best", "--most-ranks", "28")
+        self.assertEqual(len(rows), 2 * 27 * 6 * 2)
+        before = {"flat": collections.Counter(), "nodes of 2": collections.Counter()}
         for row in rows:
             place = (row["payload"], row["ranks"], row["links"])
 
@@ -661,6 +676,14 @@ class Study(StudyTest):
             fastest = {name for name in ran if ran[name] < min(ran.values()) * (1 + 1e-8)}
             self.assertEqual(set(row["fastest_with_their_n"].split(", ")), fastest)
             self.assertLessEqual(us("bruck", row["bruck_n"]), row["bruck_5_us"])
+            if row["payload"] == "255 doubles" and row["links"] in before and row["ports"] == "1" and row["ranks"] > 2:
+                counts, both = before[row["links"]], min(row["pairwise_us"], row["bruck_5_us"])
+                counts["pairwise"] += row["pairwise_us"] < row["bruck_5_us"] * (1 - 1e-9)
+                counts["dissemination"] += row["smallest_us"] < both * (1 - 1e-9)
+                counts["dissemination or alike"] += row["smallest_us"] < both * (1 + 1e-9)
+        # [S4]: "the PE algorithm shows the best results for ... 255 doubles"; of the numbers of ranks from 3 to 28
+        self.assertEqual(dict(before["flat"]), {"pairwise": 2, "dissemination": 6, "dissemination or alike": 8})
+        self.assertEqual(dict(before["nodes of 2"]), {"pairwise": 23, "dissemination": 16, "dissemination or alike": 18})
 
     def test_butterfly_special_ranks(self):
         found = self.butterfly_times("--most-ranks", "27")
