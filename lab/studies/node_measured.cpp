@@ -42,6 +42,12 @@ std::vector<Tree> trees_of(unsigned threads) {
   return trees;
 }
 
+/// Variants, which are measured over the binary tree.
+template <std::size_t doubles>
+using Maxima = Protocols<doubles, 2, Larger>;
+template <std::size_t doubles>
+using FourBoxes = Protocols<doubles, 4>;
+
 /// What all threads of a measurement share.
 template <std::size_t doubles>
 struct Shared {
@@ -54,6 +60,10 @@ struct Shared {
         feeds_of_halves(threads),
         rivals(threads, doubles) {
     for (std::size_t i = 0; i < 2 * trees.size(); ++i) lanes.emplace_back(threads);
+    for (std::size_t i = 0; i < 2; ++i) {
+      lanes_of_maxima.emplace_back(threads);
+      lanes_of_four.emplace_back(threads);
+    }
     for (std::size_t i = 0; i < trees.size(); ++i) {
       nodes.emplace_back(threads);
       counted.emplace_back(threads);
@@ -68,7 +78,9 @@ struct Shared {
   Tree flat_half;
   std::size_t steps;
   std::deque<std::vector<typename P::TreeLane>> lanes;  // to the parent; by tree, for each of both protocols
-  std::deque<std::vector<typename P::Node>> nodes;      // by tree
+  std::deque<std::vector<typename Maxima<doubles>::TreeLane>> lanes_of_maxima;  // for each of both protocols
+  std::deque<std::vector<typename FourBoxes<doubles>::TreeLane>> lanes_of_four;
+  std::deque<std::vector<typename P::Node>> nodes;  // by tree
   std::deque<std::vector<typename P::CountedNode>> counted;
   std::deque<std::vector<typename P::Feed>> feeds;
   std::vector<std::vector<typename P::Round::Line>> lines;
@@ -188,19 +200,21 @@ class Candidates {
     shares_cores_ = is_oversubscribed(static_cast<unsigned>(workers_));
     mine_.values.fill(1.0 + static_cast<double>(worker));
     due_.values.fill(static_cast<double>(workers_ * (workers_ + 1) / 2));
+    greatest_.values.fill(static_cast<double>(workers_));
     for (std::size_t i = 0; i < shared.trees.size(); ++i) {
       add_reduce<typename P::Single>(i, shared.lanes[2 * i], "single_notify");
       add_reduce<typename P::Multi>(i, shared.lanes[2 * i + 1], "multi_notify");
       add_allreduce(i);
       add_counted(i);
     }
+    add_variants();
     if (std::has_single_bit(workers_)) add_dissemination();
     if (std::has_single_bit(workers_) && workers_ > 2) add_dissemination_in_halves();
     add_plan(member);
     for (auto& rival : shared.rivals.of_thread(static_cast<unsigned>(worker), mine_.values, result_.values)) {
       names.emplace_back("none", rival.name);
       all.push_back(std::move(rival));
-      if (all.back().name == "atomics") check_last();  // the others add nothing, or to what the last call left
+      if (all.back().name == "atomics") check_last(due_);  // the others add nothing, or to what the last call left
     }
   }
   Candidates(const Candidates&) = delete;  // candidates refer to it
@@ -211,14 +225,18 @@ class Candidates {
 
  private:
   void add(std::string_view tree, const std::string& protocol, std::function<void(std::size_t)> run) {
+    add(tree, protocol, std::move(run), due_);
+  }
+  void add(std::string_view tree, const std::string& protocol, std::function<void(std::size_t)> run,
+           const typename P::Sum& due) {
     names.emplace_back(tree, protocol);
     all.push_back({.name = std::string(tree) + " " + protocol, .run = std::move(run)});
-    if (worker_ == 0 || result_of(protocol) == everywhere) check_last();
+    if (worker_ == 0 || result_of(protocol) == everywhere) check_last(due);
   }
-  void check_last() {
+  void check_last(const typename P::Sum& due) {
     all.back().prepare = [this] { result_ = {}; };
-    all.back().finish = [this, which = all.size() - 1] {
-      if (result_.values != due_.values) shared_->wrong = which;
+    all.back().finish = [this, &due, which = all.size() - 1] {
+      if (result_.values != due.values) shared_->wrong = which;
     };
   }
 
@@ -248,6 +266,30 @@ class Candidates {
       Notify notify(end->place(), result_);
       go_through(notify);
     });
+  }
+
+  template <class Variant, class Notify>
+  void add_variant(std::vector<typename Variant::TreeLane>& lanes, const std::string& protocol,
+                   const typename P::Sum& due) {
+    const Tree& tree = *std::ranges::find(shared_->trees, shapes[binary].name, &Tree::name);
+    const auto end = std::make_shared<TreeEnd<Variant>>(lanes, tree, worker_);
+    const auto once = [this, end] {
+      typename Variant::Sum work{mine_.values};
+      Notify notify(end->place(), work);
+      go_through(notify);
+      result_.values = work.values;
+      bench::keep(result_);
+    };
+    add(tree.name, protocol, bench::calls_of(once), due);
+  }
+
+  void add_variants() {
+    using Max = Maxima<doubles>;
+    using Four = FourBoxes<doubles>;
+    add_variant<Max, typename Max::Single>(shared_->lanes_of_maxima[0], "maximum, single_notify", greatest_);
+    add_variant<Max, typename Max::Multi>(shared_->lanes_of_maxima[1], "maximum, multi_notify", greatest_);
+    add_variant<Four, typename Four::Single>(shared_->lanes_of_four[0], "four boxes, single_notify", due_);
+    add_variant<Four, typename Four::Multi>(shared_->lanes_of_four[1], "four boxes, multi_notify", due_);
   }
 
   void add_allreduce(std::size_t tree) {
@@ -308,6 +350,7 @@ class Candidates {
   typename P::Sum mine_;
   typename P::Sum result_;
   typename P::Sum due_;
+  typename P::Sum greatest_;
   std::vector<const typename P::Round::Line*> sources_;
 };
 
@@ -341,7 +384,7 @@ void measure(unsigned threads, int rounds, Json& rows) {
     together.barrier();
   });
   if (const std::size_t wrong = shared.wrong; wrong != shared.none)
-    throw Failure(fmt::format("wrong result by {} (it is not the sum of {} threads), report it",
+    throw Failure(fmt::format("wrong result by {} (it is neither the sum nor the maximum of {} threads), report it",
                               rows[first + wrong]["protocol"].template get<std::string>(), threads),
                   check_failed);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "lab/protocols/counted.hpp"
 #include "lab/protocols/dissemination.hpp"
@@ -10,10 +11,11 @@
 
 namespace steadfold::command::studies::node {
 
-/// The protocols for vectors of that length.
-template <std::size_t doubles>
+/// The protocols for vectors of that length. A lane has so many boxes: two are [S2]'s odd and even, more its "modulo
+/// N".
+template <std::size_t doubles, std::size_t boxes = 2, class Operation = std::plus<double>>
 struct Protocols {
-  static constexpr std::size_t depth = 2;  // odd and even
+  static constexpr std::size_t depth = boxes;
   using Memory = transport::MachineMemory;
   using Content = std::array<double, doubles>;
   using TreeLane = transport::Lane<Memory, Content, depth>;
@@ -27,7 +29,7 @@ struct Protocols {
   struct Sum {
     Content values{};
     void merge(const Content& other) {
-      for (std::size_t i = 0; i < doubles; ++i) values[i] += other[i];
+      for (std::size_t i = 0; i < doubles; ++i) values[i] = Operation{}(values[i], other[i]);
     }
     void write(Content& other) const { other = values; }
     void read(const Content& other) { values = other; }
@@ -38,6 +40,10 @@ struct Protocols {
   using Round = transport::Dissemination<Memory, Content, Sum>;
   using Counted = transport::CountedNotify<Memory, Content, depth, Sum>;
   using CountedBroadcast = transport::CountedBroadcast<Memory, Content, depth, Sum>;
+};
+
+struct Larger {
+  double operator()(double a, double b) const { return a < b ? b : a; }
 };
 
 }  // namespace steadfold::command::studies::node

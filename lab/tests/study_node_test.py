@@ -118,6 +118,9 @@ class Node(StudyTest):
             self.assertEqual("dissemination, broadcast" in plain, threads == 4, "halves of one thread have nothing to tell")
         for protocol in ("multi_notify", "counted_notify", "counted_notify, broadcast"):
             self.assertIn((3, 16, "binomial", protocol), found)
+        for variant in ("maximum", "four boxes"):  # whose results the study compares, too
+            for protocol in ("single_notify", "multi_notify"):
+                self.assertIn((3, 16, "binary", f"{variant}, {protocol}"), found)
 
     def test_measured_on_sockets(self):
         """Two sockets that hwloc makes up, of a core each: every shape has a tree per socket, too."""
@@ -127,7 +130,7 @@ class Node(StudyTest):
         trees = {row["tree"] for row in found} - {"none"}
         self.assertEqual(trees, {*PARENTS, *(f"{name}, one per socket" for name in PARENTS)})
         of_trees = [row for row in found if row["tree"] != "none"]  # whose results the study compares with the sum
-        self.assertEqual(len(of_trees), 2 * 2 * len(trees) * 5)
+        self.assertEqual(len(of_trees), 2 * 2 * (len(trees) * 5 + 4))
 
     def test_storage(self):
         rows = self.rows("storage", study=NODE)[0]
