@@ -3,12 +3,13 @@
 import collections
 import math
 import os
+import re
 import statistics
 import unittest
 from pathlib import Path
 
 from studies import StudyTest
-from support import binpsllh, bits, exact, hostile, left_to_right, run, tree
+from support import binpsllh, bits, exact, hostile, left_to_right, run, run_all, tree
 
 RANK_COUNTS = range(1, 242, 16)
 PUBLISHED = {"lower": (1640, 469.0), "upper": (1401, 401.9), "power2": (256, 1083.4),
@@ -139,6 +140,17 @@ class Study(StudyTest):
         for row in listed:
             self.assertRegex(row["source"], r"^S[0-4]$")
             self.assertTrue(row["sentence"] and row["parts"])
+
+    def test_what_each_author_had(self):
+        """Each spelling in the table of docs/studies.md is a schedule that serves the method and the collective."""
+        page = (Path(__file__).resolve().parents[2] / "docs" / "studies.md").read_text()
+        table = re.findall(r"(?m)^\|[^|]*\|[^|]*\| `([^`]+)` \| (reduce|allreduce) \| `([^`]+)` \|$", page)
+        self.assertEqual(len(table), 22)
+        job = ("simulate", "--ranks", 8, "--elements", 64)
+        asked = [(*job, "--method", method, "--collective", collective, "--schedule", schedule)
+                 for method, collective, schedule in table]  # fmt: skip
+        for words, ran in zip(asked, run_all([(words, {}) for words in asked])):
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), words)
 
     def test_nodes(self):
         rows, _ = self.rows("nodes")
