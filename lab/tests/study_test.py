@@ -173,7 +173,7 @@ class Study(StudyTest):
                 counts = {"lower": lower, "upper": upper}[row["distribution"]](elements, ranks)
                 self.assertEqual(row["nodes"], crossing_nodes(counts), row)
             self.assertLessEqual(row["owner_4_messages"], row["owner_1_messages"])
-            if row["distribution"] in ("lower", "upper"):
+            if elements >= ranks and row["distribution"] in ("lower", "upper"):
                 self.assertEqual(row["owner_1_messages"], row["nodes"])
 
     def test_nodes_per_message(self):
@@ -194,30 +194,20 @@ class Study(StudyTest):
     def test_predictions(self):
         """Microseconds of [S0]'s scheme without and with a buffer and of a rank tree, where a message keeps a port for nothing
         but its bytes, and for half a microsecond besides."""
-        expected = {"0": {(504850, 256): (10.26, 10.26, 10.89), (504850, 1280): (4.57, 4.57, 5.12)},
-                    "5e-7": {(504850, 256): (14.74, 14.74, 14.89), (504850, 1280): (11.99, 10.07, 10.60),
-                             (21410970, 1280): (77.60, 77.60, 78.63)}}  # fmt: skip
-        for gap, of in expected.items():
-            found = {(row["elements"], row["ranks"]): row for row in self.rows("nodes", "--gap", gap)[0]
-                     if row["distribution"] == "upper"}  # fmt: skip
+        even, in_table = "upper", "optimized, table 3.3"
+        expected = {("0", 600_000): {(504850, 256, even): (10.26, 10.26, 10.89), (504850, 1280, even): (4.57, 4.57, 5.12),
+                                     (504850, 256, in_table): (11.75, 11.75, 12.10)},
+                    ("5e-7", 30_000_000): {(504850, 256, even): (14.74, 14.74, 14.89),
+                                           (504850, 1280, even): (11.99, 10.07, 10.60),
+                                           (21410970, 1280, even): (77.60, 77.60, 78.63)},
+                    ("2e-6", 600_000): {(504850, 256, even): (34.12, 28.44, 26.89),
+                                        (504850, 256, in_table): (32.12, 27.75, 28.09)}}  # fmt: skip
+        for (gap, largest), of in expected.items():
+            rows, _ = self.rows("nodes", "--gap", gap, "--largest", largest)
+            found = {(row["elements"], row["ranks"], row["distribution"]): row for row in rows}
             for job, times in of.items():
-                row = found[job]
-                us = tuple(round(row[f"{name}_seconds"] * 1e6, 2) for name in ("owner_1", "owner_4", "tree"))
+                us = tuple(round(found[job][f"{name}_seconds"] * 1e6, 2) for name in ("owner_1", "owner_4", "tree"))
                 self.assertEqual(us, times, (gap, job))
-
-    def test_published_tables(self):
-        rows, _ = self.rows("nodes")
-        found = {row["distribution"]: row for row in rows if (row["elements"], row["ranks"]) == (504850, 256)}
-        for distribution, (nodes, microseconds) in PUBLISHED.items():
-            row = found[distribution]
-            self.assertEqual(row["published_nodes"], nodes)
-            self.assertAlmostEqual(row["published_score_seconds"] * 1e6, microseconds)
-            self.assertEqual((row["nodes"], round(row["score_seconds"] * 1e6, 1)), (nodes, microseconds))
-        # The greatest number of elements in the author's list, and ours, which moves every start of `upper` further.
-        self.assertEqual(found["optimized, table 3.3"]["most_elements"], 2406)
-        self.assertEqual((found["optimized"]["nodes"], round(found["optimized"]["score_seconds"] * 1e6, 1)), (557, 165.1))
-        self.assertIsNone(found["balanced"]["published_nodes"])
-        self.assertEqual(sum(row["published_nodes"] is not None for row in rows), 4)
 
     def test_scaling(self):
         def speedups(*more):
@@ -460,7 +450,7 @@ class Study(StudyTest):
                 self.assertLess(abs(math.log(row["seconds"] / row["model_seconds"])), math.log(1.5), row)
             if row["block"] is not None:
                 self.assertLessEqual(row["best_seconds"], row["seconds"])
-                self.assertLess(row["seconds"], 1.1 * row["best_seconds"], "the lemma's block is far off")
+                self.assertLess(1 - row["best_seconds"] / row["seconds"], 0.0405, "the lemma's block is far off")
                 self.assertLessEqual(row["best_seconds"], row["as_tried_seconds"] * 1.001)
         linear = found["pipelined_linear", 512]
         hops, start, moved = 1150, 281e-9, 1e-10 * 4 * 512  # [S1] corollary 3
@@ -481,12 +471,10 @@ class Study(StudyTest):
         self.assertEqual({name: round(slow[name]) for name in rounds}, rounds)
 
     def test_blocks_of_few_ranks(self):
-        """Halving or doubling the lemma's block gains little: 4 % on 36 x 32, up to 16 % of 512 floats on one node."""
-        found = {(row["configuration"], row["algorithm"], row["floats"]): 1 - row["best_seconds"] / row["seconds"]
-                 for row in self.pipelines("sizes", "--largest", "512", "--configurations", "1x16,36x32")
-                 if row["block"] is not None}  # fmt: skip
-        self.assertLess(max(gain for job, gain in found.items() if job[0] == "36 x 32"), 0.0405)
-        few = {job[1:]: gain for job, gain in found.items() if job[0] == "1 x 16"}
+        """Halving or doubling the lemma's block gains up to 16 % on one node, where 36 x 32 gain 4 %."""
+        few = {(row["algorithm"], row["floats"]): 1 - row["best_seconds"] / row["seconds"]
+               for row in self.pipelines("sizes", "--largest", "512", "--configurations", "1x16")
+               if row["block"] is not None}  # fmt: skip
         self.assertEqual(round(few["pipelined_tree", 512], 2), 0.12)
         self.assertEqual(round(few["doubly_pipelined_tree:roots=1", 512], 2), 0.16)
         self.assertEqual(max(few.values()), few["doubly_pipelined_tree:roots=1", 512])
