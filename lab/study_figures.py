@@ -172,7 +172,7 @@ def thesis_time():
 
 
 def thesis_reproducibility():
-    """Of the files in STEADFOLD_DATA, and of generated numbers for the other data sets."""
+    """The data sets whose files are in STEADFOLD_DATA, and generated numbers for the others."""
     folder = os.environ.get("STEADFOLD_DATA")
     if folder is None:
         raise SystemExit("thesis-reproducibility cannot be made (no data are named), set STEADFOLD_DATA")

@@ -269,7 +269,7 @@ class Study(StudyTest):
         self.assertTrue(all(number > 1 for number in results), "the control is the same for every rank count")
 
     def test_spreads_of_published_data(self):
-        """Plain sums of the author's files are apart as those of the author's own transcript."""
+        """Plain sums of the author's files differ as much as in the author's own transcript."""
         given = {name for name in SPREADS if (DATA / f"{name}.binpsllh").is_file()}
         if not given:
             self.skipTest("the published data are not here: STEADFOLD_SHARED names no folder with data/*.binpsllh")
