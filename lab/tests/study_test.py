@@ -176,9 +176,10 @@ class Study(StudyTest):
             if elements >= ranks and row["distribution"] in ("lower", "upper"):
                 self.assertEqual(row["owner_1_messages"], row["nodes"])
 
-    def test_nodes_per_message(self):
+        self.check_nodes_per_message(rows)
+
+    def check_nodes_per_message(self, rows):
         """[S0]: the buffer utilization averages about 1.2 summands per message."""
-        rows, _ = self.rows("nodes")
         found = {}
         for row in rows:
             if row["ranks"] == 256 and not row["data_set"].startswith("2^11"):
@@ -208,6 +209,20 @@ class Study(StudyTest):
             for job, times in of.items():
                 us = tuple(round(found[job][f"{name}_seconds"] * 1e6, 2) for name in ("owner_1", "owner_4", "tree"))
                 self.assertEqual(us, times, (gap, job))
+
+    def test_published_tables(self):
+        rows, _ = self.rows("nodes")
+        found = {row["distribution"]: row for row in rows if (row["elements"], row["ranks"]) == (504850, 256)}
+        for distribution, (nodes, microseconds) in PUBLISHED.items():
+            row = found[distribution]
+            self.assertEqual(row["published_nodes"], nodes)
+            self.assertAlmostEqual(row["published_score_seconds"] * 1e6, microseconds)
+            self.assertEqual((row["nodes"], round(row["score_seconds"] * 1e6, 1)), (nodes, microseconds))
+        # The greatest number of elements in the author's list, and ours, which moves every start of `upper` further.
+        self.assertEqual(found["optimized, table 3.3"]["most_elements"], 2406)
+        self.assertEqual((found["optimized"]["nodes"], round(found["optimized"]["score_seconds"] * 1e6, 1)), (557, 165.1))
+        self.assertIsNone(found["balanced"]["published_nodes"])
+        self.assertEqual(sum(row["published_nodes"] is not None for row in rows), 4)
 
     def test_scaling(self):
         def speedups(*more):
