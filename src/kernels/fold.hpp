@@ -23,11 +23,14 @@ using Fold = order::Count (*)(const void* elements, order::Index begin, order::C
 template <class Op, class T>
 Fold fold(Target target) noexcept;
 
+/// Rows are folded 2^rows_level at a time, if they are aligned.
 inline constexpr int rows_level = 3;
 
-/// Folds 2^rows_level rows of `columns` elements, `row_stride` bytes apart, column by column: result[c] is the full
-/// node of column c. `result` overlaps no row.
-using FoldRows = void (*)(const void* rows, order::Bytes row_stride, order::Count columns, void* result) noexcept;
+/// Writes the maximal full dyadic nodes of the rows begin, ..., begin + count - 1 to `nodes`, from left to right, and
+/// returns their number. A node is a row of `columns` values, each folded from its column. Rows are `row_stride` bytes
+/// apart. `nodes` overlaps no row, and has room for order::most_nodes of the interval.
+using FoldRows = order::Count (*)(const void* rows, order::Bytes row_stride, order::Count columns, order::Index begin,
+                                  order::Count count, void* nodes) noexcept;
 
 template <class Op, class T>
 FoldRows fold_rows(Target target) noexcept;

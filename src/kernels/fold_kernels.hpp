@@ -361,24 +361,54 @@ Count fold(const void* elements, Index begin, Count count, void* nodes) noexcept
 }
 
 template <class Op, int level, class D>
-HWY_INLINE hn::Vec<D> down(D d, const hn::TFromD<D>* x, order::Bytes row_stride, int y) {
+HWY_INLINE hn::Vec<D> down(D d, const hn::TFromD<D>* x, order::Bytes row_stride, Count y = 0) {
   if constexpr (level == 0) {
     return hn::LoadU(d, row(x, row_stride, y));
   } else {
     const auto left = down<Op, level - 1>(d, x, row_stride, y);
-    return Lanewise<Op>::of(d, left, down<Op, level - 1>(d, x, row_stride, y + (1 << (level - 1))));
+    return Lanewise<Op>::of(d, left, down<Op, level - 1>(d, x, row_stride, y + (Count{1} << (level - 1))));
+  }
+}
+
+/// Folds 2^level rows to one, and combines the last `siblings` nodes with it, one after the other from the right. The
+/// result replaces the first of them, at `nodes`.
+template <class Op, int level, class T>
+HWY_INLINE void fold_together(const T* x, order::Bytes row_stride, Count columns, int siblings, T* nodes) {
+  const hn::ScalableTag<T> d;
+  Count c = 0;
+  for (; c + hn::Lanes(d) <= columns; c += hn::Lanes(d)) {
+    auto value = down<Op, level>(d, x + c, row_stride);
+    for (int i = siblings; i-- > 0;)
+      value = Lanewise<Op>::of(d, hn::LoadU(d, nodes + static_cast<Count>(i) * columns + c), value);
+    hn::StoreU(value, d, nodes + c);
+  }
+  for (; c < columns; ++c) {
+    T value = kernels::down<Op, level>([&](int y) HWY_ATTR { return *row(x + c, row_stride, static_cast<Count>(y)); });
+    for (int i = siblings; i-- > 0;) value = Op::of(nodes[static_cast<Count>(i) * columns + c], value);
+    nodes[c] = value;
   }
 }
 
 template <class Op, class T>
-void fold_rows(const void* rows, order::Bytes row_stride, Count columns, void* result) noexcept {
-  const hn::ScalableTag<T> d;
-  const T* const x = static_cast<const T*>(rows);
-  T* const sums = static_cast<T*>(result);
-  Count c = 0;
-  for (; c + hn::Lanes(d) <= columns; c += hn::Lanes(d))
-    hn::StoreU(down<Op, rows_level>(d, x + c, row_stride, 0), d, sums + c);
-  reference_rows<Op, T>(x + c, row_stride, columns - c, sums + c);
+Count fold_rows(const void* rows, order::Bytes row_stride, Count columns, Index begin, Count count,
+                void* nodes) noexcept {
+  constexpr Count many = Count{1} << rows_level;
+  const T* x = static_cast<const T*>(rows);
+  T* next = static_cast<T*>(nodes);
+  Count written = 0;
+  for (order::Interval done{begin, begin}; done.end < begin + count; ++written) {
+    const bool together = done.end % many == 0 && begin + count - done.end >= many;
+    const int siblings = order::sibling_count(done, together ? rows_level : 0);
+    written -= static_cast<Count>(siblings);
+    next = static_cast<T*>(nodes) + written * columns;
+    if (together)
+      fold_together<Op, rows_level>(x, row_stride, columns, siblings, next);
+    else
+      fold_together<Op, 0>(x, row_stride, columns, siblings, next);
+    done.end += together ? many : 1;
+    x = row(x, row_stride, together ? many : 1);
+  }
+  return written;
 }
 
 template <class Op, class T>

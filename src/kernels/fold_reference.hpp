@@ -61,8 +61,8 @@ Count reference(const void* elements, Index begin, Count count, void* nodes) noe
 
 /// Returns row y of a table whose row 0 is `first`.
 template <class T>
-inline const T* row(const T* first, order::Bytes row_stride, int y) noexcept {
-  return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + static_cast<Count>(y) * row_stride);
+inline const T* row(const T* first, order::Bytes row_stride, Count y) noexcept {
+  return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(first) + y * row_stride);
 }
 
 /// Computes the value of a full node of a column with the elements `at(y)` (Stelz 2022, equation 2.3).
@@ -76,11 +76,27 @@ inline auto down(const At& at, int y = 0) noexcept {
   }
 }
 
+/// The same for any level.
 template <class Op, class T>
-void reference_rows(const void* rows, order::Bytes row_stride, Count columns, void* result) noexcept {
-  const T* const x = static_cast<const T*>(rows);
-  T* const sums = static_cast<T*>(result);
-  for (Count c = 0; c < columns; ++c) sums[c] = down<Op, rows_level>([&](int y) { return *row(x + c, row_stride, y); });
+T down(const T* x, order::Bytes row_stride, int level) noexcept {
+  if (level == 0) return *x;
+  const T left = down<Op>(x, row_stride, level - 1);
+  return Op::of(left, down<Op>(row(x, row_stride, 1 << (level - 1)), row_stride, level - 1));
+}
+
+template <class Op, class T>
+Count reference_rows(const void* rows, order::Bytes row_stride, Count columns, Index begin, Count count,
+                     void* nodes) noexcept {
+  const T* x = static_cast<const T*>(rows);
+  T* const values = static_cast<T*>(nodes);
+  Count written = 0;
+  for (order::Interval rest{begin, begin + count}; !rest.empty(); ++written) {
+    const order::Node first = order::first_node(rest);
+    for (Count c = 0; c < columns; ++c) values[written * columns + c] = down<Op>(x + c, row_stride, first.level);
+    x = row(x, row_stride, first.size());
+    rest.begin = first.end();
+  }
+  return written;
 }
 
 template <class Op, class T>

@@ -61,8 +61,10 @@ class Fences : public EveryTarget {
     for_each_length({}, [&](Count columns, Side side) {
       for (const Count stride : {columns, columns + 1}) {
         const T* const x = ones<T>(first_, columns == 0 ? 0 : (rows - 1) * stride + columns, side);
-        T* const sums = result_.array<T>(columns, side);
-        EXPECT_TRUE(stays_inside([&] { fold(x, stride * sizeof(T), columns, sums); })) << columns << where(side);
+        T* const sums = result_.array<T>(columns * order::most_nodes({5, 5 + rows}), side);
+        for (const Index begin : {Index{0}, Index{5}})
+          EXPECT_TRUE(stays_inside([&] { fold(x, stride * sizeof(T), columns, begin, rows, sums); }))
+              << columns << where(side);
       }
     });
   }

@@ -157,17 +157,28 @@ TEST_P(Fold, OfEveryTypeByEveryOperator) {
   expect_all_operators<std::uint64_t>(GetParam());
 }
 
+/// Every node of a few rows that begin anywhere, of every column.
 template <class Op, class T>
 void expect_rows(Target target) {
   for (const Count columns : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100}) {
-    const Count stride = columns + columns % 3;
-    const std::vector<T> x = values<T>(columns, 8 * stride, true);
-    std::vector<T> found(columns);
-    kernels::fold_rows<typename Op::Kernel, T>(target)(x.data(), stride * sizeof(T), columns, found.data());
-    for (Count c = 0; c < columns; ++c) {
-      const auto leaf = [&](std::uint64_t y) { return x[y * stride + c]; };
-      const T expected = reference::tree(8, leaf, [](T a, T b) { return Op::of(a, b); });
-      ASSERT_EQ(bits_to_compare(found[c]), bits_to_compare(expected)) << "column " << c << " of " << columns;
+    for (const order::Interval rows : {order::Interval{0, 8}, {0, 0}, {3, 4}, {5, 8}, {7, 30}, {8, 72}, {1, 100}}) {
+      const Count stride = columns + columns % 3;
+      const std::vector<T> x = values<T>(columns, std::max<Count>(rows.size(), 1) * stride, true);
+      std::vector<T> found(columns * std::max<Count>(order::most_nodes(rows), 1));
+      const auto fold = kernels::fold_rows<typename Op::Kernel, T>(target);
+      Count nodes = fold(x.data(), stride * sizeof(T), columns, rows.begin, rows.size(), found.data());
+      ASSERT_EQ(nodes, order::node_count(rows));
+      const T* node = found.data();
+      for (order::Interval rest = rows; !rest.empty(); node += columns) {
+        const order::Node first = order::first_node(rest);
+        for (Count c = 0; c < columns; ++c) {
+          const auto leaf = [&](std::uint64_t y) { return x[(first.start - rows.begin + y) * stride + c]; };
+          const T expected = reference::tree(first.size(), leaf, [](T a, T b) { return Op::of(a, b); });
+          ASSERT_EQ(bits_to_compare(node[c]), bits_to_compare(expected))
+              << "column " << c << " of " << columns << ", rows " << rows.begin << " to " << rows.end;
+        }
+        rest.begin = first.end();
+      }
     }
   }
 }

@@ -296,7 +296,7 @@ class TreeBuilder final : public Builder {
       if (together) {
         stack_.settle();
         std::byte* const next = storage_.data() + stack_.count() * stride_;
-        op_.fold_rows(row, block.row_stride, columns_, next);
+        op_.fold_rows(row, block.row_stride, columns_, 0, few, next);
         value = next;
       }
       if (!stack_.push({begin, together ? kernels::rows_level : 0}, value)) return false;
