@@ -219,6 +219,7 @@ class ConvertedKind final : public PartialKind {
   Bytes full_size(const order::IntervalSet& rows) const override { return kind_->full_size(rows); }
   bool has_fixed_size() const noexcept override { return kind_->has_fixed_size(); }
   Count row_count(const order::IntervalSet& rows) const override { return kind_->row_count(rows); }
+  Count most_values(order::Interval rows) const noexcept override { return kind_->most_values(rows); }
   Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
   Content content() const noexcept override { return kind_->content(); }
   Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }

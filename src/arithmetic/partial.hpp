@@ -299,6 +299,8 @@ class PartialKind {
   virtual bool has_fixed_size() const noexcept { return true; }
   /// Returns the number of rows of values in a partial of `rows` that have not been combined yet.
   virtual Count row_count(const order::IntervalSet& rows) const { return rows.empty() ? 0 : 1; }
+  /// The most rows of values while a partial of an interval of this size, or of any start of it, is made.
+  virtual Count most_values(order::Interval rows) const noexcept { return order::most_nodes(rows); }
   /// Returns the size in bytes of one row of results, without the header.
   virtual Bytes value_bytes() const noexcept = 0;
   virtual Content content() const noexcept { return Content::values; }

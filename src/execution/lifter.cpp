@@ -122,7 +122,7 @@ unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned thr
   const auto bound = [&](Count first, Count last) {
     Bytes bytes = bytes_of_none_;
     visit_rows(rows, first, last,
-               [&](Interval interval, Count) { bytes += bytes_of_a_node_ * (order::most_nodes(interval) + 1); });
+               [&](Interval interval, Count) { bytes += bytes_of_a_node_ * (kind_->most_values(interval) + 1); });
     return bytes;
   };
   const Count share = row_count / threads;

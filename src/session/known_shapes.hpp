@@ -27,7 +27,7 @@ struct KnownShape : Shape {
     if (bytes_of_a_node == 0) return bytes <= room;
     for (const auto interval : intervals) {
       if (interval.empty()) continue;
-      bytes += bytes_of_a_node * order::most_nodes(interval);
+      bytes += bytes_of_a_node * kind->most_values(interval);
       if (bytes > room) return false;
     }
     return bytes <= room;

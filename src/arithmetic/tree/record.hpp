@@ -42,21 +42,27 @@ inline bool is_node(Interval interval) {
          (interval.begin & (interval.size() - 1)) == 0;
 }
 
-/// Whether the intervals are in ascending order, do not touch, and have as many nodes as the record says.
-inline bool is_sound(const Record& record) {
-  if (record.intervals.size() == 1 && record.node_count == 1) return is_node(record.intervals.front());
-  Count nodes = 0;
+/// Whether the intervals are in ascending order, do not touch, and have as many values as the record says.
+/// `count(interval)` is the number of values of an interval.
+template <class CountValues>
+bool is_sound(const Record& record, const CountValues& count) {
+  Count values = 0;
   order::Index end = 0;
   for (const Interval interval : record.intervals) {
-    if (interval.empty() || (nodes > 0 && interval.begin <= end)) return false;
+    if (interval.empty() || (values > 0 && interval.begin <= end)) return false;
     end = interval.end;
-    nodes += order::node_count(interval);
+    values += count(interval);
   }
-  return nodes == record.node_count;
+  return values == record.node_count;
+}
+inline bool is_sound(const Record& record) {
+  if (record.intervals.size() == 1 && record.node_count == 1) return is_node(record.intervals.front());
+  return is_sound(record, [](Interval interval) { return order::node_count(interval); });
 }
 
-/// Parses a record. Returns `nullopt` if the bytes are not a valid record. The bytes may come from another rank.
-inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
+/// Parses a record. Returns `nullopt` if the bytes are not a valid record, according to `is_sound`. The bytes may come from another rank.
+template <class IsSound>
+std::optional<Record> parse(const Partial& partial, Bytes stride, const IsSound& is_sound) {
   const std::span<const std::byte> bytes = partial.head;
   Prefix prefix;
   if (bytes.size() < sizeof prefix) return std::nullopt;
@@ -69,6 +75,26 @@ inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
                       {reinterpret_cast<const Interval*>(bytes.data() + sizeof prefix), prefix.interval_count},
                       prefix.node_count};
   return is_sound(record) ? std::optional(record) : std::nullopt;
+}
+inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
+  return parse(partial, stride, [](const Record& record) { return is_sound(record); });
+}
+
+/// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of
+/// those values; if it reads no values, it may return any pointer.
+template <class Visit>
+void visit_both(const Record& left, const Record& right, Visit visit) {
+  auto a = left.intervals.begin();
+  auto b = right.intervals.begin();
+  const std::byte* a_values = left.values;
+  const std::byte* b_values = right.values;
+  while (a != left.intervals.end() || b != right.intervals.end()) {
+    const bool from_left = b == right.intervals.end() || (a != left.intervals.end() && a->begin <= b->begin);
+    auto& interval = from_left ? a : b;
+    const std::byte*& values = from_left ? a_values : b_values;
+    values = visit(*interval, values);
+    ++interval;
+  }
 }
 
 /// Writes a record's head for one interval or several. Returns its size.

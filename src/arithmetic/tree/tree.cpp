@@ -29,24 +29,8 @@ using tree_record::Record;
 using tree_record::record_bytes;
 using tree_record::single_node;
 using tree_record::SingleNode;
+using tree_record::visit_both;
 using tree_record::write_head;
-
-/// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of the
-/// values of the interval; if it reads no values, it may return any pointer.
-template <class Visit>
-void visit_both(const Record& left, const Record& right, Visit visit) {
-  auto a = left.intervals.begin();
-  auto b = right.intervals.begin();
-  const std::byte* a_values = left.values;
-  const std::byte* b_values = right.values;
-  while (a != left.intervals.end() || b != right.intervals.end()) {
-    const bool from_left = b == right.intervals.end() || (a != left.intervals.end() && a->begin <= b->begin);
-    auto& interval = from_left ? a : b;
-    const std::byte*& values = from_left ? a_values : b_values;
-    values = visit(*interval, values);
-    ++interval;
-  }
-}
 
 /// The size of a union of intervals, found before any value is read.
 struct Survey {
