@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "agreement/methods.hpp"
+#include "order/laps.hpp"
 #include "program/job.hpp"
 
 namespace steadfold::command {
@@ -20,6 +22,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> other_spe
      {"k=4", "bins=4"},
      {"sweep=single", "sweep=single_sweep"},
      {"sweep=double", "sweep=double_sweep"}}};
+
+/// Sets the number of lanes of `tree`, and returns the parameter's key. Throws Failure.
+std::string_view take_lanes(Method& method, const std::string& name, std::string_view text) {
+  constexpr std::string_view key = "lanes";
+  const char* const end = text.data() + text.size();
+  std::uint32_t lanes = 0;
+  const bool is_named = text.starts_with("lanes=");
+  const auto read = is_named ? std::from_chars(text.data() + key.size() + 1, end, lanes) : std::from_chars_result{};
+  if (!is_named || read.ec != std::errc() || read.ptr != end || lanes < 1 || lanes > order::most_lanes)
+    throw Failure("method '" + name + "' cannot be used ('" + std::string(text) +
+                  "' is not lanes=1 to lanes=" + std::to_string(order::most_lanes) + "), choose among these");
+  method.lanes = lanes;
+  return key;
+}
 
 /// Sets a parameter `key=value` of `binned`, and returns the key. Throws Failure.
 std::string_view take_parameter(Method& method, const std::string& name, const std::string& text) {
@@ -59,10 +75,11 @@ Method method_named(const std::string& name) {
   Method method{.id = static_cast<sf_method>(row.method)};
   std::set<std::string_view> taken;
   for (std::size_t at = head.size(); at < name.size();) {
-    if (!row.has_bins)
+    if (!row.has_bins && !row.has_lanes)
       throw Failure("method '" + name + "' cannot be used (" + head + " takes no parameters), use " + head);
     const std::size_t end = std::min(name.find(':', at + 1), name.size());
-    const std::string_view key = take_parameter(method, name, name.substr(at + 1, end - at - 1));
+    const std::string text = name.substr(at + 1, end - at - 1);
+    const std::string_view key = row.has_lanes ? take_lanes(method, name, text) : take_parameter(method, name, text);
     if (!taken.insert(key).second)
       throw Failure("method '" + name + "' cannot be used (it gives " + std::string(key) +
                     " twice), write each parameter once");

@@ -14,8 +14,9 @@ struct MethodRow;
 namespace steadfold::command {
 
 inline constexpr const char* method_help =
-    "tree, exact (simulate assumes partial results of full width), binned[:bins=3][:sweep=single_sweep|double_sweep] "
-    "or plain";
+    "tree[:lanes=1], exact (simulate assumes partial results of full width), binned[:bins=3][:sweep=single_sweep|double_sweep] "
+    "or "
+    "plain";
 
 /// Return the names of all methods, and the library's value for a method's name. Throw Failure for unknown names.
 std::vector<std::string> built_methods();

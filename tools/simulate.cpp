@@ -138,6 +138,7 @@ Json predicted(const SimulateOptions& options) {
                              .columns = options.width,
                              .root = collective == schedule::Collective::reduce ? 0 : agreement::all_ranks,
                              .collective = collective,
+                             .lanes = method.lanes,
                              .bin_count = method.bins,
                              .sweep = static_cast<agreement::Sweep>(method.sweep)};
   prediction::Scenario scenario{.description = describe(call), .seconds_per_operation = options.per_op};

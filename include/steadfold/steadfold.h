@@ -199,7 +199,11 @@ typedef struct sf_call {
   int32_t writes_right; /* SF_USER: whether `user` writes its result over its right operand, as functions of MPI_Op do.
                            If so, `result` and `right` are the same memory, which is never `left` */
 
-  uint32_t reserved[5]; /* must be 0: for options of later releases, which sf_call_set will know by name */
+  uint32_t lanes; /* SF_TREE: 1 to 1024; 0 means 1. With L lanes, row i belongs to lane i mod L; each lane is reduced in
+                     the tree, then the results of the lanes, in their order. For operators that are commutative; not
+                     with SF_ROW_PER_RANK */
+
+  uint32_t reserved[4]; /* must be 0: for options of later releases, which sf_call_set will know by name */
 } sf_call;
 
 /* Sets all fields to their defaults, which describe a sum of zero rows of doubles, and `size` to the given size, which

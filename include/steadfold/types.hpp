@@ -46,9 +46,11 @@ struct Method {
   sf_method id = SF_AUTOMATIC;
   std::uint32_t bins = 0;  // number of bins, only for binned
   sf_sweep sweep = SF_SINGLE_SWEEP;
+  std::uint32_t lanes = 0;  // only for tree
 
   void describe(sf_call& call) const noexcept {
     call.method = id;
+    call.lanes = lanes;
     call.bins = bins;
     call.sweep = sweep;
   }
@@ -61,14 +63,15 @@ struct Method {
     return options;
   }
 };
-constexpr Method tree() {
-  return {SF_TREE};
-}  ///< combines elements in the binary tree over their indices; for any
-   ///< operator
-constexpr Method exact() {
-  return {SF_EXACT};
-}  ///< gives the correctly rounded value; for all sums, mean, dot and
-   ///< norm2
+/// The parameter of `tree`: the number of lanes, 1 to 1024: sf::tree({.lanes = 16}).
+struct Tree {
+  std::uint32_t lanes = 1;
+};
+/// Combines elements in the binary tree over their indices, with any operator. With L lanes, element i belongs to lane
+/// i mod L: every lane is combined in a tree, then the results of the lanes. Lanes need a commutative operator.
+constexpr Method tree(Tree how = {}) { return {SF_TREE, 0, SF_SINGLE_SWEEP, how.lanes}; }
+/// Gives the correctly rounded value of a sum, mean, dot product or norm2.
+constexpr Method exact() { return {SF_EXACT}; }
 /// The parameters of `binned`: the number of bins, and how the largest term is found: sf::binned({.bins = 4, .sweep =
 /// SF_DOUBLE_SWEEP}).
 struct Binned {

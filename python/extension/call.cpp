@@ -23,13 +23,19 @@ bool is_extreme(sf_operation operation) { return operation == SF_MIN || operatio
 bool is_integer(sf_type type) { return type == SF_I32 || type == SF_I64 || type == SF_U32 || type == SF_U64; }
 bool is_complex(sf_type type) { return type == SF_COMPLEX_F32 || type == SF_COMPLEX_F64; }
 
-/// Sets the method: a name such as "exact", or an object with the attributes name, bins and sweep.
+/// Sets the method: a name such as "exact", or an object with the attribute lanes, or bins and sweep.
 void take_method(nb::handle method, sf_call& call) {
   if (PyUnicode_Check(method.ptr())) {
     call.method = static_cast<sf_method>(entry_of(SF_LIST_METHODS, method));
     return;
   }
-  if (!nb::hasattr(method, "bins")) refuse_type("method must be a name or steadfold.binned(...), not %R", method.ptr());
+  if (nb::hasattr(method, "lanes")) {
+    call.method = SF_TREE;
+    call.lanes = number<std::uint32_t>(method.attr("lanes"), "the number of lanes");
+    return;
+  }
+  if (!nb::hasattr(method, "bins"))
+    refuse_type("method must be a name, steadfold.tree(...) or steadfold.binned(...), not %R", method.ptr());
   call.method = SF_BINNED;
   call.bins = number<std::uint32_t>(method.attr("bins"), "the number of bins");
   call.sweep = static_cast<sf_sweep>(entry_of(SF_LIST_SWEEPS, method.attr("sweep")));

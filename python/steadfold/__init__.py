@@ -28,7 +28,7 @@ from ._errors import (
     TransportError,
     UnsupportedError,
 )
-from ._method import Binned, binned
+from ._method import Binned, Tree, binned, tree
 from ._operations import *  # noqa: F403
 from ._plans import Bundle, Member, Plan, plan, start
 from ._reductions import (
@@ -72,6 +72,7 @@ __all__ = [
     "Statistics",
     "Team",
     "TransportError",
+    "Tree",
     "UnsupportedError",
     "allreduce",
     "argmax",
@@ -95,6 +96,7 @@ __all__ = [
     "std",
     "sum",
     "sum_by",
+    "tree",
     "var",
     *_operations.__all__,
 ]

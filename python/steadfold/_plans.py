@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar
 from . import _core
 from ._collectives import Operator
 from ._errors import InvalidArgumentError
-from ._method import Binned
+from ._method import Binned, Tree
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Collective, Operation
@@ -31,7 +31,7 @@ class Options(TypedDict, total=False):
     dtype: DTypeLike | None
     keepdims: bool
     where: ArrayLike | None
-    method: str | Binned | None
+    method: str | Binned | Tree | None
     layout: _core.Layout | None
     root: int | None
     schedule: str | None

@@ -17,8 +17,9 @@ keepdims
 where
     A mask of bool, broadcast to the elements. An element that it leaves out is never combined, even if it is NaN.
 method
-    The method, which fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices), "binned" or
-    ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). By default exact for sums, and a suitable method for others.
+    The method, which fixes the bits: "exact" (correctly rounded), "tree" (the binary tree over element indices) or
+    ``steadfold.tree(lanes=16)``, "binned" or ``steadfold.binned(bins=4)``, "plain" (the bits are not fixed). By
+    default exact for sums, and a suitable method for others.
 comm
     A communicator of mpi4py (not an intercommunicator), or a member of a `steadfold.Team`. Every rank makes the same call with
     its own rows; an error on one rank is raised on all ranks. Without `comm` only the elements of this process are
@@ -47,7 +48,7 @@ import numpy as np
 from . import _core, _elements, _fallback
 from ._convert import as_array, common_dtype
 from ._errors import EmptyError
-from ._method import Binned
+from ._method import Binned, Tree
 from ._mode import Mode
 from ._mpi import operator_of
 from ._numbers import Operation
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 Axis = Union[int, "tuple[int, ...]", None]
-Method = Union[str, Binned, None]
+Method = Union[str, Binned, Tree, None]
 
 _RUN = int(Mode.RUN)
 _SUM, _PRODUCT, _MIN, _MAX, _MEAN = (

@@ -7,6 +7,7 @@
 
 #include "agreement/choice.hpp"
 #include "agreement/segmentation.hpp"
+#include "order/laps.hpp"
 #include "schedule/checker/checker.hpp"
 
 namespace steadfold::agreement {
@@ -201,11 +202,28 @@ std::optional<order::Layout> layout_of(const Call& call, const Description& desc
   return in_rank_order(counts);  // indices have no effect on the bits of this call
 }
 
+/// Throws Failure if ranks with several intervals would send too much: no rows of different laps are combined before
+/// they are on one rank. Intervals in rank order touch when they are merged, and so are never too many.
+void require_few_values_of_lanes(const order::Layout& layout, const Description& description,
+                                 const std::string& where) {
+  if (description.lanes <= 1 || layout.in_rank_order()) return;
+  Count values = 0;
+  for (Rank rank = 0; rank < layout.rank_count(); ++rank) {
+    for (const order::Interval rows : layout.intervals(rank)) values += order::most_values(rows, description.lanes);
+    if (values <= most_bytes_of_lanes / std::max<Bytes>(description.row_bytes(), 1)) continue;
+    throw Failure(Status::unsupported,
+                  where + std::to_string(description.lanes) + " lanes in this layout (the ranks would send more than " +
+                      std::to_string(most_bytes_of_lanes >> 20) + " MiB, since blocks of few laps cannot be combined " +
+                      "before they are sent), give larger blocks or take fewer lanes");
+  }
+}
+
 /// Adds a call, whose layout and blocks are known, to the agreement. The text of a failure begins with `where`.
 void add_member(Agreement& agreed, const Description& description, order::Layout known, std::vector<Count> blocks,
                 const std::string& where) {
   auto layout = std::make_shared<const order::Layout>(std::move(known));
   require_whole(*layout, description.element_count, where);
+  require_few_values_of_lanes(*layout, description, where);
   for (const Member& other : agreed.members) {
     if (*other.layout == *layout) layout = other.layout;
   }

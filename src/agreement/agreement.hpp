@@ -79,6 +79,9 @@ enum class Asked : std::uint32_t { reduction, bind, rank_order, barrier };
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure,
                                Asked asked = Asked::reduction);
 
+/// What all ranks together may send for a call with lanes, if their rows are not in rank order.
+inline constexpr Bytes most_bytes_of_lanes = Bytes{256} << 20;
+
 /// Throws Failure if the layout does not have every element of 0..N-1 exactly once, or if N is not `element_count`
 /// (unknown_count: N may be any number). The failure's text begins with `where`.
 void require_whole(const order::Layout& layout, Count element_count, const std::string& where);

@@ -119,6 +119,7 @@ Description describe(const Call& call) noexcept {
     d.array = form_of(*call.array);
     d.groups = call.array->labels.groups;
   }
+  d.lanes = std::max(call.lanes, 1u);
   if (row_of(d.method).has_bins) {
     d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
     d.sweep = call.sweep;
@@ -151,6 +152,7 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("result type", name_of(mine.result_type), name_of(other.result_type));
   if (mine.method != other.method)
     return differ("method", agreement::name_of(mine.method), agreement::name_of(other.method));
+  if (mine.lanes != other.lanes) return differ("lanes", std::to_string(mine.lanes), std::to_string(other.lanes));
   if (mine.bin_count != other.bin_count)
     return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));
   if (mine.sweep != other.sweep) return differ("sweep", sweep_name(mine.sweep), sweep_name(other.sweep));

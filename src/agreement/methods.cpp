@@ -13,6 +13,7 @@
 #include "arithmetic/exact/sums_of_pairs.hpp"
 #include "arithmetic/location/location.hpp"
 #include "arithmetic/plain.hpp"
+#include "arithmetic/tree/lanes.hpp"
 #include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::agreement {
@@ -81,6 +82,7 @@ Kind make_tree(const Description& description, const Operator& op, Count columns
   require_operator(description, op);
   if (arithmetic::is_location(description.operation))
     unsupported(description, "no order of combining changes its bits), let the library choose the method");
+  if (description.lanes > 1) return arithmetic::make_tree_with_lanes(op, columns, description.lanes);
   return arithmetic::make_tree(op, columns);
 }
 
@@ -130,6 +132,7 @@ constexpr std::array<MethodRow, 4> all_methods = {{
      .bits_version = "tree-1",
      .keeps = guarantee::all,
      .needs_indices = true,
+     .has_lanes = true,
      .make = make_tree},
     {.method = Method::exact,
      .merging = {.method = "exact", .offers_words = true},

@@ -27,6 +27,7 @@ struct MethodRow {
   Guarantees keeps;
   bool needs_indices = false;      // whether the bits depend on which row has which index
   bool rounds_once = false;        // whether the method keeps all bits until the end; if so, the method makes only sums
+  bool has_lanes = false;          // has a number of lanes
   bool has_bins = false;           // whether calls may choose a number of bins and a sweep
   bool has_absolute_sums = false;  // whether the method takes the absolute values of doubles and floats itself
   // Whether partials of few rows may be the rows themselves (arithmetic/exact/kept_rows).

@@ -3,6 +3,7 @@
 #include "agreement/guarantees.hpp"
 #include "arithmetic/binned/bins.hpp"
 #include "kernels/target.hpp"
+#include "order/laps.hpp"
 #include "order/settings.hpp"
 
 namespace steadfold::agreement {
@@ -26,6 +27,24 @@ void require_settings() {
   refuse("unknown target '" + std::string(kernels::forced()) +
          "' (STEADFOLD_TARGET names an instruction set that was not built or that this machine lacks), choose one of " +
          known + ", or leave it unset");
+}
+
+/// Checks the lanes, which permute the elements.
+void validate_lanes(const Call& call) {
+  if (call.lanes <= 1) return;
+  const std::string lanes = std::to_string(call.lanes) + " lanes";
+  const MethodRow& method = row_of(resolved_method(call));
+  if (call.lanes > order::most_lanes)
+    refuse(lanes + " (method tree has 1 to " + std::to_string(order::most_lanes) + "), give one of these");
+  if (!method.has_lanes)
+    throw Failure(Status::unsupported, lanes + " with method " + std::string(method.merging.method) +
+                                           " (only tree deals elements to lanes), name method tree or give no lanes");
+  if (call.operation == Operation::user && !call.user.commutative)
+    throw Failure(Status::unsupported, lanes + " with an operator that is not declared commutative (lanes change the " +
+                                           "order of its operands), declare it commutative or take 1 lane");
+  if (call.layout == LayoutKind::row_per_rank)
+    throw Failure(Status::unsupported, lanes + " in MPI's shape (each rank brings one vector, and the elements that " +
+                                           "lanes would deal are lost), reduce distributed elements or take 1 lane");
 }
 
 /// Checks the root and the blocks, which say which rank gets which part of the result.
@@ -138,6 +157,7 @@ void validate(const Call& call, Rank rank_count) {
     refuse("an element count of " + std::to_string(call.element_count) + " (no job has more rows than " +
            std::to_string(order::most_elements) + "), give the number of rows of the whole job, or leave it unknown");
   validate_share(call, rank_count);
+  validate_lanes(call);
   if (call.layout == LayoutKind::row_per_rank) require_row_per_rank(call, static_cast<Count>(rank_count));
   require_threads(call.threads);
   if (has_bins(call) && call.bin_count != 0 &&

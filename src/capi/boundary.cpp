@@ -123,6 +123,7 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .layout = own<SF_GRID, LayoutKind::grid>(call->layout, "layout"),
             .rows = call->rows,
             .intervals = intervals_of(*call),
+            .lanes = call->lanes,
             .bin_count = call->bins,
             .sweep = own<SF_DOUBLE_SWEEP, Sweep::double_sweep>(call->sweep, "sweep"),
             .require = call->require,

@@ -113,6 +113,8 @@ constexpr Option all[] = {
      set_enumerator<&sf_call::sweep, SF_LIST_SWEEPS>},
     {"collective", "which ranks get which results", "the name of a collective",
      set_enumerator<&sf_call::collective, SF_LIST_COLLECTIVES>, vectors},
+    {"lanes", "the number of lanes of method tree", "a number from 1 to 1024, or 0 for 1",
+     set_number<&sf_call::lanes, std::uint32_t{0}, std::uint32_t{1024}>},
 };
 
 const std::byte* bytes_of(const sf_call& call) { return reinterpret_cast<const std::byte*>(&call); }

@@ -95,6 +95,8 @@ TEST(Mismatch, NamesTheFirstDifferenceAndItsValues) {
       sum, [](Call& c) { c.element_count = arithmetic::unknown_count; }, "element count 12 against unknown");
   expect_difference(
       sum, [](Call& c) { c.schedule = "flat"; }, "schedule auto against flat");
+  expect_difference(
+      sum, [](Call& c) { c.lanes = 16; }, "lanes 1 against 16");
   Call rooted = sum;
   rooted.root = 1;
   rooted.collective = schedule::Collective::reduce;
@@ -120,6 +122,45 @@ TEST(Mismatch, BinsCountForBinnedAloneAnd3AreTheDefault) {
   for (Call& call : calls) call = {.method = Method::binned, .layout = LayoutKind::rank_order};
   calls[3].bin_count = 3;
   EXPECT_TRUE(concluded(calls).agreement);
+}
+
+TEST(Mismatch, OneLaneIsTheDefault) {
+  std::vector<Call> calls(4, sum_call());
+  calls[2].lanes = 1;
+  EXPECT_TRUE(concluded(calls).agreement);
+}
+
+/// Rows of many columns, dealt to ranks one by one, are sent as they are.
+TEST(Lanes, OfLayoutsThatWouldSendTooMuchAreRefused) {
+  const Count columns = 4096;
+  const Count rows = agreement::most_bytes_of_lanes / (columns * sizeof(double)) + 1;
+  const auto calls_of = [&](const order::Grid& grid, std::uint32_t lanes) {
+    std::vector<Call> calls;
+    for (Rank rank = 0; rank < 4; ++rank)
+      calls.push_back({.method = Method::tree,
+                       .columns = columns,
+                       .layout = LayoutKind::grid,
+                       .rows = grid.count(rank),
+                       .grid = &grid,
+                       .lanes = lanes});
+    return calls;
+  };
+  const order::Grid dealt{.axes = {{{}, {}, {.extent = rows, .ranks = 4, .block = 1}}}};
+  const order::Grid blocks{.axes = {{{}, {}, {.extent = rows, .ranks = 4, .block = 1500}}}};
+  std::vector<std::vector<Interval>> lists;
+  const auto with_lists = [&](const order::Grid& grid, std::uint32_t lanes) {
+    std::vector<Call> calls = calls_of(grid, lanes);
+    lists.clear();
+    for (Rank rank = 0; rank < 4; ++rank) lists.push_back(order::Layout::of(grid).intervals(rank));
+    for (std::size_t rank = 0; rank < 4; ++rank) calls[rank].intervals = lists[rank];
+    return concluded_everywhere(calls);
+  };
+  EXPECT_TRUE(with_lists(dealt, 1).agreement);
+  EXPECT_TRUE(with_lists(blocks, 2).agreement);
+  const Concluded refused = with_lists(dealt, 2);
+  EXPECT_EQ(refused.status, Status::unsupported);
+  EXPECT_NE(refused.text.find("2 lanes in this layout (the ranks would send more than 256 MiB"), std::string::npos)
+      << refused.text;
 }
 
 TEST(Mismatch, NamesWhatDiffersInUserOperators) {

@@ -7,6 +7,7 @@
 
 #include "agreement/description.hpp"
 #include "agreement/kinds.hpp"
+#include "agreement/validation.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::test::methods_test {
@@ -112,6 +113,16 @@ TEST(Methods, ServeTheOperationsWhoseRowsNameThem) {
       else
         EXPECT_THROW(kind_of(call), agreement::Failure);
     }
+  }
+}
+
+TEST(Methods, HaveLanesWhereTheirRowsSaySo) {
+  for (const MethodRow& row : agreement::methods()) {
+    const Call call{.method = row.method, .lanes = 2};
+    if (row.has_lanes)
+      EXPECT_NO_THROW(agreement::validate(call, 1));
+    else
+      EXPECT_THROW(agreement::validate(call, 1), agreement::Failure) << row.merging.method;
   }
 }
 

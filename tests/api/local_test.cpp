@@ -54,6 +54,39 @@ TEST_F(LocalTest, SumsIntegers) {
   expect_sums<std::uint64_t>(random);
 }
 
+TEST_F(LocalTest, SumsInLanes) {
+  const std::vector<double> x = {1e16, 1, -1e16, 1};
+  EXPECT_TRUE(is(sum(x, tree()), 0.0));
+  EXPECT_TRUE(is(sum(x, tree({.lanes = 1})), 0.0));
+  EXPECT_TRUE(is(sum(x, tree({.lanes = 2})), 2.0)) << "(1e16 - 1e16) + (1 + 1)";
+  EXPECT_TRUE(is(sum(x, tree({.lanes = 1024})), 0.0)) << "a lane for each element";
+  for (const std::size_t n : sizes) {  // integers: no order changes them
+    const std::vector<std::int32_t> y = elements<std::int32_t>(n, random);
+    EXPECT_TRUE(is(sum(y, tree({.lanes = 7})), sum(y))) << n;
+    EXPECT_TRUE(is(sum(y, tree({.lanes = 16})), sum(y))) << n;
+  }
+}
+
+TEST_F(LocalTest, RefusesLanesThatItCannotKeep) {
+  const std::vector<double> x = {1, 2, 3};
+  const auto refusal = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const auto expect = [&](const std::string& found, const char* words) {
+    EXPECT_NE(found.find(words), std::string::npos) << found;
+  };
+  expect(refusal([&] { sum(x, tree({.lanes = 1025})); }), "1025 lanes (method tree has 1 to 1024)");
+  expect(refusal([&] { reduce(x, subtract, tree({.lanes = 2})); }), "not declared commutative");
+  Method method = exact();
+  method.lanes = 2;
+  expect(refusal([&] { sum(x, method); }), "2 lanes with method exact (only tree");
+}
+
 TEST_F(LocalTest, TakesAnyContiguousRange) {
   const std::array<double, 3> array = {0.1, 0.2, 0.3};
   const double c_array[] = {0.1, 0.2, 0.3};

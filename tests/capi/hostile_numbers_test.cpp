@@ -543,7 +543,10 @@ constexpr void (*changes[])(Draw&, Drawn&) = {
       to.call.bins = draw.one_of({2U, 3U, 4U, 1U, 5U, UINT_MAX});
     },
     [](Draw& draw, Drawn& to) {
-      to.call.reserved[4] = draw.one_of({0U, 0U, 0U, 0U, 1U, UINT_MAX});
+      to.call.lanes = draw.one_of({1U, 2U, 16U, 1024U, 1025U, UINT_MAX});
+    },
+    [](Draw& draw, Drawn& to) {
+      to.call.reserved[3] = draw.one_of({0U, 0U, 0U, 0U, 1U, UINT_MAX});
     },
 };
 

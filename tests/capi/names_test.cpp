@@ -154,6 +154,7 @@ TEST(Options, SetTheirFields) {
   set("bins", "4");
   set("sweep", "double_sweep");
   set("collective", "exscan");
+  set("lanes", "1024");
   EXPECT_EQ(call.operation, SF_WEIGHTED_MEAN);
   EXPECT_EQ(call.method, SF_BINNED);
   EXPECT_EQ(call.type, SF_F32);
@@ -172,6 +173,7 @@ TEST(Options, SetTheirFields) {
   EXPECT_EQ(call.bins, 4u);
   EXPECT_EQ(call.sweep, SF_DOUBLE_SWEEP);
   EXPECT_EQ(call.collective, SF_EXSCAN);
+  EXPECT_EQ(call.lanes, 1024u);
   set("root", "all");
   set("element_count", "unknown");
   set("require", "");
@@ -182,7 +184,7 @@ TEST(Options, SetTheirFields) {
 
 /// Every option, with its default, changes nothing.
 TEST(Options, AreAllThere) {
-  EXPECT_EQ(sf_list_size(SF_LIST_OPTIONS), 20u);
+  EXPECT_EQ(sf_list_size(SF_LIST_OPTIONS), 21u);
   for (std::size_t i = 0; i < sf_list_size(SF_LIST_OPTIONS); ++i)
     EXPECT_NE(text(SF_LIST_OPTIONS, i, "values"), "(none)");
   const std::map<std::string, std::string> said = {
@@ -207,6 +209,7 @@ TEST(Options, WrongOnesChangeNothing) {
   refused("bins", "-1", "'-1' for option bins");
   refused("bins", "3 ", "'3 ' for option bins");
   refused("bins", "", "'' for option bins");
+  refused("lanes", "1025", "'1025' for option lanes (it takes a number from 1 to 1024, or 0 for 1)");
   refused("rows", "18446744073709551616", "for option rows (the option takes a number");
   refused("root", "-2", "'-2' for option root (the option takes a rank or all)");
   refused("method", "Exact", "unknown method 'Exact' (known are automatic, tree, exact, plain, binned)");

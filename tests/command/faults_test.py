@@ -204,6 +204,9 @@ class Options(FaultTest):
         self.expect(["--method", "binned:bins=2:sweep=triple"], "sweep=triple", "sweep=double_sweep")
         self.expect(["--schedule", "native", "--method", "binned:bins=4"], "native", "binned")
         self.expect(["--method", "exact:bins=3"], "no parameters")
+        for lanes in ("lanes=0", "lanes=1025", "lanes=", "lanes=2x", "bins=2", ""):
+            self.expect(["--method", f"tree:{lanes}"], "lanes=1024")
+        self.expect(["--method", "tree:lanes=2:lanes=2"], "twice")
 
     def test_distributions(self):
         for content, word in (

@@ -93,6 +93,7 @@ class Bits(CommandTest):
         self.expected = {
             "tree": bits(tree(self.values)), "exact": bits(exact(self.values)),
             "binned:bins=2:sweep=double_sweep": bits(binned(self.values, 2)),
+            "tree:lanes=16": bits(tree([tree(self.values[lane::16]) for lane in range(16)])),
         }  # fmt: skip
 
     def test_the_data_tell_orders_apart(self):
@@ -114,7 +115,7 @@ class Bits(CommandTest):
         counts = self.write("counts", "0\n1000 1\n0\n2\n")
         distributions = ["lower", "power2", "optimized", "optimized:deviation=0.5", "balanced", str(counts)]
         for method, expected in self.expected.items():
-            asked = some(distributions) if method == "tree" else ["lower", str(counts)]  # the others follow no layout
+            asked = some(distributions) if method.startswith("tree") else ["lower", str(counts)]  # the others follow no layout
             found = self.sums(self.path, [(["--method", method, "--distribution", each], 5) for each in asked])
             self.assertEqual([each["distribution"] for each in found], asked)
             self.assertEqual([each["bits"] for each in found], [expected] * len(found), method)

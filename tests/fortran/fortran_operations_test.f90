@@ -144,7 +144,7 @@ contains
 
   ! With a root, others keep what they had, in sections too; so does rank 0 in a scan of the lower ranks. Lists of names.
   subroutine test_options
-    real(c_double) :: x(6, 10), result(8), seen_by_four_bins(3)
+    real(c_double) :: x(6, 10), result(8), seen_by_four_bins(3), cancelling(4)
     character(511) :: longest
     integer :: ierr
     call fill_hostile(x(:, 1))
@@ -160,6 +160,15 @@ contains
     call test_what_is_no_option
     call sf_sum(x, result(1), MPI_COMM_WORLD, options='require=ranks,colour', ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown guarantee 'colour'")
+    ! Lanes: (1e16 - 1e16) + (1 + 1), where the tree gives 0; and calls that cannot have them.
+    cancelling = [1e16_c_double, 1.0_c_double, -1e16_c_double, 1.0_c_double]
+    call sf_sum(cancelling, result(1), options='method=tree')
+    call sf_sum(cancelling, result(2), options='method=tree, lanes=2')
+    call check(same(result(1), 0.0_c_double) .and. same(result(2), 2.0_c_double), "two lanes")
+    call sf_sum(cancelling, result(1), options='method=tree, lanes=1025', ierr=ierr)
+    call expect(ierr, SF_INVALID_ARGUMENT, "'1025' for option lanes")
+    call sf_sum(cancelling, result(1), options='method=exact, lanes=2', ierr=ierr)
+    call expect(ierr, SF_UNSUPPORTED, "2 lanes with method exact")
     ! As long as options may be, with one that counts at the very end.
     seen_by_four_bins = [1.0_c_double, scale(1.0_c_double, -130), -1.0_c_double]
     longest = 'method=binned'

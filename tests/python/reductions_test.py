@@ -648,6 +648,15 @@ class Numpy(unittest.TestCase):
         with self.assertRaises(ValueError):
             sf.binned(bins=7)
         self.assertEqual(sf.binned(k=4), sf.binned(4), "the older name")
+        cancelling = [1e16, 1.0, -1e16, 1.0]
+        for lanes, total in ((1, 0.0), (2, 2.0), (1024, 0.0)):
+            self.assertEqual(float(sf.sum(cancelling, method=sf.tree(lanes))), total, lanes)
+        self.assertEqual(float(sf.prod([2.0, 3.0, 5.0], method=sf.tree(lanes=2))), 30.0)
+        for lanes in (0, -1, 1025):
+            with self.assertRaisesRegex(ValueError, "1 to 1024"):
+                sf.tree(lanes)
+        with self.assertRaisesRegex(sf.UnsupportedError, "not declared commutative"):
+            sf.reduce(x, lambda a, b: a - b, method=sf.tree(lanes=2))
         with self.assertRaisesRegex(sf.UnsupportedError, "ranks"):
             sf.sum(x, method="plain", require="ranks")
         with self.assertRaises(TypeError):

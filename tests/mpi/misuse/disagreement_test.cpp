@@ -36,6 +36,15 @@ TEST_F(DisagreementTest, Types) {
   }
 }
 
+TEST_F(DisagreementTest, Lanes) {
+  for (const int odd : astray()) {
+    const Method method = tree({.lanes = is_astray(odd) ? 8U : 16U});
+    expect_error(SF_MISMATCH, {"lanes", "8", "16"}, "lanes", [&] { sum(x, world.comm, {.method = method}); });
+    expect_error(SF_MISMATCH, {"lanes"}, "lanes at bind",
+                 [&] { Plan<double>(plus, 5, world.comm, {.method = method}); });
+  }
+}
+
 TEST_F(DisagreementTest, ResultTypes) {
   for (const int odd : astray()) {
     sf_call call = call_of_rows(5);

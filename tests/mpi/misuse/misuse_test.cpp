@@ -91,6 +91,7 @@ TEST_F(MisuseTest, FieldsThatNoCallCanUse) {
       {"an unknown layout", {"44"}, [](sf_call& c) { c.layout = number<sf_layout>(44); }},
       {"an unknown sweep", {"33"}, [](sf_call& c) { c.sweep = number<sf_sweep>(33); }},
       {"too many bins", {"5 bins", "2, 3 or 4"}, [](sf_call& c) { c.method = SF_BINNED, c.bins = 5; }},
+      {"too many lanes", {"1025 lanes", "1 to 1024"}, [](sf_call& c) { c.method = SF_TREE, c.lanes = 1025; }},
       {"no columns", {"0 columns"}, [](sf_call& c) { c.columns = 0; }},
       {"too many columns", {"18446744073709551615"}, [](sf_call& c) { c.columns = UINT64_MAX; }},
       {"a sum of bytes", {"user"}, [](sf_call& c) { c.type = c.result_type = SF_BYTES; }},
@@ -123,6 +124,46 @@ TEST_F(MisuseTest, FieldsThatNoCallCanUse) {
       expect_status(SF_INVALID_ARGUMENT, wrong.words, wrong.what,
                     [&] { return sf_plan_bind(&call, world.comm, &plan); });
       EXPECT_EQ(plan, nullptr) << wrong.what;
+    }
+  }
+}
+
+/// Lanes where they cannot keep what they promise, on one rank or on all.
+TEST_F(MisuseTest, LanesThatAreNotOffered) {
+  struct Wrong {
+    const char* what;
+    Words words;
+    void (*make)(sf_call&);
+  };
+  const auto apply = [](const void*, const void*, void*, std::size_t, void*) { return 0; };
+  const Wrong wrongs[] = {
+      {"lanes of exact", {"16 lanes", "exact", "only tree"}, [](sf_call& c) { c.method = SF_EXACT; }},
+      {"lanes of no method", {"16 lanes", "exact", "name method tree"}, [](sf_call& c) { c.method = SF_AUTOMATIC; }},
+      {"lanes of an operator that is not commutative",
+       {"16 lanes", "commutative"},
+       [](sf_call& c) {
+         c.operation = SF_USER;
+         c.type = SF_BYTES;
+         c.element_bytes = 8;
+       }},
+      {"lanes in MPI's shape", {"16 lanes", "MPI's shape"}, [](sf_call& c) {
+         c.layout = SF_ROW_PER_RANK;
+         c.rows = 1;
+       }}};
+  double result = 0;
+  for (const Wrong& wrong : wrongs) {
+    for (int odd = -1; odd < world.size; ++odd) {  // -1: all
+      sf_call call = call_of_rows(5);
+      call.method = SF_TREE;
+      call.user = apply;
+      if (odd < 0 || is_astray(odd)) {
+        call.lanes = 16;
+        wrong.make(call);
+      }
+      expect_status(SF_UNSUPPORTED, wrong.words, wrong.what,
+                    [&] { return sf_reduce(&call, x.data(), nullptr, &result, world.comm); });
+      sf_plan* plan = nullptr;
+      expect_status(SF_UNSUPPORTED, wrong.words, wrong.what, [&] { return sf_plan_bind(&call, world.comm, &plan); });
     }
   }
 }
