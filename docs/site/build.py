@@ -43,7 +43,7 @@ SECTIONS = {
         "reference/python",
         "reference/command",
     ],
-    "What is promised": ["guarantees", "methods", "comparison"],
+    "What is promised": ["guarantees", "orders", "methods", "comparison"],
     "What it costs": ["performance", "networks", "studies"],
     "How it works": ["architecture", "schedules", "transport"],
     "The project": ["support", "contributing", "code_of_conduct", "security", "policies", "changelog", "readme"],
