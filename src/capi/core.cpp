@@ -77,6 +77,7 @@ static_assert(offsetof(sf_call, root) - offsetof(sf_call, operation) == 24 &&
 bool are_alike(const sf_call& a, const sf_call& b) noexcept {
   return same_bytes<offsetof(sf_call, operation), offsetof(sf_call, root) + sizeof a.root>(a, b) &&
          a.element_count == b.element_count && number(a.layout) == number(b.layout) && a.require == b.require &&
+         a.lanes == b.lanes &&
          same_bytes<offsetof(sf_call, threads), offsetof(sf_call, collective) + sizeof a.collective>(a, b) &&
          a.schedule == nullptr && b.schedule == nullptr && a.arrays == nullptr && b.arrays == nullptr;
 }
