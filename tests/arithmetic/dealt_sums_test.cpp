@@ -161,14 +161,57 @@ TEST(DealtSums, OutgrowTwoWords) {
   }
 }
 
-/// More than are kept: accumulators take them, some columns' several times.
+/// More terms than are kept: accumulators take them, for some columns several times.
 TEST(DealtSums, PutManyTermsAside) {
   std::mt19937_64 random(1);
-  Dealt<double, double> dealt{.columns = 900, .bins = 0};
-  dealt.elements = HostileTerms<double>(1).of(90'000, Trouble::far);
+  Dealt<double, double> dealt{.columns = 2100, .bins = 0};
+  dealt.elements = HostileTerms<double>(1).of(1'200'000, Trouble::far);
   for (std::size_t i = 0; i < dealt.elements.size(); ++i)
-    dealt.column_of.push_back(static_cast<std::uint32_t>(i % 300 == 0 ? random() % 900 : random() % 200));
+    dealt.column_of.push_back(static_cast<std::uint32_t>(i % 1000 == 0 ? random() % 2100 : random() % 200));
   expect_sums(dealt, random);
+}
+
+/// Sums close to the middle between two doubles, or to a double that ends a binade. Terms far below, which are set
+/// aside, decide to which side they are rounded: few terms, or so many that their number counts.
+TEST(DealtSums, DependOnTermsSetAside) {
+  for (std::uint64_t seed = 1; seed <= 400 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const bool are_many = seed % 40 == 0;
+    Dealt<double, double> dealt{.columns = seed % 20 == 1 ? 2100U : 3U, .bins = 0};
+    const double scale = std::ldexp(random() % 2 == 0 ? 1 : -1, random() % 3 == 0 ? 990 : 3);
+    const auto add = [&](double term) {
+      dealt.elements.push_back(term * scale);
+      dealt.column_of.push_back(static_cast<std::uint32_t>(dealt.columns - 1));
+    };
+    add(0x1p-500);  // set aside first, so that the unit is then as high as it can be
+    add(random() % 2 == 0 ? 1 : 1 + 0x1p-52);
+    if (random() % 3 > 0) add(random() % 2 == 0 ? 0x1p-53 : -0x1p-54);
+    const double sign = random() % 2 == 0 ? 1 : -1;
+    if (are_many) add(-sign * 0x1p-60);
+    for (int i = are_many ? 3000 : static_cast<int>(random() % 4); i > 0; --i)
+      add(sign * std::ldexp(1 + static_cast<double>(random() % 8) / 8,
+                            are_many ? -71 : -60 - static_cast<int>(random() % 300)));
+    expect_sums(dealt, random);
+  }
+}
+
+/// Larger and larger terms, and terms of one size whose sum outgrows the integer: its low bits are set aside.
+TEST(DealtSums, Grow) {
+  for (std::uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    Dealt<double, double> dealt{.columns = seed % 20 == 1 ? 2100U : 2U, .bins = 0};
+    const int step = static_cast<int>(random() % 130);
+    int exponent = -1074 + static_cast<int>(random() % 2100);
+    for (int i = 0; i < 40; ++i, exponent += static_cast<int>(random() % 4 == 0 ? 0 : step)) {
+      const double sign = random() % 3 == 0 ? -1 : 1;
+      const double mantissa = 1 + static_cast<double>(random() >> 12) * 0x1p-52;
+      dealt.elements.push_back(sign * std::ldexp(mantissa, std::clamp(exponent, -1074, 1017)));
+      dealt.column_of.push_back(static_cast<std::uint32_t>(random() % 2));
+    }
+    expect_sums(dealt, random);
+  }
 }
 
 /// Columns whose states do not stay in the cache are taken range by range, and what an earlier round left is gone.

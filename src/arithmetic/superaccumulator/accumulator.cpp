@@ -151,8 +151,7 @@ void Accumulator<Element, factors>::add_digits(const kernels::Digits& digits, Co
   pending_ += count;
 }
 
-/// Adds value 2^exponent, a multiple of 2^lowest_exponent. The value has at most 96 bits, in three digits, so it is no
-/// larger than a term may be.
+/// The value has at most 96 bits, in three digits.
 template <class Element, int factors>
 void Accumulator<Element, factors>::add_scaled(std::int64_t value, int exponent) noexcept {
   if (value == 0) return;

@@ -65,6 +65,9 @@ class Accumulator {
   /// and NaNs. The window and the sum must end within `digit_count`. Counts no rows.
   void add_window(const DigitWindow& window, Flags special, bool subtract) noexcept;
 
+  /// Adds value 2^exponent, a multiple of 2^lowest_exponent that is no larger than a term may be. Counts no rows.
+  void add_scaled(std::int64_t value, int exponent) noexcept;
+
   Count rows() const noexcept { return rows_; }
   /// Whether the highest digit certainly has only the sign. The word at `high_` may extend over two digits.
   bool far_from_top() const noexcept { return low_ > high_ || high_ + 2 < digit_count; }
@@ -99,7 +102,6 @@ class Accumulator {
   void add_one_by_one(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
   void add_block(const std::byte* first, const std::byte* second, Count rows) noexcept;
   void add_digits(const kernels::Digits& digits, Count count) noexcept;
-  void add_scaled(std::int64_t value, int exponent) noexcept;
   void add_scaled(const WindowSums& sums) noexcept;
   void note_signs(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
   void add_some(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
