@@ -106,13 +106,12 @@ bool keeps_rows(const Description& d, const MergedRows& merged) {
          merged.rows <= most_of_a_rank * static_cast<Count>(merged.ranks);
 }
 
-/// Whether all groups of a call with labels share one builder, with a small state for each group. This is so for plain
-/// sums that are rounded once.
+/// Whether all groups share one builder, with a small state for each group. This serves plain and weighted sums that
+/// are rounded once.
 bool has_small_groups(const Description& d, Count columns) {
-  const bool is_plain_sum = d.operation == Operation::sum && is_double_or_float(d.type) &&
-                            is_double_or_float(d.result_type) && d.sweep == arithmetic::Sweep::single_sweep;
-  return d.deals_rows() && is_plain_sum && row_of(d.method).rounds_once &&
-         columns < arithmetic::ColumnBuilders::no_column;
+  const bool is_sum = (d.operation == Operation::sum || d.operation == Operation::dot) && is_double_or_float(d.type) &&
+                      is_double_or_float(d.result_type) && d.sweep == arithmetic::Sweep::single_sweep;
+  return d.deals_rows() && is_sum && row_of(d.method).rounds_once && columns < arithmetic::ColumnBuilders::no_column;
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ Kind make_exact(const Description& description, const Operator& /*op*/, Count co
   const auto exact_type = [](Type type) { return type == Type::f32 ? ExactType::f32 : ExactType::f64; };
   const Operation operation = description.operation;
   if (description.deals_rows())
-    return arithmetic::make_exact_of_dealt(exact_type(description.type), exact_type(description.result_type), columns);
+    return arithmetic::make_exact_of_dealt(arithmetic::is_dot(operation) ? ExactOperation::dot : ExactOperation::sum,
+                                           exact_type(description.type), exact_type(description.result_type), columns);
   if (operation == Operation::statistics)
     return arithmetic::make_statistics(exact_type(description.type), exact_type(description.result_type));
   if (arithmetic::has_several_sums(operation))
@@ -114,10 +115,11 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
     unsupported(description, "its result is made from exact sums), use method exact");
   const Operation operation = description.operation;
   const auto bin_count = static_cast<int>(description.bin_count);
+  const Operation made = arithmetic::is_dot(operation) ? Operation::dot : operation;
   if (description.deals_rows())
-    return arithmetic::make_binned_of_dealt(description.type, description.result_type, bin_count, columns);
-  return arithmetic::make_binned(arithmetic::is_dot(operation) ? Operation::dot : operation, description.type,
-                                 description.result_type, bin_count, description.sweep, columns);
+    return arithmetic::make_binned_of_dealt(made, description.type, description.result_type, bin_count, columns);
+  return arithmetic::make_binned(made, description.type, description.result_type, bin_count, description.sweep,
+                                 columns);
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {

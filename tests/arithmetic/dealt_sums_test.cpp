@@ -24,34 +24,51 @@ template <class T>
 constexpr arithmetic::ExactType exact_type =
     std::is_same_v<T, float> ? arithmetic::ExactType::f32 : arithmetic::ExactType::f64;
 
-/// Rows that are dealt, and the kinds of their sums. `bins`: 0 for exact sums.
+/// Rows that are dealt, and the kinds of their sums. `bins`: 0 for exact sums. `weights`: empty for plain sums.
 template <class T, class Result>
 struct Dealt {
   Count columns;
   int bins;
   std::vector<std::uint32_t> column_of;
   std::vector<T> elements;
+  std::vector<T> weights = {};
 
+  arithmetic::ExactOperation exact_operation() const {
+    return weights.empty() ? arithmetic::ExactOperation::sum : arithmetic::ExactOperation::dot;
+  }
+  arithmetic::Operation operation() const {
+    return weights.empty() ? arithmetic::Operation::sum : arithmetic::Operation::dot;
+  }
   Kind kind() const {
-    return bins == 0 ? arithmetic::make_exact_of_dealt(exact_type<T>, exact_type<Result>, columns)
-                     : arithmetic::make_binned_of_dealt(type_of<T>, type_of<Result>, bins, columns);
+    return bins == 0 ? arithmetic::make_exact_of_dealt(exact_operation(), exact_type<T>, exact_type<Result>, columns)
+                     : arithmetic::make_binned_of_dealt(operation(), type_of<T>, type_of<Result>, bins, columns);
   }
   Kind kind_of_one() const {
-    using arithmetic::Operation;
     using arithmetic::Sweep;
-    return bins == 0
-               ? arithmetic::make_exact(arithmetic::ExactOperation::sum, exact_type<T>, exact_type<Result>, 1)
-               : arithmetic::make_binned(Operation::sum, type_of<T>, type_of<Result>, bins, Sweep::single_sweep, 1);
+    return bins == 0 ? arithmetic::make_exact(exact_operation(), exact_type<T>, exact_type<Result>, 1)
+                     : arithmetic::make_binned(operation(), type_of<T>, type_of<Result>, bins, Sweep::single_sweep, 1);
   }
   /// The sums of the kind of one column.
   Record expected() const {
     std::vector<std::vector<T>> gathered(columns);
-    for (std::size_t i = 0; i < elements.size(); ++i)
-      if (column_of[i] != no_column) gathered[column_of[i]].push_back(elements[i]);
+    std::vector<std::vector<T>> factors(columns);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (column_of[i] == no_column) continue;
+      gathered[column_of[i]].push_back(elements[i]);
+      if (!weights.empty()) factors[column_of[i]].push_back(weights[i]);
+    }
     const Kind one = kind_of_one();
+    const auto builder = one->builder();
     Record all;
-    for (const std::vector<T>& column : gathered) {
-      const Record value = finished(*one, built(*one, table_of(column), {{0, column.size()}}).record).values;
+    for (std::size_t i = 0; i < columns; ++i) {
+      const std::size_t rows = gathered[i].size();
+      builder->clear();
+      if (rows > 0)
+        builder->push(0, {.first = reinterpret_cast<const std::byte*>(gathered[i].data()),
+                          .second = reinterpret_cast<const std::byte*>(factors[i].data()),
+                          .rows = rows,
+                          .row_stride = sizeof(T)});
+      const Record value = finished(*one, written(*one, *builder, IntervalSet(Interval{0, rows}))).values;
       all.insert(all.end(), value.begin(), value.end());
     }
     return all;
@@ -59,7 +76,8 @@ struct Dealt {
   void push(Builder& builder, std::size_t begin, std::size_t end) const {
     builder.columns()->deal(end - begin, Status::ok);
     builder.columns()->scatter(std::span(column_of).subspan(begin, end - begin),
-                               reinterpret_cast<const std::byte*>(elements.data() + begin));
+                               reinterpret_cast<const std::byte*>(elements.data() + begin),
+                               weights.empty() ? nullptr : reinterpret_cast<const std::byte*>(weights.data() + begin));
   }
   Part part(const PartialKind& its_kind, Builder& builder, std::size_t begin, std::size_t end) const {
     Part part{.record = {}, .rows = IntervalSet(Interval{begin, end})};
@@ -79,7 +97,7 @@ void expect_sums(const Dealt<T, Result>& dealt, std::mt19937_64& random) {
   const Part whole = dealt.part(*kind, *builder, 0, rows);
   EXPECT_TRUE(same(finished(*kind, whole.record, rows).values, expected)) << "by a record";
   EXPECT_EQ(finished(*kind, whole.record, rows + 1).status, Status::gap);
-  builder->clear();  // of what has promoted columns
+  builder->clear();  // discards accumulators, too
   dealt.push(*builder, 0, rows / 3);
   dealt.push(*builder, rows / 3, rows);
   Guarded values(kind->value_bytes());
@@ -96,7 +114,7 @@ void expect_sums(const Dealt<T, Result>& dealt, std::mt19937_64& random) {
   EXPECT_TRUE(same(finished(*kind, merged.record, rows).values, expected)) << "merged";
 }
 
-/// All the same, one after the other, one for each row, or any; and some rows have none.
+/// All equal, ascending, a different column for each row, or random. Some rows have no column.
 std::vector<std::uint32_t> columns_of_rows(std::size_t rows, Count columns, std::mt19937_64& random) {
   std::vector<std::uint32_t> found(rows);
   const std::uint64_t form = random() % 4;
@@ -129,11 +147,12 @@ void expect_hostile(std::uint64_t seed) {
                                     of_some(troubles[random() % std::size(troubles)])};
   const bool is_mixed = random() % 2 == 0;  // two kinds of trouble meet in a column
   for (std::size_t i = 0; i < rows; ++i) dealt.elements[i] = sources[is_mixed ? random() % 2 : 0][i];
+  if (seed / 4 % 2 == 0) dealt.weights = of_some(troubles[random() % std::size(troubles)]);
   expect_sums(dealt, random);
 }
 
 TEST(DealtSums, AreThoseOfTheirRowsGathered) {
-  for (std::uint64_t seed = 1; seed <= 1200 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1600 && !HasFailure(); ++seed) {
     switch (seed % 4) {
       case 0: expect_hostile<float, float>(seed); break;
       case 1: expect_hostile<float, double>(seed); break;
@@ -196,7 +215,7 @@ TEST(DealtSums, DependOnTermsSetAside) {
   }
 }
 
-/// Larger and larger terms, and terms of one size whose sum outgrows the integer: its low bits are set aside.
+/// Larger and larger terms, and terms of equal size whose sum outgrows the integer: its low bits are set aside.
 TEST(DealtSums, Grow) {
   for (std::uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -220,6 +239,7 @@ TEST(DealtSums, OfManyColumns) {
   for (const int bins : {0, 3}) {
     Dealt<double, double> dealt{.columns = 140'000, .bins = bins};
     dealt.elements = HostileTerms<double>(1).of(500'000, Trouble::far);
+    if (bins == 0) dealt.weights = HostileTerms<double>(2).of(500'000, Trouble::near);
     for (std::size_t i = 0; i < dealt.elements.size(); ++i)
       dealt.column_of.push_back(i % 9 == 0 ? no_column : static_cast<std::uint32_t>(random() % dealt.columns));
     const Record expected = dealt.expected();
@@ -238,6 +258,29 @@ TEST(DealtSums, OfManyColumns) {
     EXPECT_TRUE(values.taken(kind->value_bytes()) == expected);
     const Part whole = dealt.part(*kind, *builder, 0, dealt.elements.size());
     EXPECT_TRUE(finished(*kind, whole.record).values == expected);
+  }
+}
+
+/// The sums of products lie close to the middle between two doubles. The low words of products decide, or bits that
+/// only the two words together have.
+TEST(DealtSums, DependOnLowWordsOfProducts) {
+  for (std::uint64_t seed = 1; seed <= 400 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    Dealt<double, double> dealt{.columns = 2, .bins = 0};
+    const int scale = random() % 3 == 0 ? static_cast<int>(random() % 500) - 550 : 3;
+    const auto add = [&](double x, double weight) {
+      dealt.elements.push_back(std::ldexp(x, scale));
+      dealt.weights.push_back(std::ldexp(weight, scale));
+      dealt.column_of.push_back(1);
+    };
+    const double sign = random() % 2 == 0 ? 1 : -1;
+    add(1 + 0x1p-52, 1 + 0x1p-52 * static_cast<double>(random() % 4));  // the lowest bit is that of 2^-104
+    add(sign, random() % 2 == 0 ? 0x1p-53 : 0x1p-54);
+    if (random() % 2 == 0) add(-sign, 0x1p-104);
+    if (random() % 2 == 0) add(1 - 0x1p-53, sign * (1 - 0x1p-53));
+    if (random() % 4 == 0) add(sign, std::ldexp(1.0, -200 - static_cast<int>(random() % 200)));
+    expect_sums(dealt, random);
   }
 }
 
@@ -292,7 +335,8 @@ TEST(DealtSums, ControlALoopDiffers) {
 }
 
 TEST(DealtSums, RefuseRowsWithoutColumns) {
-  const Kind kind = arithmetic::make_exact_of_dealt(arithmetic::ExactType::f64, arithmetic::ExactType::f64, 4);
+  using arithmetic::ExactType;
+  const Kind kind = arithmetic::make_exact_of_dealt(arithmetic::ExactOperation::sum, ExactType::f64, ExactType::f64, 4);
   const std::vector<double> row(4, 1.0);
   EXPECT_EQ(status_of(built(*kind, table_of(row, 0, 4), {{0, 1}}).record), Status::invalid_argument);
 }

@@ -53,8 +53,10 @@ std::unique_ptr<PartialKind> kind_of(unsigned choice, Count columns) {
                                 columns == 1 ? ExactType::f32 : ExactType::f64);
     case 17: return make_location(Operation::min_location, Type::f32, columns);
     case 18: return make_kept_rows(Type::f64, columns == 1 ? 0 : 3, columns);
-    case 19: return make_exact_of_dealt(columns == 1 ? ExactType::f32 : ExactType::f64, ExactType::f64, columns);
-    case 20: return make_binned_of_dealt(Type::f64, columns == 1 ? Type::f32 : Type::f64, 3, columns);
+    case 19:
+      return make_exact_of_dealt(columns == 2 ? ExactOperation::dot : ExactOperation::sum,
+                                 columns == 1 ? ExactType::f32 : ExactType::f64, ExactType::f64, columns);
+    case 20: return make_binned_of_dealt(Operation::sum, Type::f64, columns == 1 ? Type::f32 : Type::f64, 3, columns);
     default:
       return make_columns_apart(make_statistics(ExactType::f64, ExactType::f64),
                                 {.columns = columns, .element_bytes = 8, .are_dealt = choice % 2 == 0});

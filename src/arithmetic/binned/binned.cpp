@@ -305,8 +305,9 @@ std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type r
                                                   .grid = BinGrid(squares(operation) ? 2 : 1)});
 }
 
-std::unique_ptr<PartialKind> make_binned_of_dealt(Type input, Type result, int bin_count, Count columns) {
-  return std::make_unique<BinnedKind>(BinnedShape{.operation = Operation::sum,
+std::unique_ptr<PartialKind> make_binned_of_dealt(Operation operation, Type input, Type result, int bin_count,
+                                                  Count columns) {
+  return std::make_unique<BinnedKind>(BinnedShape{.operation = operation,
                                                   .input = input,
                                                   .result = result,
                                                   .bin_count = bin_count,

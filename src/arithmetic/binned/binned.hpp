@@ -24,8 +24,9 @@ namespace steadfold::arithmetic {
 std::unique_ptr<PartialKind> make_binned(Operation operation, Type input, Type result, int bin_count, Sweep sweep,
                                          Count columns);
 
-/// Makes the kind of partial for sums of rows that labels distribute to `columns` columns. A column without rows is
-/// +0.0. Rows are added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
-std::unique_ptr<PartialKind> make_binned_of_dealt(Type input, Type result, int bin_count, Count columns);
+/// The partial of sums, or of sums of products, of rows that labels distribute to `columns` columns. A column without
+/// rows is +0.0. Rows are added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
+std::unique_ptr<PartialKind> make_binned_of_dealt(Operation operation, Type input, Type result, int bin_count,
+                                                  Count columns);
 
 }  // namespace steadfold::arithmetic

@@ -417,11 +417,11 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Status status_ = Status::ok;
 };
 
-template <class Element>
+template <class Element, class Factor>
 std::unique_ptr<Builder> make_dealt(const BinnedShape& shape) {
   const auto make = [&]<std::size_t bin_count>(std::integral_constant<std::size_t, bin_count> /*bins*/) {
     using Sums = DealtBins<Element, bin_count>;
-    return std::unique_ptr<Builder>(std::make_unique<DealtBuilder<Sums>>(Sums(shape)));
+    return std::unique_ptr<Builder>(std::make_unique<DealtBuilder<Sums, Factor>>(Sums(shape)));
   };
   static_assert(fewest_bins == 2 && most_bins == 4);
   switch (shape.bin_count) {
@@ -434,7 +434,10 @@ std::unique_ptr<Builder> make_dealt(const BinnedShape& shape) {
 }  // namespace
 
 std::unique_ptr<Builder> make_binned_builder(const binned_record::BinnedShape& shape) {
-  if (shape.is_dealt) return shape.input == Type::f32 ? make_dealt<float>(shape) : make_dealt<double>(shape);
+  if (shape.is_dealt && shape.operation == Operation::dot)
+    return shape.input == Type::f32 ? make_dealt<double, float>(shape) : make_dealt<double, double>(shape);
+  if (shape.is_dealt)
+    return shape.input == Type::f32 ? make_dealt<float, void>(shape) : make_dealt<double, void>(shape);
   if (shape.input == Type::f32) return std::make_unique<BinnedBuilder<float>>(shape);
   return std::make_unique<BinnedBuilder<double>>(shape);
 }

@@ -200,6 +200,18 @@ std::unique_ptr<Builder> make(Count columns, const Ending& ending) {
   return std::make_unique<ExactBuilder<Element, operation, WideColumns<Element, factors>>>(columns, ending, signs);
 }
 
+template <class Element, int factors, class Factor>
+std::unique_ptr<Builder> make_dealt(Count columns, const Ending& ending) {
+  using Sums = DealtSums<Element, factors>;
+  return std::make_unique<DealtBuilder<Sums, Factor>>(Sums(columns, ending));
+}
+
+template <class Element>
+std::unique_ptr<Builder> make_dealt(Count columns, const Ending& ending) {
+  return sums_products(ending.operation) ? make_dealt<Element, 2, Element>(columns, ending)
+                                         : make_dealt<Element, 1, void>(columns, ending);
+}
+
 template <class Element>
 std::unique_ptr<Builder> make(ExactOperation operation, Count columns, const Ending& ending) {
   switch (operation) {
@@ -217,9 +229,8 @@ std::unique_ptr<Builder> make(ExactOperation operation, Count columns, const End
 
 std::unique_ptr<Builder> make_exact_builder(ExactOperation operation, ExactType input, Count columns,
                                             const Ending& ending) {
-  if (ending.is_dealt && input == ExactType::f32)
-    return std::make_unique<DealtBuilder<DealtSums<float>>>(DealtSums<float>(columns, ending));
-  if (ending.is_dealt) return std::make_unique<DealtBuilder<DealtSums<double>>>(DealtSums<double>(columns, ending));
+  if (ending.is_dealt)
+    return input == ExactType::f32 ? make_dealt<float>(columns, ending) : make_dealt<double>(columns, ending);
   return input == ExactType::f32 ? make<float>(operation, columns, ending) : make<double>(operation, columns, ending);
 }
 

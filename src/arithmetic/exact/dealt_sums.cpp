@@ -7,28 +7,28 @@
 #include <cstring>
 #include <numeric>
 
-#include "arithmetic/rows/dealt_builder.hpp"
-
 namespace steadfold::arithmetic {
 namespace {
 
 constexpr int exponent_at = Format<double>::precision - 1;
-constexpr unsigned most_shift = 126 - Format<double>::precision;  // a shifted term has at most 126 bits
 constexpr int usual_shift = 30;  // of the first term: later terms may be smaller or larger
 constexpr int high_shift = 70;   // if terms are set aside: later terms are mostly smaller
-constexpr int highest_unit = 2046 - static_cast<int>(most_shift);      // infinities and NaNs do not fit
-constexpr int exponent_of_unit = Format<double>::lowest_exponent - 1;  // the exponent of unit 0
+constexpr std::uint64_t fraction_mask = Format<double>::implicit_bit - 1;
 
 int biased_exponent(std::uint64_t bits) noexcept {
   return static_cast<int>(bits >> exponent_at & Format<double>::exponent_mask);
 }
 
-/// The integer of a finite term, in units that belong to the term's exponent.
-std::int64_t integer_of(std::uint64_t bits) noexcept {
-  using F = Format<double>;
-  const std::uint64_t implicit = biased_exponent(bits) == 0 ? 0 : F::implicit_bit;
-  const auto magnitude = static_cast<std::int64_t>((bits & (F::implicit_bit - 1)) | implicit);
-  return (bits & F::sign_bit) != 0 ? -magnitude : magnitude;
+/// The integer of a finite double's magnitude, in units that belong to its exponent.
+std::uint64_t magnitude_of(std::uint64_t bits) noexcept {
+  return (bits & fraction_mask) | (biased_exponent(bits) == 0 ? 0 : Format<double>::implicit_bit);
+}
+
+/// 0 or -1.
+std::int64_t sign_of(std::uint64_t bits) noexcept { return static_cast<std::int64_t>(bits) >> 63; }
+
+std::int64_t with_sign(std::uint64_t magnitude, std::int64_t sign) noexcept {
+  return (static_cast<std::int64_t>(magnitude) ^ sign) - sign;
 }
 
 /// Returns the number of trailing zero bits of a value that is not 0.
@@ -56,24 +56,24 @@ bool fits_shifted(Int128 value, int by) noexcept { return by < 127 && value << b
 
 }  // namespace
 
-/// Adds a normal term. The column must have a unit. Returns false if the term does not fit the unit.
-template <class Element>
-inline bool DealtSums<Element>::SmallSum::add(std::uint64_t bits) noexcept {
-  using F = Format<double>;
-  const unsigned shift = static_cast<unsigned>(biased_exponent(bits)) - unit;
+/// Adds a word of at most 53 bits. The column must have a unit. Returns false if the word does not fit it.
+template <class Element, int factors>
+inline bool DealtSums<Element, factors>::SmallSum::add(int exponent, std::uint64_t magnitude,
+                                                       std::int64_t sign) noexcept {
+  const unsigned shift = static_cast<unsigned>(exponent) - unit;
   if (shift > most_shift) return false;
-  const auto magnitude = Int128{(bits & (F::implicit_bit - 1)) | F::implicit_bit} << shift;
-  const auto sign = static_cast<Int128>(static_cast<std::int64_t>(bits) >> 63);
+  const Int128 word = Int128{magnitude} << shift;
+  const auto wide_sign = static_cast<Int128>(sign);
   Int128 sum;
-  if (__builtin_add_overflow(value(), (magnitude ^ sign) - sign, &sum)) return false;
+  if (__builtin_add_overflow(value(), (word ^ wide_sign) - wide_sign, &sum)) return false;
   put(sum);
   has_terms = true;
   return true;
 }
 
-/// Changes a column to a unit with which a term of this exponent may fit. Returns false if there is none.
-template <class Element>
-bool DealtSums<Element>::SmallSum::change_unit(int exponent) noexcept {
+/// Changes to a unit with which a term of this exponent may fit. Returns false if there is none.
+template <class Element, int factors>
+bool DealtSums<Element, factors>::SmallSum::change_unit(int exponent) noexcept {
   const Int128 all = value();
   if (all == 0) {
     unit = static_cast<std::uint16_t>(std::clamp(exponent - (aside == 0 ? usual_shift : high_shift), 1, highest_unit));
@@ -93,67 +93,121 @@ bool DealtSums<Element>::SmallSum::change_unit(int exponent) noexcept {
   return true;
 }
 
-template <class Element>
-void DealtSums<Element>::clear() noexcept {
-  std::ranges::fill(sums_, SmallSum{.unit = usual_unit_});
+template <class Element, int factors>
+void DealtSums<Element, factors>::clear() noexcept {
+  std::ranges::fill(sums_, clear_);
   aside_.clear();
   wides_in_use_ = 0;
   wide_of_column_.clear();
 }
 
-template <class Element>
-void DealtSums<Element>::add(std::span<const std::uint32_t> columns, const std::byte* elements) {
-  if (usual_unit_ == no_unit) begin_with_units(std::span(elements, columns.size() * sizeof(Element)));
-  for_each_dealt<Element>(columns, elements, sums_.data(), [this](SmallSum& sum, Element element) {
-    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(element));
-    if (!sum.add(bits)) [[unlikely]]
-      add_elsewhere(sum, bits);
-  });
+template <class Element, int factors>
+void DealtSums<Element, factors>::add(std::span<const std::uint32_t> columns, const std::byte* terms) {
+  if (clear_[0].unit == no_unit) begin_with_units(std::span(terms, columns.size() * sizeof(Term)));
+  for_each_dealt<Term>(columns, terms, sums_.data(), [this](ColumnSum& sum, const Term& term) { add_term(sum, term); });
 }
 
-/// Gives all sums the unit that the first term needs. Later rounds also begin with this unit.
-template <class Element>
-void DealtSums<Element>::begin_with_units(std::span<const std::byte> elements) noexcept {
-  for (; !elements.empty() && usual_unit_ == no_unit; elements = elements.subspan(sizeof(Element))) {
-    Element element;
-    std::memcpy(&element, elements.data(), sizeof element);
-    const int exponent = biased_exponent(std::bit_cast<std::uint64_t>(static_cast<double>(element)));
-    SmallSum first;
-    if (exponent != 0 && std::isfinite(element) && first.change_unit(exponent)) usual_unit_ = first.unit;
+/// Gives all sums the unit that the first term needs. They also begin later rounds with it.
+template <class Element, int factors>
+void DealtSums<Element, factors>::begin_with_units(std::span<const std::byte> terms) noexcept {
+  for (; !terms.empty() && clear_[0].unit == no_unit; terms = terms.subspan(sizeof(Term))) {
+    Term term;
+    std::memcpy(&term, terms.data(), sizeof term);
+    const auto exponent_of = [](double number) {
+      return std::isfinite(number) ? biased_exponent(std::bit_cast<std::uint64_t>(number)) : 0;
+    };
+    if constexpr (are_cut) {
+      const int first = exponent_of(term.first);
+      const int second = exponent_of(term.second);
+      if (first == 0 || second == 0) continue;
+      clear_[0].change_unit(first + second + Format<double>::precision);
+      clear_[1].change_unit(first + second);
+    } else {
+      if (exponent_of(term) > 0) clear_[0].change_unit(exponent_of(term));
+    }
   }
-  for (SmallSum& sum : sums_)
-    if (sum.unit == no_unit) sum.unit = usual_unit_;
+  for (ColumnSum& sum : sums_)
+    for (std::size_t part = 0; part < parts; ++part)
+      if (sum[part].unit == no_unit) sum[part].unit = clear_[part].unit;
 }
 
-template <class Element>
-inline void DealtSums<Element>::add_elsewhere(SmallSum& sum, std::uint64_t bits) {
-  const int exponent = biased_exponent(bits);
-  if (sum.aside == 0 || exponent == 0 || exponent >= sum.unit) return add_far(sum, std::bit_cast<double>(bits));
-  set_aside(sum, integer_of(bits), exponent, exponent + Format<double>::precision);
-}
-
-/// Adds a term that may need another unit, or is a zero, an infinity or a NaN.
-template <class Element>
-void DealtSums<Element>::add_far(SmallSum& sum, double term) {
-  if (!note_dealt(term, sum.flags)) return;
+template <class Element, int factors>
+inline void DealtSums<Element, factors>::add_term(ColumnSum& sum, double term) {
   const auto bits = std::bit_cast<std::uint64_t>(term);
-  const std::int64_t integer = integer_of(bits);
-  const int exponent = std::max(biased_exponent(bits), 1);
+  const int exponent = biased_exponent(bits);
+  if (sum[0].add(exponent, (bits & fraction_mask) | Format<double>::implicit_bit, sign_of(bits))) [[likely]]
+    return;
+  if (exponent > 0 && exponent < sum[0].unit && sum[0].aside > 0)
+    set_aside(sum[0], with_sign(magnitude_of(bits), sign_of(bits)), exponent, exponent + Format<double>::precision);
+  else if (note_dealt(term, sum[0].flags))
+    add_far(sum[0], std::max(exponent, 1), with_sign(magnitude_of(bits), sign_of(bits)));
+}
+
+template <class Element, int factors>
+inline void DealtSums<Element, factors>::add_term(ColumnSum& sum, const Factors& term) {
+  constexpr std::uint32_t normal_exponents = 2046;
+  const auto x = std::bit_cast<std::uint64_t>(term.first);
+  const auto y = std::bit_cast<std::uint64_t>(term.second);
+  const bool are_normal = static_cast<std::uint32_t>(biased_exponent(x) - 1) < normal_exponents &&
+                          static_cast<std::uint32_t>(biased_exponent(y) - 1) < normal_exponents;
+  if (!are_normal) [[unlikely]]
+    return add_special(sum, term);
+  add_product(sum, biased_exponent(x) + biased_exponent(y), Uint128{magnitude_of(x)} * magnitude_of(y), sign_of(x ^ y));
+}
+
+/// Adds a product of which a factor is not a normal number.
+template <class Element, int factors>
+void DealtSums<Element, factors>::add_special(ColumnSum& sum, const Factors& term) {
+  const auto [x, y] = term;
+  if (x == 0 || y == 0 || !std::isfinite(x) || !std::isfinite(y)) {
+    note_dealt(x * y, sum[0].flags);
+    return;
+  }
+  const auto x_bits = std::bit_cast<std::uint64_t>(x);
+  const auto y_bits = std::bit_cast<std::uint64_t>(y);
+  add_product(sum, std::max(biased_exponent(x_bits), 1) + std::max(biased_exponent(y_bits), 1),
+              Uint128{magnitude_of(x_bits)} * magnitude_of(y_bits), sign_of(x_bits ^ y_bits));
+}
+
+template <class Element, int factors>
+inline void DealtSums<Element, factors>::add_product(ColumnSum& sum, int exponent, Uint128 magnitude,
+                                                     std::int64_t sign) {
+  constexpr int bits = Format<double>::precision;
+  const auto high = static_cast<std::uint64_t>(magnitude >> bits);
+  const auto low = static_cast<std::uint64_t>(magnitude) & ((std::uint64_t{1} << bits) - 1);
+  sum[0].has_terms = true;
+  if (!sum[0].add(exponent + bits, high, sign)) [[unlikely]]
+    add_elsewhere(sum[0], exponent + bits, with_sign(high, sign));
+  if (!sum[parts - 1].add(exponent, low, sign)) [[unlikely]]
+    add_elsewhere(sum[parts - 1], exponent, with_sign(low, sign));
+}
+
+template <class Element, int factors>
+void DealtSums<Element, factors>::add_elsewhere(SmallSum& sum, int exponent, std::int64_t word) {
+  if (word == 0) return;
+  if (exponent < sum.unit && sum.aside > 0)
+    set_aside(sum, word, exponent, exponent + Format<double>::precision);
+  else
+    add_far(sum, exponent, word);
+}
+
+/// Adds a word that may need another unit. It has at most 53 bits.
+template <class Element, int factors>
+void DealtSums<Element, factors>::add_far(SmallSum& sum, int exponent, std::int64_t word) {
   const bool is_small = exponent < sum.unit;
   const bool has_place = !(is_small && sum.aside > 0) && sum.change_unit(exponent);
   Int128 all = 0;
-  if (has_place && !__builtin_add_overflow(sum.value(), Int128{integer} << (exponent - sum.unit), &all))
+  if (has_place && !__builtin_add_overflow(sum.value(), Int128{word} << (exponent - sum.unit), &all))
     return sum.put(all);
   if (!is_small) make_room_above(sum, exponent);
-  if (is_small || exponent < sum.unit)
-    return set_aside(sum, integer, exponent, exponent + Format<double>::precision);
-  sum.put(sum.value() + (Int128{integer} << (exponent - sum.unit)));
+  if (is_small || exponent < sum.unit) return set_aside(sum, word, exponent, exponent + Format<double>::precision);
+  sum.put(sum.value() + (Int128{word} << (exponent - sum.unit)));
 }
 
-/// Sets value 2^(unit - 1075) aside, which is below 2^(end - 1075).
-template <class Element>
-inline void DealtSums<Element>::set_aside(SmallSum& sum, std::int64_t value, int unit, int end) {
-  const auto column = static_cast<std::size_t>(&sum - sums_.data());
+/// Sets value 2^(unit + exponent_of_unit) aside, which is below 2^end units of 0.
+template <class Element, int factors>
+inline void DealtSums<Element, factors>::set_aside(SmallSum& sum, std::int64_t value, int unit, int end) {
+  const std::size_t column = static_cast<std::size_t>(&sum - sums_.front().data()) / parts;
   sum.aside_end = std::max(sum.aside_end, static_cast<std::uint16_t>(end));
   if (sum.aside != most_counted) ++sum.aside;
   if (sums_.size() <= few_columns) return wide_for(column).add_scaled(value, unit + exponent_of_unit);
@@ -163,8 +217,8 @@ inline void DealtSums<Element>::set_aside(SmallSum& sum, std::int64_t value, int
 
 /// Sets low bits of the integer aside, so that a term of this exponent or a carry has room: then the integer and the
 /// term are at most 2^126 in magnitude.
-template <class Element>
-void DealtSums<Element>::make_room_above(SmallSum& sum, int exponent) {
+template <class Element, int factors>
+void DealtSums<Element, factors>::make_room_above(SmallSum& sum, int exponent) {
   constexpr int for_carries = 8;
   const int unit = std::min(std::max(exponent - high_shift, sum.unit + for_carries), highest_unit);
   const int by = unit - sum.unit;
@@ -178,8 +232,8 @@ void DealtSums<Element>::make_room_above(SmallSum& sum, int exponent) {
   sum.unit = static_cast<std::uint16_t>(unit);
 }
 
-template <class Element>
-DealtSums<Element>::Sorted::Sorted(const AsideTerms& aside, std::size_t columns) : terms(aside.size()) {
+template <class Element, int factors>
+DealtSums<Element, factors>::Sorted::Sorted(const AsideTerms& aside, std::size_t columns) : terms(aside.size()) {
   if (terms.empty()) return;
   ends.resize(columns + 1);
   aside.for_each([this](const Aside& term) { ++ends[term.column + 1]; });
@@ -188,15 +242,15 @@ DealtSums<Element>::Sorted::Sorted(const AsideTerms& aside, std::size_t columns)
 }
 
 /// The accumulator of the column, or null.
-template <class Element>
-auto DealtSums<Element>::wide_of(std::size_t column) noexcept -> Wide* {
+template <class Element, int factors>
+auto DealtSums<Element, factors>::wide_of(std::size_t column) noexcept -> Wide* {
   if (wide_of_column_.empty() || wide_of_column_[column] == none) return nullptr;
   return &wides_[wide_of_column_[column]];
 }
 
 /// The accumulator of the column. Makes one if there is none.
-template <class Element>
-auto DealtSums<Element>::wide_for(std::size_t column) -> Wide& {
+template <class Element, int factors>
+auto DealtSums<Element, factors>::wide_for(std::size_t column) -> Wide& {
   if (wide_of_column_.empty()) wide_of_column_.resize(sums_.size(), none);
   if (wide_of_column_[column] == none) {
     if (wides_in_use_ == wides_.size()) wides_.emplace_back();
@@ -206,8 +260,8 @@ auto DealtSums<Element>::wide_for(std::size_t column) -> Wide& {
   return wides_[wide_of_column_[column]];
 }
 
-template <class Element>
-void DealtSums<Element>::add_to_accumulators() {
+template <class Element, int factors>
+void DealtSums<Element, factors>::add_to_accumulators() {
   const Sorted sorted(aside_, sums_.size());
   for (std::size_t column = 0; column < sums_.size(); ++column) {
     const std::span<const Aside> terms = sorted.of(column);
@@ -218,11 +272,11 @@ void DealtSums<Element>::add_to_accumulators() {
   aside_.clear();
 }
 
-/// The sum of all terms of a column, in digits from 2^(lowest exponent of the elements) on. Floats are multiples of it.
-template <class Element>
-void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept {
-  const SmallSum& sum = sums_[column];
-  if (sum.aside > 0) return window_with_aside(column, sorted.of(column), window);
+/// The sum of all terms of a column, in digits from 2^(lowest exponent of the terms) on. All terms are multiples of it.
+template <class Element, int factors>
+void DealtSums<Element, factors>::window(std::size_t column, const Sorted& sorted, DigitWindow& window) noexcept {
+  const SmallSum& sum = sums_[column][0];
+  if (are_cut || sum.aside > 0) return window_of_all(column, sorted.of(column), window);
   Int128 all = sum.value();
   if (all == 0) return make_window({}, 0, window);
   int position = sum.unit + exponent_of_unit - Wide::lowest_exponent;
@@ -236,42 +290,46 @@ void DealtSums<Element>::window(std::size_t column, const Sorted& sorted, DigitW
   make_window(digits, position / 32, window);
 }
 
-template <class Element>
-void DealtSums<Element>::window_with_aside(std::size_t column, std::span<const Aside> aside,
-                                           DigitWindow& window) noexcept {
-  const SmallSum& sum = sums_[column];
+/// The same with an accumulator.
+template <class Element, int factors>
+void DealtSums<Element, factors>::window_of_all(std::size_t column, std::span<const Aside> aside,
+                                                DigitWindow& window) noexcept {
   Wide* const own = wide_of(column);
   Wide& wide = own == nullptr ? few_ : *own;
   for (const Aside& term : aside) wide.add_scaled(term.value, term.unit + exponent_of_unit);
-  for_each_word(sum.value(), [&](std::int64_t word, int bit, int /*bits*/) {
-    wide.add_scaled(word, sum.unit + bit + exponent_of_unit);
-  });
+  for (const SmallSum& sum : sums_[column])
+    for_each_word(sum.value(), [&](std::int64_t word, int bit, int /*bits*/) {
+      wide.add_scaled(word, sum.unit + bit + exponent_of_unit);
+    });
   wide.window(window);
   few_.clear();
 }
 
-/// Makes a narrow group of the sums. Returns false if there is no unit in which all columns fit.
-template <class Element>
-bool DealtSums<Element>::read_narrow(std::span<const SmallSum> sums, NarrowGroup& group) const noexcept {
+/// Returns false if there is no unit in which all columns fit, or if columns have more than an integer of two words.
+template <class Element, int factors>
+bool DealtSums<Element, factors>::read_narrow(std::span<const ColumnSum> sums, NarrowGroup& group) const noexcept {
+  if (are_cut) return false;
   constexpr int of_unit = exponent_of_unit - Wide::lowest_exponent;
-  int lowest = std::numeric_limits<int>::max();  // exponent of the lowest set bit
-  for (const SmallSum& sum : sums) {
+  int lowest = std::numeric_limits<int>::max();  // set bit
+  for (const ColumnSum& column : sums) {
+    const SmallSum& sum = column[0];
     if (sum.aside > 0) return false;
     if (sum.value() != 0) lowest = std::min(lowest, sum.unit + of_unit + zeros_below(sum.value()));
   }
   group.clear();
   for (std::size_t lane = 0; lane < sums.size(); ++lane) {
-    const Int128 all = sums[lane].value();
+    const SmallSum& sum = sums[lane][0];
+    const Int128 all = sum.value();
     if (all == 0) continue;
-    const int shift = sums[lane].unit + of_unit - lowest / 32 * 32;
+    const int shift = sum.unit + of_unit - lowest / 32 * 32;
     if (shift > 0 && !fits_shifted(all, shift)) return false;
     if (!group.add(lane, shift < 0 ? all >> -shift : all << shift, lowest / 32)) return false;
   }
   return true;
 }
 
-template <class Element>
-Bytes DealtSums<Element>::write(Count rows, std::span<std::byte> out) {
+template <class Element, int factors>
+Bytes DealtSums<Element, factors>::write(Count rows, std::span<std::byte> out) {
   const Sorted sorted(aside_, sums_.size());
   exact_record::Writer writer(out, Header{}, rows, Wide::digit_count);
   exact_record::GroupSums group;
@@ -280,8 +338,9 @@ Bytes DealtSums<Element>::write(Count rows, std::span<std::byte> out) {
     group.flags = {};
     group.minus_zeros = 0;
     for (std::size_t lane = 0; lane < columns; ++lane) {
-      group.flags.add(lane, sums_[begin + lane].all_flags());
-      if ((sums_[begin + lane].flags & has_minus_zero) != 0) group.minus_zeros |= static_cast<std::uint8_t>(1U << lane);
+      group.flags.add(lane, sums_[begin + lane][0].all_flags());
+      if ((sums_[begin + lane][0].flags & has_minus_zero) != 0)
+        group.minus_zeros |= static_cast<std::uint8_t>(1U << lane);
     }
     group.is_narrow = read_narrow(std::span(sums_).subspan(begin, columns), group.narrow);
     if (!group.is_narrow)
@@ -292,8 +351,8 @@ Bytes DealtSums<Element>::write(Count rows, std::span<std::byte> out) {
 }
 
 /// Writes the column's result as if this were its value.
-template <class Element>
-void DealtSums<Element>::write_value(const SmallSum& sum, Int128 value, std::byte* out) const noexcept {
+template <class Element, int factors>
+void DealtSums<Element, factors>::write_value(const SmallSum& sum, Int128 value, std::byte* out) const noexcept {
   const int exponent = sum.unit + exponent_of_unit;
   const bool is_normal = exponent >= lowest_normal_unit && exponent <= highest_normal_unit;
   const bool has_only_terms = (sum.flags & ~not_minus_zero) == 0;
@@ -305,36 +364,39 @@ void DealtSums<Element>::write_value(const SmallSum& sum, Int128 value, std::byt
   }
 }
 
-/// Writes the column's result if the terms set aside cannot change it: if the least and the greatest sum that they
+/// Writes the column's result if it is certain without the terms set aside: if the least and the greatest sum that they
 /// allow are rounded to the same number. Otherwise returns false.
-template <class Element>
-bool DealtSums<Element>::is_written_without_aside(const SmallSum& sum, std::byte* out) const noexcept {
-  constexpr int most_bits = 64;  // of the number of terms
-  const int count_bits = sum.aside == most_counted ? most_bits : static_cast<int>(std::bit_width(sum.aside));
-  const int above = std::max(sum.aside_end + count_bits - sum.unit, 0);
+template <class Element, int factors>
+bool DealtSums<Element, factors>::is_written_at_once(const ColumnSum& column, std::byte* out) const noexcept {
+  const SmallSum& sum = column[0];
+  const SmallSum& low = column[parts - 1];
+  const bool has_low = are_cut && low.value() != 0;
+  if (sum.aside == 0 && low.aside == 0 && !has_low) {
+    write_value(sum, sum.value(), out);
+    return true;
+  }
+  const int above = std::max(sum.end_of_aside(), low.end_of_aside()) - sum.unit;
+  const int by = sum.unit - low.unit;
+  if (above >= 124 || by < 0) return false;
+  const Int128 all = sum.value() + (has_low ? low.value() >> std::min(by, 127) : 0);
+  const Int128 bound = Int128{4} << std::max(above, 0);  // for both parts, and the bits of the low part below the unit
   Int128 least = 0;
   Int128 greatest = 0;
-  const bool has_bounds = above < 126 && !__builtin_sub_overflow(sum.value(), Int128{1} << above, &least) &&
-                          !__builtin_add_overflow(sum.value(), Int128{1} << above, &greatest);
-  if (!has_bounds) return false;
+  if (__builtin_sub_overflow(all, bound, &least) || __builtin_add_overflow(all, bound, &greatest)) return false;
   std::uint64_t of_greatest = 0;
   write_value(sum, least, out);
   write_value(sum, greatest, reinterpret_cast<std::byte*>(&of_greatest));
   return std::memcmp(out, &of_greatest, ending_.value_size()) == 0;
 }
 
-template <class Element>
-void DealtSums<Element>::finish(std::byte* values) {
+template <class Element, int factors>
+void DealtSums<Element, factors>::finish(std::byte* values) {
   const Bytes bytes = ending_.value_size();
   std::vector<bool> are_open;  // columns whose terms set aside are needed
   for (std::size_t column = 0; column < sums_.size(); ++column) {
-    const SmallSum& sum = sums_[column];
-    if (sum.aside == 0) {
-      write_value(sum, sum.value(), values + column * bytes);
-    } else if (!is_written_without_aside(sum, values + column * bytes)) {
-      are_open.resize(sums_.size());
-      are_open[column] = true;
-    }
+    if (is_written_at_once(sums_[column], values + column * bytes)) continue;
+    are_open.resize(sums_.size());
+    are_open[column] = true;
   }
   if (are_open.empty()) return;
   AsideTerms of_open;
@@ -344,15 +406,17 @@ void DealtSums<Element>::finish(std::byte* values) {
   const Sorted sorted(of_open, sums_.size());
   for (std::size_t column = 0; column < sums_.size(); ++column) {
     if (!are_open[column]) continue;
-    const SmallSum& sum = sums_[column];
+    const SmallSum& sum = sums_[column][0];
     DigitWindow whole;
-    window_with_aside(column, sorted.of(column), whole);
+    window_of_all(column, sorted.of(column), whole);
     ending_.write(sum.all_flags(), (sum.flags & has_minus_zero) != 0 ? 1 : 0, leading(whole, Wide::lowest_exponent),
                   values + column * bytes);
   }
 }
 
-template class DealtSums<float>;
-template class DealtSums<double>;
+template class DealtSums<float, 1>;
+template class DealtSums<float, 2>;
+template class DealtSums<double, 1>;
+template class DealtSums<double, 2>;
 
 }  // namespace steadfold::arithmetic

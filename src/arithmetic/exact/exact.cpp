@@ -250,9 +250,10 @@ std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType inpu
   return std::make_unique<ExactKind>(input, Ending{.operation = operation, .result = result}, columns);
 }
 
-std::unique_ptr<PartialKind> make_exact_of_dealt(ExactType input, ExactType result, Count columns) {
-  return std::make_unique<ExactKind>(
-      input, Ending{.operation = ExactOperation::sum, .result = result, .is_dealt = true}, columns);
+std::unique_ptr<PartialKind> make_exact_of_dealt(ExactOperation operation, ExactType input, ExactType result,
+                                                 Count columns) {
+  return std::make_unique<ExactKind>(input, Ending{.operation = operation, .result = result, .is_dealt = true},
+                                     columns);
 }
 
 }  // namespace steadfold::arithmetic

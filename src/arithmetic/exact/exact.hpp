@@ -25,8 +25,9 @@ enum class ExactType { f32, f64 };
 /// be added as words (`word_count`), for up to 2^31 - 1 ranks. All ranks find the same status from the sums.
 std::unique_ptr<PartialKind> make_exact(ExactOperation operation, ExactType input, ExactType result, Count columns);
 
-/// Makes the kind of partial for sums of rows that labels distribute to `columns` columns. A column without rows is
-/// +0.0. Rows are added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
-std::unique_ptr<PartialKind> make_exact_of_dealt(ExactType input, ExactType result, Count columns);
+/// The partial of sums, or of sums of products, of rows that labels distribute to `columns` columns. A column without
+/// rows is +0.0. Rows are added only with `ColumnBuilders::scatter`. Partials cannot be added as words.
+std::unique_ptr<PartialKind> make_exact_of_dealt(ExactOperation operation, ExactType input, ExactType result,
+                                                 Count columns);
 
 }  // namespace steadfold::arithmetic

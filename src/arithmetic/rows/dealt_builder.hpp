@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,13 +18,12 @@
 
 namespace steadfold::arithmetic {
 
-/// Calls `add(state, element)` for every element that has a column, with the column's state.
+/// Calls `add(state, element)` for every element, with its column's state.
 template <class Element, class State, class Add>
 void for_each_dealt(std::span<const std::uint32_t> columns, const std::byte* elements, State* states, const Add& add) {
   constexpr std::size_t ahead = 24;  // number of elements by which states are prefetched ahead
   for (std::size_t i = 0; i < columns.size(); ++i, elements += sizeof(Element)) {
     __builtin_prefetch(states + columns[std::min(i + ahead, columns.size() - 1)], 1);
-    if (columns[i] == ColumnBuilders::no_column) continue;
     Element element;
     std::memcpy(&element, elements, sizeof element);
     add(states[columns[i]], element);
@@ -67,7 +67,6 @@ class RangesOfColumns {
   void put(std::span<const std::uint32_t> columns, const std::byte* elements, const Empty& empty) {
     if (columns_ == nullptr) make_rooms();
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i] == ColumnBuilders::no_column) continue;
       const std::size_t range = columns[i] >> shift_;
       const std::size_t at = range * room_ + ranges_[range];
       columns_[at] = columns[i];
@@ -105,9 +104,15 @@ class RangesOfColumns {
   std::unique_ptr<Element[]> elements_;
 };
 
-/// The builder of sums of rows with labels. `Sums` has a small state for every column: `count()`, `clear()`,
-/// `add(columns, elements)`, `write(rows, out)` for a record and `finish(values)`.
-template <class Sums>
+/// Two factors whose product is not rounded.
+struct Factors {
+  double first;
+  double second;
+};
+
+/// `Sums` has a small state for every column: `count()`, `clear()`, `add(columns, terms)`, `write(rows, out)` for a
+/// record and `finish(values)`. If `Factor` is a type, terms are products: as Factors, or rounded to doubles.
+template <class Sums, class Factor = void>
 class DealtBuilder final : public Builder, private ColumnBuilders {
  public:
   explicit DealtBuilder(Sums sums) : sums_(std::move(sums)), ranges_(sums_.count(), Sums::bytes_per_column) {}
@@ -146,11 +151,47 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
     status_ = std::max(status_, status);
   }
   bool scatters() const noexcept override { return true; }
-  void scatter(std::span<const std::uint32_t> columns, const std::byte* elements) override {
+  void scatter(std::span<const std::uint32_t> columns, const std::byte* elements, const std::byte* factors) override {
     is_clear_ = false;
     taken_ += columns.size();
-    if (!ranges_.are_worth_it() || taken_ <= sums_.count()) return sums_.add(columns, elements);
-    ranges_.put(columns, elements, [this](auto some, const std::byte* theirs) { sums_.add(some, theirs); });
+    const std::byte* terms = terms_of(columns.size(), elements, factors);
+    if (std::ranges::find(columns, no_column) != columns.end()) {
+      columns = keep_dealt(columns, terms);
+      terms = reinterpret_cast<const std::byte*>(kept_.data());
+    }
+    if (!ranges_.are_worth_it() || taken_ <= sums_.count()) return sums_.add(columns, terms);
+    ranges_.put(columns, terms, [this](auto some, const std::byte* theirs) { sums_.add(some, theirs); });
+  }
+  /// Copies the terms that have a column, and returns their columns. Has no branch, because its outcome would be
+  /// random.
+  std::span<const std::uint32_t> keep_dealt(std::span<const std::uint32_t> columns, const std::byte* terms) {
+    kept_.resize(std::max(columns.size(), kept_.size()));
+    kept_columns_.resize(kept_.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::memcpy(&kept_[kept], terms + i * sizeof(typename Sums::Term), sizeof(typename Sums::Term));
+      kept_columns_[kept] = columns[i];
+      kept += columns[i] != no_column ? 1 : 0;
+    }
+    return std::span(kept_columns_).first(kept);
+  }
+  const std::byte* terms_of(std::size_t count, const std::byte* elements, const std::byte* factors) {
+    if constexpr (std::is_void_v<Factor>) {
+      return elements;
+    } else {
+      products_.resize(std::max(count, products_.size()));
+      for (std::size_t i = 0; i < count; ++i) {
+        Factor x;
+        Factor y;
+        std::memcpy(&x, elements + i * sizeof x, sizeof x);
+        std::memcpy(&y, factors + i * sizeof y, sizeof y);
+        if constexpr (std::is_same_v<typename Sums::Term, Factors>)
+          products_[i] = {x, y};
+        else
+          products_[i] = static_cast<double>(x) * static_cast<double>(y);
+      }
+      return reinterpret_cast<const std::byte*>(products_.data());
+    }
   }
   void add_rest() {
     ranges_.take_rest([this](auto some, const std::byte* theirs) { sums_.add(some, theirs); });
@@ -158,6 +199,9 @@ class DealtBuilder final : public Builder, private ColumnBuilders {
 
   Sums sums_;
   RangesOfColumns<typename Sums::Term> ranges_;
+  std::vector<typename Sums::Term> products_;
+  std::vector<typename Sums::Term> kept_;  // terms that have a column, if some have none
+  std::vector<std::uint32_t> kept_columns_;
   bool is_clear_ = true;
   Count taken_ = 0;  // number of elements so far; ranges save no time while columns have few elements
   Count rows_ = 0;

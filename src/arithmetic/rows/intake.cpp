@@ -277,8 +277,13 @@ Status Intake::scatter(const Operands& data, Count rows, const Strides& strides)
       const Count in_group = here.column % how.columns;
       if (!found.are_there || !dealt_.find_columns(found.labels, found.mask, some, how, in_group, wanted))
         return Status::invalid_argument;
-      columns_->scatter(dealt_.columns(),
-                        side_by_side({Operand::first, here, some, 1, shape_.element_bytes}, strides, tiles_[0].first));
+      const auto contiguous = [&](Operand operand, std::vector<std::byte>& copy) {
+        return side_by_side({operand, here, some, 1, shape_.element_bytes}, strides, copy);
+      };
+      const std::byte* const elements = contiguous(Operand::first, tiles_[0].first);
+      const std::byte* const factors = shape_.has_factors ? contiguous(Operand::second, tiles_[0].second) : nullptr;
+      if (elements == nullptr || (shape_.has_factors && factors == nullptr)) return Status::invalid_argument;
+      columns_->scatter(dealt_.columns(), elements, factors);
     }
   }
   return Status::ok;
