@@ -204,7 +204,7 @@ void DealtSums<Element, factors>::add_far(SmallSum& sum, int exponent, std::int6
   sum.put(sum.value() + (Int128{word} << (exponent - sum.unit)));
 }
 
-/// Sets value 2^(unit + exponent_of_unit) aside, which is below 2^end units of 0.
+/// Sets value 2^(unit + exponent_of_unit) aside, which is below 2^(end + exponent_of_unit).
 template <class Element, int factors>
 inline void DealtSums<Element, factors>::set_aside(SmallSum& sum, std::int64_t value, int unit, int end) {
   const std::size_t column = static_cast<std::size_t>(&sum - sums_.front().data()) / parts;

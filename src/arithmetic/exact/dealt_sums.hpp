@@ -49,14 +49,16 @@ class DealtSums {
 
  private:
   static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::uint16_t no_unit = 0xFFFF;       // far above all exponents
-  static constexpr std::uint16_t most_counted = 0xFFFF;  // terms set aside
+  // Value of `unit` if the sum has no unit; it is far above all exponents.
+  static constexpr std::uint16_t no_unit = 0xFFFF;
+  // Value of `aside` if more terms were set aside than it can count.
+  static constexpr std::uint16_t most_counted = 0xFFFF;
 
   // Units: the exponent of unit 0. A double with the biased exponent `unit` has this unit in the last place, and so has
   // the low word of a product whose factors have this sum of biased exponents.
   static constexpr int exponent_of_unit = static_cast<int>(parts) * (Format<double>::lowest_exponent - 1);
   static constexpr unsigned most_shift = 126 - Format<double>::precision;  // a shifted word has at most 126 bits
-  /// Of finite terms: there is room for all of them.
+  /// The largest unit. All finite terms fit it; infinities and NaNs do not.
   static constexpr int highest_unit =
       (are_cut ? 2 * 2046 + Format<double>::precision : 2046) - static_cast<int>(most_shift);
 
@@ -66,7 +68,7 @@ class DealtSums {
     std::uint64_t high = 0;
     std::uint16_t unit = no_unit;
     std::uint16_t aside = 0;      // the number of terms set aside, or `most_counted`
-    std::uint16_t aside_end = 0;  // each of them is below 2^aside_end units of 0
+    std::uint16_t aside_end = 0;  // their magnitudes are below 2^(aside_end + exponent_of_unit)
     bool has_terms = false;       // whether the integer has terms
     std::uint8_t flags = no_flags;
 
@@ -78,9 +80,9 @@ class DealtSums {
     Flags all_flags() const noexcept {
       return static_cast<Flags>((flags & ~has_minus_zero) | (has_terms ? not_minus_zero : no_flags));
     }
-    /// The magnitude of the sum of the terms set aside is below 2^end_of_aside() units of 0.
+    /// The magnitude of the sum of the terms set aside is below 2^(end_of_aside() + exponent_of_unit).
     int end_of_aside() const noexcept {
-      constexpr int most_bits = 64;  // of the number of terms
+      constexpr int most_bits = 64;  // bits of any number of terms
       return aside_end + (aside == most_counted ? most_bits : static_cast<int>(std::bit_width(aside)));
     }
     bool add(int exponent, std::uint64_t magnitude, std::int64_t sign) noexcept;
@@ -164,7 +166,7 @@ class DealtSums {
 
   Ending ending_;
   std::vector<ColumnSum> sums_;
-  ColumnSum clear_{};  // with the first units of sums
+  ColumnSum clear_{};  // a column without terms, with the units with which sums begin
   AsideTerms aside_;
   std::deque<Wide> wides_;
   std::uint32_t wides_in_use_ = 0;
