@@ -62,12 +62,37 @@ constexpr bool is_absolute(WindowTerms terms) {
 HWY_INLINE V load(const double* x) { return hn::LoadU(D(), x); }
 HWY_INLINE V load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
 
-/// Reads terms in memory as vectors of doubles.
+HWY_INLINE V load_few(const double* x, Count count) { return load_first(D(), x, count); }
+HWY_INLINE V load_few(const float* x, Count count) {
+  return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
+}
+
+template <WindowTerms terms>
+using ElementOf = std::conditional_t<terms == WindowTerms::doubles || terms == WindowTerms::products_of_doubles ||
+                                         terms == WindowTerms::absolute_doubles,
+                                     double, float>;
+
+/// Some terms, read as one vector: `count` terms, followed by zeros, which change no sum.
+template <WindowTerms terms>
+struct SomeTerms {
+  using Element = ElementOf<terms>;
+  const Element* first;
+  const Element* second;
+  Count count;
+
+  HWY_INLINE V x() const { return count >= hn::Lanes(D()) ? load(first) : load_few(first, count); }
+  HWY_INLINE V y() const { return count >= hn::Lanes(D()) ? load(second) : load_few(second, count); }
+  HWY_INLINE V operator[](Count /*i*/) const {
+    if constexpr (is_product(terms)) return hn::Mul(x(), y());
+    return is_absolute(terms) ? hn::Abs(x()) : x();
+  }
+  HWY_INLINE V rest_of(V product, Count /*i*/) const { return hn::MulSub(x(), y(), product); }
+};
+
+/// The terms in memory, read as vectors of doubles.
 template <WindowTerms terms>
 struct Source {
-  static constexpr bool of_doubles = terms == WindowTerms::doubles || terms == WindowTerms::products_of_doubles ||
-                                     terms == WindowTerms::absolute_doubles;
-  using Element = std::conditional_t<of_doubles, double, float>;
+  using Element = ElementOf<terms>;
   const Element* first;
   const Element* second;
   Prefetch where = prefetch;
@@ -77,8 +102,11 @@ struct Source {
     if constexpr (is_absolute(terms)) return hn::Abs(load(first + i));
     return load(first + i);
   }
-  /// Returns the rounding error of the product, exact if `rests_are_exact`.
+  /// The rounding error of the product, exact if `are_exact`.
   HWY_INLINE V rest_of(V product, Count i) const { return hn::MulSub(load(first + i), load(second + i), product); }
+  HWY_INLINE SomeTerms<terms> some(Count i, Count count) const {
+    return {first + i, is_product(terms) ? second + i : nullptr, count};
+  }
 
   HWY_INLINE void fetch_ahead(Count i) const {
     ask_ahead(first + i, where);
@@ -91,49 +119,6 @@ struct Source {
                ? 0
                : (hn::MaxLanes(D()) * sizeof(Element) - beyond) / sizeof(Element);
   }
-};
-
-HWY_INLINE V load_few(const double* x, Count count) { return load_first(D(), x, count); }
-HWY_INLINE V load_few(const float* x, Count count) {
-  return hn::PromoteTo(D(), load_first(hn::Rebind<float, D>(), x, count));
-}
-
-/// Reads the terms of a row as one vector: `count` terms, followed by zeros.
-template <WindowTerms terms>
-struct RowVector {
-  using Element = typename Source<terms>::Element;
-  const Element* first;
-  const Element* second;
-  Count count;
-
-  HWY_INLINE V operator[](Count /*i*/) const {
-    const V x = count >= hn::Lanes(D()) ? load(first) : load_few(first, count);
-    if constexpr (is_product(terms))
-      return hn::Mul(x, count >= hn::Lanes(D()) ? load(second) : load_few(second, count));
-    return is_absolute(terms) ? hn::Abs(x) : x;
-  }
-};
-
-/// Copies a few elements, and adds zeros after them. Zeros change no sum.
-template <WindowTerms terms>
-class Padded {
-  using Element = typename Source<terms>::Element;
-
- public:
-  HWY_INLINE Padded(const Source<terms>& source, Count begin, Count count) {
-    std::fill_n(first_, room, Element{0});
-    std::memcpy(first_, source.first + begin, count * sizeof(Element));
-    if constexpr (is_product(terms)) {
-      std::fill_n(second_, room, Element{0});
-      std::memcpy(second_, source.second + begin, count * sizeof(Element));
-    }
-  }
-  HWY_INLINE Source<terms> source() const { return {first_, second_}; }
-
- private:
-  static constexpr std::size_t room = 2 * hn::MaxLanes(D());
-  alignas(64) Element first_[room];
-  alignas(64) Element second_[is_product(terms) ? room : 1];
 };
 
 /// Adds v to a level and returns the rounding error. Levels alternate between additions and multiply-adds, to use both
@@ -158,7 +143,7 @@ HWY_INLINE V extract(V& sum, V v, [[maybe_unused]] V one) {
 /// Calls `take(row)` for a vector of columns of every row. Later rows are prefetched if rows are close to each other.
 template <WindowTerms terms, class Take>
 HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& take) {
-  using Element = typename Source<terms>::Element;
+  using Element = ElementOf<terms>;
   const bool fetches_ahead = prefetch == Prefetch::far && rows.row_stride <= 512;
   const Count ahead = 128 * rows.row_stride;
   const std::byte* x = rows.first + begin * sizeof(Element);
@@ -168,16 +153,27 @@ HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& ta
       __builtin_prefetch(x + ahead, 0, 2);
       if constexpr (is_product(terms)) __builtin_prefetch(y + ahead, 0, 2);
     }
-    take(RowVector<terms>{reinterpret_cast<const Element*>(x), reinterpret_cast<const Element*>(y),
+    take(SomeTerms<terms>{reinterpret_cast<const Element*>(x), reinterpret_cast<const Element*>(y),
                           rows.columns - begin});
   }
+}
+
+/// The least of the magnitudes of both.
+HWY_INLINE V least_magnitude(V least, V v) {
+#if HWY_TARGET == HWY_AVX3
+  constexpr int of_magnitudes = 2, without_sign = 2 << 2;
+  return V{_mm512_range_pd(least.raw, v.raw, of_magnitudes | without_sign)};
+#else
+  return hn::Min(least, hn::Abs(v));
+#endif
 }
 
 template <WindowTerms terms, int levels>
 struct WindowKernel {
   static constexpr bool has_rests = terms == WindowTerms::products_of_doubles;
-  /// Number of terms of a block. A product adds two terms to the lower levels, its remainder and its error. So half as
-  /// many products fill a block.
+  /// Whether magnitudes show that the last level loses nothing. Otherwise every loss is looked at.
+  static constexpr bool by_magnitude = has_rests && levels == few_window_levels(WindowTerms::products_of_doubles);
+  /// A product adds two terms to the lower levels, its remainder and its error. So half as many products fill them.
   static constexpr Count block = has_rests ? window_block / 2 : window_block;
 
   HWY_INLINE static V start(int top, int level) {
@@ -185,30 +181,44 @@ struct WindowKernel {
     return hn::Set(D(), std::bit_cast<double>(exponent << 52 | std::uint64_t{1} << 51));
   }
 
-  /// Adds one vector of terms to one chain of levels, and collects three facts. `strayed`: its sign and exponent are
-  /// not 0 if the first level left its binade (the numbers with one exponent), even for a while. `lost`: not 0 if the
-  /// last level lost something. `least`: the least of the absolute products.
+  /// The least magnitude of products that are added without an error. A product with a factor 0 may be smaller. The
+  /// rounding error of a product below 2^-960 may be too small for a double. If magnitudes decide, the last bit of a
+  /// product must not be below the unit of the last level.
+  static double least_exact(int top) {
+    constexpr int lowest = -960;
+    const int exponent = by_magnitude ? std::max(window_unit(top, levels - 1) + 105, lowest) : lowest;
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+  }
+
+  /// Adds one vector of terms to one chain, and collects three facts. `strayed`: its sign and exponent are not 0 if the
+  /// first level left its binade, even for a while. `lost`: not 0 if the last level lost something. `least`: the least
+  /// of the absolute products.
   template <class TermSource>
   HWY_INLINE static void add(const TermSource& source, Count i, V one, VI start_bits, V& s0, V& s1, V& s2, V& s3,
                              VI& strayed, V& lost, V& least) {
     const V term = source[i];
     V rest = extract<0>(s0, term, one);
     strayed = hn::Or(strayed, hn::Xor(hn::BitCast(DI(), s0), start_bits));
-    rest = extract<1>(s1, rest, one);
-    if constexpr (levels > 2) rest = extract<2>(s2, rest, one);
-    if constexpr (levels > 3) rest = extract<3>(s3, rest, one);
-    lost = hn::Or(lost, rest);
-    if constexpr (has_rests) {
-      least = hn::Min(least, hn::Abs(term));
-      V low = extract<1>(s1, source.rest_of(term, i), one);
-      low = extract<2>(s2, low, one);
-      if constexpr (levels > 3) low = extract<3>(s3, low, one);
-      lost = hn::Or(lost, low);
+    if constexpr (has_rests) least = least_magnitude(least, term);
+    if constexpr (by_magnitude) {
+      s1 = hn::Add(s1, rest);
+      s2 = hn::Add(s2, extract<1>(s1, source.rest_of(term, i), one));
+    } else {
+      rest = extract<1>(s1, rest, one);
+      if constexpr (levels > 2) rest = extract<2>(s2, rest, one);
+      if constexpr (levels > 3) rest = extract<3>(s3, rest, one);
+      lost = hn::Or(lost, rest);
+      if constexpr (has_rests) {
+        V low = extract<1>(s1, source.rest_of(term, i), one);
+        low = extract<2>(s2, low, one);
+        low = extract<3>(s3, low, one);
+        lost = hn::Or(lost, low);
+      }
     }
   }
 
   static Count sum(const void* first, const void* second, Count count, int top, std::int64_t* sums) noexcept {
-    using Element = typename Source<terms>::Element;
+    using Element = ElementOf<terms>;
     const D d;
     const DI di;
     const Count lanes = hn::Lanes(d);
@@ -226,7 +236,7 @@ struct WindowKernel {
       V a0 = m0, a1 = m1, a2 = m2, a3 = m3, b0 = m0, b1 = m1, b2 = m2, b3 = m3;
       VI strayed = hn::Zero(di);
       V lost = hn::Zero(d);
-      V least = hn::Set(d, 1.0);
+      V least = hn::Set(d, hwy::HighestValue<double>());
       const Count end = done + next;
       Count i = done;
       for (; i + 2 * lanes <= end; i += 2 * lanes) {
@@ -236,14 +246,17 @@ struct WindowKernel {
         add(all, i + lanes, one, start_bits, b0, b1, b2, b3, strayed, lost, least);
       }
       if (i < end) {
-        const Padded<terms> padded(all, i, end - i);
-        V of_padding = least;
-        add(padded.source(), 0, one, start_bits, a0, a1, a2, a3, strayed, lost, of_padding);
-        add(padded.source(), lanes, one, start_bits, b0, b1, b2, b3, strayed, lost, of_padding);
-        if (has_rests && !rests_are_exact(all, i, end)) break;
+        V of_zeros = least;
+        if (has_rests && !are_exact(all, i, end, least_exact(top))) break;
+        const Count left = end - i;
+        add(all.some(i, std::min(left, lanes)), 0, one, start_bits, a0, a1, a2, a3, strayed, lost, of_zeros);
+        if (left > lanes)
+          add(all.some(i + lanes, left - lanes), 0, one, start_bits, b0, b1, b2, b3, strayed, lost, of_zeros);
       }
       if (!fits(strayed, lost)) break;
-      if (has_rests && is_tiny(least) && !rests_are_exact(all, done, end)) break;
+      if (has_rests && !hn::AllTrue(d, hn::Ge(least, hn::Set(d, least_exact(top)))) &&
+          !are_exact(all, done, end, least_exact(top)))
+        break;
       t0 = hn::Add(t0, added(m0, a0, b0));
       t1 = hn::Add(t1, added(m1, a1, b1));
       if constexpr (levels > 2) t2 = hn::Add(t2, added(m2, a2, b2));
@@ -274,7 +287,7 @@ struct WindowKernel {
       const VI start_bits = hn::BitCast(di, m0);
       V s0 = m0, s1 = m1, s2 = m2, s3 = m3, lost = hn::Zero(d), least = lost;
       VI strayed = hn::Zero(di);
-      for_each_row<terms>(rows, begin, [&](const RowVector<terms>& row) HWY_ATTR {
+      for_each_row<terms>(rows, begin, [&](const SomeTerms<terms>& row) HWY_ATTR {
         add(row, 0, one, start_bits, s0, s1, s2, s3, strayed, lost, least);
       });
       hn::StoreU(hn::VecFromMask(di, hn::Eq(misfits(strayed, lost), hn::Zero(di))), di, windows.fits.data() + begin);
@@ -306,16 +319,15 @@ struct WindowKernel {
     return hn::AllTrue(DI(), hn::Eq(misfits(strayed, lost), hn::Zero(DI())));
   }
 
-  /// The error of a product below 2^-960 may be too small for a double. A product with a factor 0 has no error.
-  static constexpr double tiny = 0x1p-960;
-
-  HWY_INLINE static bool is_tiny(V least) { return !hn::AllTrue(D(), hn::Ge(least, hn::Set(D(), tiny))); }
-  static bool rests_are_exact(const Source<terms>& source, Count begin, Count end) {
-    for (Count i = begin; i < end; ++i) {
-      const double x = source.first[i];
-      const double y = source.second[i];
-      const double product = x * y;
-      if (product < tiny && product > -tiny && x != 0 && y != 0) return false;
+  /// Whether every product has at least the magnitude `least`, or a factor 0.
+  HWY_NOINLINE static bool are_exact(const Source<terms>& source, Count begin, Count end, double least) {
+    const D d;
+    const V zero = hn::Zero(d);
+    for (Count i = begin; i < end; i += hn::Lanes(d)) {
+      const auto some = source.some(i, std::min<Count>(end - i, hn::Lanes(d)));
+      const V x = some.x(), y = some.y();
+      const auto is_small = hn::Lt(hn::Abs(hn::Mul(x, y)), hn::Set(d, least));
+      if (!hn::AllFalse(d, hn::And(is_small, hn::And(hn::Ne(x, zero), hn::Ne(y, zero))))) return false;
     }
     return true;
   }
@@ -323,7 +335,7 @@ struct WindowKernel {
 
 template <WindowTerms terms>
 int highest(const void* first, const void* second, Count count) noexcept {
-  using Element = typename Source<terms>::Element;
+  using Element = ElementOf<terms>;
   const D d;
   const DI di;
   const Count lanes = hn::Lanes(d);
@@ -332,7 +344,7 @@ int highest(const void* first, const void* second, Count count) noexcept {
   const auto take = [&](V term) HWY_ATTR { most = hn::Max(most, hn::BitCast(di, hn::Abs(term))); };
   Count i = 0;
   for (; i + lanes <= count; i += lanes) take(all[i]);
-  if (i < count) take(Padded<terms>(all, i, count - i).source()[0]);
+  if (i < count) take(all.some(i, count - i)[0]);
   return static_cast<int>(hn::GetLane(hn::MaxOfLanes(di, most)) >> 52) - 1023;
 }
 
@@ -341,7 +353,7 @@ void highest_of_columns(const ColumnRows& rows, EachColumn<std::int64_t>& expone
   const DI di;
   for (Count begin = 0; begin < rows.columns; begin += hn::Lanes(di)) {
     VI most = hn::Zero(di);
-    for_each_row<terms>(rows, begin, [&](const RowVector<terms>& row) HWY_ATTR {
+    for_each_row<terms>(rows, begin, [&](const SomeTerms<terms>& row) HWY_ATTR {
       most = hn::Max(most, hn::BitCast(di, hn::Abs(row[0])));
     });
     hn::StoreU(hn::Sub(hn::ShiftRight<52>(most), hn::Set(di, 1023)), di, exponents.data() + begin);
@@ -387,7 +399,9 @@ AddToWindow add_to_window(WindowTerms terms, int levels) noexcept {
       return levels == 2 ? &WindowKernel<WindowTerms::products_of_floats, 2>::sum
                          : &WindowKernel<WindowTerms::products_of_floats, 4>::sum;
     case WindowTerms::products_of_doubles:
-      if constexpr (has_fma) return levels == 4 ? &WindowKernel<WindowTerms::products_of_doubles, 4>::sum : nullptr;
+      if constexpr (has_fma)
+        return levels == 4 ? &WindowKernel<WindowTerms::products_of_doubles, 4>::sum
+                           : &WindowKernel<WindowTerms::products_of_doubles, 3>::sum;
       break;
     case WindowTerms::absolute_doubles:
       return levels == 2 ? &WindowKernel<WindowTerms::absolute_doubles, 2>::sum

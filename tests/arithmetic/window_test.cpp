@@ -2,6 +2,7 @@
 // a window, data that moves between windows, data that fits none, and products at both ends of the range.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -67,6 +68,7 @@ const std::vector<Data>& all_data() {
       {"now and then infinite",
        [](Random& r, Count) { return r() % 5000 == 0 ? std::numeric_limits<double>::infinity() : scaled(r, 0); }},
       {"now and then no number", [](Random& r, Count) { return r() % 5000 == 0 ? std::nan("") : scaled(r, 0); }},
+      {"20 binades", [](Random& r, Count) { return scaled(r, within(r, 10)); }},
   };
   return all;
 }
@@ -201,6 +203,61 @@ TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
   const Sum<double, 2> expected(Target::scalar, x.data(), y.data(), x.size(), x.size());
   const Sum<double, 2> found(GetParam(), x.data(), y.data(), x.size(), x.size());
   EXPECT_EQ(found.digits(), expected.digits());
+}
+
+/// Products of a window that has three levels: `last_bit` is the exponent of the last bit of the product at `place`.
+/// The others are between 2 and 4, or 0.
+struct FewLevels {
+  static constexpr int top = kernels::window_top(1);
+  static constexpr int unit = kernels::window_unit(top, 2);  // of the third level
+  std::vector<double> x, y;
+
+  FewLevels(Count count, Count place, int last_bit, bool is_sparse) : x(count, 1.5 + 0x1p-52), y(x) {
+    if (is_sparse)
+      for (Count i = 0; i < count; i += 3) (i % 2 == 0 ? x : y)[i] = 0;
+    x[place] = std::ldexp(-1.5 - 0x1p-52, last_bit + 104);  // times 1.5 + 2^-52: between 2^105 and 2^106 last bits
+    y[place] = 1.5 + 0x1p-52;
+  }
+  Sum<double, 2> sum(Target target) const { return {target, x.data(), y.data(), x.size(), x.size()}; }
+  /// The number of products that the kernel adds.
+  Count added(kernels::AddToWindow add) const {
+    std::array<std::int64_t, kernels::most_window_levels> sums{};
+    return add(x.data(), y.data(), x.size(), top, sums.data());
+  }
+};
+
+TEST_P(Windows, HoldProductsInFewLevelsDownToTheirLastBit) {
+  const auto add = kernels::add_to_window(GetParam(), kernels::WindowTerms::products_of_doubles, 3);
+  for (const Count count : {Count{37}, Count{512}, Count{800}}) {
+    for (Count place = 0; place < count; place += count < 100 ? 1 : 31) {
+      for (const bool is_sparse : {false, true}) {
+        for (const int below : {0, 1, 400}) {
+          const FewLevels products(count, place, FewLevels::unit - below, is_sparse);
+          ASSERT_EQ(products.sum(GetParam()).digits(), products.sum(Target::scalar).digits())
+              << count << " at " << place << ", " << below << " below the last level";
+          if (add == nullptr) continue;
+          const Count before = place / 512 * 512;  // what blocks before this one have
+          ASSERT_EQ(products.added(add), below == 0 ? count : before) << place << ", " << below << " below";
+        }
+      }
+    }
+  }
+}
+
+/// After a product that few levels do not hold, others are added in few levels again: nothing is in the last one.
+TEST_P(Windows, TryFewLevelsAgain) {
+  constexpr Count count = 40000;
+  const FewLevels products(count, 700, FewLevels::unit - 20, false);
+  arithmetic::WindowFinder finder(kernels::WindowTerms::products_of_doubles, GetParam());
+  Count in_few = 0, in_most = 0;
+  for (Count done = 0; done < count;) {
+    const auto sums = finder.add(&products.x[done], &products.y[done], count - done);
+    if (sums.count == 0) return;  // there is no kernel
+    (sums.sums[3] == 0 ? in_few : in_most) += sums.count;
+    done += sums.count;
+  }
+  EXPECT_EQ(in_most, 4 * kernels::window_block);
+  EXPECT_EQ(in_few, count - in_most);
 }
 
 #ifdef STEADFOLD_HAVE_MPFR

@@ -108,7 +108,7 @@ class Fences : public EveryTarget {
   template <class T>
   void expect_windows(kernels::WindowTerms terms) {
     const auto highest = kernels::highest_exponent(GetParam(), terms);
-    for (const int levels : {2, 4}) {
+    for (const int levels : {kernels::few_window_levels(terms), kernels::most_window_levels}) {
       const auto add = kernels::add_to_window(GetParam(), terms, levels);
       if (add == nullptr) continue;
       for_each_length({511, 512, 513, 1023, 1024, 1025, 2047, 2049, 4000}, [&](Count count, Side side) {

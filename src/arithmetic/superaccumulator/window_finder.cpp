@@ -7,6 +7,9 @@ namespace {
 
 constexpr std::uint32_t longest_wait = 63;
 constexpr int no_window = kernels::highest_window_top + 1;
+/// Terms that get the most levels before fewer levels are tried again. Twice as many if these do not fit, either.
+constexpr order::Count fewest_promoted = 4 * kernels::window_block;
+constexpr order::Count most_promoted = 64 * kernels::window_block;
 
 void set_tops(std::span<const ColumnWindowFinder::Top> tops, int levels, kernels::ColumnWindows& windows) noexcept {
   for (std::size_t i = 0; i < tops.size(); ++i)
@@ -23,8 +26,9 @@ bool all_fit(const kernels::ColumnRows& rows, const kernels::ColumnWindows& wind
 
 WindowFinder::WindowFinder(kernels::WindowTerms terms, kernels::Target target) noexcept
     : highest_(kernels::highest_exponent(target, terms)),
-      few_levels_(terms == kernels::WindowTerms::products_of_doubles ? kernels::most_window_levels : 2),
-      top_(no_window) {
+      few_levels_(kernels::few_window_levels(terms)),
+      top_(no_window),
+      promoted_(fewest_promoted) {
   for (const int levels : {few_levels_, kernels::most_window_levels})
     add_[static_cast<std::size_t>(levels)] = kernels::add_to_window(target, terms, levels);
 }
@@ -43,12 +47,19 @@ WindowSums WindowFinder::add(const void* first, const void* second, order::Count
     --wait_;
     return sums;
   }
-  if (top_ != no_window && fit(first, second, count, few_levels_, top_, sums)) return sums;
-  top_ = kernels::window_top(highest_(first, second, std::min(count, kernels::window_block)));
-  if (top_ <= kernels::highest_window_top) {
-    const bool fits = fit(first, second, count, few_levels_, top_, sums) ||
-                      (few_levels_ < kernels::most_window_levels &&
-                       fit(first, second, count, kernels::most_window_levels, top_, sums));
+  if (top_ != no_window && fit(first, second, count, few_levels_, top_, sums)) {
+    promoted_ = fewest_promoted;
+    return sums;
+  }
+  const int top = kernels::window_top(highest_(first, second, std::min(count, kernels::window_block)));
+  if (top <= kernels::highest_window_top) {
+    const bool is_tried = top == top_;
+    top_ = top;
+    bool fits = !is_tried && fit(first, second, count, few_levels_, top, sums);
+    if (!fits && fit(first, second, std::min(count, promoted_), kernels::most_window_levels, top, sums)) {
+      promoted_ = std::min(2 * promoted_, most_promoted);
+      fits = true;
+    }
     if (fits) {
       next_wait_ = 0;
       return sums;

@@ -1,6 +1,6 @@
 // Finds windows for contiguous terms. Kernels add terms that fit a window fast; other terms are added one by one.
-// Rank order: none. Cost: two passes over a block if exponents change, one pass if they do not. After blocks that fit
-// no window, windows are tried more and more rarely.
+// Rank order: none. Cost: two passes over a block if exponents change, one pass if they do not. After terms that few
+// levels do not hold, few levels are tried more and more rarely, and windows after blocks that fit none.
 #pragma once
 
 #include <array>
@@ -37,6 +37,7 @@ class WindowFinder {
   std::array<kernels::AddToWindow, kernels::most_window_levels + 1> add_{};
   int few_levels_;
   int top_;                 // top of the last window
+  order::Count promoted_;   // the number of terms that get the most levels if few levels do not hold the next term
   std::uint32_t wait_ = 0;  // number of blocks to skip before windows are tried again
   std::uint32_t next_wait_ = 0;
 };
