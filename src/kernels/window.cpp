@@ -158,37 +158,53 @@ HWY_INLINE void for_each_row(const ColumnRows& rows, Count begin, const Take& ta
   }
 }
 
-/// The least of the magnitudes of both.
-HWY_INLINE V least_magnitude(V least, V v) {
-#if HWY_TARGET == HWY_AVX3
-  constexpr int of_magnitudes = 2, without_sign = 2 << 2;
-  return V{_mm512_range_pd(least.raw, v.raw, of_magnitudes | without_sign)};
-#else
-  return hn::Min(least, hn::Abs(v));
-#endif
+/// For exponents of normal numbers.
+constexpr double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+HWY_INLINE V start(int top, int level) { return hn::Set(D(), 1.5 * power_of_two(top - window_step * level)); }
+
+HWY_INLINE VI added(V start, V a, V b) {
+  const DI di;
+  const VI from = hn::BitCast(di, start);
+  return hn::Add(hn::Sub(hn::BitCast(di, a), from), hn::Sub(hn::BitCast(di, b), from));
+}
+
+HWY_INLINE std::int64_t total(VI sums) { return hn::GetLane(hn::SumOfLanes(DI(), sums)); }
+
+/// Not 0 in lanes whose terms did not fit.
+HWY_INLINE VI misfits(VI strayed, V lost) {
+  const DI di;
+  const VI outside = hn::And(strayed, hn::Set(di, static_cast<std::int64_t>(0xFFF0000000000000u)));
+  const VI left_over = hn::Add(hn::BitCast(di, lost), hn::BitCast(di, lost));  // doubling drops the sign of zeros
+  return hn::Or(outside, left_over);
+}
+HWY_INLINE bool fits(VI strayed, V lost) { return hn::AllTrue(DI(), hn::Eq(misfits(strayed, lost), hn::Zero(DI()))); }
+
+/// The rounding error of a product below 2^-960 may be too small for a double.
+constexpr int lowest_exact = -960;
+
+/// Whether every product has at least the magnitude `least`, or a factor 0. Such products have no rounding error, or an
+/// exact one.
+HWY_NOINLINE bool are_exact(const Source<WindowTerms::products_of_doubles>& source, Count begin, Count end,
+                            double least) {
+  const D d;
+  const V zero = hn::Zero(d);
+  for (Count i = begin; i < end; i += hn::Lanes(d)) {
+    const auto some = source.some(i, std::min<Count>(end - i, hn::Lanes(d)));
+    const V x = some.x(), y = some.y();
+    const auto is_small = hn::Lt(hn::Abs(hn::Mul(x, y)), hn::Set(d, least));
+    if (!hn::AllFalse(d, hn::And(is_small, hn::And(hn::Ne(x, zero), hn::Ne(y, zero))))) return false;
+  }
+  return true;
 }
 
 template <WindowTerms terms, int levels>
 struct WindowKernel {
   static constexpr bool has_rests = terms == WindowTerms::products_of_doubles;
-  /// Whether magnitudes show that the last level loses nothing. Otherwise every loss is looked at.
-  static constexpr bool by_magnitude = has_rests && levels == few_window_levels(WindowTerms::products_of_doubles);
   /// A product adds two terms to the lower levels, its remainder and its error. So half as many products fill them.
   static constexpr Count block = has_rests ? window_block / 2 : window_block;
-
-  HWY_INLINE static V start(int top, int level) {
-    const std::uint64_t exponent = static_cast<std::uint64_t>(top - window_step * level + 1023);
-    return hn::Set(D(), std::bit_cast<double>(exponent << 52 | std::uint64_t{1} << 51));
-  }
-
-  /// The least magnitude of products that are added without an error. A product with a factor 0 may be smaller. The
-  /// rounding error of a product below 2^-960 may be too small for a double. If magnitudes decide, the last bit of a
-  /// product must not be below the unit of the last level.
-  static double least_exact(int top) {
-    constexpr int lowest = -960;
-    const int exponent = by_magnitude ? std::max(window_unit(top, levels - 1) + 105, lowest) : lowest;
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-  }
 
   /// Adds one vector of terms to one chain, and collects three facts. `strayed`: its sign and exponent are not 0 if the
   /// first level left its binade, even for a while. `lost`: not 0 if the last level lost something. `least`: the least
@@ -199,21 +215,16 @@ struct WindowKernel {
     const V term = source[i];
     V rest = extract<0>(s0, term, one);
     strayed = hn::Or(strayed, hn::Xor(hn::BitCast(DI(), s0), start_bits));
-    if constexpr (has_rests) least = least_magnitude(least, term);
-    if constexpr (by_magnitude) {
-      s1 = hn::Add(s1, rest);
-      s2 = hn::Add(s2, extract<1>(s1, source.rest_of(term, i), one));
-    } else {
-      rest = extract<1>(s1, rest, one);
-      if constexpr (levels > 2) rest = extract<2>(s2, rest, one);
-      if constexpr (levels > 3) rest = extract<3>(s3, rest, one);
-      lost = hn::Or(lost, rest);
-      if constexpr (has_rests) {
-        V low = extract<1>(s1, source.rest_of(term, i), one);
-        low = extract<2>(s2, low, one);
-        low = extract<3>(s3, low, one);
-        lost = hn::Or(lost, low);
-      }
+    rest = extract<1>(s1, rest, one);
+    if constexpr (levels > 2) rest = extract<2>(s2, rest, one);
+    if constexpr (levels > 3) rest = extract<3>(s3, rest, one);
+    lost = hn::Or(lost, rest);
+    if constexpr (has_rests) {
+      least = hn::Min(least, hn::Abs(term));
+      V low = extract<1>(s1, source.rest_of(term, i), one);
+      low = extract<2>(s2, low, one);
+      low = extract<3>(s3, low, one);
+      lost = hn::Or(lost, low);
     }
   }
 
@@ -247,16 +258,17 @@ struct WindowKernel {
       }
       if (i < end) {
         V of_zeros = least;
-        if (has_rests && !are_exact(all, i, end, least_exact(top))) break;
         const Count left = end - i;
         add(all.some(i, std::min(left, lanes)), 0, one, start_bits, a0, a1, a2, a3, strayed, lost, of_zeros);
         if (left > lanes)
           add(all.some(i + lanes, left - lanes), 0, one, start_bits, b0, b1, b2, b3, strayed, lost, of_zeros);
       }
       if (!fits(strayed, lost)) break;
-      if (has_rests && !hn::AllTrue(d, hn::Ge(least, hn::Set(d, least_exact(top)))) &&
-          !are_exact(all, done, end, least_exact(top)))
-        break;
+      if constexpr (has_rests) {
+        constexpr double enough = power_of_two(lowest_exact);
+        const Count first_in_doubt = hn::AllTrue(d, hn::Ge(least, hn::Set(d, enough))) ? i : done;
+        if (!are_exact(all, first_in_doubt, end, enough)) break;
+      }
       t0 = hn::Add(t0, added(m0, a0, b0));
       t1 = hn::Add(t1, added(m1, a1, b1));
       if constexpr (levels > 2) t2 = hn::Add(t2, added(m2, a2, b2));
@@ -300,36 +312,105 @@ struct WindowKernel {
       if constexpr (levels > 3) put(3, s3, m3);
     }
   }
+};
+
+/// Adds products of doubles whose magnitudes are near each other. Two sums hold the rounded products, and two others,
+/// which start 54 binades lower, their rounding errors. The largest magnitude shows that no sum can leave its binade,
+/// and the least that nothing is lost: a rounded product is a multiple of the second sum's unit, and its error, which
+/// ends at most 105 binades below the product, of the fourth sum's.
+struct NearProducts {
+  static constexpr Count block = window_block / 2;
+  static constexpr int errors_below = 54;
+  static constexpr int lowest_top = -1022 + errors_below + window_step;  // below, the fourth sum is not normal
+
+  /// The least of the magnitudes of both.
+  HWY_INLINE static V least_of(V least, V v) {
+#if HWY_TARGET == HWY_AVX3
+    return V{_mm512_range_pd(least.raw, v.raw, 2 | 2 << 2)};  // the least magnitude, without a sign
+#else
+    return hn::Min(least, hn::Abs(v));
+#endif
+  }
+  HWY_INLINE static V most_of(V most, V v) {
+#if HWY_TARGET == HWY_AVX3
+    return V{_mm512_range_pd(most.raw, v.raw, 3 | 2 << 2)};  // the largest magnitude, without a sign
+#else
+    return hn::Max(most, hn::Abs(v));
+#endif
+  }
+
+  HWY_INLINE static void add(V x, V y, V one, V& high, V& rest, V& error, V& last, V& least, V& most) {
+    const V product = hn::Mul(x, y);
+    rest = hn::Add(rest, extract<0>(high, product, one));
+    last = hn::Add(last, extract<1>(error, hn::MulSub(x, y, product), one));
+    least = least_of(least, product);
+    most = most_of(most, product);
+  }
+
+  static Count sum(const void* first, const void* second, Count count, int top, std::int64_t* sums) noexcept {
+    if (top < lowest_top) return 0;
+    const D d;
+    const DI di;
+    const Count lanes = hn::Lanes(d);
+    const V one = hn::Set(d, opaque_one);
+    const V m0 = start(top, 0), m1 = start(top, 1);
+    const V m2 = start(top - errors_below, 0), m3 = start(top - errors_below, 1);
+    VI t0 = hn::Zero(di), t1 = hn::Zero(di), t2 = hn::Zero(di), t3 = hn::Zero(di);
+    const Source<WindowTerms::products_of_doubles> all{static_cast<const double*>(first),
+                                                       static_cast<const double*>(second)};
+    // The products of a lane of a chain add up to less than half a binade.
+    const double too_large = power_of_two(top - 1) / static_cast<double>((block - 1) / (2 * lanes) + 1);
+    const double enough = power_of_two(std::max(window_unit(top, 1) + 52, lowest_exact));
+
+    Count done = 0;
+    Count next = count < 2 * block ? 0 : all.before_alignment();
+    if (next == 0) next = std::min(count, block);
+    for (Count blocks = 0; done < count && blocks < most_blocks; ++blocks) {
+      V a0 = m0, a1 = m1, a2 = m2, a3 = m3, b0 = m0, b1 = m1, b2 = m2, b3 = m3;
+      V least = hn::Set(d, hwy::HighestValue<double>()), most = hn::Zero(d);
+      const Count end = done + next;
+      Count i = done;
+      for (; i + 2 * lanes <= end; i += 2 * lanes) {
+        all.fetch_ahead(i);
+        add(load(all.first + i), load(all.second + i), one, a0, a1, a2, a3, least, most);
+        const Count j = i + lanes;
+        if (lanes * sizeof(double) >= 64) all.fetch_ahead(j);
+        add(load(all.first + j), load(all.second + j), one, b0, b1, b2, b3, least, most);
+      }
+      const bool all_have = hn::AllTrue(d, hn::Ge(least, hn::Set(d, enough)));
+      if (!are_exact(all, all_have ? i : done, end, enough)) break;
+      if (i < end) {
+        const auto some = all.some(i, std::min(end - i, lanes));
+        add(some.x(), some.y(), one, a0, a1, a2, a3, least, most);
+      }
+      if (i + lanes < end) {
+        const auto some = all.some(i + lanes, end - i - lanes);
+        add(some.x(), some.y(), one, b0, b1, b2, b3, least, most);
+      }
+      // A NaN stays in the first sum, but may not stay in the largest magnitude.
+      const VI start_bits = hn::BitCast(di, m0);
+      const VI strayed = hn::Or(hn::Xor(hn::BitCast(di, a0), start_bits), hn::Xor(hn::BitCast(di, b0), start_bits));
+      if (!hn::AllTrue(d, hn::Lt(most, hn::Set(d, too_large))) || !fits(strayed, hn::Zero(d))) break;
+      t0 = hn::Add(t0, added(m0, a0, b0));
+      t1 = hn::Add(t1, added(m1, a1, b1));
+      t2 = hn::Add(t2, added(m2, a2, b2));
+      t3 = hn::Add(t3, added(m3, a3, b3));
+      done = end;
+      next = std::min(count - done, block);
+    }
+    sums[0] += total(t0);
+    sums[1] += total(t1);
+    add_below(total(t2), sums + 1);
+    add_below(total(t3), sums + 2);
+    return done;
+  }
 
  private:
-  HWY_INLINE static VI added(V start, V a, V b) {
-    const DI di;
-    const VI from = hn::BitCast(di, start);
-    return hn::Add(hn::Sub(hn::BitCast(di, a), from), hn::Sub(hn::BitCast(di, b), from));
-  }
-  HWY_INLINE static std::int64_t total(VI sums) { return hn::GetLane(hn::SumOfLanes(DI(), sums)); }
-  /// Returns a value that is not 0 in lanes whose terms did not fit.
-  HWY_INLINE static VI misfits(VI strayed, V lost) {
-    const DI di;
-    const VI outside = hn::And(strayed, hn::Set(di, static_cast<std::int64_t>(0xFFF0000000000000u)));
-    const VI left_over = hn::Add(hn::BitCast(di, lost), hn::BitCast(di, lost));  // doubling drops the sign of zeros
-    return hn::Or(outside, left_over);
-  }
-  HWY_INLINE static bool fits(VI strayed, V lost) {
-    return hn::AllTrue(DI(), hn::Eq(misfits(strayed, lost), hn::Zero(DI())));
-  }
-
-  /// Whether every product has at least the magnitude `least`, or a factor 0.
-  HWY_NOINLINE static bool are_exact(const Source<terms>& source, Count begin, Count end, double least) {
-    const D d;
-    const V zero = hn::Zero(d);
-    for (Count i = begin; i < end; i += hn::Lanes(d)) {
-      const auto some = source.some(i, std::min<Count>(end - i, hn::Lanes(d)));
-      const V x = some.x(), y = some.y();
-      const auto is_small = hn::Lt(hn::Abs(hn::Mul(x, y)), hn::Set(d, least));
-      if (!hn::AllFalse(d, hn::And(is_small, hn::And(hn::Ne(x, zero), hn::Ne(y, zero))))) return false;
-    }
-    return true;
+  /// Adds a sum of errors, which is a few binades below a level, to this level and to the next one.
+  static void add_below(std::int64_t sum, std::int64_t* levels) {
+    constexpr int below = errors_below - window_step;
+    levels[0] += sum >> below;
+    levels[1] += (sum & ((std::int64_t{1} << below) - 1)) << (window_step - below);
   }
 };
 
@@ -400,8 +481,7 @@ AddToWindow add_to_window(WindowTerms terms, int levels) noexcept {
                          : &WindowKernel<WindowTerms::products_of_floats, 4>::sum;
     case WindowTerms::products_of_doubles:
       if constexpr (has_fma)
-        return levels == 4 ? &WindowKernel<WindowTerms::products_of_doubles, 4>::sum
-                           : &WindowKernel<WindowTerms::products_of_doubles, 3>::sum;
+        return levels == 4 ? &WindowKernel<WindowTerms::products_of_doubles, 4>::sum : &NearProducts::sum;
       break;
     case WindowTerms::absolute_doubles:
       return levels == 2 ? &WindowKernel<WindowTerms::absolute_doubles, 2>::sum

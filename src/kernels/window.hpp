@@ -1,8 +1,8 @@
 // Exact sums of contiguous terms whose exponents are close to each other: a few integers in units of powers of two.
 // Rank order: not needed, because sums are exact. Cost: 3 additions per level and vector, and one pass over memory; 2
-// levels hold 34 binades of doubles. Products of doubles take 12 operations if they lie within 26 binades, which 3
-// levels hold, and 27 if they do not. Source: error-free extraction (Rump, Ogita, Oishi 2008) into running sums that
-// never leave their binade, so their bit patterns are integers. The test that no sum left its binade (the numbers with
+// levels hold 34 binades of doubles. Products of doubles take 12 operations (AVX-512) if they lie within 35 binades,
+// and 27 if they do not. Source: error-free extraction (Rump, Ogita, Oishi 2008) into running sums that never leave
+// their binade, so their bit patterns are integers. The test that no sum left its binade (the numbers with
 // the same binary exponent) is new.
 //
 // Level i is a floating-point sum that starts at 1.5 2^(top - 44 i) and must stay within that binade, where it is a
@@ -10,9 +10,8 @@
 // without error, and is added to the next level. If no level left its binade and the last level lost nothing, the bit
 // patterns minus the bit patterns of the starts are the sum, in units.
 //
-// A product of doubles is two terms: the rounded product, and its rounding error, which begins at level 1. The least
-// magnitude of the products shows that 3 levels lose nothing: the last bit of a product is at most 105 binades below
-// its magnitude. So neither the rest of the product at level 1 nor the rest of its error at level 2 is computed.
+// A product of doubles is two terms: the rounded product, and its rounding error, which begins at level 1. If
+// magnitudes show that nothing is lost, no loss is computed, and sums of their own hold the errors.
 #pragma once
 
 #include <array>
@@ -65,7 +64,7 @@ using AddToWindow = Count (*)(const void* first, const void* second, Count count
 /// normal.
 using HighestExponent = int (*)(const void* first, const void* second, Count count) noexcept;
 
-/// The fewest levels for terms. Full products of doubles within 26 binades fit three levels.
+/// The fewest levels for terms. Products of doubles then write sums of all levels.
 constexpr int few_window_levels(WindowTerms terms) noexcept {
   return terms == WindowTerms::products_of_doubles ? 3 : 2;
 }

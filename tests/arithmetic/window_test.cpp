@@ -7,6 +7,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "arithmetic/ieee.hpp"
@@ -107,7 +108,7 @@ class Windows : public EveryTarget {
   template <class Element, int factors>
   void expect_reference(const Data& data, const Data& other, std::uint64_t seed) {
     Random random(seed);
-    for (const Count count : {1, 31, 32, 33, 63, 65, 100, 1000, 1023, 1024, 1025, 2049, 5000, 70000}) {
+    for (const Count count : {1, 3, 31, 32, 33, 63, 65, 100, 1000, 1023, 1024, 1025, 2049, 5000, 70000}) {
       if (count == 70000 && (data.name.size() + seed) % 3 != 0) continue;  // other data each time
       const auto x = made<Element>(data, random, count + 8);
       const auto y = made<Element>(other, random, count + 8);
@@ -117,7 +118,23 @@ class Windows : public EveryTarget {
       const Sum<Element, factors> found(GetParam(), &x[offset], &y[offset], count, first_block);
       ASSERT_EQ(found.digits(), expected.digits())
           << data.name << " by " << other.name << ", " << count << " from " << offset << ", seed " << seed;
+      expect_alone<Element, factors>(&x[offset], &y[offset], count, expected);
     }
+  }
+
+ private:
+  /// Rows that come alone, whose digits are not added if a window holds them.
+  template <class Element, int factors>
+  void expect_alone(const Element* x, const Element* y, Count count, const Sum<Element, factors>& expected) {
+    Accumulator<Element, factors> alone(GetParam());
+    arithmetic::Leading sum;
+    if (!alone.sum_or_add(reinterpret_cast<const std::byte*>(x), reinterpret_cast<const std::byte*>(y), count, sum))
+      sum = alone.leading();
+    const arithmetic::Leading all = expected.all.leading();
+    ASSERT_EQ(std::tie(sum.negative, sum.sticky, sum.exponent, sum.bits),
+              std::tie(all.negative, all.sticky, all.exponent, all.bits));
+    ASSERT_EQ(alone.flags(), expected.all.flags());
+    ASSERT_EQ(alone.rows(), count);
   }
 };
 
@@ -205,18 +222,18 @@ TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
   EXPECT_EQ(found.digits(), expected.digits());
 }
 
-/// Products of a window that has three levels: `last_bit` is the exponent of the last bit of the product at `place`.
-/// The others are between 2 and 4, or 0.
-struct FewLevels {
+/// Products between 2 and 4, or 0, and one at `place`, which is between 2^exponent and 2^(exponent + 1).
+struct NearProducts {
   static constexpr int top = kernels::window_top(1);
-  static constexpr int unit = kernels::window_unit(top, 2);  // of the third level
+  static constexpr int lowest = top - kernels::window_step;  // the least magnitude that few levels hold
   std::vector<double> x, y;
 
-  FewLevels(Count count, Count place, int last_bit, bool is_sparse) : x(count, 1.5 + 0x1p-52), y(x) {
+  /// `is_long`: the product has 105 bits, otherwise it has 53.
+  NearProducts(Count count, Count place, int exponent, bool is_long, bool is_sparse) : x(count, 1.5 + 0x1p-52), y(x) {
     if (is_sparse)
       for (Count i = 0; i < count; i += 3) (i % 2 == 0 ? x : y)[i] = 0;
-    x[place] = std::ldexp(-1.5 - 0x1p-52, last_bit + 104);  // times 1.5 + 2^-52: between 2^105 and 2^106 last bits
-    y[place] = 1.5 + 0x1p-52;
+    x[place] = is_long ? std::ldexp(-1.5 - 0x1p-52, exponent - 1) : std::ldexp(1 + 0x1p-52, exponent);
+    y[place] = is_long ? 1.5 + 0x1p-52 : 1;
   }
   Sum<double, 2> sum(Target target) const { return {target, x.data(), y.data(), x.size(), x.size()}; }
   /// The number of products that the kernel adds.
@@ -226,15 +243,15 @@ struct FewLevels {
   }
 };
 
-TEST_P(Windows, HoldProductsInFewLevelsDownToTheirLastBit) {
+TEST_P(Windows, HoldNearProductsInFewLevels) {
   const auto add = kernels::add_to_window(GetParam(), kernels::WindowTerms::products_of_doubles, 3);
   for (const Count count : {Count{37}, Count{512}, Count{800}}) {
     for (Count place = 0; place < count; place += count < 100 ? 1 : 31) {
-      for (const bool is_sparse : {false, true}) {
+      for (const int kind : {0, 1, 2, 3}) {
         for (const int below : {0, 1, 400}) {
-          const FewLevels products(count, place, FewLevels::unit - below, is_sparse);
+          const NearProducts products(count, place, NearProducts::lowest - below, kind % 2 == 0, kind / 2 == 0);
           ASSERT_EQ(products.sum(GetParam()).digits(), products.sum(Target::scalar).digits())
-              << count << " at " << place << ", " << below << " below the last level";
+              << count << " at " << place << ", " << below << " below the least";
           if (add == nullptr) continue;
           const Count before = place / 512 * 512;  // what blocks before this one have
           ASSERT_EQ(products.added(add), below == 0 ? count : before) << place << ", " << below << " below";
@@ -244,20 +261,29 @@ TEST_P(Windows, HoldProductsInFewLevelsDownToTheirLastBit) {
   }
 }
 
-/// After a product that few levels do not hold, others are added in few levels again: nothing is in the last one.
-TEST_P(Windows, TryFewLevelsAgain) {
-  constexpr Count count = 40000;
-  const FewLevels products(count, 700, FewLevels::unit - 20, false);
-  arithmetic::WindowFinder finder(kernels::WindowTerms::products_of_doubles, GetParam());
-  Count in_few = 0, in_most = 0;
-  for (Count done = 0; done < count;) {
-    const auto sums = finder.add(&products.x[done], &products.y[done], count - done);
-    if (sums.count == 0) return;  // there is no kernel
-    (sums.sums[3] == 0 ? in_few : in_most) += sums.count;
-    done += sums.count;
+/// Two large products that cancel: the sums leave their binades between them, and come back.
+TEST_P(Windows, RefuseProductsThatAreTooLargeForAWhile) {
+  for (const int exponent : {12, 60, 500}) {
+    for (const Count apart : {4, 8, 16}) {
+      NearProducts products(5000, 3000, exponent, false, false);
+      products.x[3000 + apart] = -products.x[3000];
+      products.y[3000 + apart] = 1;
+      ASSERT_EQ(products.sum(GetParam()).digits(), products.sum(Target::scalar).digits()) << exponent << ", " << apart;
+    }
   }
-  EXPECT_EQ(in_most, 4 * kernels::window_block);
-  EXPECT_EQ(in_few, count - in_most);
+}
+
+/// After a product that few levels do not hold, only some products get more levels.
+TEST_P(Windows, TryFewLevelsAgain) {
+  const NearProducts products(40000, 700, NearProducts::lowest - 20, true, false);
+  arithmetic::WindowFinder finder(kernels::WindowTerms::products_of_doubles, GetParam());
+  std::vector<Count> counts;
+  for (Count done = 0; done < products.x.size(); done += counts.back()) {
+    counts.push_back(finder.add(&products.x[done], &products.y[done], products.x.size() - done).count);
+    if (counts.back() == 0) return;  // there is no kernel
+  }
+  ASSERT_EQ(counts.size(), 4u);  // the last call ends at its most products
+  EXPECT_EQ(counts[1], 2 * kernels::window_block);
 }
 
 #ifdef STEADFOLD_HAVE_MPFR

@@ -14,6 +14,9 @@ namespace {
 // word below 2^63.
 constexpr Count terms_between_carries = Count{1} << 10;
 
+/// Fewer rows than this are added one by one although no others come.
+constexpr Count fewest_alone = 4;
+
 /// The number of digits into which a term is cut.
 template <class Mantissa>
 constexpr unsigned updates = sizeof(Mantissa) > 8 ? 4 : 2;
@@ -52,9 +55,27 @@ void Accumulator<Element, factors>::add_rows(const std::byte* first, const std::
                                              Bytes stride) noexcept {
   rows_ += rows;
   if (stride == sizeof(Element) && rows >= fewest_for_kernels)
-    add_contiguous(first, second, rows);
+    add_contiguous(first, second, rows, windows_.add(first, second, rows));
   else
     add_one_by_one(first, second, rows, stride);
+}
+
+template <class Element, int factors>
+bool Accumulator<Element, factors>::sum_or_add(const std::byte* first, const std::byte* second, Count rows,
+                                               Leading& sum) noexcept {
+  rows_ += rows;
+  if (rows < fewest_alone) {
+    add_one_by_one(first, second, rows, sizeof(Element));
+    return false;
+  }
+  const WindowSums sums = windows_.add(first, second, rows);
+  if (sums.count < rows) {
+    add_contiguous(first, second, rows, sums);
+    return false;
+  }
+  note_signs(first, second, rows, sizeof(Element));
+  sum = sums.leading();
+  return true;
 }
 
 template <class Element, int factors>
@@ -82,11 +103,11 @@ void Accumulator<Element, factors>::add_window(const DigitWindow& window, Flags 
   if (++pending_ == terms_between_carries) carry();
 }
 
+/// Adds rows of which `sums`, just found, has the first.
 template <class Element, int factors>
-void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const std::byte* second,
-                                                   Count rows) noexcept {
-  while (rows > 0) {
-    const WindowSums sums = windows_.add(first, second, rows);
+void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const std::byte* second, Count rows,
+                                                   WindowSums sums) noexcept {
+  for (;;) {
     const Count some = sums.count > 0 ? sums.count : std::min(rows, kernels::window_block);
     if (sums.count == 0) {
       add_block(first, second, some);
@@ -98,6 +119,7 @@ void Accumulator<Element, factors>::add_contiguous(const std::byte* first, const
     if (rows == 0) return;
     first += some * sizeof(Element);
     if (factors == 2) second += some * sizeof(Element);
+    sums = windows_.add(first, second, rows);
   }
 }
 

@@ -58,6 +58,11 @@ class Accumulator {
   /// which may be `first`.
   void add_rows(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
 
+  /// Sums contiguous rows; nothing may have been added since the last clear. If one window holds them, notes their
+  /// number and flags, writes their sum and returns true: no digits need be added and read. Otherwise adds them and
+  /// returns false.
+  bool sum_or_add(const std::byte* first, const std::byte* second, Count rows, Leading& sum) noexcept;
+
   /// Adds the sums that a window found for rows of this column, `stride` bytes apart.
   void add_sums(const WindowSums& sums, const std::byte* first, const std::byte* second, Bytes stride) noexcept;
 
@@ -98,7 +103,7 @@ class Accumulator {
   }
 
  private:
-  void add_contiguous(const std::byte* first, const std::byte* second, Count rows) noexcept;
+  void add_contiguous(const std::byte* first, const std::byte* second, Count rows, WindowSums sums) noexcept;
   void add_one_by_one(const std::byte* first, const std::byte* second, Count rows, Bytes stride) noexcept;
   void add_block(const std::byte* first, const std::byte* second, Count rows) noexcept;
   void add_digits(const kernels::Digits& digits, Count count) noexcept;

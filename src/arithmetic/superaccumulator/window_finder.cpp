@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::uint32_t longest_wait = 63;
 constexpr int no_window = kernels::highest_window_top + 1;
-/// Terms that get the most levels before fewer levels are tried again. Twice as many if these do not fit, either.
-constexpr order::Count fewest_promoted = 4 * kernels::window_block;
+/// Terms that get the most levels before fewer levels are tried again; twice as many each time that these do not fit.
+constexpr order::Count fewest_promoted = 2 * kernels::window_block;
 constexpr order::Count most_promoted = 64 * kernels::window_block;
 
 void set_tops(std::span<const ColumnWindowFinder::Top> tops, int levels, kernels::ColumnWindows& windows) noexcept {
@@ -23,6 +23,31 @@ bool all_fit(const kernels::ColumnRows& rows, const kernels::ColumnWindows& wind
 }
 
 }  // namespace
+
+Leading WindowSums::leading() const noexcept {
+  constexpr int step = kernels::window_step;
+  constexpr std::int64_t below = (std::int64_t{1} << step) - 1;
+  // The sum is (high 2^(2 step) + low) in units of level 3, with 0 <= low < 2^(2 step).
+  const std::int64_t of_third = sums[2] + (sums[3] >> step);
+  const Int128 high = (Int128{sums[0]} << step) + sums[1] + (of_third >> step);
+  const Uint128 low = static_cast<Uint128>(of_third & below) << step | static_cast<Uint128>(sums[3] & below);
+  const int unit = kernels::window_unit(top, 1);
+  if (low == 0) return arithmetic::leading(high, unit);
+  const Uint128 magnitude = static_cast<Uint128>(high < 0 ? ~high : high);
+  const Uint128 rest = high < 0 ? (Uint128{1} << 2 * step) - low : low;
+  Leading found = arithmetic::leading(static_cast<Int128>(magnitude == 0 ? rest : magnitude),
+                                      magnitude == 0 ? unit - 2 * step : unit);
+  found.negative = high < 0;
+  if (magnitude == 0) return found;
+  const int spare = unit + 127 - found.exponent;  // bits of the rest that come behind the magnitude
+  if (spare >= 2 * step) {
+    found.bits |= rest << (spare - 2 * step);
+  } else {
+    found.bits |= rest >> (2 * step - spare);
+    found.sticky = rest << (128 - 2 * step + spare) != 0;
+  }
+  return found;
+}
 
 WindowFinder::WindowFinder(kernels::WindowTerms terms, kernels::Target target) noexcept
     : highest_(kernels::highest_exponent(target, terms)),
@@ -47,16 +72,23 @@ WindowSums WindowFinder::add(const void* first, const void* second, order::Count
     --wait_;
     return sums;
   }
-  if (top_ != no_window && fit(first, second, count, few_levels_, top_, sums)) {
+  constexpr int most_levels = kernels::most_window_levels;
+  if (top_ != no_window && left_ > 0 && fit(first, second, std::min(count, left_), most_levels, top_, sums)) {
+    left_ -= sums.count;
+    return sums;
+  }
+  if (top_ != no_window && left_ == 0 && fit(first, second, count, few_levels_, top_, sums)) {
     promoted_ = fewest_promoted;
     return sums;
   }
+  left_ = 0;
   const int top = kernels::window_top(highest_(first, second, std::min(count, kernels::window_block)));
   if (top <= kernels::highest_window_top) {
     const bool is_tried = top == top_;
     top_ = top;
     bool fits = !is_tried && fit(first, second, count, few_levels_, top, sums);
-    if (!fits && fit(first, second, std::min(count, promoted_), kernels::most_window_levels, top, sums)) {
+    if (!fits && fit(first, second, std::min(count, promoted_), most_levels, top, sums)) {
+      left_ = promoted_ - sums.count;
       promoted_ = std::min(2 * promoted_, most_promoted);
       fits = true;
     }

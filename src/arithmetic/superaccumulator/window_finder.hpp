@@ -1,12 +1,13 @@
 // Finds windows for contiguous terms. Kernels add terms that fit a window fast; other terms are added one by one.
-// Rank order: none. Cost: two passes over a block if exponents change, one pass if they do not. After terms that few
-// levels do not hold, few levels are tried more and more rarely, and windows after blocks that fit none.
+// Rank order: none. Cost: two passes over a block if exponents change, one pass if they do not. Few levels
+// are tried more and more rarely where they do not hold the terms, and windows where terms fit none.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 
+#include "arithmetic/superaccumulator/long_integer.hpp"
 #include "kernels/window.hpp"
 #include "order/index.hpp"
 
@@ -17,6 +18,9 @@ struct WindowSums {
   order::Count count = 0;
   int top = 0;
   std::array<std::int64_t, kernels::most_window_levels> sums{};
+
+  /// The sum of all levels.
+  Leading leading() const noexcept;
 };
 
 /// Finds windows for terms of one column, and remembers the window that the last terms fitted. Use the object from one
@@ -38,6 +42,7 @@ class WindowFinder {
   int few_levels_;
   int top_;                 // top of the last window
   order::Count promoted_;   // the number of terms that get the most levels if few levels do not hold the next term
+  order::Count left_ = 0;   // of these terms, the number that have not come yet
   std::uint32_t wait_ = 0;  // number of blocks to skip before windows are tried again
   std::uint32_t next_wait_ = 0;
 };
