@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/highway.hpp"
@@ -114,6 +115,11 @@ HWY_INLINE void unite(PairSums& sums) {
 template <class T>
 bool sum_as_pair(const void* elements, order::Count count, PairSum& found) noexcept {
   const T* x = static_cast<const T*>(elements);
+  if (count == 1) {
+    const double only = *x;
+    found = {.high = only, .low = 0, .largest = std::fabs(only), .least = std::fabs(only)};
+    return holds_sum(found);
+  }
   PairSums sums(count < lanes ? load_few(x, count) : load(x));
   if (count > lanes) {
     for (x += lanes, count -= lanes; count >= lanes; x += lanes, count -= lanes) sums.take(load(x));

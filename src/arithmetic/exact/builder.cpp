@@ -47,7 +47,7 @@ class WideColumns {
   }
 
   /// Returns the only column.
-  const Column& only() const noexcept { return columns_.front(); }
+  Column& only() noexcept { return columns_.front(); }
   void write(exact_record::Writer& writer) const noexcept {
     for_each_group([&](Count columns, GroupSums& group) { writer.put(columns, group); });
   }
@@ -81,7 +81,7 @@ class WideColumns {
 
 template <class Element, ExactOperation operation, class Columns>
 class ExactBuilder final : public Builder {
-  static constexpr bool may_be_one = requires(const Columns& columns) { columns.only(); };
+  static constexpr bool may_be_one = requires(Columns& columns) { columns.only(); };
 
  public:
   ExactBuilder(Count columns, const Ending& ending, Signs signs)
@@ -90,7 +90,7 @@ class ExactBuilder final : public Builder {
         few_(operation == ExactOperation::sum && ending.operation == ExactOperation::sum && columns == 1
                  ? kernels::sum_as_pair<Element>(kernels::chosen())
                  : nullptr,
-             sizeof(Element)) {}
+             sizeof(Element), may_be_one && columns == 1 ? most_few : 0) {}
 
   void clear() override {
     few_.clear();
@@ -152,6 +152,8 @@ class ExactBuilder final : public Builder {
   }
 
  private:
+  /// The most rows that wait. Below a few thousand rows a call's fixed cost counts.
+  static constexpr Count most_few = 4096;
   static constexpr int lowest_exponent = (sums_products(operation) ? 2 : 1) * Format<Element>::lowest_exponent;
 
   bool has_one() const noexcept { return may_be_one && columns_.count() == 1; }
@@ -167,9 +169,19 @@ class ExactBuilder final : public Builder {
   void push_few() {
     if (!few_.empty()) add(few_.take());
   }
-  bool finish_few(std::byte* value) const noexcept {
+  bool finish_few(std::byte* value) noexcept {
     kernels::PairSum found;
-    return few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value);
+    if (few_.sum(found) && FewRows::write(found, ending_.result == ExactType::f32, value)) return true;
+    if constexpr (may_be_one) {
+      if (has_one()) {
+        const Block block = few_.take();
+        Leading sum;
+        if (!columns_.only().sum_or_add(block.first, second_of(block), block.rows, sum)) return false;
+        ending_.write(columns_.only().flags(), rows_, sum, value);
+        return true;
+      }
+    }
+    return false;
   }
   /// Adds a block. The block is copied only if it must be changed; FewRows::let_wait gives the reason.
   void add(const Block& block) {
