@@ -11,7 +11,7 @@
 // patterns minus the bit patterns of the starts are the sum, in units.
 //
 // A product of doubles is two terms: the rounded product, and its rounding error, which begins at level 1. If
-// magnitudes show that nothing is lost, no loss is computed, and sums of their own hold the errors.
+// magnitudes show that nothing is lost, no loss is computed, and other sums hold the errors.
 #pragma once
 
 #include <array>

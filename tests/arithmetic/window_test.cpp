@@ -201,8 +201,8 @@ TEST_P(Windows, LoseNothingOfProductsAtTheEndsOfTheRange) {
   }
 }
 
-/// Products by 2^-35 beside one by 1: each leaves half a unit and its rounding error, nearly another half, to the third
-/// level, all with one sign, which is the most that levels below the second can be given.
+/// Products by 2^-35 beside a product by 1: each leaves half a unit and its rounding error, nearly another half, to the
+/// third level, all with one sign, which is the most that levels below the second can be given.
 TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
   Random random(29);
   double a = 0, b = 0;
@@ -222,7 +222,7 @@ TEST_P(Windows, HoldProductsThatLoseTheMostOnOneSide) {
   EXPECT_EQ(found.digits(), expected.digits());
 }
 
-/// Products between 2 and 4, or 0, and one at `place`, which is between 2^exponent and 2^(exponent + 1).
+/// Products between 2 and 4, or 0. Only the product at `place` is between 2^exponent and 2^(exponent + 1).
 struct NearProducts {
   static constexpr int top = kernels::window_top(1);
   static constexpr int lowest = top - kernels::window_step;  // the least magnitude that few levels hold
@@ -253,7 +253,7 @@ TEST_P(Windows, HoldNearProductsInFewLevels) {
           ASSERT_EQ(products.sum(GetParam()).digits(), products.sum(Target::scalar).digits())
               << count << " at " << place << ", " << below << " below the least";
           if (add == nullptr) continue;
-          const Count before = place / 512 * 512;  // what blocks before this one have
+          const Count before = place / 512 * 512;  // the products of the blocks before
           ASSERT_EQ(products.added(add), below == 0 ? count : before) << place << ", " << below << " below";
         }
       }
@@ -280,7 +280,7 @@ TEST_P(Windows, TryFewLevelsAgain) {
   std::vector<Count> counts;
   for (Count done = 0; done < products.x.size(); done += counts.back()) {
     counts.push_back(finder.add(&products.x[done], &products.y[done], products.x.size() - done).count);
-    if (counts.back() == 0) return;  // there is no kernel
+    if (counts.back() == 0) return;  // the target has no kernel
   }
   ASSERT_EQ(counts.size(), 4u);  // the last call ends at its most products
   EXPECT_EQ(counts[1], 2 * kernels::window_block);
