@@ -22,6 +22,8 @@
 #if STEADFOLD_HIGHWAY
 #include <hwy/foreach_target.h>  // includes HWY_TARGET_INCLUDE, the file that includes this header, for each target
 #include <hwy/highway.h>
+
+#include "kernels/consecutive_loads.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_FOLD_SCALAR
@@ -149,45 +151,6 @@ HWY_INLINE V halve(D d, V a, V b) {
   }
 #endif
 }
-
-/// Loads the vectors of a chunk, one after the other. `Straight` loads each from memory. `Cut` cuts each out of two
-/// aligned vectors, because a load across cache lines takes two accesses.
-template <class D>
-struct Straight {
-  HWY_INLINE auto operator()(D d, const hn::TFromD<D>* x) { return hn::LoadU(d, x); }
-};
-
-#if HWY_TARGET == HWY_AVX3
-/// Loads every cache line once. The line stays in a register for the next vector, which begins in the same line. Memory
-/// before the first vector is not read; the rest of the line behind the last vector is.
-template <class D>
-class Cut {
-  using T = hn::TFromD<D>;
-  using DI = hn::RebindToSigned<D>;
-
- public:
-  /// Begins with the vector at `first`, which is a number of whole elements after an aligned address.
-  HWY_INLINE explicit Cut(const T* first)
-      : lanes_(reinterpret_cast<std::uintptr_t>(first) % sizeof(line_) / sizeof(T)),
-        index_(hn::Add(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lanes_)))),
-        line_(hn::MaskedLoad(hn::Not(hn::FirstN(D(), lanes_)), D(), first - lanes_)) {}
-
-  HWY_INLINE auto operator()(D d, const T* x) {
-    const auto low = hn::BitCast(DI(), line_).raw;
-    line_ = hn::Load(d, x - lanes_ + hn::MaxLanes(d));
-    const auto high = hn::BitCast(DI(), line_).raw;
-    if constexpr (sizeof(T) == 8)
-      return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi64(low, index_.raw, high)});
-    else
-      return hn::BitCast(d, hn::Vec<DI>{_mm512_permutex2var_epi32(low, index_.raw, high)});
-  }
-
- private:
-  std::size_t lanes_;
-  hn::Vec<DI> index_;
-  hn::Vec<D> line_;
-};
-#endif
 
 constexpr Count power(Count base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
 

@@ -36,8 +36,8 @@ constexpr Count most_nodes_of(Count size) noexcept {
   return 2 * static_cast<Count>(doubled) + (size + 2 >= Count{3} << doubled ? 1 : 0);
 }
 
-/// The most values while the rows of an interval are taken from left to right: those of the whole interval, or one lap
-/// more than the nodes of all laps but the last. Two touching intervals together never need more than both alone.
+/// The most values while the rows of an interval are taken from left to right: the values of the whole interval, or one
+/// lap more than the nodes of all laps but the last. Two touching intervals together never need more than both alone.
 constexpr Count most_values(Interval rows, Count lanes) noexcept {
   const Laps laps = laps_of(rows, lanes);
   const Count size = laps.whole.size();

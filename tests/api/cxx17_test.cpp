@@ -231,9 +231,10 @@ TEST(Cxx17, MethodsAndOptionsReachTheCall) {
   const std::vector<double> x = hostile(300001, 3);  // enough for threads
   sf_call call = call_in_c<double>(SF_SUM, SF_F64, SF_F64, x.size());
   for (const sf::Method& method :
-       {sf::tree(), sf::exact(), sf::plain(), sf::binned(), sf::binned({2}), sf::binned({9})}) {
+       {sf::tree(), sf::tree({16}), sf::exact(), sf::plain(), sf::binned(), sf::binned({2}), sf::binned({9})}) {
     call.method = method.id;
     call.bins = method.bins;
+    call.lanes = method.lanes;
     const Outcome wanted = outcome_in_c<double>(call, x.data());
     EXPECT_EQ(outcome_of([&] { return sf::sum(x, method); }), wanted) << method.id;
     sf::LocalOptions options;

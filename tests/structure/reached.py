@@ -58,6 +58,7 @@ NOT_CALLED = {
     "BuiltIn": "the type of sum, dot and all others",
     "MaybeArray": "what Axes keeps of an array",
     "MaybeLabels": "what Axes keeps of an array",
+    "Tree": "what tree takes: tree({16})",
     "Memory": "what allocate makes",
     "Named": "what named makes",
     "deallocate": "by containers",

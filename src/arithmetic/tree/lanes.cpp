@@ -33,7 +33,7 @@ struct LanesShape {
   Bytes lap_bytes = row_bytes * lanes;
 };
 
-/// Appends an interval to rows that it touches, or that have just begun at its begin. `values` are those of a record.
+/// Appends an interval to rows that it touches, or that have just begun at its begin. `values` come from a record.
 /// Returns false if the operator failed.
 bool append_interval(LaneStack& stack, const LanesShape& shape, Interval rows, const std::byte* values) {
   const Laps laps = laps_of(rows, shape.lanes);
@@ -51,7 +51,7 @@ struct LanesSurvey {
   Count values = 0;  // the most at a time
   bool overlap = false;
   Interval open = {};
-  Count closed_values = 0;  // those of all intervals except the last one
+  Count closed_values = 0;  // number of values of all intervals except the last interval
 
   void need(Count of_open) { values = std::max(values, closed_values + of_open); }
 
@@ -110,7 +110,7 @@ Bytes assemble_lanes(const LanesShape& shape, const Header& header, const Source
 /// Combines the values of lanes to the result. Keeps to 16 KiB of the stack, or to memory for rows wider than that.
 class LanesFinish {
  public:
-  /// `values` are those of the record of rows 0, ..., rows - 1.
+  /// `values` are the values in the record of rows 0, ..., rows - 1.
   LanesFinish(const LanesShape& shape, Count rows, const std::byte* values)
       : shape_(shape),
         laps_(laps_of({0, rows}, shape.lanes)),
@@ -289,7 +289,7 @@ class LanesBuilder final : public Builder {
 
   /// Laps that are narrower than a vector: their lanes are copied apart, some laps at a time, and folded one by one.
   bool push_narrow_laps(Interval laps, const std::byte* from) {
-    constexpr Count most = 512;  // laps; those of one copy are a node, except at the ends
+    constexpr Count most = 512;  // laps; the laps of one copy are a node, except at the ends of an interval
     const Bytes bytes = shape_.op.element_bytes;
     apart_.resize(most * shape_.lap_bytes);
     while (!laps.empty()) {

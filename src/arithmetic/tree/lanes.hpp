@@ -3,7 +3,7 @@
 // must be commutative. Cost: a merge copies or combines every value once; bytes: 32 + 16 per interval + the values,
 // less than 2 L log2(n / L) + 3 L rows for an interval. Source: P4016R0, a proposal to the C++ committee.
 //
-// Bytes: those of a tree record (see tree.hpp), with other values for an interval: its rows before the first whole lap,
+// Bytes: a tree record (see tree.hpp), with other values for an interval: its rows before the first whole lap,
 // the maximal nodes of its whole laps, its rows after them. Touching intervals are joined, and rows that complete a lap
 // become a node. So the record depends on the rows alone, and merging is associative.
 #pragma once

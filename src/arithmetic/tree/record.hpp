@@ -60,7 +60,8 @@ inline bool is_sound(const Record& record) {
   return is_sound(record, [](Interval interval) { return order::node_count(interval); });
 }
 
-/// Parses a record. Returns `nullopt` if the bytes are not a valid record, according to `is_sound`. The bytes may come from another rank.
+/// Parses a record. Returns `nullopt` if the bytes are not a valid record, according to `is_sound`. The bytes may come
+/// from another rank.
 template <class IsSound>
 std::optional<Record> parse(const Partial& partial, Bytes stride, const IsSound& is_sound) {
   const std::span<const std::byte> bytes = partial.head;
@@ -81,7 +82,7 @@ inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
 }
 
 /// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of
-/// those values; if it reads no values, it may return any pointer.
+/// the values of the interval; if it reads no values, it may return any pointer.
 template <class Visit>
 void visit_both(const Record& left, const Record& right, Visit visit) {
   auto a = left.intervals.begin();
