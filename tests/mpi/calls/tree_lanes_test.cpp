@@ -112,7 +112,9 @@ TEST_F(TreeLanesTest, OfHostileNumbersGiveTheExpression) {
     for (const std::uint32_t lanes : {2U, 3U, 16U, 1024U}) {
       ASSERT_NO_FATAL_FAILURE(expect_expression(world, x, lanes, random));
       differences += expression(x, lanes, add) != expression(x, 1, add);
-      if (lanes == 3 && n == 601) ASSERT_NO_FATAL_FAILURE(expect_expression(world, floats, lanes, random));
+      if (lanes == 3 && n == 601) {
+        ASSERT_NO_FATAL_FAILURE(expect_expression(world, floats, lanes, random));
+      }
     }
   }
   EXPECT_GT(differences, 4) << "the bits of these numbers do not depend on the lanes";
