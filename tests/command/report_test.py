@@ -213,7 +213,7 @@ class Reports(ReportTest):
         self.assertEqual(self.findings({"study": "s", "rows": lines}),
                          ["time at 4 ranks: ring (4 µs) is the lowest, bruck (12 µs) the highest of 3."])  # fmt: skip
         equal = [{**each, "us": 8.0} for each in lines]
-        self.assertEqual(self.findings({"study": "s", "rows": equal}), ["time at 4 ranks: 8 µs for each of 3 lines."])
+        self.assertEqual(self.findings({"study": "s", "rows": equal}), ["time at 4 ranks: 8 µs for each of the 3 lines of the plot."])
         self.assertEqual(self.findings(VERIFY), ["Every method that promises the same bits gave the same bits.",
                                                  "exact: the same bits in 2 sums, 3FF0000000000000."])  # fmt: skip
         rows = [{**row, "bits": str(i)} for i, row in enumerate(VERIFY["rows"])]
