@@ -91,8 +91,8 @@ class SharedSweep {
     while (proved_ < order_.size() && is_proved_[order_[proved_]]) ++proved_;
     if (proved_ == order_.size()) return;
     const int at = parts_[order_[proved_]].rank_count;
-    work_.show(fmt::format("checking schedules for {} of {} ranks, {} passed, {} failed", at, max_ranks_,
-                           so_far_.passed, so_far_.failures.size()),
+    work_.show(fmt::format("checking for {} of {} ranks, {} passed, {} failed", at, max_ranks_, so_far_.passed,
+                           so_far_.failures.size()),
                proved_cost_ / cost_);
     work_.keep([sweep = so_far_, at] {
       return fmt::format("{}; every schedule was checked for up to {} ranks\n", summary_of(sweep), at - 1);
