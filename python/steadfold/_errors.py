@@ -25,7 +25,7 @@ class Error(Exception):
     ...     sf.min([])
     ... except sf.Error as error:
     ...     print(error)
-    nothing to reduce (no rank brought an element and the operator has no neutral element), check the count first
+    nothing to reduce (no rank brought an element and the operator has no neutral element), check the number of elements first
     """
 
 

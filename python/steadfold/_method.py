@@ -26,7 +26,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not 1 <= operator.index(self.lanes) <= 1024:
-            raise ValueError(f"tree with lanes={self.lanes!r} (there are 1 to 1024 lanes), take one of these")
+            raise ValueError(f"tree with lanes={self.lanes!r} (method tree has 1 to 1024 lanes), use one of these numbers")
 
 
 def tree(lanes: int = 1) -> Tree:

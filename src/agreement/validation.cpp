@@ -35,16 +35,16 @@ void validate_lanes(const Call& call) {
   const std::string lanes = std::to_string(call.lanes) + " lanes";
   const MethodRow& method = row_of(resolved_method(call));
   if (call.lanes > order::most_lanes)
-    refuse(lanes + " (method tree has 1 to " + std::to_string(order::most_lanes) + "), give one of these");
+    refuse(lanes + " (method tree has 1 to " + std::to_string(order::most_lanes) + "), give one of these numbers");
   if (!method.has_lanes)
     throw Failure(Status::unsupported, lanes + " with method " + std::string(method.merging.method) +
                                            " (only tree deals elements to lanes), name method tree or give no lanes");
   if (call.operation == Operation::user && !call.user.commutative)
     throw Failure(Status::unsupported, lanes + " with an operator that is not declared commutative (lanes change the " +
-                                           "order of its operands), declare it commutative or take 1 lane");
+                                           "order of its operands), declare it commutative or use 1 lane");
   if (call.layout == LayoutKind::row_per_rank)
     throw Failure(Status::unsupported, lanes + " in MPI's shape (each rank brings one vector, and the elements that " +
-                                           "lanes would deal are lost), reduce distributed elements or take 1 lane");
+                                           "lanes would deal are lost), reduce distributed elements or use 1 lane");
 }
 
 /// Checks the root and the blocks, which say which rank gets which part of the result.

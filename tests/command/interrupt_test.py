@@ -288,7 +288,7 @@ class Many(ManyTest):
 
     def test_are_asked_for_on_a_terminal(self):
         for answer in (b"\n", b"n\n", b"\x04"):
-            self.assertIn("nothing was started (65 ranks", self.answered(answer))
+            self.assertIn("nothing was started (you did not agree to 65 ranks", self.answered(answer))
             self.assertFalse(self.called.exists())
         self.assertIn("launcher -n 65 failed", self.answered(b"y\n"))
         self.assertTrue(self.called.exists())

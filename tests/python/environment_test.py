@@ -34,7 +34,8 @@ FLUSHES = hasattr(_reference, "flush_subnormals")
 ENVIRONMENTS = [("nearest", True), ("up", False), ("down", FLUSHES), ("zero", False)][not FLUSHES:]
 
 #: Names of the package that compute with no elements, and what others make.
-OTHERS = {"Binned", "binned", "Group", "Layout", "Member", "Plan", "Request", "Statistics", "Team", "config", "show_config"}
+OTHERS = {"Binned", "Group", "Layout", "Member", "Plan", "Request", "Statistics", "Team", "Tree", "binned", "config", "show_config",
+          "tree"}  # fmt: skip
 
 
 def within(environment, function):

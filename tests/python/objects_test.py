@@ -49,7 +49,7 @@ class Plans(unittest.TestCase):
         self.assertEqual(plan.wait(5).tolist(), [5, 7, 9])
         self.assertEqual(plan.run(x * 0).tolist(), [0, 0, 0])
         self.assertEqual(plan.run().tolist(), [5, 7, 9], "what was bound, again")
-        with self.assertRaisesRegex(sf.InvalidArgumentError, "first run"):
+        with self.assertRaisesRegex(sf.InvalidArgumentError, "the plan has not run"):
             sf.plan().sum(x).wait()
         with self.assertRaisesRegex(RuntimeError, "not started"):
             sf.Bundle().wait()
@@ -71,7 +71,7 @@ class Plans(unittest.TestCase):
         x = hostile(np.random.default_rng(SEED), 100)
         bundle = sf.Bundle()
         members = [bundle.sum(x), bundle.norm(x), bundle.max(x), bundle.sum(x, method="tree"), bundle.statistics(x[:3] * 0 + 1)]
-        with self.assertRaisesRegex(RuntimeError, "first run"):
+        with self.assertRaisesRegex(RuntimeError, "the bundle has not run"):
             members[0].value
         bundle.run()
         self.assertEqual([bits(m.value) for m in members[:4]], [bits(v) for v in (sf.sum(x), sf.norm(x), sf.max(x), sf.sum(x, method="tree"))])

@@ -170,7 +170,7 @@ def failures():
         texts.append(raises(sf.Error, lambda: plan.run(np.ones(5) if rank == last else np.ones(4))))
         assert plan.run() == 4 * ranks
         text = raises(sf.MismatchError, lambda: sf.sum(np.ones(2), where=[True, False] if rank == last else None, comm=comm))
-        assert "elements as rows without a mask against an array with a mask of rows" in text, text
+        assert "elements given as rows without a mask against an array with a mask of rows" in text, text
     if rank == 0 and "--texts" in sys.argv:
         print("\n".join(texts))
 
