@@ -655,8 +655,6 @@ class Numpy(unittest.TestCase):
         for lanes in (0, -1, 1025):
             with self.assertRaisesRegex(ValueError, "1 to 1024"):
                 sf.tree(lanes)
-        with self.assertRaisesRegex(sf.UnsupportedError, "not declared commutative"):
-            sf.reduce(x, lambda a, b: a - b, method=sf.tree(lanes=2))
         with self.assertRaisesRegex(sf.UnsupportedError, "ranks"):
             sf.sum(x, method="plain", require="ranks")
         with self.assertRaises(TypeError):
