@@ -563,11 +563,11 @@ contains
     call sf_sum(['a', 'b'], one, ierr=ierr)
     call expect(ierr, SF_UNSUPPORTED, "elements of type character with 1 bytes")
     call sf_sum(x, one, MPI_COMM_WORLD, options="bins", ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "option 'bins' (it has no value)")
+    call expect(ierr, SF_INVALID_ARGUMENT, "option 'bins' (the option has no value)")
     call sf_sum(x, one, options="method=best", ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "unknown method 'best'")
     call sf_sum(x, one, MPI_COMM_WORLD, options="root=99", ierr=ierr)
-    call expect(ierr, SF_INVALID_ARGUMENT, "root 99 (the ranks are 0 to")
+    call expect(ierr, SF_INVALID_ARGUMENT, "root 99 is not a rank (the ranks are 0 to")
     call sf_sum(x, one, MPI_COMM_WORLD, options="root=-1", ierr=ierr)
     call expect(ierr, SF_INVALID_ARGUMENT, "'-1' for option root (the option takes a rank or all)")
     ! What only ranks can have: alone, it may be wrong as well.

@@ -281,7 +281,7 @@ TEST_F(MisuseTest, CombinationsThatAreNotOffered) {
 }
 
 TEST_F(MisuseTest, RootsThatAreNoRanks) {
-  const std::string ranks = "(the ranks are 0 to " + std::to_string(world.size - 1) + ")";
+  const std::string ranks = "is not a rank (the ranks are 0 to " + std::to_string(world.size - 1) + ")";
   std::vector<double> buffer = x;
   expect_error(SF_INVALID_ARGUMENT, {"root " + std::to_string(world.size) + " " + ranks}, "a root beyond",
                [&] { sum(x, world.comm, {.root = world.size}); });
