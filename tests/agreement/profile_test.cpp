@@ -107,7 +107,7 @@ TEST(Profile, SaysWhatIsWrong) {
             "must be given together"},
            {good + "node.long_from = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
            {good + "bins.long_from = 1\n", "line 4 has an unknown key ('bins.long_from')"},
-           {good + "gap = 1\n", "line 4 says gap again"},
+           {good + "gap = 1\n", "line 4 says gap a second time"},
            {good + "bandwidth = 1\n", "line 4 has an unknown key ('bandwidth')"},
            {good + "node.gap = 1\n", "node.latency, node.gap and node.per_byte are all needed"},
            {good + "node.latency = 0\nnode.gap = 0\nnode.per_byte = 1\n", "node.latency and node.gap are both 0"},

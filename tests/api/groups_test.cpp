@@ -256,7 +256,7 @@ TEST(Groups, ThatAreNotThereAreRefused) {
   expect_refused([&] { sum_by(x, labels, ~std::uint64_t{0}); }, "no memory for 18446744073709551615 results");
   for (const std::size_t labels_given : {0, 1, 3, 5})
     expect_refused([&] { sum_by(x, std::vector<int>(labels_given), 2); },
-                   std::to_string(labels_given) + " labels for 4 elements (every element has one)");
+                   std::to_string(labels_given) + " labels for 4 elements (every element has one label)");
   expect_refused([&] { sum(elements, {.weights = Array<double>(x.data(), {1}), .labels = groups, .groups = 3}); },
                  "the factors of a dot product differ in size (4 and 1 elements)");
   expect_refused([&] { sum(elements, {.labels = groups}); }, "labels for 0 groups");

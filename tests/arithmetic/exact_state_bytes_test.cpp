@@ -168,7 +168,7 @@ void expect_refusal(Bytes bytes, std::size_t at, unsigned value, const std::stri
 TEST(KeptBytes, RefusalsSayWhy) {
   const Bytes whole = file(*ExactState::make(shapes[0]));
   expect_refusal(whole, 0, 'X', "do not begin with SFAC");
-  expect_refusal(whole, 4, 2, "bits version 2 (this library reads 1)");
+  expect_refusal(whole, 4, 2, "bits version 2 (this library reads version 1)");
   expect_refusal(whole, 6, 7, "no accumulator has these bytes");
   expect_refusal(whole, 7, 3, "no accumulator has these bytes");
   expect_refusal(whole, 15, 0xFF, "no accumulator has these bytes");  // 2^63 columns and more

@@ -209,7 +209,7 @@ TEST(Options, WrongOnesChangeNothing) {
   refused("bins", "-1", "'-1' for option bins");
   refused("bins", "3 ", "'3 ' for option bins");
   refused("bins", "", "'' for option bins");
-  refused("lanes", "1025", "'1025' for option lanes (it takes a number from 1 to 1024, or 0 for 1)");
+  refused("lanes", "1025", "'1025' for option lanes (the option takes a number from 1 to 1024, or 0 for 1)");
   refused("rows", "18446744073709551616", "for option rows (the option takes a number");
   refused("root", "-2", "'-2' for option root (the option takes a rank or all)");
   refused("method", "Exact", "unknown method 'Exact' (known are automatic, tree, exact, plain, binned)");

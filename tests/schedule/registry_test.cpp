@@ -339,8 +339,8 @@ TEST(Parse, RowsAcceptTheirOwnParametersOnly) {
     for (const std::string_view each : row.parameters) accepted.append(accepted.empty() ? "" : ", ").append(each);
     accepted = accepted.empty() ? "it has no parameters" : "its parameters are " + accepted;
     EXPECT_EQ(error_of(std::string(row.name) + ":colour=3"), "schedule '" + std::string(row.name) +
-                                                                 "' has no parameter 'colour' (its parameters are " +
-                                                                 accepted + "), leave out the parameter");
+                                                                 "' has no parameter 'colour' (" + accepted +
+                                                                 "), leave out the parameter");
     for (const std::string& name : names_of(row)) EXPECT_EQ(parse(name).row, &row) << name;
   }
 }
@@ -349,8 +349,9 @@ TEST(Parse, ReportsValuesThatARowCannotUse) {
   EXPECT_EQ(number_of(parse("owner:buffer=64"), "buffer", 1, 1, 64), 64u);
   EXPECT_EQ(number_of(parse("owner"), "buffer", 7, 1, 64), 7u);
   for (const std::string value : {"0", "65", "-1", "+4", "4.", "0x4", "four", "18446744073709551617"}) {
-    EXPECT_EQ(error_of("owner:buffer=" + value), "parameter 'buffer' of schedule 'owner' cannot be '" + value +
-                                                     "' (it is a number from 1 to 64), choose one");
+    EXPECT_EQ(error_of("owner:buffer=" + value),
+              "parameter 'buffer' of schedule 'owner' cannot be '" + value +
+                  "' (it is a number from 1 to 64), choose a number from this range");
   }
   EXPECT_NE(error_of("owner:buffer=[flat]"), "");
 }
@@ -390,7 +391,7 @@ TEST(Refusal, OfWhatASchedulesPartsDoNotServe) {
   const Spec spec = parse("two_level:outer=[recursive_doubling]:size=4");
   EXPECT_FALSE(refusal(spec, Collective::allreduce, 0, test::tree_merging, OperatorKind::ordered));
   EXPECT_EQ(refusal(spec, Collective::reduce, 0, test::tree_merging, OperatorKind::ordered).value_or(""),
-            "schedule 'two_level' cannot serve reduce by 'recursive_doubling' between groups (that schedule does not "
+            "schedule 'two_level' cannot serve reduce with 'recursive_doubling' between groups (that schedule does not "
             "offer this collective), choose another schedule for 'outer'");
   EXPECT_TRUE(refusal(spec, Collective::allreduce, 0, test::plain_merging, OperatorKind::ordered));
   const Spec deep = parse("two_level:outer=[two_level:outer=[recursive_doubling]]");

@@ -36,7 +36,7 @@ TEST(Binpsllh, IsKnownByItsContent) {
 TEST(Binpsllh, SizesThatDoNotFit) {
   const std::string good = binpsllh(many(3));
   expect_fault_in(".binpsllh", "", {"empty"});
-  expect_fault_in(".binpsllh", good.substr(0, 7), {"truncated", "has 7"});
+  expect_fault_in(".binpsllh", good.substr(0, 7), {"truncated", "is 7)"});
   for (std::size_t size = 8; size < good.size(); ++size) {
     const std::string found = std::to_string(size - 8);
     expect_fault_in(".binpsllh", good.substr(0, size), {"truncated", "3 elements of 8 bytes", found + " bytes follow"});

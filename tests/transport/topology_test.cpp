@@ -181,7 +181,7 @@ TEST(Topology, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why_not("torus:sides=3x2"),
             "topology 'torus:sides=3x2' cannot be used (sides must be whole numbers that multiply to 8 to 4194304 "
             "places), write sides=4x4x2 for 32 places");
-  EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it lacks size), write size=8");
+  EXPECT_EQ(why_not("two_level"), "topology 'two_level' cannot be used (it needs parameter size), write size=8");
   for (const char* text : {"",
                            "flat:size=8",
                            "flat:",
