@@ -228,7 +228,7 @@ class Writer:
             self.write(other, [f".so man3/{names[0]}.3"])
 
     def listed(self, headers, title, kinds):
-        """A section that lists all items of `kinds` with their summaries, by header."""
+        """Returns a section with one list per C header: all items of `kinds`, with their summaries."""
         lines = []
         for header, _, pages in headers:
             lines += [f".SS <steadfold/{header}.h>"] * (len(headers) > 1)

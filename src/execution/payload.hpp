@@ -99,8 +99,9 @@ class Payload {
     return finish_piece(segment, covers, partial, out, whole);
   }
 
-  /// Prepares a merge of partials of these rows for all runs. `finish` is given if the next step finishes the merged
-  /// partial and no other step reads it; it says which rows the values cover.
+  /// Prepares a merge of partials of these rows for all runs. If the next step finishes the merged
+  /// partial and no other step reads the partial, `finish` says which rows the finished values cover. Otherwise
+  /// `finish` is null.
   virtual Preparation prepare_merge(std::uint32_t /*segment*/, const Covers& /*left*/, const Covers& /*right*/,
                                     const Covers* /*finish*/) {
     return {};

@@ -11,8 +11,9 @@ inline constexpr int fraction_bits_of_doubles = 52;
 inline constexpr int bias_of_doubles = 1023;
 inline constexpr std::uint64_t sign_of_doubles = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t infinity_of_doubles = std::uint64_t{2 * bias_of_doubles + 1} << fraction_bits_of_doubles;
-/// An integer of two words in units of 2^unit, whose first bit is set, is a double with the exponent field `unit` plus
-/// this number. The number is one less, because the implicit bit is added to the field, too.
+/// An integer of two words counts units of 2^unit. If its highest bit is set, the exponent field of the rounded double
+/// is computed as `unit` plus this number. The number is one less than the bias, because the implicit bit is added to
+/// the field, too.
 inline constexpr int bias_of_first_bit = 127 + bias_of_doubles - 1;
 
 /// Returns the bits of (high 2^64 + low) 2^unit, in two's complement, as a double, rounded to nearest, ties to even; 0

@@ -1,5 +1,6 @@
-"""Works on the entries of reference pages. An entry is a heading below the title, which has one or several names, and the
-text up to the next heading. This file adds examples to entries, and turns the names in docs/calls.md into links to them."""
+"""Works on the entries of reference pages. An entry begins with a heading below the title and ends before the next
+heading. Its heading has one or several names. This file adds examples to entries, and turns the names in docs/calls.md
+into links to them."""
 
 import re
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ using order::laps_of;
 using tree_record::head_of;
 using tree_record::Record;
 
-/// What all parts of a kind know.
+/// The properties that a kind of partial, its builders and its merges share.
 struct LanesShape {
   const Operator& op;
   Count columns;

@@ -1,5 +1,6 @@
 // Part of two_level and root_group_last: the groups of ranks that reduce internally. Groups are the nodes of the
-// machine, or `size=` consecutive ranks. Places number the ranks so that the ranks of a group are always consecutive.
+// machine, or `size=` consecutive ranks. Every rank has a place, a number from 0
+// on, and the ranks of a group have consecutive places.
 // Cost: O(1) per query.
 #pragma once
 

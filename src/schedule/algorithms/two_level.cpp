@@ -161,7 +161,7 @@ constexpr Row two_level_row = {
     .name = "two_level",
     .sentence =
         "groups of ranks reduce to their first ranks (inner=[name]), which then use another schedule between them "
-        "(outer=[name]); a group is a node of the machine or size= consecutive ranks",
+        "(outer=[name]); a group is a node of the machine, or `size` consecutive ranks",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::never,
     .same_on_all_ranks = SameOnAllRanks::yes,

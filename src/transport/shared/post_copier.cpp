@@ -18,7 +18,7 @@ constexpr bool can_stream = false;  // without streaming stores, all copies go i
 #endif
 constexpr Bytes least_bytes = 4096;    // bytes; shorter copies fit into a core's store buffer
 constexpr Bytes looked_at = 16 << 10;  // largest number of bytes of a copy that are timed
-// Time between measurements while the copier streams, if the timed copy was slow.
+// Time between two measurements while copies go past the caches.
 constexpr auto time_per_look = std::chrono::milliseconds(10);
 // Nanoseconds per cache line above which a copy is slow; a value between 7 and 26.
 constexpr double slow_line = 13;
