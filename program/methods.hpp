@@ -14,7 +14,8 @@ struct MethodRow;
 namespace steadfold::command {
 
 inline constexpr const char* method_help =
-    "tree[:lanes=1], exact (simulate assumes partial results of full width), binned[:bins=3][:sweep=single_sweep|double_sweep] "
+    "tree[:lanes=1], exact (simulate assumes partial results of full width), "
+    "binned[:bins=3][:sweep=single_sweep|double_sweep] "
     "or "
     "plain";
 

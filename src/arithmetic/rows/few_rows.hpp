@@ -13,8 +13,8 @@ namespace steadfold::arithmetic {
 
 class FewRows {
  public:
-  /// The rows that wait have one column, of elements of `element_bytes` bytes. `kernel` may be null. `most`: the most rows that wait
-  /// if the kernel cannot sum them.
+  /// The rows that wait have one column, of elements of `element_bytes` bytes. `kernel` may be null. `most`: the most
+  /// rows that wait if the kernel cannot sum them.
   FewRows(kernels::SumAsPair kernel, Bytes element_bytes, Count most = 0) noexcept
       : kernel_(kernel), element_bytes_(element_bytes), most_(most) {}
 
