@@ -3,6 +3,7 @@ percent. Usage: coverage.py LLVM BUILD_DIRECTORY PROFILES: LLVM is the release o
 of the build left their counters (LLVM_PROFILE_FILE)."""
 
 import collections
+import functools
 import os
 import subprocess
 import sys
@@ -29,6 +30,13 @@ def has_counters(path):
     return path.is_file() and not path.is_symlink() and os.access(path, os.X_OK) and b"__llvm_prf_cnts" in path.read_bytes()
 
 
+@functools.cache
+def is_of_every_target(path):
+    """Whether a file is included once per instruction set. Its functions are always inlined, and Clang counts no line of
+    them, although they run."""
+    return "HWY_TARGET_TOGGLE" in path.read_text()
+
+
 profile = profiles / "all.profdata"
 tool(f"llvm-profdata-{llvm}", "merge", "-sparse", "-o", profile, *left)
 programs = sorted(path for place in ("tests", "lib", "mpich/lib") for path in (build / place).rglob("*") if has_counters(path))
@@ -39,7 +47,7 @@ for program in programs:
         key, _, value = line.partition(":")
         if key == "SF":
             path = Path(value).resolve()  # through the links of build/rooms
-            path = path if path.is_relative_to(ROOT) else None
+            path = path if path.is_relative_to(ROOT) and not is_of_every_target(path) else None
         elif key == "DA" and path:
             number, count = value.split(",")[:2]
             runs[path, int(number)] += int(count)
