@@ -18,11 +18,18 @@ class ProgressTest(CommandTest):
         self.path = self.write("x.binpsllh", binpsllh([1.0, 2.0, 3.0]))
 
     def launcher(self, seconds):
-        """Starts ranks so much later: work that takes long and costs nothing."""
+        """Starts ranks so much later: work that takes long and costs nothing. Each launch has a session directory:
+        a launch of Open MPI that ends can remove a shared directory in which another launch is about to begin."""
         words = " ".join(f"'{word}'" for word in LAUNCHER)
-        path = self.write("launcher", f'#!/bin/sh\nsleep {seconds}\nexec {words} "$@"\n')
+        script = f"""#!/bin/sh
+sleep {seconds}
+OMPI_MCA_orte_tmpdir_base=$(mktemp -d '{self.folder}/session.XXXXXX')
+export OMPI_MCA_orte_tmpdir_base
+exec {words} "$@"
+"""
+        path = self.write("launcher", script)
         path.chmod(0o755)
-        return {**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": str(self.folder), "STEADFOLD_MPIRUN": str(path)}
+        return {**ENVIRONMENT, "STEADFOLD_MPIRUN": str(path)}
 
     def start(self, words, environment, terminal):
         return subprocess.Popen([COMMAND, *map(str, words)], env=environment, stdin=subprocess.DEVNULL,
@@ -51,7 +58,7 @@ class ProgressTest(CommandTest):
         results = self.on_terminals([words for words, _ in calls], self.launcher(4))
         for (words, expected), (status, output, told) in zip(calls, results):
             with self.subTest(words=words):
-                self.assertEqual(status, 0, output + told)
+                self.assertEqual(status, 0, output + told.rpartition(ERASE)[2])
                 self.assertNotIn("\033", output)
                 self.assertTrue(output.endswith("\n"))
                 self.assertTrue(told.startswith(ERASE) and told.endswith(ERASE), told)
