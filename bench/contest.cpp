@@ -67,7 +67,7 @@ Json row_of(const Contest& contest, const Entrant& entrant) {
   return row;
 }
 
-/// Returns the columns in which a row describes one of its rivals.
+/// Returns the part of a row that describes a rival: its times, and the ratio of the entrant's time to the rival's.
 Json beside(const Contest& contest, const Entrant& rival, const Launches& seconds, double confidence) {
   const Launches its = seconds_of(rival);
   const Summary summary = summary_of(its, confidence);

@@ -54,7 +54,7 @@ void pool(Measurement& measurement, const Measurement& other);
 /// `confidence` is the confidence level of all intervals.
 Json rows_over_ranks(const Measurement& measurement, double confidence = usual_confidence);
 
-/// Returns one row for every pair of an entrant and one of its rivals, with the ratio of their times.
+/// Returns a row for each entrant and each rival of this entrant, with the ratio of the entrant's time to the rival's.
 Json rows_by_rival(const Measurement& measurement, double confidence = usual_confidence);
 
 /// Returns the rows of `bench auto`, one for every contest and method: the schedule that `auto` chose, and the best

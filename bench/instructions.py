@@ -25,8 +25,8 @@ BUNDLES = ((1, 1), (801, 1), (1, 8))  # pairs of elements per rank and members o
 
 
 def instructions(target, functions, command):
-    """Counts the instructions in these functions. If one of them calls another, the instructions of the called function
-    are counted once."""
+    """Counts the instructions in these functions. If a listed function calls another listed function, the instructions
+    of the called function are counted once."""
     with tempfile.TemporaryDirectory() as directory:
         toggles = [f"--toggle-collect={name}" for name in functions]
         ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/out", *toggles, *command],

@@ -12,8 +12,8 @@
 
 namespace steadfold::bench {
 
-/// Returns a number between -1 and 1 with 53 random bits and one of 16 exponents. The number depends only on row and
-/// column.
+/// Returns a number between -1 and 1, with 53 random bits and a random exponent from 16 exponents. The number depends
+/// only on row and column.
 inline double element_at(std::uint64_t row, std::uint64_t column) noexcept {
   std::uint64_t bits = 0x20161126 + ((row << 40) + column) * 0x9E3779B97F4A7C15u;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;

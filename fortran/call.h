@@ -194,8 +194,8 @@ static inline sf_status require_stretches(Argument operand, const char* what, Ar
   int i, fits = skipped >= 0;
   for (i = 0; fits && i < operand->rank; ++i) {
     const CFI_index_t extent = operand->dim[i].extent;
-    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent; /* a number below 0 is an error that C
-                                                                              reports */
+    /* An extent below 0 is an error that C reports. */
+    fits = extent < 0 || extent == 1 || extent == elements->dim[i].extent;
   }
   if (fits) return SF_OK;
   return refuse(
@@ -304,10 +304,8 @@ static inline sf_status translate(const Arguments* from, Translated* to) {
   status = find_operation(from, &to->call);
   if (status != SF_OK) return status;
   to->call.result_type = to->call.type;
-  if (to->call.operation == SF_SUM && type_of(from->array) != type_integer)
-    to->call.method = SF_EXACT; /* sums use method exact also without a
-
-                                   communicator */
+  /* Without a communicator, too, sums use method exact. */
+  if (to->call.operation == SF_SUM && type_of(from->array) != type_integer) to->call.method = SF_EXACT;
   status = require_pair(from);
   if (status == SF_OK) status = require_factors(from, to->call.type);
   if (status == SF_OK) status = take_options(from->options, 0, to);

@@ -271,9 +271,8 @@ void sf_fortran_run(const Handle* plan, int* ierr) {
   if (status == SF_OK) {
     status = own->count == 1 ? sf_plan_run(own->plan, own->data->first, own->data->second, own->data->result)
                              : sf_bundle_run(own->plan, own->data, own->count);
-    if (!own->is_started)
-      deliver_run(own, status); /* if the run has not ended, the call was refused, and the run
-                                   continues */
+    if (!own->is_started) /* If the run has not ended, the call was refused, and the run continues. */
+      deliver_run(own, status);
   }
   settle(status, NULL, ierr);
 }
@@ -296,11 +295,10 @@ static void await(Handle plan, uint64_t timeout, int* done, int* ierr) {
   sf_status status = find_plan(plan, &own);
   if (status == SF_OK) {
     status = sf_plan_wait_for(own->plan, timeout, &ended);
-    ended = ended || status == SF_TRANSPORT_FAILED; /* a run that failed in this way never ends: the group
-                                                       cannot be used any more */
-    if (ended && own->is_started)
-      deliver_run(own, status); /* if the run has not ended, the wait was refused or timed
-                                   out, and the run continues */
+    /* A run that failed in this way never ends: the group cannot be used any more. */
+    ended = ended || status == SF_TRANSPORT_FAILED;
+    /* If the run has not ended, the wait was refused or timed out, and the run continues. */
+    if (ended && own->is_started) deliver_run(own, status);
   }
   if (done != NULL) *done = ended;
   settle(status, NULL, ierr);

@@ -29,8 +29,8 @@ static const char* const whole_names[] = {STEADFOLD_INTERPOSE_HANDLED(WHOLE_NAME
 static const char* const capital_names[] = {STEADFOLD_INTERPOSE_FORTRAN(CAPITAL_NAME)};
 static function next[steadfold_interpose_count];
 static function wrapper[steadfold_interpose_count]; /* the layer's wrappers of the functions, or NULL */
-static function target[steadfold_interpose_count];  /* the wrapper of each function, else the next definition; NULL if
-                                                       there is none */
+/* The wrapper of each function, else the next definition; NULL if there is none. */
+static function target[steadfold_interpose_count];
 static unsigned long long counts[steadfold_interpose_count];
 
 /* --- which MPI library there is --- */

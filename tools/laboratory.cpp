@@ -36,8 +36,8 @@ void continue_in_laboratory(std::span<char* const> arguments) noexcept {
     words.push_back(nullptr);
     // Execv returns if the program is not installed: see missing_laboratory.
     ::execv(laboratory().c_str(), words.data());
-  } catch (const std::exception&) {  // the command line is read again later, and the error is reported
-                                     // then
+  } catch (const std::exception&) {
+    // The command line is read again later, and the error is reported then.
   }
 }
 

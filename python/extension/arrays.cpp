@@ -83,8 +83,8 @@ sf_array view(PyArrayObject* array, sf_type type) {
 nb::object to_array(nb::handle object) {
   if (PyArray_CheckExact(object.ptr()) && PyArray_ISNOTSWAPPED(as_array(object))) return nb::borrow<nb::object>(object);
   const nb::object type = nb::getattr(object.type(), "__name__", nb::none());
-  if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))  // mpi4py's buffers InPlaceType and
-                                                                                // BottomType have no elements
+  // mpi4py's buffers InPlaceType and BottomType have no elements.
+  if (type.equal(nb::str("InPlaceType")) || type.equal(nb::str("BottomType")))
     refuse_type("elements is %R (this is a placeholder of mpi4py, not an array), pass an array", object.ptr());
   return converted("as_array", object);
 }

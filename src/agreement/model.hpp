@@ -17,12 +17,10 @@ namespace steadfold::agreement {
 /// A kind of partial with a cache of sizes, because the size of a partial of many intervals takes long to compute.
 class PartialSizes {
  public:
-  PartialSizes(const arithmetic::PartialKind& kind) noexcept
-      : kind_(&kind) {}  // Returns the bytes of a partial of
-                         // these ranks' rows.
+  PartialSizes(const arithmetic::PartialKind& kind) noexcept : kind_(&kind) {}
 
   const arithmetic::PartialKind& kind() const noexcept { return *kind_; }
-  /// The size in bytes of a partial of these ranks' rows.
+  /// Returns the size in bytes of a partial of these ranks' rows.
   Bytes of(const order::Layout& layout, order::RankRange range) const;
 
  private:

@@ -79,8 +79,8 @@ HWY_INLINE void deal_out(Floats term, Floats scale, Floats e0, Floats e1, Floats
     const auto moved = hn::Add(rest, e0);
     s0 = hn::Add(s0, hn::BitCast(di, moved));
     rest = hn::Sub(rest, hn::Sub(moved, e0));
-  } else if constexpr (bin_count > 0) {  // the result is the same with and without a fused operation: rest * scale is
-                                         // exact, or has no share
+  } else if constexpr (bin_count > 0) {
+    // The result is the same with and without a fused operation: rest * scale is exact, or has no share.
     const auto moved = hn::MulAdd(rest, scale, e0);
     s0 = hn::Add(s0, hn::BitCast(di, moved));
     rest = hn::MulSub(rest, scale, hn::Sub(moved, e0));

@@ -9,6 +9,7 @@
 #include "arithmetic/records.hpp"
 #include "arithmetic/tree/tree.hpp"
 #include "order/laps.hpp"
+#include "support/lanes.hpp"
 
 namespace steadfold::test::lanes_test {
 namespace {
@@ -20,29 +21,6 @@ using arithmetic::Type;
 
 constexpr Count lane_counts[] = {2, 3, 5, 8, 16, 128, 1024};
 
-/// Level by level over neighbours; a last odd one is carried to the next level. This is how the paper defines it.
-template <class T, class Op>
-T canonical(std::vector<T> level, const Op& op) {
-  while (level.size() > 1) {
-    std::vector<T> next;
-    for (std::size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(op(level[i], level[i + 1]));
-    if (level.size() % 2 == 1) next.push_back(level.back());
-    level = next;
-  }
-  return level.front();
-}
-
-template <class T, class Op>
-T expression(const std::vector<T>& x, Count lanes, const Op& op) {
-  std::vector<T> of_lanes;
-  for (Count lane = 0; lane < std::min<Count>(lanes, x.size()); ++lane) {
-    std::vector<T> elements;
-    for (Count i = lane; i < x.size(); i += lanes) elements.push_back(x[i]);
-    of_lanes.push_back(canonical(elements, op));
-  }
-  return canonical(of_lanes, op);
-}
-
 using Element = std::vector<std::byte>;
 
 /// The expression of one column of a table, in bytes that only copying and combining can make.
@@ -52,7 +30,7 @@ Element expected_column(const Table& table, Count lanes, Count column, Bytes siz
     const std::byte* const from = table.row(row) + column * size;
     elements.emplace_back(from, from + size);
   }
-  return expression(elements, lanes, [&](const Element& left, const Element& right) {
+  return reference::of_lanes(elements, lanes, [&](const Element& left, const Element& right) {
     Element result(size);
     mix_element(left.data(), right.data(), result.data(), size);
     return result;
@@ -147,7 +125,7 @@ void expect_numbers(Operation operation, const std::vector<T>& x, const auto& op
     std::vector<Part> parts;
     for (const auto& intervals : dealt(random, x.size())) parts.push_back(built(*kind, table, intervals));
     const Finished found = finished(*kind, merged_at_random(*kind, parts, random).record, x.size());
-    const T due = expression(x, lanes, op);
+    const T due = reference::of_lanes(x, lanes, op);
     if (due != due) {
       ASSERT_NE(value_at<T>(found.values), value_at<T>(found.values));
     } else {
@@ -187,7 +165,7 @@ TEST(Lanes, OfHostileNumbersGiveTheExpression) {
       const std::vector<double> x = hostile(random, generator, count);
       ASSERT_NO_FATAL_FAILURE(expect_numbers<double>(Operation::sum, x, [](double a, double b) { return a + b; }));
       const auto add = [](double a, double b) { return a + b; };
-      other_than_tree += expression(x, 16, add) != expression(x, 1, add);
+      other_than_tree += reference::of_lanes(x, 16, add) != reference::of_lanes(x, 1, add);
     }
   }
   EXPECT_GT(other_than_tree, 10) << "these data show no order";

@@ -69,23 +69,7 @@ Leading leading(const Bins& bins, int bin_count, int lowest_exponent) noexcept {
     carry += bins.sums[static_cast<std::size_t>(bin)];
     low |= static_cast<Uint128>(carry & ((std::int64_t{1} << bin_width) - 1)) << width;
   }
-  auto high = static_cast<Uint128>(bins.sums[0] + carry);
-  const bool negative = static_cast<Int128>(high) < 0;
-  if (negative) {
-    high = low == 0 ? -high : ~high;
-    low = low == 0 ? 0 : (Uint128{1} << width) - low;
-  }
-  if (high == 0 && low == 0) return {};
-  if (high == 0) {
-    const int spare = zeros_before(low);
-    return {.negative = negative, .exponent = lowest_exponent + 127 - spare, .bits = low << spare};
-  }
-  const int spare = zeros_before(high);
-  const int beyond = width - spare;  // number of bits of `low` that do not fit
-  Leading found{.negative = negative, .exponent = lowest_exponent + width + 127 - spare, .bits = high << spare};
-  found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
-  found.sticky = beyond > 0 && low << (128 - beyond) != 0;
-  return found;
+  return leading(bins.sums[0] + carry, low, width, lowest_exponent);
 }
 
 }  // namespace steadfold::arithmetic

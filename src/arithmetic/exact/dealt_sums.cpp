@@ -177,23 +177,15 @@ inline void DealtSums<Element, factors>::add_product(ColumnSum& sum, int exponen
   const auto low = static_cast<std::uint64_t>(magnitude) & ((std::uint64_t{1} << bits) - 1);
   sum[0].has_terms = true;
   if (!sum[0].add(exponent + bits, high, sign)) [[unlikely]]
-    add_elsewhere(sum[0], exponent + bits, with_sign(high, sign));
+    add_far(sum[0], exponent + bits, with_sign(high, sign));
   if (!sum[parts - 1].add(exponent, low, sign)) [[unlikely]]
-    add_elsewhere(sum[parts - 1], exponent, with_sign(low, sign));
-}
-
-template <class Element, int factors>
-void DealtSums<Element, factors>::add_elsewhere(SmallSum& sum, int exponent, std::int64_t word) {
-  if (word == 0) return;
-  if (exponent < sum.unit && sum.aside > 0)
-    set_aside(sum, word, exponent, exponent + Format<double>::precision);
-  else
-    add_far(sum, exponent, word);
+    add_far(sum[parts - 1], exponent, with_sign(low, sign));
 }
 
 /// Adds a word that may need another unit. It has at most 53 bits.
 template <class Element, int factors>
 void DealtSums<Element, factors>::add_far(SmallSum& sum, int exponent, std::int64_t word) {
+  if (word == 0) return;
   const bool is_small = exponent < sum.unit;
   const bool has_place = !(is_small && sum.aside > 0) && sum.change_unit(exponent);
   Int128 all = 0;

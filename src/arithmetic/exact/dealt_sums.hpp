@@ -151,7 +151,6 @@ class DealtSums {
   void add_term(ColumnSum& sum, const Factors& term);
   void add_special(ColumnSum& sum, const Factors& term);
   void add_product(ColumnSum& sum, int exponent, Uint128 magnitude, std::int64_t sign);
-  void add_elsewhere(SmallSum& sum, int exponent, std::int64_t word);
   void add_far(SmallSum& sum, int exponent, std::int64_t word);
   void set_aside(SmallSum& sum, std::int64_t value, int unit, int end);
   void make_room_above(SmallSum& sum, int exponent);

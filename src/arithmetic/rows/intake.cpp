@@ -108,8 +108,7 @@ void gather(const Strides& strides, Operand operand, const std::byte* begin, con
       const std::byte* const from = begin + row + column;
       if (along.from == along.to && pitch.element == size)
         copy(from, part, {1, 0, 0}, down, count * size);
-      else if (std::abs(down.from) < std::abs(along.from))  // elements that are neighbours in memory are copied
-                                                            // together
+      else if (std::abs(down.from) < std::abs(along.from))  // neighbours in memory are copied together
         copy(from, part, along, down, size);
       else
         copy(from, part, down, along, size);

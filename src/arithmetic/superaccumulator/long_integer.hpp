@@ -114,6 +114,21 @@ inline Leading leading(Int128 integer, int lowest_exponent) noexcept {
       .negative = integer < 0, .sticky = false, .exponent = lowest_exponent + 127 - spare, .bits = magnitude << spare};
 }
 
+/// Returns the leading bits of high 2^width + low, in units of 2^lowest_exponent. 0 <= low < 2^width, width <= 120.
+inline Leading leading(Int128 high, Uint128 low, int width, int lowest_exponent) noexcept {
+  if (low == 0) return leading(high, lowest_exponent + width);
+  const bool negative = high < 0;
+  const auto magnitude = static_cast<Uint128>(negative ? ~high : high);
+  if (negative) low = (Uint128{1} << width) - low;
+  const int spare = zeros_before(magnitude == 0 ? low : magnitude);
+  if (magnitude == 0) return {.negative = negative, .exponent = lowest_exponent + 127 - spare, .bits = low << spare};
+  const int beyond = width - spare;  // number of bits of `low` that do not fit
+  Leading found{.negative = negative, .exponent = lowest_exponent + width + 127 - spare, .bits = magnitude << spare};
+  found.bits |= beyond > 0 ? low >> beyond : low << -beyond;
+  found.sticky = beyond > 0 && low << (128 - beyond) != 0;
+  return found;
+}
+
 /// The units for which `rounded_normal` returns the bits of value 2^unit as a double, rounded once to the nearest, ties
 /// to even; 0 is +0.0. For units from `lowest_normal_unit` to `highest_normal_unit` the result is a normal number.
 inline constexpr int lowest_normal_unit = std::numeric_limits<double>::min_exponent - 1;

@@ -31,22 +31,7 @@ Leading WindowSums::leading() const noexcept {
   const std::int64_t of_third = sums[2] + (sums[3] >> step);
   const Int128 high = (Int128{sums[0]} << step) + sums[1] + (of_third >> step);
   const Uint128 low = static_cast<Uint128>(of_third & below) << step | static_cast<Uint128>(sums[3] & below);
-  const int unit = kernels::window_unit(top, 1);
-  if (low == 0) return arithmetic::leading(high, unit);
-  const Uint128 magnitude = static_cast<Uint128>(high < 0 ? ~high : high);
-  const Uint128 rest = high < 0 ? (Uint128{1} << 2 * step) - low : low;
-  Leading found = arithmetic::leading(static_cast<Int128>(magnitude == 0 ? rest : magnitude),
-                                      magnitude == 0 ? unit - 2 * step : unit);
-  found.negative = high < 0;
-  if (magnitude == 0) return found;
-  const int spare = unit + 127 - found.exponent;  // bits of the rest that come behind the magnitude
-  if (spare >= 2 * step) {
-    found.bits |= rest << (spare - 2 * step);
-  } else {
-    found.bits |= rest >> (2 * step - spare);
-    found.sticky = rest << (128 - 2 * step + spare) != 0;
-  }
-  return found;
+  return arithmetic::leading(high, low, 2 * step, kernels::window_unit(top, 3));
 }
 
 WindowFinder::WindowFinder(kernels::WindowTerms terms, kernels::Target target) noexcept

@@ -23,6 +23,7 @@ using order::Laps;
 using order::laps_of;
 using tree_record::head_of;
 using tree_record::Record;
+using tree_record::Run;
 
 /// The properties that a kind of partial, its builders and its merges share.
 struct LanesShape {
@@ -226,8 +227,7 @@ class LanesBuilder final : public Builder {
 
   Bytes write(std::span<std::byte> out) override {
     if (status_ != Status::ok) return write_failure(out, {}, status_);
-    const auto ascending = [](const Run& a, const Run& b) { return a.rows.begin < b.rows.begin; };
-    if (!std::is_sorted(runs_.begin(), runs_.end(), ascending)) std::sort(runs_.begin(), runs_.end(), ascending);
+    tree_record::sort(runs_);
     const auto sources = [this](auto visit) {
       for (const Run& run : runs_) visit(run.rows, values_.data() + run.first * shape_.row_bytes);
     };
@@ -245,11 +245,6 @@ class LanesBuilder final : public Builder {
   }
 
  private:
-  struct Run {
-    Interval rows;
-    Count first;  // the position of its values
-  };
-
   bool push_contiguous(Interval rows, const std::byte* from) {
     const bool touches = !runs_.empty() && runs_.back().rows.end == rows.begin;
     const Count first = runs_.empty() ? 0 : runs_.back().first + stack_.count();
@@ -381,14 +376,10 @@ class LanesKind final : public PartialKind {
     if (status != Status::ok) return status;
     const auto record = parse(partial);
     if (!record) return Status::transport_failed;
-    if (record->intervals.empty())
-      return element_count == 0 || element_count == unknown_count ? value_of_nothing(shape_.op, values, shape_.columns)
-                                                                  : Status::gap;
-    const Interval all = record->intervals.front();
-    if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
-    const Status whole = check_row_count(all.end, element_count);
+    const Status whole = tree_record::check_whole(*record, element_count);
     if (whole != Status::ok) return whole;
-    return LanesFinish(shape_, all.end, record->values)(values, spare);
+    if (record->intervals.empty()) return value_of_nothing(shape_.op, values, shape_.columns);
+    return LanesFinish(shape_, record->intervals.front().end, record->values)(values, spare);
   }
 
   LanesShape shape_;

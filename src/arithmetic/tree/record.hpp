@@ -2,11 +2,13 @@
 // Rank order: intervals ascend. Cost: O(intervals).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "arithmetic/partial.hpp"
 #include "order/index.hpp"
@@ -79,6 +81,23 @@ std::optional<Record> parse(const Partial& partial, Bytes stride, const IsSound&
 }
 inline std::optional<Record> parse(const Partial& partial, Bytes stride) {
   return parse(partial, stride, [](const Record& record) { return is_sound(record); });
+}
+
+/// Checks that a record has the rows 0, ..., element_count - 1, each once.
+inline Status check_whole(const Record& record, Count element_count) noexcept {
+  if (record.intervals.empty()) return check_row_count(0, element_count);
+  if (record.intervals.size() > 1 || record.intervals.front().begin != 0) return Status::gap;
+  return check_row_count(record.intervals.front().end, element_count);
+}
+
+/// Rows that a builder got one after the other, and the position of their first value in the builder's memory.
+struct Run {
+  Interval rows;
+  Count first;
+};
+inline void sort(std::vector<Run>& runs) {
+  const auto ascending = [](const Run& a, const Run& b) { return a.rows.begin < b.rows.begin; };
+  if (!std::is_sorted(runs.begin(), runs.end(), ascending)) std::sort(runs.begin(), runs.end(), ascending);
 }
 
 /// Calls `visit(interval, values)` for the intervals of two records in ascending order. `visit` returns the end of

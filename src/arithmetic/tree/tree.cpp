@@ -27,6 +27,7 @@ using tree_record::parse;
 using tree_record::Prefix;
 using tree_record::Record;
 using tree_record::record_bytes;
+using tree_record::Run;
 using tree_record::single_node;
 using tree_record::SingleNode;
 using tree_record::visit_both;
@@ -208,10 +209,9 @@ class TreeBuilder final : public Builder {
     stack_.settle();
     if (runs_.size() == 1 && head_of(1) + stack_.count() * stride_ <= out.size())
       return write_interval(runs_.front().rows, storage_.data(), stack_.count(), out);
-    const auto ascending = [](const NodeRun& a, const NodeRun& b) { return a.rows.begin < b.rows.begin; };
-    if (!std::is_sorted(runs_.begin(), runs_.end(), ascending)) std::sort(runs_.begin(), runs_.end(), ascending);
+    tree_record::sort(runs_);
     const auto sources = [this](auto visit) {
-      for (const NodeRun& run : runs_) visit(run.rows, storage_.data() + run.first_node * stride_);
+      for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first * stride_);
     };
     Pieces whole{.most = columns_};
     return assemble(op_, columns_, {}, sources, {out}, whole).head.size();
@@ -230,10 +230,6 @@ class TreeBuilder final : public Builder {
   }
 
  private:
-  struct NodeRun {
-    Interval rows;
-    Count first_node;  // position of the run's first node in the storage
-  };
   struct FirstRow {
     Index index = 0;
     const std::byte* row = nullptr;  // null: there is no row that stays in the caller's memory
@@ -323,7 +319,7 @@ class TreeBuilder final : public Builder {
   NodeStack stack_;
   std::vector<std::byte> storage_;
   std::optional<NodeBatch> batch_;  // makes nodes with an operator that has no kernel
-  std::vector<NodeRun> runs_;
+  std::vector<Run> runs_;
   FirstRow first_row_;  // the first row, until there are runs
   Status status_ = Status::ok;
 };
@@ -407,13 +403,9 @@ class TreeKind final : public PartialKind, private ValuesApart, private RowsAtHa
     if (status != Status::ok) return status;
     const auto record = parse(partial, stride_);
     if (!record) return Status::transport_failed;
-    if (record->intervals.empty())
-      return element_count == 0 || element_count == unknown_count ? value_of_nothing(op_, values, columns_)
-                                                                  : Status::gap;
-    const Interval all = record->intervals.front();
-    if (record->intervals.size() > 1 || all.begin != 0) return Status::gap;
-    const Status whole = check_row_count(all.end, element_count);
+    const Status whole = check_whole(*record, element_count);
     if (whole != Status::ok) return whole;
+    if (record->intervals.empty()) return value_of_nothing(op_, values, columns_);
     // The value was already merged to the result.
     if (record->node_count == 1 && values == record->values) return Status::ok;
     const Interval piece = pieces.take(columns_);

@@ -55,8 +55,8 @@ bool PostCopier::is_to_look(Bytes bytes) noexcept {
 }
 
 void PostCopier::look(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
-  for (Bytes at = 0; at < bytes; at += cache_line)  // reads the bytes first, because the time of reading must not be
-                                                    // measured
+  // Reads the bytes first, because the time of reading must not be measured.
+  for (Bytes at = 0; at < bytes; at += cache_line)
     static_cast<void>(*static_cast<const volatile std::byte*>(from + at));
   const Clock::time_point begin = Clock::now();
   std::memcpy(to, from, bytes);

@@ -12,6 +12,7 @@
 #include "mpi/bits.hpp"
 #include "mpi/operators.hpp"
 #include "mpi/ranks.hpp"
+#include "support/lanes.hpp"
 
 namespace steadfold::tests::tree_lanes_test {
 namespace {
@@ -25,30 +26,6 @@ std::vector<double> published_numbers() {
     each = (static_cast<double>(state >> 11) - 0x1p52) * 0x1p-52;
   }
   return x;
-}
-
-/// Level by level over neighbours. The last of an odd number is carried to the next level.
-template <class T, class Op>
-T canonical(std::vector<T> level, const Op& op) {
-  while (level.size() > 1) {
-    std::vector<T> next;
-    for (std::size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(op(level[i], level[i + 1]));
-    if (level.size() % 2 == 1) next.push_back(level.back());
-    level = next;
-  }
-  return level.front();
-}
-
-/// The lanes, each reduced, then the results of lanes in their order. Lanes without elements have no result.
-template <class T, class Op>
-T expression(const std::vector<T>& x, std::size_t lanes, const Op& op) {
-  std::vector<T> of_lanes;
-  for (std::size_t lane = 0; lane < std::min(lanes, x.size()); ++lane) {
-    std::vector<T> elements;
-    for (std::size_t i = lane; i < x.size(); i += lanes) elements.push_back(x[i]);
-    of_lanes.push_back(canonical(elements, op));
-  }
-  return canonical(of_lanes, op);
 }
 
 struct Published {
@@ -71,7 +48,8 @@ TEST_F(TreeLanesTest, GiveThePublishedBits) {
   for (const Published& published : table) {
     const Method method = tree({.lanes = published.lanes});
     const double wanted = double_of(published.bits);
-    EXPECT_TRUE(is(expression(x, published.lanes, add), wanted)) << "the oracle, " << published.lanes << " lanes";
+    EXPECT_TRUE(is(reference::of_lanes(x, published.lanes, add), wanted))
+        << "the oracle, " << published.lanes << " lanes";
     EXPECT_TRUE(is(sum(x, LocalOptions{.method = method, .threads = 1 + published.lanes % 3}), wanted))
         << published.lanes;
     for (const NamedOwnership& layout : sorts_of_layouts(x.size(), world.count(), random)) {
@@ -89,7 +67,7 @@ TEST_F(TreeLanesTest, GiveThePublishedBits) {
 template <class T>
 void expect_expression(const Ranks& ranks, const std::vector<T>& x, std::uint32_t lanes, Random& random) {
   const Method method = tree({.lanes = lanes});
-  const T wanted = expression(x, lanes, add);
+  const T wanted = reference::of_lanes(x, lanes, add);
   for (const NamedOwnership& layout : sorts_of_layouts(x.size(), ranks.count(), random)) {
     const std::vector<T> mine = pick(x, layout.ownership[ranks.index()]);
     std::vector<std::string> schedules = schedules_of(method, false);
@@ -111,7 +89,7 @@ TEST_F(TreeLanesTest, OfHostileNumbersGiveTheExpression) {
     const std::vector<float> floats = numbers<float>(n, random);
     for (const std::uint32_t lanes : {2U, 3U, 16U, 1024U}) {
       ASSERT_NO_FATAL_FAILURE(expect_expression(world, x, lanes, random));
-      differences += expression(x, lanes, add) != expression(x, 1, add);
+      differences += reference::of_lanes(x, lanes, add) != reference::of_lanes(x, 1, add);
       if (lanes == 3 && n == 601) {
         ASSERT_NO_FATAL_FAILURE(expect_expression(world, floats, lanes, random));
       }
@@ -141,7 +119,7 @@ TEST_F(TreeLanesTest, OfPrefixesGiveScans) {
       if (prefix.empty()) {
         ASSERT_EQ(found, 0);
       } else {
-        ASSERT_TRUE(is(found, expression(prefix, lanes, add))) << n << " elements, " << lanes << " lanes";
+        ASSERT_TRUE(is(found, reference::of_lanes(prefix, lanes, add))) << n << " elements, " << lanes << " lanes";
       }
     }
   }
@@ -174,7 +152,7 @@ TEST_F(TreeLanesTest, OfAnOperatorThatIsDeclaredCommutative) {
   call.rows = mine.size();
   std::uint64_t found = 0;
   ASSERT_EQ(sf_reduce(&call, mine.data(), nullptr, &found, world.comm), SF_OK) << sf_error_text();
-  EXPECT_EQ(found, expression(x, 16, join));
+  EXPECT_EQ(found, reference::of_lanes(x, 16, join));
 }
 
 }  // namespace
