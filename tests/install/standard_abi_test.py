@@ -93,10 +93,8 @@ class StandardAbi(unittest.TestCase):
                 plain = {self.digest(ranks, algorithm, False) for algorithm in algorithms}
                 self.assertGreater(len(plain), 1, "the control: plain sums depend on the algorithm")
                 self.assertEqual(len({self.digest(ranks, algorithm, True) for algorithm in algorithms}), 1)
-        for ranks in (3, 5, 8):
-            with self.subTest(ranks=ranks):
-                ran = output(MPIRUN, "-n", ranks, collectives, env=preloaded())
-                self.assertIn("\n0 results are wrong", "\n" + ran)
+        ran = output(MPIRUN, "-n", 5, collectives, env=preloaded())
+        self.assertIn("\n0 results are wrong", "\n" + ran)
         self.assertNotEqual(run(MPIRUN, "-n", 4, collectives, "sums of doubles", env=preloaded(False)).returncode, 0, "the control")
 
     if PYTHON:

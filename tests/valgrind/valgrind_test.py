@@ -13,7 +13,7 @@ TESTS = Path(__file__).resolve().parents[1]
 LOST = 9  # exit status
 VALGRIND = ["valgrind", "--quiet", "--leak-check=no", "--undef-value-errors=no", f"--error-exitcode={LOST}",
             f"--suppressions={TESTS}/valgrind/loader.supp"]  # fmt: skip
-RANKS = 2
+RANKS = 1
 # Of tests/python/objects_test.py, whatever owns arrays or gives them to others.
 OBJECTS = ["plans_read", "bundles", "teams", "requests", "dropped", "columns_masks", "bytes_and", "references_are"]
 

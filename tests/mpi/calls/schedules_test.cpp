@@ -65,7 +65,7 @@ class SchedulesTest : public testing::Test {
   }
 };
 
-/// On many ranks each schedule has two of the five widths and one of the roots, others for each number of ranks.
+/// On many ranks each schedule has one of the five widths and one of the roots, others for each number of ranks.
 TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
   const bool all = full() || world.size <= 3;
   std::size_t found = 0;
@@ -74,7 +74,7 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
        {std::size_t{1}, world.count(), world.count() + 1, std::size_t{1000}, 1025 * world.count()}) {
     take(columns);
     std::size_t asked = turn++;
-    const auto is_due = [&] { return all || asked++ % 5 < 2; };
+    const auto is_due = [&] { return all || asked++ % 5 == 0; };
     for (const schedule::Row& row : schedule::registry()) {
       for (const std::string& name : names_of(row)) {
         const auto serves = [&](Collective collective) {
@@ -94,7 +94,7 @@ TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
       }
     }
   }
-  EXPECT_GT(found, all ? 200u : 80u);
+  EXPECT_GT(found, all ? 200u : 40u);
 }
 
 /// Ranks count twice there, which changes no bit of minima and maxima; sums, which it would change, are refused.

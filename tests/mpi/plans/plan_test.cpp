@@ -16,6 +16,7 @@
 #include "mpi/outcome.hpp"
 #include "mpi/ranks.hpp"
 #include "mpi/reference.hpp"
+#include "support/sanitized.hpp"
 
 namespace steadfold::tests::plan_test {
 namespace {
@@ -373,7 +374,7 @@ TEST_F(PlanTest, MayGoWhileUnderWay) {
 
 TEST_F(PlanTest, ManyComeAndGo) {
   const std::vector<double> mine = {1.0};
-  const int rounds = full() ? 5000 : 200;
+  const int rounds = full() ? 5000 : test::sanitized ? 40 : 200;
   for (int round = 0; round < rounds; ++round) {
     Plan<double> plan(plus, 1, world.comm);
     EXPECT_TRUE(is(plan.run(mine), static_cast<double>(world.size)));
