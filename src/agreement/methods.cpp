@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "agreement/description.hpp"
 #include "arithmetic/binned/binned.hpp"
@@ -14,6 +15,7 @@
 #include "arithmetic/location/location.hpp"
 #include "arithmetic/plain.hpp"
 #include "arithmetic/tree/lanes.hpp"
+#include "arithmetic/tree/results.hpp"
 #include "arithmetic/tree/tree.hpp"
 
 namespace steadfold::agreement {
@@ -57,9 +59,10 @@ void require_sum(const Description& description) {
             : "this method takes doubles, floats and types whose values fit in a float), use method plain or tree");
 }
 
-/// Checks a call for methods that round in every step. These methods need an operator on the elements themselves.
-void require_operator(const Description& description, const Operator& op) {
-  if (is_rounded_once(description.operation))
+/// Checks a call for methods that round in every step. These methods need an operator on the terms. `is_served` says
+/// whether the method computes the operation although others round it once.
+void require_operator(const Description& description, const Operator& op, bool is_served) {
+  if (is_rounded_once(description.operation) && !is_served)
     unsupported(description, "the operation rounds once, at the end, but method " +
                                  std::string(name_of(description.method)) + " rounds in every step), " +
                                  take_rounding_once(description));
@@ -71,6 +74,10 @@ void require_operator(const Description& description, const Operator& op) {
   }
   if (op.apply == nullptr)
     unsupported(description, "this type has no such operator), see the types in docs/guarantees.md");
+  if (is_rounded_once(description.operation) && !is_double_or_float(description.type))
+    unsupported(description,
+                "this method computes it of doubles, floats, types whose values fit in a float, and complex "
+                "numbers), convert the elements");
   if (arithmetic::is_location(description.operation) && description.type > Type::u64)
     unsupported(description, "only numbers of 32 or 64 bits have locations), convert the elements");
 }
@@ -79,11 +86,13 @@ Kind make_tree(const Description& description, const Operator& op, Count columns
   if (description.has_mask())
     unsupported(description,
                 "the tree has no place for rows that the mask leaves out), " + take_rounding_once(description));
-  require_operator(description, op);
-  if (arithmetic::is_location(description.operation))
+  const Operation operation = description.operation;
+  require_operator(description, op, row_of(operation).served_by.tree);
+  if (arithmetic::is_location(operation))
     unsupported(description, "no order of combining changes its bits), let the library choose the method");
-  if (description.lanes > 1) return arithmetic::make_tree_with_lanes(op, columns, description.lanes);
-  return arithmetic::make_tree(op, columns);
+  Kind tree = description.lanes > 1 ? arithmetic::make_tree_with_lanes(op, columns, description.lanes)
+                                    : arithmetic::make_tree(op, columns);
+  return arithmetic::make_tree_result(std::move(tree), operation, description.type, columns);
 }
 
 Kind make_exact(const Description& description, const Operator& /*op*/, Count columns) {
@@ -123,7 +132,7 @@ Kind make_binned(const Description& description, const Operator& /*op*/, Count c
 }
 
 Kind make_plain(const Description& description, const Operator& op, Count columns) {
-  require_operator(description, op);
+  require_operator(description, op, row_of(description.operation).served_by.plain);
   if (!arithmetic::is_location(description.operation)) return arithmetic::make_plain(op, columns);
   return arithmetic::make_location(description.operation, description.type, columns);
 }

@@ -118,10 +118,84 @@ constexpr Widening absolutes[] = {
     {Type::bf16, Type::f64, absolute<Bfloat16, double>}, {Type::f16, Type::f32, absolute<Float16, float>},
     {Type::f16, Type::f64, absolute<Float16, double>}};
 
+/// The product of two complex numbers rounds each of its six operations. std::complex may compute it otherwise, because
+/// it looks for infinite factors.
+template <class T>
+std::complex<T> product(std::complex<T> x, std::complex<T> y) noexcept {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+template <class T>
+T product(T x, T y) noexcept {
+  return x * y;
+}
+
+template <class From, class To, bool are_conjugated>
+void multiply(const std::byte* first, const std::byte* second, Count count, std::byte* products) {
+  for (Count i = 0; i < count; ++i) {
+    To x = widened<To>(load<From>(first + i * sizeof(From)));
+    if constexpr (are_conjugated) x = {x.real(), -x.imag()};
+    products = store(product(x, widened<To>(load<From>(second + i * sizeof(From)))), products);
+  }
+}
+
+struct Multiplication {
+  Type from;
+  Type to;
+  Multiply products;
+  Multiply conjugated;  // products in which the first factors are conjugated
+};
+template <class From, class To>
+constexpr Multiplication of_reals(Type from, Type to) {
+  return {from, to, multiply<From, To, false>, multiply<From, To, false>};
+}
+template <class From, class To>
+constexpr Multiplication of_complex_numbers(Type from, Type to) {
+  return {from, to, multiply<std::complex<From>, std::complex<To>, false>,
+          multiply<std::complex<From>, std::complex<To>, true>};
+}
+constexpr Multiplication multiplications[] = {of_reals<double, double>(Type::f64, Type::f64),
+                                              of_reals<float, float>(Type::f32, Type::f32),
+                                              of_reals<float, double>(Type::f32, Type::f64),
+                                              of_reals<Bfloat16, float>(Type::bf16, Type::f32),
+                                              of_reals<Bfloat16, double>(Type::bf16, Type::f64),
+                                              of_reals<Float16, float>(Type::f16, Type::f32),
+                                              of_reals<Float16, double>(Type::f16, Type::f64),
+                                              of_complex_numbers<double, double>(Type::cf64, Type::cf64),
+                                              of_complex_numbers<float, float>(Type::cf32, Type::cf32),
+                                              of_complex_numbers<float, double>(Type::cf32, Type::cf64)};
+
+template <class From, class To>
+void square(const std::byte* elements, Count count, std::byte* squares) {
+  for (Count i = 0; i < count; ++i) {
+    const To x = widened<To>(load<From>(elements + i * sizeof(From)));
+    squares = store(x * x, squares);
+  }
+}
+/// The squares of the absolute values, re^2 + im^2. Each operation is rounded.
+template <class From, class To>
+void square_complex(const std::byte* elements, Count count, std::byte* squares) {
+  for (Count i = 0; i < count; ++i) {
+    const auto x = widened<std::complex<To>>(load<std::complex<From>>(elements + i * sizeof(std::complex<From>)));
+    squares = store(x.real() * x.real() + x.imag() * x.imag(), squares);
+  }
+}
+constexpr Widening squarings[] = {
+    {Type::f64, Type::f64, square<double, double>},        {Type::f32, Type::f32, square<float, float>},
+    {Type::f32, Type::f64, square<float, double>},         {Type::bf16, Type::f32, square<Bfloat16, float>},
+    {Type::bf16, Type::f64, square<Bfloat16, double>},     {Type::f16, Type::f32, square<Float16, float>},
+    {Type::f16, Type::f64, square<Float16, double>},       {Type::cf64, Type::f64, square_complex<double, double>},
+    {Type::cf32, Type::f32, square_complex<float, float>}, {Type::cf32, Type::f64, square_complex<float, double>}};
+
+/// Returns the row of a table that converts from one type to the other; null if there is none.
+template <class Row>
+const Row* find(std::span<const Row> table, Type from, Type to) noexcept {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Row& each) { return each.from == from && each.to == to; });
+  return found == table.end() ? nullptr : &*found;
+}
 Convert widening(Type from, Type to, std::span<const Widening> table = widenings) noexcept {
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const Widening& each) { return each.from == from && each.to == to; });
-  return found == table.end() ? nullptr : found->convert;
+  const Widening* const found = find(table, from, to);
+  return found == nullptr ? nullptr : found->convert;
 }
 
 /// Converts rows on their way into a builder, a tile (some rows) at a time. A tile stays valid until the builder has
@@ -173,11 +247,14 @@ class ConvertedBuilder final : public Builder, private Surveyor {
       ConvertedRows& tile = tiles_[turn_];
       turn_ = 1 - turn_;
       const Bytes offset = done * block.row_stride;
-      visit(done, Block{.first = convert(how_.first, block.first, offset, rows, block.row_stride, tile.first),
-                        .second = convert(how_.second, block.second, offset, rows, block.row_stride, tile.second),
-                        .mask = block.mask == nullptr ? nullptr : block.mask + done,
-                        .rows = rows * how_.rows,
-                        .row_stride = out_bytes_});
+      const bool are_products = how_.multiply != nullptr;
+      visit(done,
+            Block{.first = are_products ? multiply(block, offset, rows, tile.first)
+                                        : convert(how_.first, block.first, offset, rows, block.row_stride, tile.first),
+                  .second = convert(how_.second, block.second, offset, rows, block.row_stride, tile.second),
+                  .mask = block.mask == nullptr ? nullptr : block.mask + done,
+                  .rows = rows * how_.rows,
+                  .row_stride = out_bytes_});
     }
   }
 
@@ -191,6 +268,18 @@ class ConvertedBuilder final : public Builder, private Surveyor {
       function(from, rows * columns_, to.data());
     } else {
       for (Count i = 0; i < rows; ++i) function(from + i * stride, columns_, to.data() + i * how_.rows * out_bytes_);
+    }
+    return to.data();
+  }
+
+  const std::byte* multiply(const Block& block, Bytes offset, Count rows, std::vector<std::byte>& to) const {
+    to.resize(tile_ * out_bytes_);
+    const bool are_contiguous = block.row_stride == row_bytes_;
+    const Count pieces = are_contiguous ? 1 : rows;
+    for (Count i = 0; i < pieces; ++i) {
+      const Bytes at = offset + i * block.row_stride;
+      how_.multiply(block.first + at, block.second + at, are_contiguous ? rows * columns_ : columns_,
+                    to.data() + i * out_bytes_);
     }
     return to.data();
   }
@@ -261,6 +350,23 @@ Conversion of_complex(Operation operation, Type part, Type result) {
   return {.type = part, .result = part_of(result), .parts = 2};
 }
 
+/// The conversion to terms that are products or squares, which are rounded to the type of the result.
+std::optional<Conversion> to_rounded_terms(Operation operation, Type type, Type result) noexcept {
+  if (squares(operation)) {
+    const Convert convert = widening(type, result, squarings);
+    if (convert == nullptr) return std::nullopt;
+    return Conversion{.type = result, .result = result, .first = convert};
+  }
+  const auto* const found = find(std::span<const Multiplication>(multiplications), type, result);
+  if (found == nullptr) return std::nullopt;
+  const bool are_complex = is_complex(result);
+  const Type part = are_complex ? part_of(result) : result;
+  return Conversion{.type = part,
+                    .result = part,
+                    .parts = are_complex ? Count{2} : 1,
+                    .multiply = row_of(operation).terms == Terms::products ? found->products : found->conjugated};
+}
+
 }  // namespace
 
 std::optional<Conversion> conversion(Operation operation, Type type, Type result, bool rounds_once) noexcept {
@@ -281,8 +387,9 @@ std::optional<Conversion> conversion(Operation operation, Type type, Type result
     return type == Type::cf32 ? of_complex<float>(operation, Type::f32, result)
                               : of_complex<double>(operation, Type::f64, result);
   if (rounds_once) return std::nullopt;
+  if (squares(operation) || is_dot(operation)) return to_rounded_terms(operation, type, result);
   const Convert convert = type == result ? nullptr : widening(type, result);
-  const bool is_sum = operation == Operation::sum || operation == Operation::masked_sum;
+  const bool is_sum = operation == Operation::sum || operation == Operation::masked_sum || operation == Operation::mean;
   if (are_complex && is_sum && (convert != nullptr || type == result))
     return Conversion{.type = part_of(result), .result = part_of(result), .parts = 2, .first = convert};
   if (convert == nullptr || is_location(operation)) return std::nullopt;
@@ -291,7 +398,7 @@ std::optional<Conversion> conversion(Operation operation, Type type, Type result
 
 std::unique_ptr<PartialKind> make_converted(std::unique_ptr<PartialKind> kind, const Conversion& conversion, Type from,
                                             Count columns) {
-  if (conversion.first == nullptr) return kind;
+  if (conversion.first == nullptr && conversion.multiply == nullptr) return kind;
   return std::make_unique<ConvertedKind>(std::move(kind), conversion, from, columns);
 }
 
