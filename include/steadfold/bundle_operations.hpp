@@ -70,7 +70,7 @@ class BundleOperations : public detail::BundleMembers {
   auto norm2(const Array<T>& x, const Axes& axes, const MemberOptions& options = {}) {
     return add_array(x, axes.weights, BuiltIn<SF_NORM2>{}, axes, options);
   }
-  /// The mean: the sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
+  /// The mean: the sum divided by the number of elements, by default rounded once. No elements: SF_EMPTY.
   template <class R, class = detail::if_no_array<R>>
   auto mean(R&& x, const MemberOptions& options = {}) {
     return add_range(std::forward<R>(x), BuiltIn<SF_MEAN>{}, options);

@@ -24,7 +24,7 @@ inline constexpr BuiltIn<SF_MAX> max{}, maximum{};
 inline constexpr BuiltIn<SF_DOT> dot{}, weighted_sum{};
 /// The Euclidean norm, by default correctly rounded, without intermediate overflow or underflow.
 inline constexpr BuiltIn<SF_NORM2> norm2{};
-/// The mean: the sum divided by the number of elements, rounded once. No elements: SF_EMPTY.
+/// The mean: the sum divided by the number of elements, by default rounded once. No elements: SF_EMPTY.
 inline constexpr BuiltIn<SF_MEAN> mean{};
 /// The smallest element and the lowest index that has it. The index follows the layout. Without a layout, elements are
 /// counted in rank order.

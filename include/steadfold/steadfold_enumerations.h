@@ -47,8 +47,8 @@ typedef enum sf_operation {
   SF_USER = 4,               /* the caller's operator */
   SF_DOT = 5,                /* the sum of products of two vectors. Types: real, narrow and complex. No rows: +0.0 */
   SF_NORM2 = 6,              /* the square root of the sum of squares. Types: real, narrow and complex. No rows: +0.0 */
-  SF_MEAN = 7,               /* the sum divided by the number of rows, rounded once. Types: real, narrow and complex. No
-                                rows: SF_EMPTY */
+  SF_MEAN = 7,               /* the sum divided by the number of rows, by default rounded once. Types: real, narrow and
+                                complex. No rows: SF_EMPTY */
   SF_MIN_LOCATION = 8,       /* the smallest value and the lowest index that has it; the result is a struct of 16 bytes,
                                 such as sf_located_f64. Types: real and integer. No rows: SF_EMPTY */
   SF_MAX_LOCATION = 9,       /* the largest value and the lowest index that has it; the result is a struct of 16 bytes,

@@ -26,8 +26,8 @@ def dot(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The sum of the products x[i] y[i], rounded once. Complex numbers are not conjugated; see `vdot`. `y` is broadcast to
-    the shape of `x`, but a single number is not.
+    """The sum of the products x[i] y[i], by default rounded once. Complex numbers are not conjugated; see `vdot`. `y` is
+    broadcast to the shape of `x`, but a single number is not.
 
     >>> import steadfold as sf
     >>> float(sf.dot([1e200, 1.0, -1e200], [1e200, 3.0, 1e200]))
@@ -41,7 +41,7 @@ def vdot(
     where: ArrayLike | None = None, *, method: Method = None, comm: Any = None, layout: _core.Layout | None = None,
     root: int | None = None, schedule: str | None = None, threads: int = 1, require: str | None = None,
 ) -> Any:
-    """The sum of the products conj(x[i]) y[i], rounded once.
+    """The sum of the products conj(x[i]) y[i], by default rounded once.
 
     >>> import steadfold as sf
     >>> complex(sf.vdot([1j], [1j]))

@@ -46,7 +46,7 @@ inline constexpr ListEntry operations[] = {
     {"user", "the caller's operator"},
     {"dot", "the sum of products of two vectors"},
     {"norm2", "the square root of the sum of squares"},
-    {"mean", "the sum divided by the number of rows, rounded once"},
+    {"mean", "the sum divided by the number of rows, by default rounded once"},
     {"min_location", "the smallest value and the lowest index that has it"},
     {"max_location", "the largest value and the lowest index that has it"},
     {"abs_sum", "the sum of absolute values (the 1-norm)"},

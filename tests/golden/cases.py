@@ -8,6 +8,7 @@ from methods import (absolute, adding, best, binned_sum, exact_sum, greatest, le
 BINS = (2, 3, 4)
 ROUNDED_ONCE = ["sum", "mean", "dot", "norm2", "abs_sum", "sum_squares", "masked_sum"]
 OF_COMPLEX = ["sum", "mean", "dot", "dotc", "masked_sum"]
+SUMS_OF_TREES = ["sum", "abs_sum", "mean", "dot", "dotc", "norm2", "sum_squares"]
 EXTENDED = ["x87", "b128"]
 
 # Rows of one column, of results that are the elements' own type and of others; then rows of several columns, as MPI's
@@ -127,22 +128,42 @@ def rounded_once(operation, terms, rows, f, bins):
     return rounded(f, value)
 
 
+def rounded_terms(operation, vector, f, column):
+    """The terms of the sums by tree: of one sum, or of two if the result is complex. Products and squares are rounded."""
+    x = vector.column(column)
+    if vector.type not in COMPLEX:
+        if operation in ("dot", "dotc"):
+            return [[multiplying(f)(a, b) for a, b in zip(x, vector.column(column, second=True))]]
+        if operation in ("norm2", "sum_squares"):
+            return [[multiplying(f)(a, a) for a in x]]
+        return [[absolute(a) for a in x] if operation == "abs_sum" else x]
+    if operation in ("norm2", "sum_squares"):
+        return [[adding(f)(multiplying(f)(a, a), multiplying(f)(b, b)) for a, b in x]]
+    if operation in ("dot", "dotc"):
+        first = [(a, minus(b)) for a, b in x] if operation == "dotc" else x
+        x = [multiplying_complex(f)(a, b) for a, b in zip(first, vector.column(column, second=True))]
+    return [[z[part] for z in x] for part in (0, 1)]
+
+
 def fold_by_tree(operation, vector, result, column):
     """What elements come to that are converted to the result's type first, exactly: one number, or the parts of a complex
     one."""
     f = part_of(result)
-    x = vector.column(column)
     one, zero = (False, 1, 0), (False, 0, 0)
+    if operation in SUMS_OF_TREES:
+        if operation == "mean" and vector.rows == 0:
+            return None
+        sums = [tree(terms, adding(f)) if terms else zero for terms in rounded_terms(operation, vector, f, column)]
+        finish = {"mean": lambda value: quotient(f, value, vector.rows), "norm2": lambda value: root(f, value)}
+        return tuple(finish.get(operation, lambda value: value)(value) for value in sums)
+    x = vector.column(column)
     if vector.type in COMPLEX:
-        if operation == "product":
-            return tree(x, multiplying_complex(f)) if x else (one, zero)
-        return tuple(tree([z[part] for z in x], adding(f)) if x else zero for part in (0, 1))
-    if operation in ("abs_sum", "norminf"):
+        return tree(x, multiplying_complex(f)) if x else (one, zero)
+    if operation == "norminf":
         x = [absolute(a) for a in x]
     if not x:
-        return {"sum": (zero,), "abs_sum": (zero,), "norminf": (zero,), "product": (one,)}.get(operation)
-    combine = {"product": multiplying(f), "min": least, "max": greatest, "norminf": greatest}.get(operation, adding(f))
-    return (tree(x, combine),)
+        return {"norminf": (zero,), "product": (one,)}.get(operation)
+    return (tree(x, {"product": multiplying(f), "min": least}.get(operation, greatest)),)
 
 
 def fold_integers(operation, vector, result, column):
@@ -189,13 +210,17 @@ def joined(texts):
     return "empty" if "empty" in texts else ",".join(texts)
 
 
-def record(operation, type, result, vector, by_method):
+def fields(by_method):
     """Methods that give the same bits share a field: exact,binned4=... tree=..."""
     methods = {}
     for method, text in by_method.items():
         methods.setdefault(text, []).append(method)
-    fields = " ".join(f"{','.join(names)}={text}" for text, names in methods.items())
-    return f"{operation} {type} {result} {vector.family} {vector.rows}x{vector.columns} {fields}"
+    return [f"{','.join(names)}={text}" for text, names in methods.items()]
+
+
+def record(operation, type, result, vector, by_method):
+    size = f"{vector.rows}x{vector.columns}"
+    return " ".join([operation, type, result, vector.family, size, *fields(by_method)])
 
 
 def real_record(operation, type, result, vector, by_tree):
@@ -235,14 +260,14 @@ def real_records(types):
         operations = OF_COMPLEX if is_complex else ROUNDED_ONCE
         for operation in operations:
             for result in others:
-                by_tree = operation in ("sum", "abs_sum") and result in [own, *wider]
+                by_tree = operation in SUMS_OF_TREES and result in [own, *wider]
                 for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
                     yield real_record(operation, type, result, vector, by_tree)
         for operation in ["norm2", "sum_squares"] if is_complex else []:
             for result in ["f64", "f32"]:
                 is_own = result == COMPLEX[type]
                 for vector in vectors_of(type, OWN_SIZES if is_own else OTHER_SIZES, is_own):
-                    yield real_record(operation, type, result, vector, False)
+                    yield real_record(operation, type, result, vector, is_own or type == "cf32")
         for operation in ["product"] if is_complex else ["product", "min", "max", "norminf"]:
             for result in [own, *wider]:
                 for vector in vectors_of(type, OWN_SIZES if result == own else OTHER_SIZES, result == own):
@@ -421,7 +446,7 @@ def large_records():
             yield integer_record(operation, type, type, vector)
         else:
             result = {"f16": "f32", "bf16": "f32"}.get(type, type)
-            yield real_record(operation, type, result, vector, operation in ("sum", "abs_sum", "product", "min", "max"))
+            yield real_record(operation, type, result, vector, operation != "masked_sum")
 
 
 FILES = {

@@ -265,7 +265,8 @@ TEST_F(MisuseTest, CombinationsThatAreNotOffered) {
   expect({"max", "binned"}, "binned with max", [&] { reduce(x, maximum, world.comm, {.method = binned()}); });
   expect({"max", "exact"}, "exact with max", [&] { reduce(x, maximum, world.comm, {.method = exact()}); });
   expect({"product", "exact"}, "exact with times", [&] { reduce(x, times, world.comm, {.method = exact()}); });
-  expect({"dot", "tree"}, "dot with tree", [&] { dot(x, x, world.comm, {.method = tree()}); });
+  expect({"weighted mean", "tree"}, "weighted mean with tree",
+         [&] { weighted_mean(x, x, world.comm, {.method = tree()}); });
   expect({"norm2", "plain"}, "norm2 with plain", [&] { norm2(x, world.comm, {.method = plain()}); });
   expect({"exact"}, "exact with integers", [&] { sum(integers, world.comm, {.method = exact()}); });
   expect({"user", "exact"}, "exact with an operator", [&] { reduce(x, subtract, world.comm, {.method = exact()}); });
