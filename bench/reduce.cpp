@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -51,10 +52,10 @@ void add_library(Size& size) {
 void add_plans(Size& size, const ReduceOptions& options) {
   for (const std::string& schedule : options.schedules) {
     for (const std::string& method : options.methods) {
-      const auto* const row = schedule::parse(schedule).row;
       const Method named = command::method_named(method);
-      if (schedule::refusal(*row, schedule::Collective::reduce, 0, command::merging_named(method),
-                            schedule::OperatorKind::commutative))
+      const bool is_policy = std::ranges::count(schedule::policies, schedule) > 0;  // chooses what serves the call
+      if (!is_policy && schedule::refusal(*schedule::parse(schedule).row, schedule::Collective::reduce, 0,
+                                          command::merging_named(method), schedule::OperatorKind::commutative))
         continue;
       const Options of_plan{.method = named,
                             .layout = Layout::contiguous(size.mine.size(), MPI_COMM_WORLD),

@@ -32,7 +32,7 @@ std::string_view take_lanes(Method& method, const std::string& name, std::string
   const auto read = is_named ? std::from_chars(text.data() + key.size() + 1, end, lanes) : std::from_chars_result{};
   if (!is_named || read.ec != std::errc() || read.ptr != end || lanes < 1 || lanes > order::most_lanes)
     throw Failure("method '" + name + "' cannot be used ('" + std::string(text) +
-                  "' is not lanes=1 to lanes=" + std::to_string(order::most_lanes) + "), choose among these");
+                  "' is not lanes=1 to lanes=" + std::to_string(order::most_lanes) + "), use one of these numbers");
   method.lanes = lanes;
   return key;
 }

@@ -214,7 +214,7 @@ void require_few_values_of_lanes(const order::Layout& layout, const Description&
     throw Failure(Status::unsupported,
                   where + std::to_string(description.lanes) + " lanes in this layout (the ranks would send more than " +
                       std::to_string(most_bytes_of_lanes >> 20) + " MiB, since blocks of few laps cannot be combined " +
-                      "before they are sent), give larger blocks or take fewer lanes");
+                      "before they are sent), give larger blocks or use fewer lanes");
   }
 }
 

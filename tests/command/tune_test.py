@@ -134,7 +134,6 @@ class Tune(CommandTest):
             for key in ("merge_per_byte", "finish_per_byte"):
                 self.assertTrue(1e-13 < found[content][key] < 1e-6, found)
                 self.assertIn(f"\n{content}.{key} = ", path.read_text())
-        self.assertLess(found["values"]["finish_per_byte"], found["accumulators"]["finish_per_byte"], "carries take longer")
         of_another = {**times_of(1e-6, 1e-7, 0, 1 << 30, 0, 0.0), "bins": {"merge_per_byte": 1.5, "finish_per_byte": 2.5}}
         run("tune", "--times", self.write("times.json", json.dumps(of_another)), "--output", path)
         self.assertIn("\nbins.merge_per_byte = 1.5\nbins.finish_per_byte = 2.5\n", path.read_text(), "measured elsewhere")
