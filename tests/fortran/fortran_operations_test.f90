@@ -169,6 +169,10 @@ contains
     call expect(ierr, SF_INVALID_ARGUMENT, "'1025' for option lanes")
     call sf_sum(cancelling, result(1), options='method=exact, lanes=2', ierr=ierr)
     call expect(ierr, SF_UNSUPPORTED, "2 lanes with method exact")
+    ! Dot products and means in the tree, where correctly rounded ones are 2 and 0.5.
+    call check(same(sf_dot(cancelling, cancelling/cancelling, options='method=tree'), 0.0_c_double), "dot by tree")
+    call check(same(sf_mean(cancelling, options='method=tree'), 0.0_c_double), "mean by tree")
+    call check(same(sf_mean(cancelling), 0.5_c_double), "the exact mean")
     ! As long as options may be, with one that counts at the very end.
     seen_by_four_bins = [1.0_c_double, scale(1.0_c_double, -130), -1.0_c_double]
     longest = 'method=binned'

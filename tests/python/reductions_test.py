@@ -87,6 +87,19 @@ class Bits(unittest.TestCase):
             self.assertEqual(bits(sf.min(x)), bits(in_cxx("min", x, method="auto")))
             self.assertEqual(bits(sf.max(x)), bits(in_cxx("max", x, method="auto")))
 
+    def test_the_tree_rounds_every_product_and_sum(self):
+        x, ones = np.array([1e16, 1.0, -1e16, 1.0]), np.ones(4)
+        self.assertEqual(float(sf.dot(x, ones)), 2.0)
+        self.assertEqual(float(sf.dot(x, ones, method="tree")), 0.0)
+        self.assertEqual(float(sf.dot(x, ones, method=sf.tree(lanes=2))), 2.0)
+        self.assertEqual(float(sf.mean(x)), 0.5)
+        self.assertEqual(float(sf.mean(x, method="tree")), 0.0)
+        self.assertEqual(float(sf.norm(np.array([1e200]))), 1e200)
+        self.assertEqual(float(sf.norm(np.array([1e200]), method="tree")), math.inf)
+        self.assertEqual(complex(sf.vdot(np.array([1j]), np.array([1.0 + 2.0j]), method="tree")), 2 - 1j)
+        with self.assertRaisesRegex(sf.UnsupportedError, "the tree has no place for rows that the mask leaves out"):
+            sf.dot(x, ones, where=x > 0, method="tree")
+
     def test_exact_sums_are_those_of_rational_numbers(self):
         x = hostile(self.rng, 300)
         x = x[np.abs(x) < 1e290]
