@@ -129,7 +129,7 @@ def rounded_once(operation, terms, rows, f, bins):
 
 
 def rounded_terms(operation, vector, f, column):
-    """The terms of the sums by tree: of one sum, or of two if the result is complex. Products and squares are rounded."""
+    """The terms of one sum with method tree, or of two if the result is complex. Products and squares are rounded."""
     x = vector.column(column)
     if vector.type not in COMPLEX:
         if operation in ("dot", "dotc"):

@@ -1,6 +1,6 @@
-// Dot products, norms and means by method tree: the terms are rounded to the type of the result and combined in the
+// Dot products, norms and means with method tree: the terms are rounded to the type of the result and combined in the
 // tree over their indices. The oracle writes this expression and shares nothing with src/. The control: most correctly
-// rounded results have other bits.
+// rounded results differ from it.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
