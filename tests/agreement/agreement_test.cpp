@@ -316,9 +316,14 @@ TEST(Unusable, CombinationsThatNoMethodOffersAreNamed) {
       "float), use method plain or tree");
   call.method = Method::tree;
   expect_unusable(
-      call, [](Call& c) { c.operation = Operation::dot; }, wrong,
-      "dot of f64 with method tree is not supported (the operation rounds once, at the end, but method tree rounds in "
-      "every step), use method exact or binned");
+      call, [](Call& c) { c.operation = Operation::weighted_mean; }, wrong,
+      "weighted mean of f64 with method tree is not supported (the operation rounds once, at the end, but method tree "
+      "rounds in every step), use method exact");
+  expect_unusable(
+      call, [](Call& c) { c.operation = Operation::dot, c.type = c.result_type = Type::i64; }, wrong,
+      "dot of i64 with method tree is not supported (this method computes it of doubles, floats, types whose values "
+      "fit "
+      "in a float, and complex numbers), convert the elements");
   expect_unusable(
       call, [](Call& c) { c.result_type = Type::f32; }, wrong,
       "sum of f64 with method tree is not supported (result type f32 does not hold every element), use exact or "

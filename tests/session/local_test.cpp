@@ -203,7 +203,7 @@ TEST(Local, FailuresSayWhatIsWrong) {
     EXPECT_EQ(failure_of({.operation = Operation::abs_sum, .type = type, .result_type = type, .rows = 1}, rows, &result)
                   .status,
               Status::unsupported);
-  EXPECT_EQ(failure_of({.operation = Operation::sum_squares, .method = Method::tree, .rows = 4}, rows, &result).status,
+  EXPECT_EQ(failure_of({.operation = Operation::sum_squares, .method = Method::plain, .rows = 4}, rows, &result).status,
             Status::unsupported);
   EXPECT_EQ(failure_of({.operation = Operation::min, .rows = 0}, rows, &result).status, Status::empty);
   EXPECT_EQ(failure_of({.method = Method::exact, .type = Type::i64, .result_type = Type::i64, .rows = 4}, rows, &result)
