@@ -184,17 +184,6 @@ TEST_F(TreeTermsTest, NormsMayOverflow) {
   EXPECT_LT(norm2(large, world.comm), std::numeric_limits<double>::infinity());
 }
 
-/// A float holds 2^24 + 1 elements' number only rounded, and the quotient is still rounded once.
-TEST_F(TreeTermsTest, MeansOfMoreElementsThanAFloatCounts) {
-  const std::size_t n = (std::size_t{1} << 24) + 3;
-  std::vector<float> x(world.rank == 0 ? n : 0, 0.0F);
-  if (world.rank == 0) x[5] = 12345678.0F;
-  const auto layout = world.rank == 0 ? Layout::contiguous(n, world.comm) : Layout::contiguous(0, world.comm);
-  const float found = mean(x, world.comm, {.method = tree(), .layout = layout});
-  EXPECT_TRUE(is(found, static_cast<float>(12345678.0L / static_cast<long double>(n))));
-  EXPECT_FALSE(same_bits(found, 12345678.0F / static_cast<float>(n))) << "the control";
-}
-
 template <class Call>
 void expect_refused(const Call& call, const std::string& words) {
   const Outcome outcome = outcome_of(call);
