@@ -121,11 +121,11 @@ constexpr Widening absolutes[] = {
 /// The product of two complex numbers rounds each of its six operations. std::complex may compute it otherwise, because
 /// it looks for infinite factors.
 template <class T>
-std::complex<T> product(std::complex<T> x, std::complex<T> y) noexcept {
+std::complex<T> multiplied(std::complex<T> x, std::complex<T> y) noexcept {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 template <class T>
-T product(T x, T y) noexcept {
+T multiplied(T x, T y) noexcept {
   return x * y;
 }
 
@@ -134,7 +134,7 @@ void multiply(const std::byte* first, const std::byte* second, Count count, std:
   for (Count i = 0; i < count; ++i) {
     To x = widened<To>(load<From>(first + i * sizeof(From)));
     if constexpr (are_conjugated) x = {x.real(), -x.imag()};
-    products = store(product(x, widened<To>(load<From>(second + i * sizeof(From)))), products);
+    products = store(multiplied(x, widened<To>(load<From>(second + i * sizeof(From)))), products);
   }
 }
 

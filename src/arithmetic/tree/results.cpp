@@ -99,7 +99,7 @@ class ResultBuilder final : public Builder {
 };
 
 /// Returns the number of rows of a partial of rows 0, 1, ...
-Count rows_of(const Partial& whole) {
+Count row_count_of(const Partial& whole) {
   tree_record::Prefix prefix;
   std::memcpy(&prefix, whole.head.data(), sizeof prefix);
   if (prefix.interval_count == 0) return 0;
@@ -131,7 +131,7 @@ class ResultKind final : public PartialKind {
   Status finish_piece(const Partial& whole, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
     const Status status = tree_->finish_piece(whole, element_count, values, spare, pieces);
-    return status != Status::ok || pieces.more ? status : shape_.change(status, rows_of(whole), values);
+    return status != Status::ok || pieces.more ? status : shape_.change(status, row_count_of(whole), values);
   }
 
   std::unique_ptr<PartialKind> tree_;
