@@ -25,9 +25,9 @@ inline Together all_ranks_together() {
               }};
 }
 
-/// Returns the way in which all ranks measure together. If `interface` is the name of a network
-/// interface, also counts the bytes that each rank sends through this interface. For this, every rank needs a separate
-/// machine or network namespace.
+/// Returns the way in which all ranks measure together. If `interface` is the name of a network interface, also counts
+/// the bytes that each rank sends through this interface. For this, every rank needs a separate machine or network
+/// namespace.
 inline Together all_ranks_together(const std::string& interface) {
   Together together = all_ranks_together();
   if (interface.empty()) return together;

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "arithmetic/wrapped_kind.hpp"
+
 namespace steadfold::arithmetic {
 namespace {
 
@@ -294,34 +296,19 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   std::size_t turn_ = 0;
 };
 
-class ConvertedKind final : public PartialKind {
+class ConvertedKind final : public WrappedKind {
  public:
   ConvertedKind(std::unique_ptr<PartialKind> kind, const Conversion& how, Type from, Count columns)
-      : kind_(std::move(kind)), how_(how), from_(from), columns_(columns) {}
+      : WrappedKind(std::move(kind)), how_(how), from_(from), columns_(columns) {}
 
   std::unique_ptr<Builder> builder() const override {
-    return std::make_unique<ConvertedBuilder>(kind_->builder(), how_, from_, columns_);
+    return std::make_unique<ConvertedBuilder>(kind().builder(), how_, from_, columns_);
   }
-
-  Bytes capacity(const order::IntervalSet& rows) const override { return kind_->capacity(rows); }
-  Bytes working_capacity(const order::IntervalSet& rows) const override { return kind_->working_capacity(rows); }
-  Bytes full_size(const order::IntervalSet& rows) const override { return kind_->full_size(rows); }
-  bool has_fixed_size() const noexcept override { return kind_->has_fixed_size(); }
-  Count row_count(const order::IntervalSet& rows) const override { return kind_->row_count(rows); }
-  Count most_values(order::Interval rows) const noexcept override { return kind_->most_values(rows); }
-  Bytes value_bytes() const noexcept override { return kind_->value_bytes(); }
-  Content content() const noexcept override { return kind_->content(); }
-  Bytes survey_bytes() const noexcept override { return kind_->survey_bytes(); }
-  const AddedWords* added_words() const noexcept override { return kind_->added_words(); }
 
  private:
-  Count piece_columns() const noexcept override { return kind_->piece_columns(); }
-  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
-    return kind_->merge_piece(left, right, out, pieces);
-  }
   Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
-    return kind_->finish_piece(partial, inner_count(element_count), values, spare, pieces);
+    return kind().finish_piece(partial, inner_count(element_count), values, spare, pieces);
   }
 
   /// Returns the number of rows that the kind for converted rows counts.
@@ -329,7 +316,6 @@ class ConvertedKind final : public PartialKind {
     return element_count == unknown_count ? unknown_count : element_count * how_.rows;
   }
 
-  std::unique_ptr<PartialKind> kind_;
   Conversion how_;
   Type from_;
   Count columns_;

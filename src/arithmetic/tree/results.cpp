@@ -1,10 +1,13 @@
 #include "arithmetic/tree/results.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "arithmetic/tree/record.hpp"
+#include "arithmetic/wrapped_kind.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -34,8 +37,7 @@ float quotient<float>(float sum, Count rows) noexcept {
   const auto divisor = static_cast<double>(rows);
   double found = sum / divisor;
   const double rest = std::fma(-found, divisor, sum);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &found, sizeof bits);
+  const auto bits = std::bit_cast<std::uint64_t>(found);
   // NaN, for infinite sums, compares false twice.
   const bool is_inexact = rest < 0 || rest > 0;
   if (is_inexact && bits % 2 == 0) found = std::nextafter(found, rest > 0 ? HUGE_VAL : -HUGE_VAL);
@@ -56,8 +58,7 @@ MakeResults results_of(Operation operation) {
   return operation == Operation::mean ? make_means<T> : make_roots<T>;
 }
 MakeResults results_of(Operation operation, Type type) {
-  if (type == Type::f32) return results_of<float>(operation);
-  return type == Type::f64 ? results_of<double>(operation) : results_of<long double>(operation);
+  return type == Type::f32 ? results_of<float>(operation) : results_of<double>(operation);
 }
 
 /// What is the same for all results of a kind.
@@ -108,33 +109,22 @@ Count row_count_of(const Partial& whole) {
   return rows.end;
 }
 
-class ResultKind final : public PartialKind {
+class ResultKind final : public WrappedKind {
  public:
-  ResultKind(std::unique_ptr<PartialKind> tree, const ResultShape& shape) : tree_(std::move(tree)), shape_(shape) {}
+  ResultKind(std::unique_ptr<PartialKind> tree, const ResultShape& shape)
+      : WrappedKind(std::move(tree)), shape_(shape) {}
 
-  Bytes capacity(const order::IntervalSet& rows) const override { return tree_->capacity(rows); }
-  Bytes working_capacity(const order::IntervalSet& rows) const override { return tree_->working_capacity(rows); }
-  Bytes full_size(const order::IntervalSet& rows) const override { return tree_->full_size(rows); }
-  bool has_fixed_size() const noexcept override { return tree_->has_fixed_size(); }
-  Count row_count(const order::IntervalSet& rows) const override { return tree_->row_count(rows); }
-  Count most_values(order::Interval rows) const noexcept override { return tree_->most_values(rows); }
-  Bytes value_bytes() const noexcept override { return tree_->value_bytes(); }
   std::unique_ptr<Builder> builder() const override {
-    return std::make_unique<ResultBuilder>(tree_->builder(), shape_);
+    return std::make_unique<ResultBuilder>(kind().builder(), shape_);
   }
 
  private:
-  Count piece_columns() const noexcept override { return tree_->piece_columns(); }
-  Partial merge_piece(const Partial& left, const Partial& right, const Room& out, Pieces& pieces) const override {
-    return tree_->merge_piece(left, right, out, pieces);
-  }
   Status finish_piece(const Partial& whole, Count element_count, std::byte* values, std::byte* spare,
                       Pieces& pieces) const override {
-    const Status status = tree_->finish_piece(whole, element_count, values, spare, pieces);
+    const Status status = kind().finish_piece(whole, element_count, values, spare, pieces);
     return status != Status::ok || pieces.more ? status : shape_.change(status, row_count_of(whole), values);
   }
 
-  std::unique_ptr<PartialKind> tree_;
   ResultShape shape_;
 };
 

@@ -9,9 +9,9 @@
 
 namespace steadfold::arithmetic {
 
-/// Makes a kind whose results are made from those of `tree`, a kind of method tree: for `mean` the sum divided by the
-/// number of rows, for `norm2` the square root. Returns `tree` itself for other operations. `type` is the type of the
-/// values, a real floating-point type, and `columns` is their number.
+/// Wraps `tree`, a kind of method tree. The results for `mean` are the sums of `tree`, divided by the number of rows.
+/// The results for `norm2` are the square roots of these sums. For other operations, returns `tree` itself. `type` is
+/// the type of the values, f64 or f32, and `columns` is their number.
 std::unique_ptr<PartialKind> make_tree_result(std::unique_ptr<PartialKind> tree, Operation operation, Type type,
                                               Count columns);
 

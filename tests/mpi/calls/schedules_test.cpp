@@ -65,7 +65,8 @@ class SchedulesTest : public testing::Test {
   }
 };
 
-/// On many ranks each schedule has one of the five widths and one of the roots, others for each number of ranks.
+/// Above 3 ranks each schedule runs with one of the five widths and to one of the roots. Both depend on the number of
+/// ranks.
 TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
   const bool all = full() || world.size <= 3;
   std::size_t found = 0;
