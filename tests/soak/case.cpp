@@ -85,6 +85,8 @@ void complete(Random& random, std::size_t ranks, const Limits& limits, bool bund
   const sf_layout layouts[] = {SF_ANYWHERE, SF_RANK_ORDER, SF_INTERVALS, SF_INTERVALS, SF_GRID, SF_ROW_PER_RANK};
   m.layout = random.one_of(layouts);
   if (m.collective == SF_REDUCE_SCATTER && random.one_in(3)) m.layout = SF_ROW_PER_RANK;
+  const bool may_have_lanes = m.method == SF_TREE && m.commutes() && m.layout != SF_ROW_PER_RANK;
+  if (may_have_lanes && random.one_in(3)) m.lanes = random.one_of<std::uint32_t>({1, 2, 3, 5, 16, 128, 1024});
   size_up(random, ranks, is_scan ? limits.elements / 4 : limits.elements, m);
   if (bundled) m.columns = std::max<std::uint64_t>(m.columns, 1);
   if (m.collective == SF_REDUCE_SCATTER) cut_blocks(random, ranks, m);
@@ -129,6 +131,8 @@ bool Member::order_free() const {
   return is_integer(type) || operation == SF_MIN || operation == SF_MAX || operation == SF_NORMINF ||
          is_location(operation);
 }
+
+bool Member::commutes() const { return operation != SF_USER || user_operator(user).commutative; }
 
 bool Member::has_neutral() const {
   return operation != SF_USER && operation != SF_MEAN && !is_quotient_of_pairs(operation) && operation != SF_MIN &&

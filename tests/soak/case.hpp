@@ -95,6 +95,7 @@ struct Member {
   int user = 0;  // for SF_USER: the index of the operator in operators.hpp
   std::uint32_t bins = 0;
   sf_sweep sweep = SF_SINGLE_SWEEP;
+  std::uint32_t lanes = 0;  // for SF_TREE; 0 and 1: one lane
   std::uint64_t columns = 1;
   std::uint64_t rows = 0;  // of the whole job
   sf_layout layout = SF_ANYWHERE;
@@ -116,6 +117,7 @@ struct Member {
   bool order_free() const;
   bool has_neutral() const;  // a reduction without rows has a result
   bool in_rank_order() const;
+  bool commutes() const;
   bool has_factors() const { return operation == SF_DOT || operation == SF_DOTC || is_quotient_of_pairs(operation); }
   bool has_second() const { return has_factors() || operation == SF_MASKED_SUM; }
   std::size_t element_bytes() const;

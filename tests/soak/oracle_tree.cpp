@@ -1,7 +1,9 @@
 // Method tree, level by level: neighbours are combined, and a last odd value passes through unchanged. Operations whose
 // result does not depend on the order are computed in the same way. Source: docs/guarantees.md; IEEE 754-2019, section
 // 9.6, for minimum and maximum.
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <type_traits>
 
 #include "operators.hpp"
@@ -13,7 +15,7 @@ namespace {
 
 /// Folds `rows` rows of `width` values into the first row.
 template <class T, class Op>
-void fold(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, const Op& op) {
+void fold_tree(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, const Op& op) {
   for (; rows > 1; rows = (rows + 1) / 2) {
     for (std::uint64_t i = 0; i < rows / 2; ++i)
       for (std::uint64_t c = 0; c < width; ++c)
@@ -21,6 +23,22 @@ void fold(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, const
     if (rows % 2 != 0)
       for (std::uint64_t c = 0; c < width; ++c) values[rows / 2 * width + c] = values[(rows - 1) * width + c];
   }
+}
+
+/// The same, with lanes: row i is in lane i % lanes, and the results of the lanes are folded last.
+template <class T, class Op>
+void fold(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, std::uint64_t lanes, const Op& op) {
+  std::vector<T> of_lanes;
+  for (std::uint64_t lane = 0; lane < std::min(lanes, rows); ++lane) {
+    std::vector<T> own;
+    std::uint64_t count = 0;
+    for (std::uint64_t i = lane; i < rows; i += lanes, ++count)
+      for (std::uint64_t c = 0; c < width; ++c) own.push_back(values[i * width + c]);
+    fold_tree(own, count, width, op);
+    for (std::uint64_t c = 0; c < width; ++c) of_lanes.push_back(own[c]);
+  }
+  fold_tree(of_lanes, std::min(lanes, rows), width, op);
+  values = of_lanes;
 }
 
 template <class T>
@@ -58,14 +76,17 @@ T product(T a, T b) {
     return a * b;
 }
 
+std::uint64_t lanes_of(const Member& m) { return std::max<std::uint64_t>(m.lanes, 1); }
+
 template <class T>
-void fold_by(sf_operation operation, std::vector<T>& values, std::uint64_t rows, std::uint64_t width) {
-  switch (operation) {
-    case SF_PRODUCT: return fold(values, rows, width, product<T>);
-    case SF_MIN: return fold(values, rows, width, [](T a, T b) { return lesser(a, b, true); });
+void fold_by(const Member& m, std::vector<T>& values, std::uint64_t rows, std::uint64_t width) {
+  const std::uint64_t lanes = lanes_of(m);
+  switch (m.operation) {
+    case SF_PRODUCT: return fold(values, rows, width, lanes, product<T>);
+    case SF_MIN: return fold(values, rows, width, lanes, [](T a, T b) { return lesser(a, b, true); });
     case SF_NORMINF:
-    case SF_MAX: return fold(values, rows, width, [](T a, T b) { return lesser(a, b, false); });
-    default: return fold(values, rows, width, sum<T>);
+    case SF_MAX: return fold(values, rows, width, lanes, [](T a, T b) { return lesser(a, b, false); });
+    default: return fold(values, rows, width, lanes, sum<T>);
   }
 }
 
@@ -100,8 +121,57 @@ void reduce_as(const Member& m, const Elements& all, std::uint64_t rows, std::by
     }
   }
   if (kept == 0) values.assign(width, T{0});  // a mask that selects nothing
-  fold_by(m.operation, values, kept, width);
+  fold_by(m, values, kept, width);
   for (std::uint64_t c = 0; c < width; ++c) write_result(out + c * sizeof(T), values[c]);
+}
+
+/// The terms of dot products, norms and means, rounded after each operation to the type of the result.
+template <class T>
+std::vector<T> rounded_terms(const Member& m, const Elements& all, std::uint64_t rows) {
+  const sf_type part = part_of(m.type);
+  const auto at = [part](const std::vector<std::byte>& numbers, std::uint64_t i) {
+    return converted<T>(part, numbers.data() + i * size_of(part));
+  };
+  const std::uint64_t count = rows * m.columns;
+  std::vector<T> terms;
+  for (std::uint64_t i = 0; i < (is_complex(m.type) ? 2 * count : count); ++i) {
+    const T x = at(all.first, i);
+    if (m.operation == SF_MEAN) {
+      terms.push_back(x);
+    } else if (!is_complex(m.type)) {
+      terms.push_back(x * (m.has_factors() ? at(all.second, i) : x));
+    } else if (!m.has_factors()) {
+      const T imaginary = at(all.first, ++i);
+      terms.push_back(x * x + imaginary * imaginary);
+    } else {
+      T imaginary = at(all.first, ++i);
+      if (m.operation == SF_DOTC) imaginary = -imaginary;
+      const T u = at(all.second, i - 1), v = at(all.second, i);
+      terms.push_back(x * u - imaginary * v);
+      terms.push_back(x * v + imaginary * u);
+    }
+  }
+  return terms;
+}
+
+/// Sums terms. The quotient of a mean is rounded once: an extended number holds that of floats exactly enough.
+template <class T>
+void sum_terms(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
+  using Quotient = std::conditional_t<std::is_same_v<T, float>, long double, double>;
+  std::vector<T> terms = rounded_terms<T>(m, all, rows);
+  const std::uint64_t width = terms.size() / rows;
+  fold(terms, rows, width, lanes_of(m), sum<T>);
+  for (std::uint64_t c = 0; c < width; ++c) {
+    T result = terms[c];
+    if (m.operation == SF_NORM2) result = std::sqrt(result);
+    if (m.operation == SF_MEAN) result = static_cast<T>(Quotient{result} / static_cast<Quotient>(rows));
+    write_result(out + c * sizeof(T), result);
+  }
+}
+
+bool has_rounded_terms(const Member& m) {
+  return m.operation == SF_DOT || m.operation == SF_DOTC || m.operation == SF_MEAN || m.operation == SF_NORM2 ||
+         m.operation == SF_SUM_SQUARES;
 }
 
 /// Multiplies complex numbers. Every operation is rounded, none is fused, and infinities are not repaired.
@@ -113,7 +183,7 @@ void multiply_complex(const Member& m, const Elements& all, std::uint64_t rows, 
   for (std::size_t i = 0; i < values.size(); ++i)
     for (std::size_t k = 0; k < 2; ++k)
       values[i][k] = converted<T>(part, all.first.data() + (2 * i + k) * size_of(part));
-  fold(values, rows, m.columns, [](const Number& x, const Number& y) {
+  fold(values, rows, m.columns, lanes_of(m), [](const Number& x, const Number& y) {
     return Number{x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
   });
   for (std::uint64_t c = 0; c < m.columns; ++c)
@@ -126,7 +196,7 @@ void reduce_by_user(const Member& m, const Elements& all, std::uint64_t rows, st
   std::vector<Element> values(rows * m.columns);
   for (std::size_t i = 0; i < values.size(); ++i)
     std::memcpy(values[i].data(), all.first.data() + i * op.bytes, op.bytes);
-  fold(values, rows, m.columns, [&](const Element& left, const Element& right) {
+  fold(values, rows, m.columns, lanes_of(m), [&](const Element& left, const Element& right) {
     Element result;
     op.combine(left.data(), right.data(), result.data());
     return result;
@@ -159,6 +229,9 @@ void locate_as(const Member& m, const Elements& all, std::uint64_t rows, std::by
 
 void reduce_by_tree(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   if (m.operation == SF_USER) return reduce_by_user(m, all, rows, out);
+  if (has_rounded_terms(m))
+    return part_of(m.result_type) == SF_F32 ? sum_terms<float>(m, all, rows, out)
+                                            : sum_terms<double>(m, all, rows, out);
   const bool multiplies_complex = is_complex(m.type) && m.operation == SF_PRODUCT;
   switch (m.result_type) {
     case SF_F64: return reduce_as<double>(m, all, rows, out);

@@ -78,6 +78,16 @@ void choose_ordered(Random& random, Member& m) {
   }
 }
 
+/// Chooses an operation whose terms method tree rounds and combines.
+void choose_rounded_terms(Random& random, Member& m) {
+  const sf_operation operations[] = {SF_DOT, SF_DOTC, SF_MEAN, SF_NORM2, SF_SUM_SQUARES};
+  m.operation = random.one_of(operations);
+  m.type = random.one_in(4) ? random.one_of(complexes) : random.one_of(reals);
+  m.result_type = widened(random, m.type);
+  if (m.operation == SF_NORM2 || m.operation == SF_SUM_SQUARES) m.result_type = part_of(m.result_type);
+  m.method = SF_TREE;
+}
+
 void choose_rounded_once(Random& random, Member& m) {
   const sf_operation operations[] = {SF_SUM,
                                      SF_SUM,
@@ -132,7 +142,7 @@ void choose_reduction(Random& random, Member& m) {
                            Numbers::wide,     Numbers::subnormal,  Numbers::special,        Numbers::zeros,
                            Numbers::alike,    Numbers::cancelling, Numbers::small_integers, Numbers::ties};
   m.numbers = random.one_of(kinds);
-  switch (random.below(10)) {
+  switch (random.below(11)) {
     case 0:
     case 1: return choose_user(random, m);
     case 2: return choose_integers(random, m);
@@ -140,6 +150,7 @@ void choose_reduction(Random& random, Member& m) {
     case 4:
     case 5:
     case 6: return choose_ordered(random, m);
+    case 7: return choose_rounded_terms(random, m);
     default: return choose_rounded_once(random, m);
   }
 }

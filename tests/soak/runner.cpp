@@ -103,6 +103,7 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
     call.threads = own_.one_in(8) ? static_cast<std::uint32_t>(own_.from_to(1, 4)) : 0;
     call.bins = m.bins;
     call.sweep = m.sweep;
+    call.lanes = m.lanes;
     call.collective = m.collective;
     if (m.collective == SF_REDUCE_SCATTER && m.names_blocks) {
       call.blocks = m.blocks.data();

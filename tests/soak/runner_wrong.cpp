@@ -80,7 +80,7 @@ sf_status Runner::make_wrong(const Case& made, std::shared_ptr<const Prepared> p
     call.element_count = made.members[0].rows + (made.number % 2 == 0 ? 1 : std::uint64_t{0} - 1);
   Buffers buffers(*prepared, 0, rank_, nullptr, calls.placements.front().get());
   Data data = buffers.data();
-  std::vector<std::byte> factors;  // for dot products, which are unsupported here
+  std::vector<std::byte> factors;  // for the operations on pairs, which are refused
   if (made.wrong == Wrong::unserved) {
     factors.resize((call.rows + 1) * call.columns * 8);
     data.second = factors.data();

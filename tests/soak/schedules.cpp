@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "case.hpp"
-#include "operators.hpp"
 #include "schedule/registry.hpp"
 
 namespace steadfold::soak {
@@ -31,8 +30,7 @@ schedule::Merging merging_of(const Member& m) {
 
 schedule::OperatorKind kind_of(const Member& m) {
   if (m.order_free() && (!m.has_neutral() || m.operation == SF_NORMINF)) return schedule::OperatorKind::idempotent;
-  const bool commutes = m.operation != SF_USER || user_operator(m.user).commutative;
-  return commutes ? schedule::OperatorKind::commutative : schedule::OperatorKind::ordered;
+  return m.commutes() ? schedule::OperatorKind::commutative : schedule::OperatorKind::ordered;
 }
 
 /// A schedule of the row, with random parameters or without, and sometimes an example of the row.

@@ -57,7 +57,7 @@ void choose_wrong(Random& random, Case& made, const Limits& limits) {
     case Wrong::shifted_layout: m.layout = SF_INTERVALS; break;
     case Wrong::wrong_count: m.layout = random.one_of({SF_RANK_ORDER, SF_INTERVALS, SF_GRID}); break;
     case Wrong::unserved:
-      m.operation = random.one_of({SF_DOT, SF_NORM2, SF_MEAN, SF_MASKED_SUM});
+      m.operation = random.one_of({SF_MASKED_SUM, SF_WEIGHTED_MEAN, SF_COVARIANCE});
       m.method = SF_TREE;
       break;
     case Wrong::failing_operator:
