@@ -68,6 +68,12 @@ void fold_right(const void* elements, std::size_t count, void* result) {
   std::memcpy(result, &folded, sizeof folded);
 }
 
+template <class Op, class T>
+void combine_listed(void* values, std::span<const ListedPair> pairs, std::size_t first) {
+  auto* x = static_cast<T*>(values);
+  for (std::size_t i = 0; i < pairs.size(); ++i) x[first + i] = Op::of(x[pairs[i].left], x[pairs[i].right]);
+}
+
 template <class T>
 void canonicalise(void* values, std::size_t count) {
   static const kernels::Canonicalise kernel = kernels::canonicalise<T>(kernels::chosen());
@@ -91,6 +97,7 @@ Operator make() {
               .fold_rows = kernels::fold_rows<Op, T>(kernels::chosen()),
               .fold_left = fold_left<Op, T>,
               .fold_right = fold_right<Op, T, false>,
+              .combine_listed = combine_listed<Op, T>,
               .fold_to_result = fold_right<Op, T, true>};
   if constexpr (std::is_floating_point_v<T>) op.canonicalise = canonicalise<T>;
   if constexpr (std::is_same_v<Op, Sum> || std::is_same_v<Op, Product>) op.of_nothing = of_nothing<Op, T>;

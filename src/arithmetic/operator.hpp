@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "arithmetic/operations.hpp"
@@ -92,6 +93,12 @@ using Apply = int (*)(const void* left, const void* right, void* result, std::si
 /// same arguments.
 inline constexpr int postponed = -1;
 
+/// The positions of the operands of one combination in a list of values.
+struct ListedPair {
+  std::uint32_t left;
+  std::uint32_t right;
+};
+
 /// An operator on elements of one size.
 struct Operator {
   Apply apply = nullptr;
@@ -115,6 +122,9 @@ struct Operator {
   /// Folds `count` >= 1 contiguous elements from right to left, e1 op (e2 op (e3 ...)), as the nodes of a tree are
   /// combined. `result` may be one of the elements. Null for user operators.
   void (*fold_right)(const void* elements, std::size_t count, void* result) = nullptr;
+  /// Combines values in a list, pair by pair: values[first + i] = values[pairs[i].left] op values[pairs[i].right]. A
+  /// pair may name earlier results. Null for user operators.
+  void (*combine_listed)(void* values, std::span<const ListedPair> pairs, std::size_t first) = nullptr;
   /// Folds as `fold_right` does, and makes a NaN canonical. Null for user operators.
   void (*fold_to_result)(const void* elements, std::size_t count, void* result) = nullptr;
   /// Replaces every NaN among the results by the canonical quiet NaN. The pointer is null if values have no NaNs.

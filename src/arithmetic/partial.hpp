@@ -274,9 +274,9 @@ class PreparedMerge {
   /// or `out` is too small; then call the kind's `merge`, which reports the fault.
   virtual Bytes merge(const Partial& left, const Partial& right, std::span<std::byte> out) = 0;
   /// Merges into a partial of all rows, and writes the value that the kind's `finish` makes from it: a header and one
-  /// row of results, which follows the header or is in `out.values`. `room` is memory of the size that `merge` needs.
-  /// Returns the number of bytes written to `out.head`, or 0 as `merge` does.
-  virtual Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) = 0;
+  /// row of results, which follows the header or is in `out.values`. Returns the number of bytes written to `out.head`,
+  /// or 0 as `merge` does.
+  virtual Bytes finish(const Partial& left, const Partial& right, const Room& out) = 0;
 };
 
 /// What partials contain. The time to handle them depends on it: values; digits or words of exact sums; or bins.

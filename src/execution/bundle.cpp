@@ -166,14 +166,14 @@ class Bundle::Merge final : public arithmetic::PreparedMerge {
     return all_merged ? size : 0;
   }
 
-  Bytes finish(const Partial& left, const Partial& right, std::span<std::byte> room, const Room& out) override {
+  Bytes finish(const Partial& left, const Partial& right, const Room& out) override {
     const auto [header, ok] = arithmetic::merge_headers(left.head, right.head);
     if (!ok || !bundle_.well_formed(left.head) || !bundle_.well_formed(right.head)) return 0;
     Members lefts(left.head, bundle_.prefix_);
     Members rights(right.head, bundle_.prefix_);
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const auto place = out.head.subspan(bundle_.values_[i].at);
-      const Bytes size = members_[i]->finish(lefts.next(), rights.next(), room, {place});
+      const Bytes size = members_[i]->finish(lefts.next(), rights.next(), {place});
       if (size == 0) return 0;
       clear_to_boundary(place, size);
     }

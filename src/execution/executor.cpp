@@ -112,7 +112,7 @@ bool Executor::merge_and_finish(const Step& step, const ResolvedStep& at) {
   const ResolvedStep& at_next = steps_.of(*next);
   SlotMemory& to = *at_next.target;
   const Room out = room_for(*next, at_next, to.data);
-  const Bytes size = at.merge->finish(at.left->held, at.right->held, {room_of_merge(at), at.target->capacity}, out);
+  const Bytes size = at.merge->finish(at.left->held, at.right->held, out);
   if (size == 0) return false;
   finished_ = next;
   slots_.written(to, Partial(out.head.first(size), out.values.data()), ready_for(at));

@@ -266,12 +266,11 @@ Count RowsPayload::row_count(const Covers& covers) const noexcept {
   return agreed_->layout->start(covers.ranks.first + covers.ranks.count) - agreed_->layout->start(covers.ranks.first);
 }
 
-/// Prepares a merge of partials. With wide rows or many intervals nothing is prepared, because a preparation costs more
-/// than it saves.
+/// Prepares a merge of partials. With wide rows nothing is prepared, because a preparation costs more than it saves.
 Preparation RowsPayload::prepare_merge(std::uint32_t segment, const Covers& left, const Covers& right,
                                        const Covers* finish) {
   const Width& width = width_of(segment);
-  if (width.value_bytes > narrow_row || intervals_.size() > 1) return {};
+  if (width.value_bytes > narrow_row) return {};
   const order::IntervalSet lefts = left.rows(agreed_->covered());
   const order::IntervalSet rights = right.rows(agreed_->covered());
   const bool has_all_rows = finish != nullptr && lefts.size() + rights.size() == row_count(*finish) &&

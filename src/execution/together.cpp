@@ -81,10 +81,14 @@ class NarrowRows final : public Together {
 /// Reduces many rows: every rank posts the partial of its rows and merges the partials of all ranks.
 class PostedPartials final : public Together {
  public:
-  PostedPartials(RowsPayload& rows, std::shared_ptr<transport::Board> board, Bytes own_capacity, Bytes capacity)
+  PostedPartials(RowsPayload& rows, std::shared_ptr<transport::Board> board, Rank rank_count, Bytes own_capacity,
+                 Bytes capacity)
       : Together(std::move(board)), rows_(&rows), own_capacity_(own_capacity) {
     for (std::vector<std::byte>& each : merged_) each.resize(capacity);
     value_.resize(rows.value_capacity(0));
+    const Covers all(0, rank_count);
+    for (Rank rank = 1; rank < rank_count; ++rank)
+      prepared_.push_back(rows.prepare_merge(0, {0, rank}, {rank, 1}, rank + 1 == rank_count ? &all : nullptr));
   }
 
   void start(const Data& /*data*/, bool /*stays*/) override {
@@ -95,17 +99,33 @@ class PostedPartials final : public Together {
   TestResult test() override {
     if (!board().all_have_posted()) return TestResult::pending;
     Partial all = board().of(0);
-    for (std::size_t rank = 1; rank < rank_count(); ++rank)
-      all = rows_->merge(0, all, board().of(rank), {merged_[rank % 2]});
-    const Partial value = rows_->finish(0, {}, all, {value_});
+    for (std::size_t rank = 1; rank < rank_count(); ++rank) all = merge(all, rank);
+    const Partial value = is_finished_ ? all : rows_->finish(0, {}, all, {value_});
     board().end_round();
     status_ = rows_->deliver(0, value);
     return TestResult::done;
   }
 
  private:
+  /// Merges the partial of the ranks before `rank` with the partial of `rank`. May finish the last partial, too.
+  Partial merge(const Partial& before, std::size_t rank) {
+    const Partial next = board().of(rank);
+    const Preparation& prepared = prepared_[rank - 1];
+    is_finished_ = false;
+    if (prepared.merge != nullptr) {
+      const std::span<std::byte> out = prepared.finishes ? value_ : merged_[rank % 2];
+      const Bytes size =
+          prepared.finishes ? prepared.merge->finish(before, next, {out}) : prepared.merge->merge(before, next, out);
+      is_finished_ = prepared.finishes && size > 0;
+      if (size > 0) return out.first(size);
+    }
+    return rows_->merge(0, before, next, {merged_[rank % 2]});
+  }
+
   RowsPayload* rows_;
   Bytes own_capacity_;
+  std::vector<Preparation> prepared_;  // by rank, except rank 0
+  bool is_finished_ = false;
   std::vector<std::byte> merged_[2];
   std::vector<std::byte> value_;
 };
@@ -160,7 +180,8 @@ std::unique_ptr<Together> make_together(const Agreement& agreed, RowsPayload& ro
     capacity = std::max(capacity, rows.working_capacity({0, count}, 0));
   if (capacity > most_partial_bytes) return nullptr;
   const Bytes own_capacity = rows.working_capacity({rank, 1}, 0);
-  return std::make_unique<PostedPartials>(rows, transport.prepare_board(tag, own_capacity), own_capacity, capacity);
+  return std::make_unique<PostedPartials>(rows, transport.prepare_board(tag, own_capacity), ranks, own_capacity,
+                                          capacity);
 }
 
 }  // namespace steadfold::execution

@@ -155,11 +155,10 @@ Compared merges_of(Bundle& bundle, arithmetic::PreparedMerge& merge, const Memor
   const order::RankRange both{0, 2};
   const auto room = [&] { return Memory(bundle.working_capacity(both, 0)); };
   Compared found{room(), room(), Memory(bundle.value_capacity(0)), Memory(bundle.value_capacity(0))};
-  Memory scratch = room();
   found.by_looking.resize(bundle.merge(0, left, right, {found.by_looking}).head.size());
   bundle.finish(0, {}, found.by_looking, {found.value_by_looking});
   found.prepared.resize(merge.merge(left, right, found.prepared));
-  found.value.resize(merge.finish(left, right, scratch, {found.value}));
+  found.value.resize(merge.finish(left, right, {found.value}));
   return found;
 }
 

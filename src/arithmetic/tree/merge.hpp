@@ -1,7 +1,7 @@
 // Merges two tree records whose intervals are known in advance, as in a plan. Everything that depends on the intervals
 // is computed once.
-// Rank order: the nodes of the lower interval are on the left. Cost: a comparison of two heads, and one operation per
-// pair of siblings.
+// Rank order: the nodes of lower intervals are on the left. Cost: a comparison of two heads, one operation per pair of
+// siblings, and two copies of each value.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 namespace steadfold::arithmetic {
 
 /// Prepares the merge of records of rows of `columns` elements, combined with `op`, which must outlive the result.
-/// `digest` is the digest in their headers. Returns null unless each of the two sets is one interval, the two intervals
-/// touch, and the operator has fold functions (these operators never fail).
+/// `digest` is the digest in their headers. Returns null if one of the sets is empty, if they overlap, if there are too
+/// many values, or if the operator has no `combine_listed` (operators that have it never fail).
 std::unique_ptr<PreparedMerge> prepare_tree_merge(const Operator& op, Count columns, std::uint64_t digest,
                                                   const order::IntervalSet& left, const order::IntervalSet& right);
 

@@ -202,13 +202,18 @@ class TreeBuilder final : public Builder {
   }
 
   Bytes write(std::span<std::byte> out) override {
-    if (first_row_.row != nullptr && head_of(1) + stride_ <= out.size())
-      return write_interval({first_row_.index, first_row_.index + 1}, first_row_.row, 1, out);
+    if (first_row_.row != nullptr && head_of(1) + stride_ <= out.size()) {
+      const Interval row{first_row_.index, first_row_.index + 1};
+      return write_record(std::span(&row, 1), first_row_.row, 1, out);
+    }
     push_first_row();
     if (status_ != Status::ok) return write_failure(out, {}, status_);
     stack_.settle();
-    if (runs_.size() == 1 && head_of(1) + stack_.count() * stride_ <= out.size())
-      return write_interval(runs_.front().rows, storage_.data(), stack_.count(), out);
+    if (are_in_order() && head_of(runs_.size()) + stack_.count() * stride_ <= out.size()) {
+      intervals_.clear();
+      for (const Run& run : runs_) intervals_.push_back(run.rows);
+      return write_record(intervals_, storage_.data(), stack_.count(), out);
+    }
     tree_record::sort(runs_);
     const auto sources = [this](auto visit) {
       for (const Run& run : runs_) visit(run.rows, storage_.data() + run.first * stride_);
@@ -243,10 +248,18 @@ class TreeBuilder final : public Builder {
     push_run(first.index, {.first = first.row, .second = nullptr, .rows = 1, .row_stride = stride_});
   }
 
-  Bytes write_interval(Interval rows, const std::byte* values, Count nodes, std::span<std::byte> out) const {
-    const Bytes head = write_head(out, {}, std::span(&rows, 1), nodes);
+  Bytes write_record(std::span<const Interval> rows, const std::byte* values, Count nodes,
+                     std::span<std::byte> out) const {
+    const Bytes head = write_head(out, {}, rows, nodes);
     copy_values(op_, values, out.data() + head, nodes * columns_);
     return head + nodes * stride_;
+  }
+
+  /// Whether the values of the runs are the values of a record: the runs ascend and do not touch.
+  bool are_in_order() const {
+    for (std::size_t i = 1; i < runs_.size(); ++i)
+      if (runs_[i].rows.begin <= runs_[i - 1].rows.end) return false;
+    return true;
   }
 
   void push_run(Index begin, const Block& block) {
@@ -320,7 +333,8 @@ class TreeBuilder final : public Builder {
   std::vector<std::byte> storage_;
   std::optional<NodeBatch> batch_;  // makes nodes with an operator that has no kernel
   std::vector<Run> runs_;
-  FirstRow first_row_;  // the first row, until there are runs
+  std::vector<Interval> intervals_;  // of the record that is written
+  FirstRow first_row_;               // the first row, until there are runs
   Status status_ = Status::ok;
 };
 
