@@ -16,8 +16,9 @@ std::vector<std::string> schedule_names() {
 
 std::string own_collective(const std::string& schedule) {
   const schedule::Row* const row = schedule::find(schedule.substr(0, schedule.find(':')));
-  const bool offered = row == nullptr || offers(row->collectives, schedule::Collective::allreduce);
-  return std::string(name_of(offered ? schedule::Collective::allreduce : schedule::Collective::reduce));
+  const auto usual = row == nullptr ? schedule::Collective::allreduce : row->default_collective;
+  const bool offered = row == nullptr || offers(row->collectives, usual);
+  return std::string(name_of(offered ? usual : schedule::Collective::reduce));
 }
 
 schedule::Collective collective_named(const std::string& name) {

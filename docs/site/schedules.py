@@ -95,9 +95,8 @@ def number(value):
 
 
 def cost(command, row):
-    collective = "allreduce" if "allreduce" in row["collectives"] else row["collectives"][0]
     method = row["methods"][0]
-    options = {"method": method, "collective": collective, "schedule": row["name"]}
+    options = {"method": method, "schedule": row["name"]}
     words = ["simulate", "--json", *(word for name, value in options.items() for word in (f"--{name}", value))]
     rows = []
     for width in WIDTHS:
@@ -111,7 +110,7 @@ def cost(command, row):
             counts = [number(found[name]) for name in ("messages", "rounds", "bytes")]
             rows.append([number(width), ranks, found["segments"], *counts])
     head = ["doubles per rank", "ranks", "segments", "messages", "rounds", "bytes"]
-    return COST.format(collective=collective, method=method, table=table(head, rows, "---:"))
+    return COST.format(collective=found["collective"], method=method, table=table(head, rows, "---:"))
 
 
 def source_of(row, depth):

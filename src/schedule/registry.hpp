@@ -82,6 +82,7 @@ struct Row {
   std::string_view name;
   std::string_view sentence;
   Collective collectives;
+  Collective default_collective = Collective::allreduce;  // for the command; `reduce` if allreduce is not offered
   KeepsRankOrder keeps_rank_order;
   SameOnAllRanks same_on_all_ranks;
   std::string_view restrictions;                 // restrictions as a text for people; empty if there are none

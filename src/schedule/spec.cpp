@@ -183,6 +183,9 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
     fail(problem_of(spec, *parameter), "its value is a schedule",
          "write the schedule in brackets, as in " + std::string(key) + "=[flat]");
   const Row& row = *parameter->nested.front().row;
+  if (collective == Collective::reduce && row.layouts != Layouts::any && offers(row.collectives, Collective::allreduce))
+    refuse_value(spec, key, "the messages of that schedule depend on the layout",
+                 "use schedule " + quoted(row.name) + " by itself, which broadcasts the result of an allreduce");
   if (row.layouts != Layouts::any || !row.messages)
     refuse_value(spec, key, "the messages of that schedule depend on the layout, or the MPI library sends them");
   if (!collective) return;

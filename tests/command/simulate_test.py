@@ -45,6 +45,7 @@ class Simulate(CommandTest):
                 ("owner", "tree", "reduce", "lower", 5),
                 ("owner", "tree", "reduce", str(uneven), 5),
                 ("owner:buffer=4", "tree", "reduce", "upper", 7),
+                ("owner", "tree", "allreduce", str(uneven), 5),
                 ("binomial", "binned:bins=2:sweep=double_sweep", "reduce", "upper", 5),
                 ("recursive_doubling", "binned", "allreduce", "lower", 3),
                 ("auto", "tree", "allreduce", "lower", 2),
@@ -239,7 +240,7 @@ class Simulate(CommandTest):
         self.assertEqual((found["ranks"], found["elements"]), (10, 10))
         self.fault("--elements", elements=str(2**63))
         self.fault("no name is similar", arguments=["--schedule=nosuch"])
-        self.fault("reduce only", arguments=["--schedule=owner", "--method=tree", "--collective=allreduce"])
+        self.fault("reduce only", arguments=["--schedule=root_group_last", "--method=tree", "--collective=allreduce"])
         self.fault("from 1 to 64", arguments=["--schedule=owner:buffer=0", "--method=tree"])
         self.fault("cannot serve reduce ", arguments=["--schedule=recursive_doubling", "--collective=reduce"])
         self.fault("exact", arguments=["--schedule=native", "--method=tree"])

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "order/distribution.hpp"
@@ -72,14 +74,18 @@ void expect_messages(const std::vector<Count>& counts, Rank root) {
   for (const auto& [buffer, held] : buffers_and_held) {
     const Spec spec =
         parse("owner:buffer=" + std::to_string(buffer) + (held == 64 ? "" : ":held=" + std::to_string(held)));
-    const Context context{.rank_count = layout.rank_count(),
-                          .root = root,
-                          .collective = Collective::reduce,
-                          .layout = &layout,
-                          .spec = &spec};
+    Context context{.rank_count = layout.rank_count(),
+                    .root = root,
+                    .collective = Collective::reduce,
+                    .layout = &layout,
+                    .spec = &spec};
     const Count wanted = by_the_text(counts, root, buffer, held);
     ASSERT_EQ(sends_of(*spec.row, context), wanted) << text_of(spec) << ", counts " << text_of(counts);
     ASSERT_EQ(spec.row->messages(context), wanted) << text_of(spec) << ", counts " << text_of(counts);
+    context.collective = Collective::allreduce;
+    const Count of_allreduce = by_the_text(counts, 0, buffer, held) + counts.size() - 1;
+    ASSERT_EQ(sends_of(*spec.row, context), of_allreduce) << text_of(spec) << ", counts " << text_of(counts);
+    ASSERT_EQ(spec.row->messages(context), of_allreduce) << text_of(spec) << ", counts " << text_of(counts);
   }
 }
 
@@ -99,6 +105,20 @@ TEST(Owner, SendsTheMessagesOfTheTextForAnyCounts) {
     for (Count& count : counts) count = random() % 3 == 0 ? 0 : random() % (round % 2 == 0 ? 5 : 3000);
     expect_messages(counts, static_cast<Rank>(random() % counts.size()));
   }
+}
+
+TEST(Owner, BroadcastsTheResultOfAnAllreduce) {
+  const std::string refused =
+      "parameter 'reduce' of schedule 'reduce_broadcast' cannot be 'owner' (the messages of that "
+      "schedule depend on the layout), use schedule 'owner' by itself, which broadcasts the "
+      "result of an allreduce";
+  try {
+    parse("reduce_broadcast:reduce=[owner]");
+    ADD_FAILURE() << "the schedule was taken";
+  } catch (const std::invalid_argument& fault) {
+    EXPECT_EQ(fault.what(), refused);
+  }
+  EXPECT_EQ(find("owner")->default_collective, Collective::reduce);
 }
 
 // [S0] Tables 3.1 and 3.2.
@@ -127,7 +147,7 @@ TEST(Owner, IsProvedOnAnyLayoutInRankOrder) {
                             ":held=" + std::to_string(1 + (std::uint64_t{1} << (random() % 12))));
     const Context context{.rank_count = layout.rank_count(),
                           .root = static_cast<Rank>(random() % counts.size()),
-                          .collective = Collective::reduce,
+                          .collective = round % 2 == 0 ? Collective::reduce : Collective::allreduce,
                           .segments = 1 + static_cast<std::uint32_t>(random() % 3),
                           .layout = &layout,
                           .spec = &spec};

@@ -5,7 +5,7 @@
 // rank has O(log N) outbound roots. With a buffer of k nodes, up to k roots for the same rank share a message, as in
 // section 3.1.1 of Stelz 2022. A message leaves when it is full, when the next root goes to another rank, or before a
 // root over more than `held` elements is begun (64, as in Stelz 2022). If the root does not hold element 0, there is
-// one more message.
+// one more message. An allreduce adds a binomial broadcast of the values from rank 0: p - 1 messages.
 // Source: Stelz 2022, algorithm 1 and section 3.1.1.
 //
 // The outbound roots of a rank are its first index x, then the index behind the subtree of x, and so on. Their subtrees
@@ -21,6 +21,7 @@
 
 #include "order/pe_intersecting.hpp"
 #include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/broadcast.hpp"
 #include "schedule/make_step.hpp"
 
 namespace steadfold::schedule::algorithm {
@@ -95,7 +96,7 @@ void check_owner(const Spec& spec) {
   held_of(spec);
 }
 
-Steps owner(Context c) {
+Steps reduce_to_root(Context c) {
   const Owners owners(c);
   const Interval own = owners.rows(c.rank);
   const Interval all{0, owners.row_count()};
@@ -146,9 +147,18 @@ Steps owner(Context c) {
   }
 }
 
-// Returns the number of messages. Without a buffer it is the number of PE-intersecting nodes of Stelz 2022. Otherwise
-// the messages are counted one by one.
-Count owner_messages(Context c) {
+Steps owner(Context c) {
+  const bool is_allreduce = c.collective == Collective::allreduce;
+  if (is_allreduce) c.root = 0;
+  for (Steps steps = reduce_to_root(c); const Step* step = steps.next();) co_yield *step;
+  if (!is_allreduce) co_return;
+  for (Steps steps = broadcast(c.rank, {0, c.rank_count}, c.segments); const Step* step = steps.next();) co_yield *step;
+}
+
+// Returns the number of messages to the root. Without a buffer it is the number of PE-intersecting nodes of Stelz 2022.
+// Otherwise the messages are counted one by one.
+Count owner_partials(Context c) {
+  if (c.collective == Collective::allreduce) c.root = 0;
   const Owners owners(c);
   if (owners.row_count() == 0) return 0;
   Count messages = owners.owner(0) == c.root ? 0 : 1;
@@ -163,6 +173,11 @@ Count owner_messages(Context c) {
   return messages * c.segments;
 }
 
+Count owner_messages(Context c) {
+  const Count of_broadcast = c.collective == Collective::allreduce ? (c.ranks() - 1) * c.segments : 0;
+  return owner_partials(c) + of_broadcast;
+}
+
 constexpr std::array<std::string_view, 2> owner_parameters = {"buffer", "held"};
 constexpr std::array<std::string_view, 1> owner_examples = {"buffer=4"};
 
@@ -172,17 +187,18 @@ constexpr Row owner_row = {
     .name = "owner",
     .sentence =
         "each node of the summation tree is reduced on the rank that holds its first element; other ranks send that "
-        "rank the right children that it lacks",
-    .collectives = Collective::reduce,
+        "rank the right children that it lacks; an allreduce then broadcasts the result from rank 0",
+    .collectives = Collective::reduce | Collective::allreduce,
+    .default_collective = Collective::reduce,
     .keeps_rank_order = KeepsRankOrder::always,
     .same_on_all_ranks = SameOnAllRanks::yes,
-    .restrictions = "reduce only; only layouts in rank order",
+    .restrictions = "reduce and allreduce; only layouts in rank order",
     .parameters = owner_parameters,
     .source = "S0",
     .steps = owner,
     .messages = owner_messages,
     .rounds = nullptr,  // the longest chain depends on the layout; there is no formula
-    .partial_messages = owner_messages,
+    .partial_messages = owner_partials,
     .check_parameters = check_owner,
     .examples = owner_examples,
     .layouts = Layouts::rank_order,
