@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -53,9 +52,9 @@ void add_plans(Size& size, const ReduceOptions& options) {
   for (const std::string& schedule : options.schedules) {
     for (const std::string& method : options.methods) {
       const Method named = command::method_named(method);
-      const bool is_policy = std::ranges::count(schedule::policies, schedule) > 0;  // chooses what serves the call
-      if (!is_policy && schedule::refusal(*schedule::parse(schedule).row, schedule::Collective::reduce, 0,
-                                          command::merging_named(method), schedule::OperatorKind::commutative))
+      if (!schedule::is_policy(schedule) &&
+          schedule::refusal(*schedule::parse(schedule).row, schedule::Collective::reduce, 0,
+                            command::merging_named(method), schedule::OperatorKind::commutative))
         continue;
       const Options of_plan{.method = named,
                             .layout = Layout::contiguous(size.mine.size(), MPI_COMM_WORLD),

@@ -1,7 +1,5 @@
 #include "catalogue.hpp"
 
-#include <algorithm>
-
 #include "command.hpp"
 #include "program/methods.hpp"
 #include "request.hpp"
@@ -30,10 +28,8 @@ schedule::Collective collective_named(const std::string& name) {
   throw Failure(schedule::unknown_name("collective", name, known));
 }
 
-bool is_policy(const std::string& schedule) { return std::ranges::count(schedule::policies, schedule) > 0; }
-
 std::optional<std::string> refusal(const std::string& schedule, const std::string& method, bool rooted) {
-  if (is_policy(schedule)) return std::nullopt;
+  if (schedule::is_policy(schedule)) return std::nullopt;
   const schedule::Spec spec = schedule::parse(schedule);
   const auto collective = rooted ? schedule::Collective::reduce : schedule::Collective::allreduce;
   return schedule::refusal(spec, collective, 0, merging_named(method), schedule::OperatorKind::commutative);

@@ -24,10 +24,7 @@ inline constexpr const char* distribution_help =
 inline constexpr const char* schedule_help =
     "A name that `steadfold schedules` lists, auto, or mpich (the schedule that MPICH chooses)";
 inline constexpr const char* collective_help =
-    "reduce (to rank 0) or allreduce; default: allreduce, or reduce if the schedule offers only reduce";
-
-/// Whether the name is a rule that chooses a schedule for the call: auto or mpich.
-bool is_policy(const std::string& schedule);
+    "reduce (to rank 0) or allreduce; default: allreduce, or reduce for owner and if the schedule offers only reduce";
 
 /// Says why a schedule, with its parameters, cannot sum with a method, as "problem (why), suggestion"; `nullopt` if it
 /// can. Throws std::invalid_argument for an unknown schedule, and Failure for an unknown method.

@@ -165,10 +165,10 @@ void check_numbers(const DrawOptions& options) {
 void check_name(const std::string& schedule) {
   if (schedule.empty())
     throw Failure("no schedule is named (draw schedule needs a name), choose one that `steadfold schedules` lists");
+  if (schedule::is_policy(schedule))
+    throw Failure("'" + schedule + "' cannot be drawn (the schedule that it chooses depends on the call), " +
+                  "name a schedule that `steadfold schedules` lists");
   schedule::parse(schedule);
-  if (!is_policy(schedule)) return;
-  throw Failure("'" + schedule + "' cannot be drawn (the schedule that it chooses depends on the call), " +
-                "name a schedule that `steadfold schedules` lists");
 }
 
 /// Throws Failure if the name is not the name of a picture, for example if a user wrote the name of a schedule in its

@@ -70,7 +70,7 @@ std::string table_of_verified(const Json& rows) {
   std::vector<std::vector<std::string>> lines = {{"ranks", "method", "schedule", "bits"}};
   for (const Json& row : rows) {
     std::string schedule = row["schedule"];
-    if (is_policy(schedule)) schedule += ": " + row["ran"].get<std::string>();
+    if (schedule::is_policy(schedule)) schedule += ": " + row["ran"].get<std::string>();
     if (const std::string compared = row["compared"]; !compared.empty()) schedule += ", " + compared;
     lines.push_back({std::to_string(row["ranks"].get<int>()), row["method"], schedule, row["bits"]});
     if (!row["same_on_all_ranks"].get<bool>()) lines.back().push_back("ranks differ");

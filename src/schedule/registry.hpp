@@ -3,6 +3,7 @@
 // Each row states rank order, cost (as formulas) and source.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -206,6 +207,7 @@ inline constexpr int most_nested = 4;
 /// Names of policies that choose a row (see src/agreement). `parse` does not accept them, but lists them among the
 /// known names.
 inline constexpr std::array<std::string_view, 2> policies = {"auto", "mpich"};
+constexpr bool is_policy(std::string_view name) noexcept { return std::ranges::find(policies, name) != policies.end(); }
 
 /// Reads the name and parameters of a schedule. Throws std::invalid_argument with "problem (why), suggestion" if the
 /// text does not have this form, no row has the name, the row does not accept a parameter or its value, or brackets

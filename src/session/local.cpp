@@ -27,7 +27,7 @@ namespace {
 
 /// Checks the name of the call's schedule. The name must be valid, although a call in one process sends nothing.
 void require_schedule(const Call& call) {
-  if (call.schedule.empty() || std::ranges::find(schedule::policies, call.schedule) != schedule::policies.end()) return;
+  if (call.schedule.empty() || schedule::is_policy(call.schedule)) return;
   static_cast<void>(agreement::checked_schedule(std::string(call.schedule), {}));
 }
 

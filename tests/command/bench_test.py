@@ -352,7 +352,7 @@ class Bench(BenchTest):
             (("bench", "allreduce", "--interface", "nowhere"), "--interface"),
             (("bench", "allreduce", "--operators", "xor"), "xor"),
             (("bench", "allreduce", "--schedules", "nowhere"), "nowhere"),
-            (("bench", "allreduce", "--schedules", "owner"), "owner"),
+            (("bench", "allreduce", "--schedules", "root_group_last"), "root_group_last"),
             (("bench", "allreduce", "--methods", "exact", "--operators", "max"), "max"),
             (("bench", "reduce", "--launches", "2"), "--launches"),
             (("bench", "reduce", "--distribution", "random"), "unknown distribution 'random'"),

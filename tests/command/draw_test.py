@@ -219,6 +219,7 @@ class Schedules(DrawTest):
             (["schedule", "ring", "--ranks=many"], "--ranks"),
             (["schedule", "ring"], "--ranks"),
             (["schedule", "transpose", "--ranks=64"], "8064 messages", "2048"),
+            (["schedule", "auto", "--ranks=4"], "'auto' cannot be drawn", "depends on the call"),
             (["schedule", "root_group_last", "--ranks=4", "--collective=allreduce"], "cannot serve allreduce"),
             (["schedule", "ring", "--ranks=4", "--collective=reduc"], "the nearest name is 'reduce'"),
             (["schedule", "ring", "--ranks=4", "--root=1"], "--root"),
