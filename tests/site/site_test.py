@@ -33,6 +33,7 @@ SEARCHES = {
     "tested": "how_to/tested",
     "restart": "how_to/restart",
     "gpu": "how_to/gpus",
+    "raxml": "how_to/raxml_ng",
     "replace MPI_Allreduce": "how_to/replace_allreduce",
     "compiler flags": "how_to/compiler_flags",
     "install python": "install",
