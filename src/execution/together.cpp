@@ -86,7 +86,7 @@ class PostedPartials final : public Together {
       : Together(std::move(board)), rows_(&rows), own_capacity_(own_capacity) {
     for (std::vector<std::byte>& each : merged_) each.resize(capacity);
     value_.resize(rows.value_capacity(0));
-    const Covers all(0, rank_count);
+    const Covers all;  // names no ranks, which means all
     for (Rank rank = 1; rank < rank_count; ++rank)
       prepared_.push_back(rows.prepare_merge(0, {0, rank}, {rank, 1}, rank + 1 == rank_count ? &all : nullptr));
   }

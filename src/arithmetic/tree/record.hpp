@@ -123,7 +123,7 @@ inline Bytes write_head(std::span<std::byte> out, const Header& header, std::spa
   const Prefix prefix{
       .header = header, .interval_count = static_cast<std::uint32_t>(intervals.size()), .node_count = nodes};
   std::memcpy(out.data(), &prefix, sizeof prefix);
-  std::memcpy(out.data() + sizeof prefix, intervals.data(), intervals.size_bytes());
+  if (!intervals.empty()) std::memcpy(out.data() + sizeof prefix, intervals.data(), intervals.size_bytes());
   return head_of(intervals.size());
 }
 
