@@ -22,9 +22,9 @@ std::string text_of(std::span<const std::byte> bytes) {
 }
 
 /// Returns where this rank is: its node, and the part of the node to which its threads are bound. Only for ranks on one
-/// node.
+/// node. For two ranks the answer would not be used (see transport::parts_of), and hwloc takes milliseconds.
 transport::Whereabouts own_whereabouts(const transport::Transport& transport) noexcept {
-  const bool may_tell_parts = transport.rank_count() > 1 && transport.node_labels().empty();
+  const bool may_tell_parts = transport.rank_count() > 2 && transport.node_labels().empty();
   return may_tell_parts ? transport::own_whereabouts()
                         : transport::Whereabouts();  // an exception here would let the other ranks wait for ever
 }

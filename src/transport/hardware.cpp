@@ -1,6 +1,8 @@
 // Reads the machine's topology from hwloc and keeps it as plain numbers.
 #include "transport/hardware.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
@@ -150,8 +152,12 @@ Whereabouts Hardware::of(const cpu_set_t& processors) const noexcept {
 }
 
 Whereabouts own_whereabouts() noexcept {
+  const cpu_set_t processors = usable_processors();
+  // A thread that may run on all processors is in no part of the machine, or in a part that all ranks share. hwloc
+  // would take milliseconds to find this out, since it loads its plugins.
+  if (CPU_COUNT(&processors) >= sysconf(_SC_NPROCESSORS_ONLN)) return {};
   try {
-    return Hardware::own().of(usable_processors());
+    return Hardware::own().of(processors);
   } catch (...) {
     return {};
   }

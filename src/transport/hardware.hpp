@@ -55,7 +55,8 @@ class Hardware {
   std::vector<Core> cores_;
 };
 
-/// Returns the package, NUMA domain and cache of the calling thread; unknown if memory runs out.
+/// Returns the package, NUMA domain and cache of the calling thread; unknown if the thread may run on all processors,
+/// or if memory runs out.
 Whereabouts own_whereabouts() noexcept;
 
 /// Returns one label per rank: its package, its NUMA domain or its cache, whichever is the largest part that separates
