@@ -28,6 +28,7 @@ void fold_tree(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, 
 /// The same, with lanes: row i is in lane i % lanes, and the results of the lanes are folded last.
 template <class T, class Op>
 void fold(std::vector<T>& values, std::uint64_t rows, std::uint64_t width, std::uint64_t lanes, const Op& op) {
+  if (lanes == 1) return fold_tree(values, rows, width, op);
   std::vector<T> of_lanes;
   for (std::uint64_t lane = 0; lane < std::min(lanes, rows); ++lane) {
     std::vector<T> own;
