@@ -18,35 +18,51 @@ using order::Node;
 /// The most bytes of values for which a merge is prepared. The preparation takes some three times as many.
 constexpr Bytes most_prepared_bytes = 32768;
 
-/// The head of a valid record of some rows.
+/// The head of a valid record of some rows, which are not empty. The words up to the first interval have a constant
+/// size, because most heads have no more, and small runs take most of their time here.
 class RecordHead {
  public:
   RecordHead(std::uint64_t digest, const IntervalSet& rows, Bytes stride)
-      : words_(tree_record::head_of(rows.intervals().size()) / sizeof(std::uint64_t)),
+      : size_(tree_record::head_of(rows.intervals().size())),
         nodes_(rows.node_count()),
-        record_bytes_(size() + nodes_ * stride) {
-    tree_record::write_head(std::as_writable_bytes(std::span(words_)), {.digest = digest}, rows.intervals(), nodes_);
+        record_bytes_(size_ + nodes_ * stride) {
+    std::vector<std::uint64_t> words(size_ / sizeof(std::uint64_t));
+    tree_record::write_head(std::as_writable_bytes(std::span(words)), {.digest = digest}, rows.intervals(), nodes_);
+    std::ranges::copy_n(words.begin(), first_count, first_.begin());
+    others_.assign(words.begin() + first_count, words.end());
   }
 
-  Bytes size() const { return words_.size() * sizeof(std::uint64_t); }
+  Bytes size() const { return size_; }
   Count nodes() const { return nodes_; }
   Bytes record_bytes() const { return record_bytes_; }
   /// Whether a record begins with this head and has all its values. The head is compared word by word: some words were
   /// written a moment ago, and a wider load would wait for the stores.
   bool opens(std::span<const std::byte> record) const {
     if (record.size() != record_bytes_) return false;
+    return are_equal(first_, record.data()) && (others_.empty() || are_equal(others_, record.data() + sizeof first_));
+  }
+  void write(std::byte* out) const {
+    std::memcpy(out, first_.data(), sizeof first_);
+    if (!others_.empty()) std::memcpy(out + sizeof first_, others_.data(), size_ - sizeof first_);
+  }
+
+ private:
+  static constexpr int first_count = tree_record::head_of(1) / sizeof(std::uint64_t);
+
+  template <class Words>
+  static bool are_equal(const Words& words, const std::byte* bytes) {
     std::uint64_t difference = 0;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
       std::uint64_t word = 0;
-      std::memcpy(&word, record.data() + i * sizeof word, sizeof word);
-      difference |= word ^ words_[i];
+      std::memcpy(&word, bytes + i * sizeof word, sizeof word);
+      difference |= word ^ words[i];
     }
     return difference == 0;
   }
-  void write(std::byte* out) const { std::memcpy(out, words_.data(), size()); }
 
- private:
-  std::vector<std::uint64_t> words_;
+  std::array<std::uint64_t, first_count> first_;
+  std::vector<std::uint64_t> others_;
+  Bytes size_;
   Count nodes_;
   Bytes record_bytes_;
 };
@@ -112,7 +128,8 @@ class TreeMerge final : public PreparedMerge {
         right_(digest, right, stride_),
         merged_(digest, merged, stride_),
         combinations_(left, right),
-        is_pair_(left_.nodes() == 1 && right_.nodes() == 1 && merged_.nodes() == 1) {
+        is_pair_(left_.nodes() == 1 && right_.nodes() == 1 && merged_.nodes() == 1),
+        is_left_lower_(left.intervals().front().begin < right.intervals().front().begin) {
     if (is_pair_) return;
     const Count combined = left_.nodes() + right_.nodes() + combinations_.pairs.size();
     values_.resize((combined + merged_.nodes() + 1) * stride_);  // with memory for a pass through the merged nodes
@@ -158,9 +175,10 @@ class TreeMerge final : public PreparedMerge {
     const std::byte* upper;
   };
   SiblingValues siblings_in(const Partial& left, const Partial& right) const {
-    const std::byte* const both[] = {values_of(left_, left), values_of(right_, right)};
-    const ListedPair& pair = combinations_.pairs.front();
-    return {both[pair.left], both[pair.right]};
+    constexpr Bytes head = tree_record::head_of(1);
+    const std::byte* const a = left.head.data() + head;
+    const std::byte* const b = right.head.data() + head;
+    return is_left_lower_ ? SiblingValues{a, b} : SiblingValues{b, a};
   }
 
   /// Combines one element of each record, and makes a NaN canonical. The function is faster than a combination of one
@@ -213,7 +231,8 @@ class TreeMerge final : public PreparedMerge {
   RecordHead right_;
   RecordHead merged_;
   Combinations combinations_;
-  bool is_pair_;                   // whether both records have one node, and these nodes are siblings
+  bool is_pair_;  // whether both records have one node, and these nodes are siblings
+  bool is_left_lower_;
   std::vector<std::byte> values_;  // the numbered values, then memory for the end of a finish; unused for a pair
 };
 
