@@ -99,24 +99,25 @@ class PostedPartials final : public Together {
   TestResult test() override {
     if (!board().all_have_posted()) return TestResult::pending;
     Partial all = board().of(0);
-    for (std::size_t rank = 1; rank < rank_count(); ++rank) all = merge(all, rank);
-    const Partial value = is_finished_ ? all : rows_->finish(0, {}, all, {value_});
+    bool is_finished = false;
+    for (std::size_t rank = 1; rank < rank_count(); ++rank) all = merge(all, rank, is_finished);
+    const Partial value = is_finished ? all : rows_->finish(0, {}, all, {value_});
     board().end_round();
     status_ = rows_->deliver(0, value);
     return TestResult::done;
   }
 
  private:
-  /// Merges the partial of the ranks before `rank` with the partial of `rank`. May finish the last partial, too.
-  Partial merge(const Partial& before, std::size_t rank) {
+  /// Merges the partial of the ranks before `rank` with the partial of `rank`. May finish the last partial, too, and
+  /// then sets `is_finished`.
+  Partial merge(const Partial& before, std::size_t rank, bool& is_finished) {
     const Partial next = board().of(rank);
     const Preparation& prepared = prepared_[rank - 1];
-    is_finished_ = false;
     if (prepared.merge != nullptr) {
       const std::span<std::byte> out = prepared.finishes ? value_ : merged_[rank % 2];
       const Bytes size =
           prepared.finishes ? prepared.merge->finish(before, next, {out}) : prepared.merge->merge(before, next, out);
-      is_finished_ = prepared.finishes && size > 0;
+      is_finished = prepared.finishes && size > 0;
       if (size > 0) return out.first(size);
     }
     return rows_->merge(0, before, next, {merged_[rank % 2]});
@@ -125,7 +126,6 @@ class PostedPartials final : public Together {
   RowsPayload* rows_;
   Bytes own_capacity_;
   std::vector<Preparation> prepared_;  // by rank, except rank 0
-  bool is_finished_ = false;
   std::vector<std::byte> merged_[2];
   std::vector<std::byte> value_;
 };

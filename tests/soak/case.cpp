@@ -9,11 +9,6 @@
 namespace steadfold::soak {
 namespace {
 
-bool rounds_once(sf_operation operation) {
-  return operation == SF_DOT || operation == SF_DOTC || operation == SF_MEAN || operation == SF_NORM2 ||
-         operation == SF_SUM_SQUARES || operation == SF_STATISTICS || is_quotient_of_pairs(operation);
-}
-
 std::uint64_t some_columns(Random& random) {
   switch (random.below(20)) {
     case 0: return random.from_to(1022, 1027);  // about 8 KiB of doubles

@@ -84,6 +84,12 @@ inline bool is_quotient_of_pairs(sf_operation operation) {
   return operation == SF_WEIGHTED_MEAN || operation == SF_COVARIANCE || operation == SF_SAMPLE_COVARIANCE;
 }
 
+/// Operations whose results exact and binned round once. Those that method tree serves round their terms.
+inline bool rounds_once(sf_operation operation) {
+  return operation == SF_DOT || operation == SF_DOTC || operation == SF_MEAN || operation == SF_NORM2 ||
+         operation == SF_SUM_SQUARES || operation == SF_STATISTICS || is_quotient_of_pairs(operation);
+}
+
 /// One reduction.
 struct Member {
   sf_collective collective = SF_REDUCE;

@@ -170,11 +170,6 @@ void sum_terms(const Member& m, const Elements& all, std::uint64_t rows, std::by
   }
 }
 
-bool has_rounded_terms(const Member& m) {
-  return m.operation == SF_DOT || m.operation == SF_DOTC || m.operation == SF_MEAN || m.operation == SF_NORM2 ||
-         m.operation == SF_SUM_SQUARES;
-}
-
 /// Multiplies complex numbers. Every operation is rounded, none is fused, and infinities are not repaired.
 template <class T>
 void multiply_complex(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
@@ -230,7 +225,7 @@ void locate_as(const Member& m, const Elements& all, std::uint64_t rows, std::by
 
 void reduce_by_tree(const Member& m, const Elements& all, std::uint64_t rows, std::byte* out) {
   if (m.operation == SF_USER) return reduce_by_user(m, all, rows, out);
-  if (has_rounded_terms(m))
+  if (rounds_once(m.operation))
     return part_of(m.result_type) == SF_F32 ? sum_terms<float>(m, all, rows, out)
                                             : sum_terms<double>(m, all, rows, out);
   const bool multiplies_complex = is_complex(m.type) && m.operation == SF_PRODUCT;

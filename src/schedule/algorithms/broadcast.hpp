@@ -31,4 +31,10 @@ inline Steps broadcast(Rank rank, RankRange run, std::uint32_t segments) {
   for (std::uint32_t s = segments; s-- > 0 && !is_root;) co_yield make::copy(value(0, s), landing_value(0, s));
 }
 
+/// Makes the steps of a reduce to rank 0, then the steps that send its values to all ranks.
+inline Steps reduce_then_broadcast(Steps reduce, Context c) {
+  while (const Step* step = reduce.next()) co_yield *step;
+  for (Steps steps = broadcast(c.rank, {0, c.rank_count}, c.segments); const Step* step = steps.next();) co_yield *step;
+}
+
 }  // namespace steadfold::schedule

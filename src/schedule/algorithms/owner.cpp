@@ -148,17 +148,15 @@ Steps reduce_to_root(Context c) {
 }
 
 Steps owner(Context c) {
-  const bool is_allreduce = c.collective == Collective::allreduce;
-  if (is_allreduce) c.root = 0;
-  for (Steps steps = reduce_to_root(c); const Step* step = steps.next();) co_yield *step;
-  if (!is_allreduce) co_return;
-  for (Steps steps = broadcast(c.rank, {0, c.rank_count}, c.segments); const Step* step = steps.next();) co_yield *step;
+  if (c.rooted()) return reduce_to_root(c);
+  c.root = 0;
+  return reduce_then_broadcast(reduce_to_root(c), c);
 }
 
 // Returns the number of messages to the root. Without a buffer it is the number of PE-intersecting nodes of Stelz 2022.
 // Otherwise the messages are counted one by one.
 Count owner_partials(Context c) {
-  if (c.collective == Collective::allreduce) c.root = 0;
+  if (!c.rooted()) c.root = 0;
   const Owners owners(c);
   if (owners.row_count() == 0) return 0;
   Count messages = owners.owner(0) == c.root ? 0 : 1;
@@ -174,7 +172,7 @@ Count owner_partials(Context c) {
 }
 
 Count owner_messages(Context c) {
-  const Count of_broadcast = c.collective == Collective::allreduce ? (c.ranks() - 1) * c.segments : 0;
+  const Count of_broadcast = c.rooted() ? 0 : (c.ranks() - 1) * c.segments;
   return owner_partials(c) + of_broadcast;
 }
 

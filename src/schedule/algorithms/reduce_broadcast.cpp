@@ -32,8 +32,7 @@ void check_reduce_broadcast(const Spec& spec) {
 
 Steps reduce_broadcast(Context c) {
   const Reduce reduce(c);
-  for (Steps steps = reduce.row->steps(reduce.context); const Step* step = steps.next();) co_yield *step;
-  for (Steps steps = broadcast(c.rank, {0, c.rank_count}, c.segments); const Step* step = steps.next();) co_yield *step;
+  return reduce_then_broadcast(reduce.row->steps(reduce.context), c);
 }
 
 Count reduce_broadcast_messages(Context c) {

@@ -122,6 +122,9 @@ TEST_F(OwnerTest, RefusesWhatItCannotServeOnEveryRank) {
     return status_of(options);
   };
   EXPECT_EQ(status_of(good), SF_OK);
+  std::vector<double> buffer = x;
+  const Outcome of_scan = outcome_of([&] { scan(buffer, plus, world.comm, {.method = tree(), .schedule = "owner"}); });
+  EXPECT_EQ(of_scan.status, SF_UNSUPPORTED) << of_scan.text;
   EXPECT_EQ(with([](Options& o) { o.method = exact(); }), SF_OK) << "exact needs no order, but takes this one";
   EXPECT_EQ(with([](Options& o) { o.schedule = "owner:buffer=0"; }), SF_INVALID_ARGUMENT);
   if (world.size == 1) return;
