@@ -1,4 +1,4 @@
-// A kind of partial that passes all calls on to another kind. Derived kinds replace what they change.
+// The base class of kinds of partials that wrap another kind. A derived class overrides the functions that it changes.
 // Rank order: that of the other kind. Cost: one virtual call.
 #pragma once
 

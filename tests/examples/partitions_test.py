@@ -1,5 +1,5 @@
-"""examples/partitions, compiled as C++11: the sums of all partitions have the same bits on any number of ranks and threads,
-those of a tree over each partition that this file writes down. The control: plain sums differ."""
+"""Compiles examples/partitions as C++11. Its sums have the bits of a tree over each partition, on any number of ranks and
+threads. This file computes the tree. The control: plain sums differ."""
 
 import os
 import sys

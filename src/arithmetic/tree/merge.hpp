@@ -12,8 +12,8 @@
 namespace steadfold::arithmetic {
 
 /// Prepares the merge of records of rows of `columns` elements, combined with `op`, which must outlive the result.
-/// `digest` is the digest in their headers. Returns null if one of the sets is empty, if they overlap, if there are too
-/// many values, or if the operator has no `combine_listed` (operators that have it never fail).
+/// `digest` is the digest in their headers. Returns null in four cases: a set is empty, the sets overlap, the records
+/// have too many values, or `op` has no function `combine_listed`. Operators with this function never fail.
 std::unique_ptr<PreparedMerge> prepare_tree_merge(const Operator& op, Count columns, std::uint64_t digest,
                                                   const order::IntervalSet& left, const order::IntervalSet& right);
 

@@ -65,8 +65,8 @@ class SchedulesTest : public testing::Test {
   }
 };
 
-/// Above 3 ranks each schedule runs with one of the five widths and to one of the roots. Both depend on the number of
-/// ranks.
+/// On more than 3 ranks each schedule runs with one of the five widths and one root. The number of ranks selects the
+/// width and the root.
 TEST_F(SchedulesTest, GiveTheTreeOverRanks) {
   const bool all = full() || world.size <= 3;
   std::size_t found = 0;
