@@ -150,9 +150,12 @@ struct Labelled {
 Contest of_groups(const Labelled& all, const std::string& name, int rounds) {
   Candidates candidates(all.numbers);
   candidates.add("accumulate", "accumulate", "scalar", [&] { return all.loop(); });
-  for (const auto& [method_name, method] : methods)
+  const auto add = [&](const std::string& method_name, const Method& method) {
     candidates.add(method_name,
                    [&, method] { return sum_by(all.numbers, all.labels, all.groups, {.method = method}).front(); });
+  };
+  for (const auto& [method_name, method] : methods) add(method_name, method);
+  add("tree", tree());
   return candidates.measure(std::to_string(all.groups) + " groups" + name, all.numbers.size(), rounds);
 }
 

@@ -116,7 +116,8 @@ typedef struct sf_arrays {
                        come first, then the results of group 1, and so on; each group has one result for every kept
                        index. Labels are integers, or SF_BYTES of 1 or 2 bytes, which are unsigned. An element with a
                        negative label belongs to no group. A label of `groups` or above is SF_INVALID_ARGUMENT, unless a
-                       mask leaves its element out. With methods exact, binned and plain, not with tree */
+                       mask leaves its element out. With method tree, the elements of a group keep the order of their
+                       indices, and only they are in the tree of the group */
   uint64_t groups;  /* the number of groups; 0: there are no labels */
   const void* const* xs; /* NULL, or the addresses of x_count arrays of the same shape: xs[j] is the address of the
                             element of array j whose indices are all 0. `x` gives their type, shape and strides, and has

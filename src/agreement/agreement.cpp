@@ -210,11 +210,28 @@ void require_few_values_of_lanes(const order::Layout& layout, const Description&
   Count values = 0;
   for (Rank rank = 0; rank < layout.rank_count(); ++rank) {
     for (const order::Interval rows : layout.intervals(rank)) values += order::most_values(rows, description.lanes);
-    if (values <= most_bytes_of_lanes / std::max<Bytes>(description.row_bytes(), 1)) continue;
+    if (values <= most_bytes_of_a_layout / std::max<Bytes>(description.row_bytes(), 1)) continue;
+    throw Failure(Status::unsupported, where + std::to_string(description.lanes) +
+                                           " lanes in this layout (the ranks would send more than " +
+                                           std::to_string(most_bytes_of_a_layout >> 20) +
+                                           " MiB, since blocks of few laps cannot be combined " +
+                                           "before they are sent), give larger blocks or use fewer lanes");
+  }
+}
+
+/// Throws Failure if the numbers of rows of all groups, in all intervals, need too much memory.
+void require_few_numbers(const order::Layout& layout, const Description& description, const std::string& where) {
+  if (!numbers_rows_of_groups(description)) return;
+  const Count most = most_bytes_of_a_layout / sizeof(Count) / std::max<Count>(description.columns, 1);
+  Count intervals = 0;
+  for (Rank rank = 0; rank < layout.rank_count(); ++rank) {
+    intervals += layout.intervals(rank).size();
+    if (intervals <= most) continue;
     throw Failure(Status::unsupported,
-                  where + std::to_string(description.lanes) + " lanes in this layout (the ranks would send more than " +
-                      std::to_string(most_bytes_of_lanes >> 20) + " MiB, since blocks of few laps cannot be combined " +
-                      "before they are sent), give larger blocks or use fewer lanes");
+                  where + std::to_string(description.groups) + " groups with method tree in this layout (the ranks " +
+                      "would exchange the number of rows of every group in every interval, more than " +
+                      std::to_string(most_bytes_of_a_layout >> 20) + " MiB), give fewer and longer intervals" +
+                      (rounding_once(description).empty() ? "" : ", or use method exact"));
   }
 }
 
@@ -224,6 +241,7 @@ void add_member(Agreement& agreed, const Description& description, order::Layout
   auto layout = std::make_shared<const order::Layout>(std::move(known));
   require_whole(*layout, description.element_count, where);
   require_few_values_of_lanes(*layout, description, where);
+  require_few_numbers(*layout, description, where);
   for (const Member& other : agreed.members) {
     if (*other.layout == *layout) layout = other.layout;
   }
@@ -253,6 +271,13 @@ void require_served(const Agreement& agreed) {
   layouts.reserve(agreed.members.size());
   for (const Member& member : agreed.members) layouts.push_back(member.layout.get());
   if (const auto reason = refusal(*agreed.schedule.row, layouts)) throw Failure(Status::unsupported, *reason);
+  const bool follows_layout = agreed.schedule.row->layouts == schedule::Layouts::rank_order;
+  const auto has_groups = [](const Member& member) { return numbers_rows_of_groups(member.description); };
+  if (follows_layout && std::ranges::any_of(agreed.members, has_groups))
+    throw Failure(Status::unsupported,
+                  "schedule '" + agreed.schedule.name + "' cannot serve groups with method tree (its messages carry " +
+                      "parts of a rank's rows, and the rows of a group have numbers of their own), choose another " +
+                      "schedule");
   if (const auto reason = refusal(agreed.schedule, layouts.front()->rank_count(), agreed.nodes.get()))
     throw Failure(Status::unsupported, *reason);
   if (!is_scan(agreed.collective())) return;

@@ -40,7 +40,9 @@ struct Member {
   /// Returns the layout with the rank numbers that the schedule's `covers` use.
   const order::Layout& covered() const noexcept { return by_place != nullptr ? *by_place : *layout; }
   MergedRows merged_rows() const noexcept {
-    return {.rows = adds_words ? arithmetic::unknown_count : element_count, .ranks = layout->rank_count()};
+    return {.rows = adds_words ? arithmetic::unknown_count : element_count,
+            .ranks = layout->rank_count(),
+            .layout = layout.get()};
   }
 
   bool gets_result(Rank rank) const noexcept { return agreement::gets_result(description, blocks, rank); }
@@ -63,9 +65,8 @@ struct Agreement {
   Collective collective() const noexcept { return members.front().description.collective; }
   /// Whether a call of the bundle reads its rows twice.
   bool has_first_sweep() const noexcept {
-    return std::ranges::any_of(members, [](const Member& member) -> bool {
-      return member.description.sweep == arithmetic::Sweep::double_sweep;
-    });
+    return std::ranges::any_of(
+        members, [](const Member& member) -> bool { return agreement::has_first_sweep(member.description); });
   }
 };
 
@@ -79,8 +80,9 @@ enum class Asked : std::uint32_t { reduction, bind, rank_order, barrier };
 std::vector<std::byte> propose(std::span<const Call> calls, Rank rank, const Failure* failure,
                                Asked asked = Asked::reduction);
 
-/// What all ranks together may send for a call with lanes, if their rows are not in rank order.
-inline constexpr Bytes most_bytes_of_lanes = Bytes{256} << 20;
+/// The largest number of bytes that a layout may make all ranks send together: the values of a call with lanes, if the
+/// rows are not in rank order, or the numbers of rows of groups.
+inline constexpr Bytes most_bytes_of_a_layout = Bytes{256} << 20;
 
 /// Throws Failure if the layout does not have every element of 0..N-1 exactly once, or if N is not `element_count`
 /// (unknown_count: N may be any number). The failure's text begins with `where`.

@@ -212,6 +212,14 @@ const arithmetic::Operator& operator_of(const Description& description, const ar
   return arithmetic::built_in(combined_by(operation), type);
 }
 
+bool numbers_rows_of_groups(const Description& description) noexcept {
+  return description.deals_rows() && row_of(description.method).needs_indices;
+}
+
+bool has_first_sweep(const Description& description) noexcept {
+  return description.sweep == Sweep::double_sweep || numbers_rows_of_groups(description);
+}
+
 bool needs_lists(const Description& description) noexcept {
   return row_of(description.method).needs_indices || is_scan(description.collective);
 }

@@ -102,6 +102,11 @@ bool order_free(const Description& description) noexcept;
 schedule::Merging merging_of(const Description& description) noexcept;
 /// Whether the result depends on which row has which index.
 bool needs_indices(const Description& description) noexcept;
+/// Whether the rows of every group are numbered, because the bits of the method depend on indices: the first row of a
+/// group has number 0.
+bool numbers_rows_of_groups(const Description& description) noexcept;
+/// Whether the rows of all ranks are read twice. Ranks whose rows are one interval together read their rows once.
+bool has_first_sweep(const Description& description) noexcept;
 /// Whether ranks must know each other's interval lists, to compute the sizes of partials or to know how many rows come
 /// before a rank.
 bool needs_lists(const Description& description) noexcept;

@@ -1,5 +1,6 @@
 #include "agreement/kinds.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -114,6 +115,16 @@ bool has_small_groups(const Description& d, Count columns) {
   return d.deals_rows() && is_sum && row_of(d.method).rounds_once && columns < arithmetic::ColumnBuilders::no_column;
 }
 
+/// Returns the first indices of the intervals of all ranks, in ascending order; at least one index.
+std::vector<order::Index> starts_of(const order::Layout* layout) {
+  std::vector<order::Index> starts;
+  for (Rank rank = 0; layout != nullptr && rank < layout->rank_count(); ++rank)
+    for (const order::Interval rows : layout->intervals(rank)) starts.push_back(rows.begin);
+  if (starts.empty()) starts.push_back(0);
+  std::ranges::sort(starts);
+  return starts;
+}
+
 }  // namespace
 
 std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& description, const arithmetic::Operator& op,
@@ -124,21 +135,20 @@ std::unique_ptr<arithmetic::PartialKind> make_kind(const Description& descriptio
   const bool has_masked_elements = description.array == ArrayForm::masked_elements;
   // Whether every column may have other rows than the columns beside it.
   const bool has_own_rows = has_masked_elements || description.deals_rows();
-  if (description.deals_rows() && row_of(description.method).needs_indices)
-    throw Failure(Status::unsupported,
-                  "groups with method " + std::string(name_of(description.method)) +
-                      " are not supported (the tree has no place for rows of other groups), use method " +
-                      (rounding_once(description).empty() ? "" : "exact, binned or ") + "plain");
   if (has_small_groups(description, columns)) return row_of(description.method).make(description, op, columns);
   if (has_own_rows || (arithmetic::has_several_sums(description.operation) && columns != 1)) {
     Description of_a_column = description;
     if (has_masked_elements) of_a_column.array = ArrayForm::masked_rows;
     if (description.deals_rows()) of_a_column.array = ArrayForm::whole;
-    return arithmetic::make_columns_apart(make_kind(of_a_column, op, 1),
-                                          {.columns = columns,
-                                           .element_bytes = description.element_bytes,
-                                           .are_dealt = description.deals_rows(),
-                                           .of_none = has_own_rows ? of_none(description) : std::vector<std::byte>()});
+    const auto starts = numbers_rows_of_groups(description) ? starts_of(merged.layout) : std::vector<order::Index>();
+    return arithmetic::make_columns_apart(
+        make_kind(of_a_column, op, 1),
+        {.columns = columns,
+         .element_bytes = description.element_bytes,
+         .are_dealt = description.deals_rows(),
+         .of_none = has_own_rows ? of_none(description) : std::vector<std::byte>(),
+         .starts = starts,
+         .columns_of_a_group = description.deals_rows() ? description.columns / description.groups : Count{1}});
   }
   auto kind = make_converted(description, op, columns);
   if (!description.has_mask() || arithmetic::names_rows(description.operation)) return kind;

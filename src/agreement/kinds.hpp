@@ -20,6 +20,7 @@ struct Description;
 struct MergedRows {
   Count rows = arithmetic::unknown_count;
   Rank ranks = 1;
+  const order::Layout* layout = nullptr;  // null: the rows are one interval
 };
 /// Makes the kind of partial for `columns` columns of a call's rows. If `merged` is known, partials of few wide rows
 /// may be the rows themselves. The operator must outlive the kind. Throws Failure if the method does not serve the

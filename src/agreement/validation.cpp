@@ -42,6 +42,8 @@ void validate_lanes(const Call& call) {
   if (call.operation == Operation::user && !call.user.commutative)
     throw Failure(Status::unsupported, lanes + " with an operator that is not declared commutative (lanes change the " +
                                            "order of its operands), declare it commutative or use 1 lane");
+  if (call.array != nullptr && call.array->labels.groups > 0)
+    throw Failure(Status::unsupported, lanes + " with groups (the tree of a group has no lanes), use 1 lane");
   if (call.layout == LayoutKind::row_per_rank)
     throw Failure(Status::unsupported, lanes + " in MPI's shape (each rank brings one vector, and the elements that " +
                                            "lanes would deal are lost), reduce distributed elements or use 1 lane");

@@ -215,6 +215,7 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   void clear() override { inner_->clear(); }
 
   void push(Index begin, const Block& block) override {
+    if (block.rows == 0) return inner_->push(begin, block);
     visit_tiles(block, [&](Count done, const Block& tile) { inner_->push(begin + done * how_.rows, tile); });
   }
 
@@ -229,8 +230,9 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   Surveyor* surveyor() noexcept override { return inner_->surveyor() != nullptr ? this : nullptr; }
 
  private:
-  void survey(const Block& block) override {
-    visit_tiles(block, [&](Count, const Block& tile) { inner_->surveyor()->survey(tile); });
+  void survey(Index begin, const Block& block) override {
+    visit_tiles(block,
+                [&](Count done, const Block& tile) { inner_->surveyor()->survey(begin + done * how_.rows, tile); });
   }
   void write_survey(std::span<std::byte> out) override { inner_->surveyor()->write_survey(out); }
   void expect(std::span<const std::byte> surveyed) override { inner_->surveyor()->expect(surveyed); }

@@ -49,8 +49,9 @@ struct Block {
 /// An ability of builders whose kind of partial needs a first sweep over all rows.
 class Surveyor {
  public:
-  /// Surveys rows that will be pushed. The builder's `clear` discards earlier surveys.
-  virtual void survey(const Block& block) = 0;
+  /// Surveys the rows begin, begin + 1, ... of the whole job, which will be pushed. The builder's `clear` discards
+  /// earlier surveys.
+  virtual void survey(Index begin, const Block& block) = 0;
   /// Writes the result of the survey, and discards it.
   virtual void write_survey(std::span<std::byte> out) = 0;
   /// Sets the merged survey of all ranks, for all later rounds.
@@ -74,6 +75,8 @@ class ColumnBuilders {
   virtual bool are_only_way() const noexcept { return false; }
   /// Whether rows with contiguous elements are added faster if they are pushed unchanged.
   virtual bool prefer_rows() const noexcept { return false; }
+  /// Whether every push to a column takes so long that the rows of many pushes should be collected first.
+  virtual bool prefer_long_runs() const noexcept { return false; }
   /// Adds to the number of rows, for calls whose labels distribute rows to columns. `status` is not ok if a row has no
   /// column.
   virtual void deal(Count /*rows*/, Status /*status*/) {}
@@ -118,8 +121,8 @@ class Builder {
 };
 
 /// Implements ColumnBuilders for an `Owner` that has `push_column(column, begin, block)`, for a first sweep
-/// `survey_column`, and perhaps `prefers_rows()`. There is one view, which serves the column of the last call of
-/// `column`.
+/// `survey_column` with the same parameters, and perhaps `prefers_rows()`. There is one view, which serves the column
+/// of the last call of `column`.
 template <class Owner>
 class ColumnViews final : public ColumnBuilders {
  public:
@@ -149,8 +152,9 @@ class ColumnViews final : public ColumnBuilders {
     Owner& owner_;
 
    private:
-    void survey(const Block& block) override {
-      if constexpr (requires { owner_.survey_column(column_, block); }) owner_.survey_column(column_, block);
+    void survey(Index begin, const Block& block) override {
+      if constexpr (requires { owner_.survey_column(column_, begin, block); })
+        owner_.survey_column(column_, begin, block);
     }
     void write_survey(std::span<std::byte> /*out*/) override {}
     void expect(std::span<const std::byte> /*surveyed*/) override {}
@@ -329,6 +333,8 @@ class PartialKind {
   /// valid. If the partial was merged to the result, `values` may be the partial's own values.
   virtual Status finish_piece(const Partial& partial, Count element_count, std::byte* values, std::byte* spare,
                               Pieces& pieces) const = 0;
+  /// Whether several builders may each take a part of a rank's rows.
+  virtual bool may_divide_rows() const noexcept { return true; }
   /// Returns the number of columns whose merge or finish takes some ten microseconds; 0: there is always one piece.
   virtual Count piece_columns() const noexcept { return 0; }
 

@@ -45,8 +45,9 @@ void push(arithmetic::Intake& intake, const Placed& placed, Count first, Count l
 
 void survey_rows(arithmetic::Intake& intake, const Placed& placed, Count first, Count last) {
   const arithmetic::Strides& strides = placed.strides;
-  visit_rows(placed, first, last,
-             [&](Interval rows, Count row) { intake.survey(placed.data.at(row, 0), rows.size(), strides); });
+  visit_rows(placed, first, last, [&](Interval rows, Count row) {
+    intake.survey(rows.begin, placed.data.at(row, 0), rows.size(), strides);
+  });
 }
 
 Count count_of(const Placed& placed) {
@@ -110,7 +111,7 @@ Bytes Lifter::alone(const Placed& rows, std::span<std::byte> out) {
 /// run.
 unsigned Lifter::divide(const Placed& rows, const ThreadTeam& team, unsigned threads) {
   threads = std::min(threads, team.size());
-  if (threads <= 1) return 1;
+  if (threads <= 1 || !kind_->may_divide_rows()) return 1;
   const Count row_count = count_of(rows);
   if (row_count < threads) threads = static_cast<unsigned>(row_count);
   if (threads <= 1) return 1;

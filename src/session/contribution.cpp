@@ -59,8 +59,8 @@ void Contributor::require_data(const Contribution& own, const Data& data) const 
 }
 
 bool Contributor::may_use_handshake(const Contribution& own) const {
-  // A kind of partial with a survey needs two reductions, one after the other.
-  if (own.shape->kind->survey_bytes() > 0) return false;
+  // A first sweep needs two reductions, one after the other.
+  if (has_first_sweep(own.description)) return false;
   if (is_scan(own.call.collective)) return false;
   if (!means_.forced_schedule.empty() || !asked_schedule(own.call).empty()) return false;
   return knows_its_rows(own.call, own.description) && own.shape->fits_handshake(own.call.intervals);

@@ -86,13 +86,14 @@ bool has_few_wide_rows(const Call& call, const Description& description) noexcep
 class LocalReducer::Workspace {
  public:
   Workspace(const Call& call, const Description& description)
-      : shape_(description, call),
+      : layout_(layout_for(call, description)),
+        shape_(description, call, layout_ ? &*layout_ : nullptr),
         spare_(shape_.kind->value_bytes()),
         surveyed_(shape_.kind->survey_bytes()),
         finishes_alone_(shape_.lifter.finishes_alone() && surveyed_.empty()),
         most_rows_(agreement::most_rows(description.row_bytes())) {}
 
-  bool serves(const Description& description) const noexcept { return description == shape_.description; }
+  bool serves(const Description& description) const noexcept { return !layout_ && description == shape_.description; }
   /// Returns whether calls that differ from this call only in their rows are valid and have the same description.
   bool repeats(const Call& call) const noexcept { return finishes_alone_ && repeats_any_rows(call); }
 
@@ -133,6 +134,14 @@ class LocalReducer::Workspace {
     partial_.make(room_);
   }
 
+  /// Returns the layout if the kind of partial depends on the list of intervals.
+  static std::optional<order::Layout> layout_for(const Call& call, const Description& description) {
+    if (call.layout != LayoutKind::intervals || !numbers_rows_of_groups(description)) return std::nullopt;
+    const std::vector<order::Interval> listed(call.intervals.begin(), call.intervals.end());
+    return order::Layout::lists({&listed, 1});
+  }
+
+  std::optional<order::Layout> layout_;
   Shape shape_;
   order::Interval rows_;
   Bytes room_ = 0;  // number of bytes that are allocated for the partial of these rows

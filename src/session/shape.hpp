@@ -16,10 +16,11 @@ using agreement::Description;
 
 /// `kind` refers to `op`, so a shape must not move. The operator's context may change from call to call.
 struct Shape {
-  Shape(const Description& given, const Call& call)
+  /// `layout` has the intervals of all ranks; null: the rows are one interval, or their indices change no bits.
+  Shape(const Description& given, const Call& call, const order::Layout* layout = nullptr)
       : description(given),
         op(operator_of(given, call.user)),
-        kind(make_kind(given, op, given.columns)),
+        kind(make_kind(given, op, given.columns, {.layout = layout})),
         lifter(*kind, row_shape(given, given.columns)),
         strides(strides_of(given, call.array)) {}
   Shape(const Shape&) = delete;

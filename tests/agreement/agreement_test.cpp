@@ -133,7 +133,7 @@ TEST(Mismatch, OneLaneIsTheDefault) {
 /// Rows of many columns, dealt to ranks one by one, are sent as they are.
 TEST(Lanes, OfLayoutsThatWouldSendTooMuchAreRefused) {
   const Count columns = 4096;
-  const Count rows = agreement::most_bytes_of_lanes / (columns * sizeof(double)) + 1;
+  const Count rows = agreement::most_bytes_of_a_layout / (columns * sizeof(double)) + 1;
   const auto calls_of = [&](const order::Grid& grid, std::uint32_t lanes) {
     std::vector<Call> calls;
     for (Rank rank = 0; rank < 4; ++rank)
@@ -161,6 +161,36 @@ TEST(Lanes, OfLayoutsThatWouldSendTooMuchAreRefused) {
   EXPECT_EQ(refused.status, Status::unsupported);
   EXPECT_NE(refused.text.find("2 lanes in this layout (the ranks would send more than 256 MiB"), std::string::npos)
       << refused.text;
+}
+
+/// Ranks exchange the number of rows of every group in every interval.
+TEST(Groups, OfLayoutsWithTooManyIntervalsAreRefused) {
+  const Count groups = 100'000;
+  const auto with_intervals = [&](Count intervals, Count of_a_row) {
+    std::vector<std::vector<Interval>> lists(4);
+    for (Count i = 0; i < intervals; ++i) lists[i % 4].push_back({10 * i, 10 * (i + 1)});
+    agreement::Array array;
+    array.labels = {.groups = groups, .columns = of_a_row, .bytes = 4};
+    std::vector<Call> calls;
+    for (const auto& list : lists)
+      calls.push_back({.method = Method::tree,
+                       .columns = groups * of_a_row,
+                       .layout = LayoutKind::intervals,
+                       .rows = 10 * list.size(),
+                       .intervals = list,
+                       .array = &array});
+    return concluded_everywhere(calls);
+  };
+  const Count most = agreement::most_bytes_of_a_layout / (groups * sizeof(Count));
+  EXPECT_TRUE(with_intervals(most, 1).agreement);
+  for (const auto& refused : {with_intervals(most + 1, 1), with_intervals(most / 2 + 1, 2)}) {
+    EXPECT_EQ(refused.status, Status::unsupported);
+    EXPECT_NE(refused.text.find("100000 groups with method tree in this layout (the ranks would exchange the number of "
+                                "rows of every group in every interval, more than 256 MiB), give fewer and longer "
+                                "intervals, or use method exact"),
+              std::string::npos)
+        << refused.text;
+  }
 }
 
 TEST(Mismatch, NamesWhatDiffersInUserOperators) {

@@ -62,7 +62,7 @@ class KindsOfPartials : public testing::TestWithParam<std::pair<Method, Sweep>> 
 
   Memory surveyed(const Kind& kind, Builder& builder, const Block& block) {
     Memory found(kind.partial->survey_bytes());
-    EXPECT_TRUE(stays_inside([&] { builder.surveyor()->survey(block); })) << "a survey";
+    EXPECT_TRUE(stays_inside([&] { builder.surveyor()->survey(0, block); })) << "a survey";
     builder.surveyor()->write_survey(found);
     return found;
   }

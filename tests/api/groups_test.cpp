@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <random>
 #include <vector>
@@ -156,6 +157,13 @@ void expect_all(std::mt19937_64& random, const Grouped<Label>& grouped) {
         EXPECT_TRUE(are(sum(x, axes, by), each(all, [&](const Some& some) { return sum(some.x, {method}); })));
         EXPECT_TRUE(are(dot(x, y, axes, by), each(all, [&](const Some& s) { return dot(s.x, s.y, {method}); })));
       }
+      if (is_grouped) {
+        const LocalOptions by{.method = tree(), .threads = options.threads};
+        EXPECT_TRUE(are(sum(x, axes, by), each(all, [&](const Some& some) { return sum(some.x, {tree()}); })));
+        EXPECT_TRUE(are(dot(x, y, axes, by), each(all, [&](const Some& s) { return dot(s.x, s.y, {tree()}); })));
+        EXPECT_TRUE(are(norm2(x, axes, by), each(all, [&](const Some& some) { return norm2(some.x, {tree()}); })));
+        EXPECT_TRUE(are(abs_sum(x, axes, by), each(all, [&](const Some& some) { return abs_sum(some.x, {tree()}); })));
+      }
       EXPECT_TRUE(are_located(statistics(x, axes, options),
                               each(all, [](const Some& some) { return at_rows(statistics(some.x), some); })));
       EXPECT_TRUE(are(norminf(x, axes, options), each(all, [](const Some& some) { return norminf(some.x); })));
@@ -206,6 +214,55 @@ TEST(Groups, OfOneVector) {
   const std::vector<int> labels = {1, 0, 1, 3, -1, 0};
   EXPECT_TRUE(are(sum_by(x, labels, 4), {34.0, 5.0, 0.0, 8.0}));
   EXPECT_TRUE(are(sum_by(x, labels, 4, binned()), {34.0, 5.0, 0.0, 8.0}));
+}
+
+/// The parts of complex numbers are two columns, whose rows a builder may leave where they are.
+TEST(Groups, OfComplexNumbersByTree) {
+  std::mt19937_64 random(11);
+  std::vector<std::complex<double>> x(20000);
+  for (auto& each : x) each = {hostile_double(random), hostile_double(random)};
+  std::vector<int> labels(x.size());
+  for (int& label : labels) label = static_cast<int>(random() % 40) - 1;
+  std::vector<std::complex<double>> wanted;
+  for (int group = 0; group < 39; ++group) {
+    std::vector<std::complex<double>> some;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (labels[i] == group) some.push_back(x[i]);
+    wanted.push_back(sum(some, {tree()}));
+  }
+  EXPECT_TRUE(are(sum_by(x, labels, 39, tree()), wanted));
+}
+
+/// The rows of a group have the order of their indices, not of memory.
+TEST(Groups, OfIntervalsByTreeFollowTheIndices) {
+  std::mt19937_64 random(7);
+  std::vector<double> x(300);
+  for (double& each : x) each = hostile_double(random);
+  std::vector<int> labels(x.size());
+  for (int& label : labels) label = static_cast<int>(random() % 3) - 1;
+  const std::vector<double> wanted = sum_by(x, labels, 2, tree());
+  const std::vector<sf_interval> intervals = {{200, 300}, {50, 200}, {0, 50}};
+  std::vector<double> moved;
+  std::vector<int> moved_labels;
+  for (const sf_interval& i : intervals) {
+    moved.insert(moved.end(), x.begin() + static_cast<long>(i.begin), x.begin() + static_cast<long>(i.end));
+    moved_labels.insert(moved_labels.end(), labels.begin() + static_cast<long>(i.begin),
+                        labels.begin() + static_cast<long>(i.end));
+  }
+  sf_arrays arrays = sf_arrays_default();
+  arrays.x = Array<double>(moved.data(), {moved.size()}).c_array();
+  arrays.labels = Array<int>(moved_labels.data(), {moved.size()}).c_array();
+  arrays.groups = 2;
+  sf_call call = sf_call_default();
+  call.arrays = &arrays;
+  call.method = SF_TREE;
+  call.layout = SF_INTERVALS;
+  call.intervals = intervals.data();
+  call.interval_count = intervals.size();
+  std::vector<double> found(2);
+  ASSERT_EQ(sf_reduce_local(&call, nullptr, nullptr, found.data()), SF_OK) << sf_error_text();
+  EXPECT_TRUE(are(found, wanted));
+  EXPECT_FALSE(are(sum_by(moved, moved_labels, 2, tree()), wanted)) << "control: the order of memory";
 }
 
 TEST(Groups, ThatAreNotThereAreRefused) {
@@ -263,8 +320,8 @@ TEST(Groups, ThatAreNotThereAreRefused) {
   expect_refused([&] { sum(elements, {.groups = 3}); }, "3 groups without labels");
   expect_refused([&] { sum(elements, {.labels = Array<int>(labels.data(), {2}), .groups = 3}); },
                  "labels of shape (2)");
-  expect_refused([&] { sum(elements, {.labels = groups, .groups = 3}, tree()); },
-                 "the tree has no place for rows of other groups", SF_UNSUPPORTED);
+  expect_refused([&] { sum(elements, {.labels = groups, .groups = 3}, tree({.lanes = 2})); },
+                 "2 lanes with groups (the tree of a group has no lanes), use 1 lane", SF_UNSUPPORTED);
   sf_arrays arrays = sf_arrays_default();
   arrays.x = elements.c_array();
   arrays.labels = groups.c_array();

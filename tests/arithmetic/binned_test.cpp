@@ -171,7 +171,7 @@ void expect_record_of_both_sweeps(Operation operation, int bin_count, std::uint6
   const std::unique_ptr<Builder> builders[] = {twice->builder(), twice->builder()};
   for (int i = 0; i < 2; ++i) {
     Record mine(columns);
-    builders[i]->surveyor()->survey(blocks[i]);
+    builders[i]->surveyor()->survey(0, blocks[i]);
     builders[i]->surveyor()->write_survey(mine);
     std::ranges::transform(surveyed, mine, surveyed.begin(), [](auto a, auto b) { return std::max(a, b); });
   }
@@ -425,7 +425,7 @@ void expect_own_windows(Operation operation, int bin_count, std::uint64_t seed) 
   if (sweep == Sweep::double_sweep) {
     Record tops(columns);
     const std::vector<Element> of_all = draw(1), factors = draw_factors(1);
-    together->surveyor()->survey(block_of(of_all, factors, 0, 1, columns));
+    together->surveyor()->survey(0, block_of(of_all, factors, 0, 1, columns));
     together->surveyor()->write_survey(tops);
     for (const auto& each : {&together, &apart}) (*each)->surveyor()->expect(tops);
   }

@@ -55,7 +55,7 @@ Data<Element> columns_apart(std::mt19937_64& random, Count rows, Count columns, 
 
 Record survey_of(Builder& builder, const PartialKind& kind, const Block& block) {
   Record found(kind.survey_bytes());
-  builder.surveyor()->survey(block);
+  builder.surveyor()->survey(0, block);
   builder.surveyor()->write_survey(found);
   return found;
 }

@@ -92,7 +92,7 @@ TEST(CarriesOfBins, EndWithTheirRound) {
   for (const Count rows : {(Count{1} << 24) + 64, Count{1}}) {
     std::vector<std::byte> surveyed(kind->survey_bytes()), record(kind->capacity({}));
     builder->clear();
-    builder->surveyor()->survey(block(largest, 1));
+    builder->surveyor()->survey(0, block(largest, 1));
     builder->surveyor()->write_survey(surveyed);
     builder->surveyor()->expect(surveyed);
     builder->clear();

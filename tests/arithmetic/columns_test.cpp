@@ -132,7 +132,7 @@ Record record_of(const PartialKind& kind, const Rows<T>& first, const Rows<T>* s
   const auto builder = kind.builder();
   if (builder->surveyor() != nullptr) {
     for (Count row = 0; row < first.rows; row += some)
-      builder->surveyor()->survey(block_of(first, second, row, std::min(some, first.rows - row)));
+      builder->surveyor()->survey(0, block_of(first, second, row, std::min(some, first.rows - row)));
     Record surveyed(kind.survey_bytes());
     builder->surveyor()->write_survey(surveyed);
     builder->surveyor()->expect(surveyed);

@@ -83,7 +83,7 @@ void expect_parts_to_be_whole(const PartialKind& kind, const Masked<T>& data, st
   Record surveyed(kind.survey_bytes());
   if (!surveyed.empty()) {
     const auto builder = kind.builder();
-    builder->surveyor()->survey(data.block(0, data.rows()));
+    builder->surveyor()->survey(0, data.block(0, data.rows()));
     builder->surveyor()->write_survey(surveyed);
   }
   std::vector<Part> parts;

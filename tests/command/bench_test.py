@@ -70,7 +70,7 @@ class Bench(BenchTest):
         rows = self.rows_from(run("bench", "labels", "--sizes", "300", "--counts", "1,9", "--rounds", "3", "--json"), LOCAL)
         self.assertEqual({row["type"] for row in rows}, {f"{groups} groups{form}" for groups in (1, 9)
                                                          for form in ("", ", sorted", ", any exponent")})
-        self.assertGreaterEqual({row["kernel"] for row in rows}, {"accumulate", "exact", "binned", "read"})
+        self.assertGreaterEqual({row["kernel"] for row in rows}, {"accumulate", "exact", "binned", "tree", "read"})
         self.assertEqual({row["elements"] for row in rows}, {300})
 
     def test_threads(self):

@@ -99,7 +99,7 @@ class StridedKinds : public testing::TestWithParam<std::pair<Method, Sweep>> {
     const auto builder = kind.partial->builder();
     Memory surveyed(kind.partial->survey_bytes());
     if (builder->surveyor() != nullptr) {
-      builder->surveyor()->survey(block);
+      builder->surveyor()->survey(0, block);
       builder->surveyor()->write_survey(surveyed);
       builder->surveyor()->expect(surveyed);
     }
@@ -113,7 +113,7 @@ class StridedKinds : public testing::TestWithParam<std::pair<Method, Sweep>> {
     Memory surveyed(kind.partial->survey_bytes());
     if (builder.surveyor() != nullptr) {
       in_pieces(random_, rows, [&](Count first, Count count) {
-        EXPECT_TRUE(stays_inside([&] { intake.survey(data.at(first, 0), count, strides); }));
+        EXPECT_TRUE(stays_inside([&] { intake.survey(first, data.at(first, 0), count, strides); }));
       });
       builder.surveyor()->write_survey(surveyed);
       builder.surveyor()->expect(surveyed);

@@ -197,6 +197,8 @@ class Bits(unittest.TestCase):
     def test_groups(self):
         x, labels = hostile(self.rng, 500).reshape(100, 5), self.rng.integers(-1, 4, (100, 5))
         sums = sf.sum_by(x, labels, 4)
+        by_tree = sf.sum_by(x, labels, 4, method="tree")
+        self.assertEqual(bits(by_tree), bits(np.array([sf.sum(x[labels == group], method="tree") for group in range(4)])))
         for group in range(4):
             self.assertEqual(bits(sums[group]), bits(in_cxx("sum", x[labels == group])))
         by_column = sf.sum_by(x, labels, 4, axis=0)

@@ -54,9 +54,9 @@ std::vector<std::uint64_t> factors_of(Random& own, std::uint64_t n, const std::v
 
 void choose_array(Random& random, Member& m) {
   m.array.is_given = true;
-  const bool may_select = m.resolved_method() != SF_TREE;
-  if (may_select && random.one_in(2)) m.array.groups = divisor_of(random, m.columns);
-  m.array.has_mask = may_select && random.one_in(2);
+  const bool is_tree = m.resolved_method() == SF_TREE;
+  if (m.lanes <= 1 && random.one_in(2)) m.array.groups = divisor_of(random, m.columns);
+  m.array.has_mask = (!is_tree || m.array.groups > 0) && random.one_in(2);
   m.array.has_labels_of_none = random.one_in(2);
   m.array.keeps_one = random.one_in(2);
   // As many elements as without groups. Sometimes more than are sorted by group at once.

@@ -55,6 +55,7 @@ std::string text_of(Random& random, const schedule::Row& row, std::uint64_t smal
 bool serves(const schedule::Spec& spec, const Member& m, bool bundled) {
   const bool follows_layout = spec.row->layouts == schedule::Layouts::rank_order;
   if (follows_layout && (bundled || !m.in_rank_order())) return false;
+  if (follows_layout && m.array.groups > 0 && m.resolved_method() == SF_TREE) return false;
   return !schedule::refusal(spec, collective_of(m), m.root, merging_of(m), kind_of(m));
 }
 

@@ -112,7 +112,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
       for_each_tile_of_column(block, [&](const BinnedTile& tile) { add(tile, changed); });
     });
   }
-  void survey_column(Count column, const Block& block) {
+  void survey_column(Count column, Index /*begin*/, const Block& block) {
     if (!readable(block)) return;
     std::uint8_t flags = no_flags;
     for_each_tile_of_column(block, [&](const BinnedTile& tile) { look_at(tile, surveyed_[column], flags); });
@@ -121,7 +121,7 @@ class BinnedBuilder final : public Builder, private Surveyor {
   Surveyor* surveyor() noexcept override { return shape_.sweep == Sweep::double_sweep ? this : nullptr; }
 
  private:
-  void survey(const Block& block) override {
+  void survey(Index /*begin*/, const Block& block) override {
     if (!readable(block)) return;
     std::uint8_t flags = no_flags;
     if (columns_.size() > 1 && prefers_rows())

@@ -1,20 +1,27 @@
 #include "arithmetic/rows/columns_apart.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "arithmetic/rows/row_numbers.hpp"
+
 namespace steadfold::arithmetic {
 namespace {
 
+/// Rounds a size up to a multiple of the largest alignment of elements, which partials have in other memory, too.
+constexpr Bytes aligned(Bytes size) noexcept { return (size + 15) / 16 * 16; }
+
 // The layout of a record: a Header; the number of all rows, if labels distribute rows to columns; the size of every
-// column's partial, 64 bits each; then the partials, each at a multiple of 8 bytes. A failed record is only a header.
+// column's partial, 64 bits each; then the partials, each at a multiple of 16 bytes. A failed record is only a header.
 struct RecordLayout {
   Count columns;
   bool are_dealt;
   Bytes sizes_at() const noexcept { return sizeof(Header) + (are_dealt ? sizeof(Count) : 0); }
-  Bytes partials_at() const noexcept { return sizes_at() + columns * sizeof(std::uint64_t); }
+  Bytes sizes_end() const noexcept { return sizes_at() + columns * sizeof(std::uint64_t); }
+  Bytes partials_at() const noexcept { return aligned(sizes_end()); }
 };
 
 /// Returns the number of all rows, if labels distribute them to columns.
@@ -39,7 +46,7 @@ class ColumnReader {
     std::memcpy(&size, record_.data() + size_at, sizeof size);
     if (size > record_.size() - at_) return {};
     const auto partial = record_.subspan(at_, size);
-    at_ += padded(size);
+    at_ += aligned(size);
     return partial;
   }
 
@@ -55,10 +62,12 @@ class ColumnWriter {
  public:
   ColumnWriter(std::span<std::byte> out, const Header& header, Count rows, const RecordLayout& layout) noexcept
       : out_(out), header_(header), sizes_at_(layout.sizes_at()), at_(layout.partials_at()) {
-    if (out_.size() < at_)
+    if (out_.size() < at_) {
       fail(Status::transport_failed);
-    else if (layout.are_dealt)
-      std::memcpy(out_.data() + sizeof header, &rows, sizeof rows);
+      return;
+    }
+    if (layout.are_dealt) std::memcpy(out_.data() + sizeof header, &rows, sizeof rows);
+    std::memset(out_.data() + layout.sizes_end(), 0, at_ - layout.sizes_end());
   }
 
   /// Returns the memory for the partial of the next column.
@@ -71,11 +80,16 @@ class ColumnWriter {
     if (status != Status::ok) return fail(status);
     const std::uint64_t word = size;
     std::memcpy(out_.data() + sizes_at_ + column_++ * sizeof word, &word, sizeof word);
-    const Bytes gap = std::min(padded(size), room().size()) - size;
+    const Bytes gap = std::min(aligned(size), room().size()) - size;
     std::memset(room().data() + size, 0, gap);
     at_ += size + gap;
   }
   bool is_ok() const noexcept { return header_.status == Status::ok; }
+  /// Whether another column may be written: nothing has failed, and there is room for the header of a partial.
+  bool takes_more() noexcept {
+    if (is_ok() && room().size() < sizeof(Header)) fail(Status::transport_failed);
+    return is_ok();
+  }
 
   /// Ends the record. Returns its size, or the size of the header that reports a failure.
   Bytes finish() noexcept {
@@ -95,7 +109,7 @@ class ColumnWriter {
   Count column_ = 0;
 };
 
-class ColumnsApartBuilder final : public Builder, private ColumnBuilders, private Surveyor {
+class ColumnsApartBuilder : public Builder, protected ColumnBuilders, protected Surveyor {
  public:
   ColumnsApartBuilder(const PartialKind& kind, const ColumnsApart& columns)
       : element_bytes_(columns.element_bytes), are_dealt_(columns.are_dealt), survey_bytes_(kind.survey_bytes()) {
@@ -114,7 +128,7 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   Bytes write(std::span<std::byte> out) override {
     ColumnWriter writer(out, Header{.status = status_}, rows_, {columns_.size(), are_dealt_});
     for (const auto& column : columns_) {
-      if (!writer.is_ok()) break;
+      if (!writer.takes_more()) break;
       writer.put(column->write(writer.room()));
     }
     return writer.finish();
@@ -122,8 +136,12 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   ColumnBuilders* columns() noexcept override { return this; }
   Surveyor* surveyor() noexcept override { return survey_bytes_ > 0 ? this : nullptr; }
 
- private:
+ protected:
+  Builder& apart(Count column) const { return *columns_[column]; }
+
   Count count() const noexcept override { return columns_.size(); }
+
+ private:
   Builder& column(Count column) override { return *columns_[column]; }
   bool are_only_way() const noexcept override { return true; }
   void deal(Count rows, Status status) override {
@@ -131,9 +149,10 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
     status_ = std::max(status_, status);
   }
 
-  void survey(const Block& block) override {
-    for_each_piece(block,
-                   [](Builder& column, Count /*done*/, const Block& piece) { column.surveyor()->survey(piece); });
+  void survey(Index begin, const Block& block) override {
+    for_each_piece(block, [begin](Builder& column, Count done, const Block& piece) {
+      column.surveyor()->survey(begin + done, piece);
+    });
   }
   void write_survey(std::span<std::byte> out) override {
     for (const auto& column : columns_) {
@@ -176,20 +195,68 @@ class ColumnsApartBuilder final : public Builder, private ColumnBuilders, privat
   Status status_ = Status::ok;
 };
 
+/// Passes rows to columns whose kind needs indices: the rows of every column get the numbers 0, 1, ... as indices.
+class NumberedColumnsBuilder final : public ColumnsApartBuilder {
+ public:
+  NumberedColumnsBuilder(const PartialKind& kind, const ColumnsApart& columns)
+      : ColumnsApartBuilder(kind, columns),
+        has_survey_(RowNumbers::survey_bytes(columns.starts, columns.columns) > 0),
+        numbers_(columns.starts, columns.columns) {}
+
+  void clear() override {
+    ColumnsApartBuilder::clear();
+    numbers_.clear_survey();
+    if (!has_survey_) numbers_.begin({});
+  }
+  Surveyor* surveyor() noexcept override { return has_survey_ ? this : nullptr; }
+
+  // For the views.
+  Count column_count() const noexcept { return count(); }
+  void push_column(Count column, Index begin, const Block& block) {
+    apart(column).push(numbers_.number(column, begin, block.rows), block);
+  }
+  void survey_column(Count column, Index begin, const Block& block) { numbers_.survey(column, begin, block.rows); }
+
+ private:
+  Builder& column(Count column) override { return views_.column(column); }
+  bool prefer_long_runs() const noexcept override { return true; }
+
+  // Not called, because the builder takes rows only column by column.
+  void survey(Index /*begin*/, const Block& /*block*/) override {}
+  void write_survey(std::span<std::byte> out) override { numbers_.write_survey(out); }
+  void expect(std::span<const std::byte> surveyed) override { numbers_.begin(surveyed); }
+
+  bool has_survey_;
+  RowNumbers numbers_;
+  ColumnViews<NumberedColumnsBuilder> views_{*this};
+};
+
 class ColumnsApartKind final : public PartialKind {
  public:
   ColumnsApartKind(std::unique_ptr<PartialKind> kind, ColumnsApart columns)
       : kind_(std::move(kind)), columns_(std::move(columns)) {}
 
-  Bytes capacity(const order::IntervalSet& rows) const override { return all_of(kind_->capacity(rows)); }
-  Bytes working_capacity(const order::IntervalSet& rows) const override {
-    return all_of(kind_->working_capacity(rows));
+  Bytes capacity(const order::IntervalSet& rows) const override {
+    return numbers_rows() ? numbered_capacity(rows) : all_of(kind_->capacity(rows));
   }
-  Bytes full_size(const order::IntervalSet& rows) const override { return all_of(kind_->full_size(rows)); }
+  Bytes working_capacity(const order::IntervalSet& rows) const override {
+    return numbers_rows() ? numbered_capacity(rows) : all_of(kind_->working_capacity(rows));
+  }
+  Bytes full_size(const order::IntervalSet& rows) const override {
+    return numbers_rows() ? numbered_capacity(rows) : all_of(kind_->full_size(rows));
+  }
+  bool has_fixed_size() const noexcept override { return !numbers_rows(); }
+  bool may_divide_rows() const noexcept override { return !numbers_rows(); }
   Bytes value_bytes() const noexcept override { return columns_.columns * kind_->value_bytes(); }
   Content content() const noexcept override { return kind_->content(); }
-  Bytes survey_bytes() const noexcept override { return columns_.columns * kind_->survey_bytes(); }
-  std::unique_ptr<Builder> builder() const override { return std::make_unique<ColumnsApartBuilder>(*kind_, columns_); }
+  Bytes survey_bytes() const noexcept override {
+    return numbers_rows() ? RowNumbers::survey_bytes(columns_.starts, columns_.columns)
+                          : columns_.columns * kind_->survey_bytes();
+  }
+  std::unique_ptr<Builder> builder() const override {
+    if (numbers_rows()) return std::make_unique<NumberedColumnsBuilder>(*kind_, columns_);
+    return std::make_unique<ColumnsApartBuilder>(*kind_, columns_);
+  }
 
   Partial merge_piece(const Partial& left, const Partial& right, const Room& room, Pieces& /*pieces*/) const override {
     const MergedHeader merged = merge_headers(left.head, right.head);
@@ -199,7 +266,7 @@ class ColumnsApartKind final : public PartialKind {
     ColumnReader b(right.head, layout());
     ColumnWriter writer(room.head, merged.header, rows_of(left.head, layout()) + rows_of(right.head, layout()),
                         layout());
-    for (Count i = 0; i < columns_.columns && writer.is_ok(); ++i)
+    for (Count i = 0; i < columns_.columns && writer.takes_more(); ++i)
       writer.put(arithmetic::merge(*kind_, a.next(), b.next(), writer.room()));
     return room.head.first(writer.finish());
   }
@@ -227,7 +294,23 @@ class ColumnsApartKind final : public PartialKind {
 
  private:
   RecordLayout layout() const noexcept { return {columns_.columns, columns_.are_dealt}; }
-  Bytes all_of(Bytes column) const noexcept { return layout().partials_at() + columns_.columns * padded(column); }
+  Bytes all_of(Bytes column) const noexcept { return layout().partials_at() + columns_.columns * aligned(column); }
+  bool numbers_rows() const noexcept { return !columns_.starts.empty(); }
+
+  /// Returns an upper bound for any distribution of the rows to the columns. n rows of a column in an interval have at
+  /// most 2 log2(n + 1) + 1 nodes. This function is concave, so the sum over the columns is largest if all columns have
+  /// the same number of rows.
+  Bytes numbered_capacity(const order::IntervalSet& rows) const {
+    Count nodes = 0;
+    for (const order::Interval interval : rows.intervals()) {
+      const Count elements = interval.size() * std::min(columns_.columns_of_a_group, columns_.columns);
+      const auto most_of_a_column = 2 * static_cast<Count>(std::bit_width(elements / columns_.columns + 1)) + 1;
+      nodes += std::min(elements, columns_.columns * most_of_a_column);
+    }
+    const Bytes of_none = kind_->capacity({});
+    const Bytes of_a_node = kind_->capacity(order::IntervalSet({0, 1})) - of_none;
+    return all_of(of_none) + aligned(nodes * of_a_node) + columns_.columns * aligned(1);
+  }
 
   std::unique_ptr<PartialKind> kind_;
   ColumnsApart columns_;

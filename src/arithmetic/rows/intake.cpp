@@ -173,10 +173,10 @@ void Intake::push_copied(Index begin, const Operands& data, Count rows, const St
   }
 }
 
-void Intake::survey_copied(const Operands& data, Count rows, const Strides& strides) {
+void Intake::survey_copied(Index begin, const Operands& data, Count rows, const Strides& strides) {
   for (Count done = 0, some = 0; done < rows; done += some) {
     some = next_rows(strides, data.row + done, rows - done, tile_, long_run);
-    builder_->surveyor()->survey(copied(data.at(done, 0), some, shape_.columns, strides));
+    builder_->surveyor()->survey(begin + done, copied(data.at(done, 0), some, shape_.columns, strides));
   }
 }
 
@@ -308,11 +308,14 @@ Block Intake::grouped(const Operands& here, Count rows, const Strides& strides) 
 /// If the result has indices of rows, rows are taken one by one. Returns invalid_argument if a label has no group.
 template <class Take>
 Status Intake::for_each_group(const Operands& data, Count rows, const Strides& strides, const Take& take) {
-  // The number of rows to take at once: enough for several rows per group, but not more than the second-level cache
-  // holds.
+  // The number of rows to take at once: enough for several rows per group. If short runs do not cost much, not more
+  // than the second-level cache holds.
   const Count apart = strides.labels().columns;
   const order::Interval groups{data.column / apart, (data.column + shape_.columns - 1) / apart + 1};
-  const Count enough = std::clamp<Count>(8 * std::min<Count>(groups.size(), 1U << 20), 8192, 1U << 17);
+  const bool needs_long_runs = columns_->prefer_long_runs();
+  const Count per_group = needs_long_runs ? 64 : 8;
+  const Count most_at_once = Count{1} << (needs_long_runs ? 22 : 17);
+  const Count enough = std::clamp<Count>(per_group * std::min<Count>(groups.size(), 1U << 20), 8192, most_at_once);
   const Count most = std::min(rows, enough);
   const bool has_common = is_common(strides, Operand::label) && is_common(strides, Operand::mask);
   for (Count done = 0, some = 0; done < rows; done += some) {
@@ -357,9 +360,9 @@ void Intake::push_by_column(Index begin, const Operands& data, Count rows, const
     for_each_column(data, rows, strides, push);
 }
 
-void Intake::survey_by_column(const Operands& data, Count rows, const Strides& strides) {
-  const auto survey = [&](Count column, Count /*done*/, const Block& block) {
-    columns_->column(column).surveyor()->survey(block);
+void Intake::survey_by_column(Index begin, const Operands& data, Count rows, const Strides& strides) {
+  const auto survey = [&](Count column, Count done, const Block& block) {
+    columns_->column(column).surveyor()->survey(begin + done, block);
   };
   if (strides.labels().groups > 0)
     for_each_group(data, rows, strides, survey);

@@ -30,11 +30,11 @@ class Intake {
     push_copied(begin, data, rows, strides);
   }
 
-  /// Passes the rows to the builder's surveyor.
-  void survey(const Operands& data, Count rows, const Strides& strides) {
-    if (goes_by_column(rows, strides)) return survey_by_column(data, rows, strides);
-    if (strides.are_direct()) return builder_->surveyor()->survey(as_block(data, rows, strides));
-    survey_copied(data, rows, strides);
+  /// Passes the rows begin, begin + 1, ... of the whole job to the builder's surveyor.
+  void survey(Index begin, const Operands& data, Count rows, const Strides& strides) {
+    if (goes_by_column(rows, strides)) return survey_by_column(begin, data, rows, strides);
+    if (strides.are_direct()) return builder_->surveyor()->survey(begin, as_block(data, rows, strides));
+    survey_copied(begin, data, rows, strides);
   }
 
  private:
@@ -67,7 +67,7 @@ class Intake {
   }
 
   void push_copied(Index begin, const Operands& data, Count rows, const Strides& strides);
-  void survey_copied(const Operands& data, Count rows, const Strides& strides);
+  void survey_copied(Index begin, const Operands& data, Count rows, const Strides& strides);
   /// The rows and columns of an operand that are wanted. Its elements have `size` bytes.
   struct Wanted {
     Operand operand;
@@ -79,7 +79,7 @@ class Intake {
   const std::byte* side_by_side(const Wanted& wanted, const Strides& strides, std::vector<std::byte>& to) const;
   Block copied(const Operands& data, Count rows, Count columns, const Strides& strides);
   void push_by_column(Index begin, const Operands& data, Count rows, const Strides& strides);
-  void survey_by_column(const Operands& data, Count rows, const Strides& strides);
+  void survey_by_column(Index begin, const Operands& data, Count rows, const Strides& strides);
   template <class Take>
   void for_each_column(const Operands& data, Count rows, const Strides& strides, const Take& take);
   template <class Take>

@@ -72,10 +72,10 @@ class MaskedBuilder final : public Builder, private Surveyor {
       return inner.push(begin, rows_of_one_.of_tile(block, column > 0));
     rows_of_one_.for_each_tile(block, [&](const Block& tile) { inner.push(begin, tile); });
   }
-  void survey_column(Count column, const Block& block) {
+  void survey_column(Count column, Index begin, const Block& block) {
     if (!readable(block)) return;
     Builder& inner = inner_->columns()->column(column);
-    rows_of_one_.for_each_tile(block, [&](const Block& tile) { inner.surveyor()->survey(tile); });
+    rows_of_one_.for_each_tile(block, [&](const Block& tile) { inner.surveyor()->survey(begin, tile); });
   }
 
   Bytes write(std::span<std::byte> out) override {
@@ -86,9 +86,9 @@ class MaskedBuilder final : public Builder, private Surveyor {
   Surveyor* surveyor() noexcept override { return inner_->surveyor() != nullptr ? this : nullptr; }
 
  private:
-  void survey(const Block& block) override {
+  void survey(Index begin, const Block& block) override {
     if (readable(block))
-      rows_of_all_.for_each_tile(block, [&](const Block& tile) { inner_->surveyor()->survey(tile); });
+      rows_of_all_.for_each_tile(block, [&](const Block& tile) { inner_->surveyor()->survey(begin, tile); });
   }
   void write_survey(std::span<std::byte> out) override { inner_->surveyor()->write_survey(out); }
   void expect(std::span<const std::byte> surveyed) override { inner_->surveyor()->expect(surveyed); }

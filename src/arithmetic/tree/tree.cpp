@@ -192,7 +192,7 @@ class TreeBuilder final : public Builder {
   }
 
   void push(Index begin, const Block& block) override {
-    if (block.rows == 0) return;
+    if (block.rows == 0) return let_go();
     if (runs_.empty() && first_row_.row == nullptr && block.rows == 1) {
       first_row_ = {begin, block.first};
       return;
@@ -240,6 +240,12 @@ class TreeBuilder final : public Builder {
     const std::byte* row = nullptr;  // null: there is no row that stays in the caller's memory
   };
   static constexpr Count initial_nodes = 2;
+
+  /// Ends the use of the caller's memory.
+  void let_go() {
+    push_first_row();
+    stack_.settle();
+  }
 
   /// Pushes the first row. The first row stays in the caller's memory. If no other row comes, this row is the record.
   void push_first_row() {

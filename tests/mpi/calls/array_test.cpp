@@ -279,8 +279,10 @@ TEST_F(ArrayTest, LabelsWithoutAGroupFailEverywhere) {
         Error);  // more results than a handshake holds
     // No rank has room for so many: nobody waits for the others.
     EXPECT_THROW(sum_by(x, labels, world.rank == bad ? ~std::uint64_t{0} : 3, world.comm), Error);
+    EXPECT_THROW(sum_by(x, labels, 2, world.comm, {.method = tree()}), Error);
     const double ranks = world.size;
-    EXPECT_TRUE(are(sum_by(x, labels, 3, world.comm), {ranks, 3 * (ranks - 1), 3.0}));
+    for (const Method& method : {Method(exact()), Method(tree())})
+      EXPECT_TRUE(are(sum_by(x, labels, 3, world.comm, {.method = method}), {ranks, 3 * (ranks - 1), 3.0}));
   }
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "mpi/bits.hpp"
@@ -69,7 +71,7 @@ struct Labelled {
 
 TEST_F(LabelsTest, SumsAreThoseOfOneProcess) {
   for (const std::uint64_t groups : {1, 7, 8, 9, 100, 1000, 3000}) {
-    for (const Method& method : {Method(exact()), Method(binned()), Method(binned({2}))}) {
+    for (const Method& method : {Method(exact()), Method(binned()), Method(binned({2})), Method(tree())}) {
       const Labelled all(200 + draw(random, 3000), groups, random);
       const std::vector<std::size_t> counts = random_counts(all.x.size(), static_cast<std::size_t>(world.size), random);
       std::size_t begin = 0;
@@ -83,6 +85,89 @@ TEST_F(LabelsTest, SumsAreThoseOfOneProcess) {
             << groups << " groups, " << threads << " threads";
       EXPECT_TRUE(are(sum_by(all.x, all.labels, groups, {.method = method}), wanted)) << groups << " groups, alone";
     }
+  }
+}
+
+/// By method tree, the rows of a group are numbered in the order of their indices, whatever intervals the ranks have.
+TEST_F(LabelsTest, TreesFollowTheIndices) {
+  const auto size = static_cast<std::size_t>(world.size);
+  for (const std::uint64_t groups : {1, 7, 600}) {
+    const Labelled all(1 + draw(random, 2000), groups, random);
+    const std::vector<double> wanted = all.sums(tree());
+    for (const auto& [name, ownership] : sorts_of_layouts(all.x.size(), size, random)) {
+      const auto& mine = ownership[world.index()];
+      const std::vector<double> x = pick(all.x, mine);
+      const std::vector<std::int32_t> labels = pick(all.labels, mine);
+      for (const char* schedule : {"", "binomial", "recursive_doubling", "pipelined_tree:block=3"}) {
+        const Options options{.method = tree(), .layout = layout_on(world, ownership), .schedule = schedule};
+        EXPECT_TRUE(are(sum_by(x, labels, groups, world.comm, options), wanted))
+            << groups << " groups of " << all.x.size() << ", " << name << ", schedule '" << schedule << "'";
+      }
+    }
+  }
+}
+
+/// Labels, elements and masks may change between the runs of a plan. A kept axis has a tree for each of its indices.
+TEST_F(LabelsTest, TreesOfAPlanAreThoseOfEachRun) {
+  constexpr std::uint64_t columns = 3;
+  constexpr std::uint64_t groups = 5;
+  const std::size_t rows = 700;
+  const Ownership ownership = shuffled(rows, static_cast<std::size_t>(world.size), 20, false, random);
+  const auto& mine = ownership[world.index()];
+  std::vector<double> x;
+  std::vector<std::int32_t> labels;
+  std::vector<std::uint8_t> mask;
+  for (const Interval i : mine) {
+    x.resize(x.size() + (i.end - i.begin) * columns);
+    labels.resize(labels.size() + (i.end - i.begin));
+    mask.resize(labels.size());
+  }
+  const std::uint64_t own = labels.size();
+  const Axes axes{.keep = {1},
+                  .where = Array<std::uint8_t>(mask.data(), {own, 1}),
+                  .labels = Array<std::int32_t>(labels.data(), {own, 1}),
+                  .groups = groups};
+  ArrayPlan plan(mean, Array<double>(x.data(), {own, columns}), axes, world.comm,
+                 {.method = tree(), .layout = layout_on(world, ownership)});
+  for (int run = 0; run < 3; ++run) {
+    Labelled all(rows, groups, random);
+    std::vector<double> elements = test::hostile(rows * columns, random());
+    std::vector<std::uint8_t> selected(rows);
+    for (std::uint8_t& each : selected) each = draw(random, 4) != 0;
+    std::copy_n(pick(all.labels, mine).begin(), own, labels.begin());
+    std::copy_n(pick(selected, mine).begin(), own, mask.begin());
+    std::size_t to = 0;
+    for (const Interval i : mine)
+      for (std::uint64_t row = i.begin; row < i.end; ++row)
+        for (std::uint64_t column = 0; column < columns; ++column) x[to++] = elements[row * columns + column];
+    std::vector<double> wanted;
+    for (std::uint64_t group = 0; group < groups; ++group) {
+      for (std::uint64_t column = 0; column < columns; ++column) {
+        std::vector<double> gathered;
+        for (std::size_t row = 0; row < rows; ++row)
+          if (selected[row] != 0 && all.labels[row] == static_cast<std::int32_t>(group))
+            gathered.push_back(elements[row * columns + column]);
+        wanted.push_back(gathered.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                          : mean(gathered, {.method = tree()}));
+      }
+    }
+    const View<const double> found = plan.run();
+    EXPECT_TRUE(are(std::vector<double>(found.begin(), found.end()), wanted)) << "run " << run;
+  }
+}
+
+/// Schedule owner sends parts of the rows of a rank, which have no numbers of their own.
+TEST_F(LabelsTest, TreesByOwnerAreRefused) {
+  const std::vector<double> x(10, 1.0);
+  const std::vector<std::int32_t> labels(10, 1);
+  try {
+    sum_by(x, labels, 2, world.comm, {.method = tree(), .schedule = "owner"});
+    EXPECT_EQ(world.size, 1);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), SF_UNSUPPORTED);
+    EXPECT_NE(std::string(error.what()).find("schedule 'owner' cannot serve groups with method tree"),
+              std::string::npos)
+        << error.what();
   }
 }
 
