@@ -41,6 +41,26 @@ Named<std::decay_t<Op>> named(std::string name, Op&& op) {
   return {std::move(name), std::forward<Op>(op)};
 }
 
+/// An operator with an initial value, made by `with_initial`.
+template <class Op, class Initial>
+struct WithInitial {
+  Op op;
+  Initial initial;
+
+  /// Calls the operator with these operands.
+  template <class... Operands, class = std::enable_if_t<std::is_invocable_v<Op&, Operands...>>>
+  constexpr decltype(auto) operator()(Operands&&... operands) noexcept(std::is_nothrow_invocable_v<Op&, Operands...>) {
+    return std::invoke(op, std::forward<Operands>(operands)...);
+  }
+};
+/// Gives an operator an initial value, the same on all ranks: every result is op(initial, result of the rows), or
+/// `initial` without rows. For calls and plans with method `tree`, which is the default then:
+/// sf::Plan<double> plan(sf::with_initial(1.0, sf::plus), n, comm).
+template <class Initial, class Op>
+WithInitial<std::decay_t<Op>, std::decay_t<Initial>> with_initial(Initial&& initial, Op&& op) {
+  return {std::forward<Op>(op), std::forward<Initial>(initial)};
+}
+
 namespace detail {
 
 /// Returns the operation of an operator; SF_USER for the caller's own operators.
@@ -48,6 +68,9 @@ template <class Op>
 inline constexpr sf_operation operation_of = SF_USER;
 template <sf_operation id, class To>
 inline constexpr sf_operation operation_of<BuiltIn<id, To>> = id;
+
+template <class Op, class Initial>
+inline constexpr sf_operation operation_of<WithInitial<Op, Initial>> = operation_of<Op>;
 
 /// The types of the value and the result of an operator for elements of type T.
 template <class T, class Op>
@@ -62,6 +85,8 @@ struct Makes<T, BuiltIn<id, To>> {
   using Result = std::conditional_t<form == ResultForm::statistics, Statistics,
                                     std::conditional_t<form == ResultForm::located, Located<T>, Value>>;
 };
+template <class T, class Op, class Initial>
+struct Makes<T, WithInitial<Op, Initial>> : Makes<T, Op> {};
 template <class T, class Op>
 using result_t = typename Makes<T, Op>::Result;
 template <class T, class Op>
@@ -243,6 +268,37 @@ class HeldOperator<T, BuiltIn<id, To>> final : public OperatorHolder {
     call.type = type_of<T>();
     call.result_type = type_of<Value>();
   }
+};
+
+/// Whether a conversion changes no value, except that a large integer may be rounded.
+template <class From, class To>
+inline constexpr bool keeps_values =
+    std::is_same_v<From, To> ||
+    (std::is_arithmetic_v<From> && std::is_arithmetic_v<To>
+         ? std::is_integral_v<From> || (std::is_floating_point_v<To> && sizeof(From) <= sizeof(To))
+         : std::is_convertible_v<From, To>);
+
+template <class T, class Op, class Initial>
+class HeldOperator<T, WithInitial<Op, Initial>> final : public OperatorHolder {
+  using Value = typename Makes<T, Op>::Value;
+  static_assert(keeps_values<Initial, Value>,
+                "the initial value is a value of the result: convert it to the type of the result");
+
+ public:
+  explicit HeldOperator(const WithInitial<Op, Initial>& op) : held_(op.op), initial_(static_cast<Value>(op.initial)) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+    __builtin_clear_padding(&initial_);  // the ranks compare the bytes
+#endif
+  }
+  void describe(sf_call& call) {
+    held_.describe(call);
+    call.initial = &initial_;
+  }
+  void rethrow() override { held_.rethrow(); }
+
+ private:
+  HeldOperator<T, Op> held_;
+  Value initial_;
 };
 
 /// Throws the exception that the operator threw, or else the library's error.

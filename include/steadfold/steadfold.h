@@ -204,7 +204,13 @@ typedef struct sf_call {
                      the tree, then the results of the lanes, in their order. For operators that are commutative; not
                      with SF_ROW_PER_RANK */
 
-  uint32_t reserved[4]; /* must be 0: for options of later releases, which sf_call_set will know by name */
+  const void* initial; /* NULL, or one element of the result (SF_BYTES: element_bytes bytes), the same on all ranks.
+                          Every result is `initial` op the result of the rows; without rows it is `initial`. It is
+                          copied. The ranks compare its bytes, including the padding of a structure. With method tree,
+                          which is the default then, for sums, products, min, max, dot products and SF_USER; not with
+                          labels */
+
+  uint32_t reserved[2]; /* must be 0: for options of later releases, which sf_call_set will know by name */
 } sf_call;
 
 /* Sets all fields to their defaults, which describe a sum of zero rows of doubles, and `size` to the given size, which

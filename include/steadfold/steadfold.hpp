@@ -83,6 +83,20 @@ detail::answer_t<Op, R> reduce(const R& x, const Op& op, const C& comm, const Op
   return detail::reduce_rows(detail::Waiting(comm), detail::operands<Op>(x), detail::operator_for<R>(op), options);
 }
 
+/// Returns op(initial, result), where `result` is that of `reduce` with method `tree`; `initial` if there are no
+/// elements. This is the expression that paper P4016 proposes for C++.
+template <class Initial, class R, class Op>
+detail::answer_t<Op, R> reduce_from(const Initial& initial, const R& x, const Op& op,
+                                    const LocalOptions& options = {}) {
+  return reduce(x, with_initial(initial, op), options);
+}
+/// Returns op(initial, result) of the elements of all ranks. All ranks must give the same initial value.
+template <class Initial, class R, class Op, class C, class = detail::if_group<C>>
+detail::answer_t<Op, R> reduce_from(const Initial& initial, const R& x, const Op& op, const C& comm,
+                                    const Options& options = {}) {
+  return reduce(x, with_initial(initial, op), comm, options);
+}
+
 }  // namespace steadfold
 
 /// The short name of the namespace.

@@ -223,6 +223,14 @@ sf_type default_result(sf_operation operation, sf_type type) {
   return type;
 }
 
+void take_initial(nb::handle given, const nb::object& dtype, std::span<const npy_intp> shape, Call& to) {
+  if (!given.is_valid() || given.is_none()) return;
+  nb::list extents;
+  for (const npy_intp extent : shape) extents.append(extent);
+  to.initial = converted("as_initial", given, dtype, nb::tuple(extents));
+  to.call.initial = PyArray_DATA(as_array(to.initial));
+}
+
 std::size_t entry_of(sf_list list, nb::handle name) {
   std::size_t entry = 0;
   check(sf_list_find(list, text_of(name, "a name"), &entry));
@@ -275,6 +283,8 @@ bool translate(const Arguments& from, Call& to) {
     take_arrays(from, reduced, *type, to);
   }
   make_results(from, reduced, to);
+  take_initial(from.initial, take(reinterpret_cast<PyObject*>(PyArray_DescrFromType(numpy_type(to.call.result_type)))),
+               {}, to);
   if (to.call.arrays != nullptr && to.results.size() == 0) ask_for_nothing(to);
   return true;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Arguments {
   sf_operation operation;
   bool are_weights;  // whether the factors are broadcast to the elements; otherwise every element must have a factor
   nb::handle x, factors, axis, dtype, where, labels, groups, method, layout, root, schedule, require, keepdims, threads;
+  nb::handle initial;
 };
 
 /// A call, the objects whose memory it reads (kept alive), and its results.
@@ -39,7 +41,7 @@ struct Call {
   const void* first = nullptr;
   const void* second = nullptr;
   Results results;
-  nb::object x, factors, mask, labels;
+  nb::object x, factors, mask, labels, initial;
   nb::object texts;  // a tuple of the objects whose memory the C texts point to
   std::vector<std::uint64_t> blocks;
   Layout layout;
@@ -52,6 +54,9 @@ sf_type default_result(sf_operation operation, sf_type type);
 /// Fills a call. Returns false if the library lacks the operation for elements of this type; in this case there is no
 /// error.
 [[nodiscard]] bool translate(const Arguments& from, Call& to);
+
+/// Sets the initial value, unless it is None or not given: a value of this shape, converted to the dtype.
+void take_initial(nb::handle given, const nb::object& dtype, std::span<const npy_intp> shape, Call& to);
 
 /// Checks a name, which must not be empty or contain null characters. The pointer is valid as long as the given text.
 const char* text_of(nb::handle given, const char* what);

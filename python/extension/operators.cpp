@@ -189,6 +189,7 @@ void translate_user(const UserArguments& from, const Arguments& options, Call& t
   take_options(options, to);
   to.first = PyArray_DATA(x);
   to.results.make(shape + 1, PyArray_NDIM(x) - 1, dtype_of(x));
+  take_initial(options.initial, dtype_of(x), {shape + outer, shape + PyArray_NDIM(x)}, to);
 }
 
 bool translate_buffer(const BufferArguments& from, const Arguments& options, sf_group* group, Call& to) {

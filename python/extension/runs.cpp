@@ -372,7 +372,7 @@ nb::object act(int mode, nb::handle comm, const Arguments& given, const Fill& fi
 nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle axis, nb::handle dtype,
                   nb::handle keepdims, nb::handle where, nb::handle labels, nb::handle groups, nb::handle method,
                   nb::handle comm, nb::handle layout, nb::handle root, nb::handle schedule, nb::handle threads,
-                  nb::handle require, int mode) {
+                  nb::handle require, int mode, nb::handle initial) {
   const bool is_weighted_sum = operation == SF_SUM && !factors.is_none();
   const Arguments from{.operation = is_weighted_sum ? SF_DOT : static_cast<sf_operation>(operation),
                        .are_weights = is_weighted_sum || operation == SF_WEIGHTED_MEAN,
@@ -389,7 +389,8 @@ nb::object reduce(int operation, nb::handle x, nb::handle factors, nb::handle ax
                        .schedule = schedule,
                        .require = require,
                        .keepdims = keepdims,
-                       .threads = threads};
+                       .threads = threads,
+                       .initial = initial};
   return act(mode, comm, from, [&](Call& call, sf_group*) {
     constexpr int count = static_cast<int>(std::size(detail::operation_rows));
     if (operation < 0 || operation >= count)
@@ -412,8 +413,9 @@ Arguments options_of(nb::handle x, nb::handle method, nb::handle layout, nb::han
 }
 
 nb::object reduce_user(nb::handle x, nb::handle callable, nb::handle batched, nb::handle commutative, nb::handle comm,
-                       nb::handle layout, nb::handle root, nb::handle schedule, int mode) {
-  const Arguments options = options_of(x, nb::handle(Py_None), layout, root, schedule);
+                       nb::handle layout, nb::handle root, nb::handle schedule, int mode, nb::handle initial) {
+  Arguments options = options_of(x, nb::handle(Py_None), layout, root, schedule);
+  options.initial = initial;
   return act(mode, comm, options, [&](Call& call, sf_group*) {
     translate_user({x, callable, batched, commutative}, options, call);
     return true;
@@ -465,10 +467,10 @@ void add_runs(nb::module_& module) {
              nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims").none(), nb::arg("where").none(),
              nb::arg("labels").none(), nb::arg("groups").none(), nb::arg("method").none(), nb::arg("comm").none(),
              nb::arg("layout").none(), nb::arg("root").none(), nb::arg("schedule").none(), nb::arg("threads").none(),
-             nb::arg("require").none(), nb::arg("mode"));
+             nb::arg("require").none(), nb::arg("mode"), nb::arg("initial").none() = nb::none());
   module.def("reduce_user", &reduce_user, nb::arg("x").none(), nb::arg("callable").none(), nb::arg("batched").none(),
              nb::arg("commutative").none(), nb::arg("comm").none(), nb::arg("layout").none(), nb::arg("root").none(),
-             nb::arg("schedule").none(), nb::arg("mode"));
+             nb::arg("schedule").none(), nb::arg("mode"), nb::arg("initial").none() = nb::none());
   module.def("reduce_buffer", &reduce_buffer, nb::arg("collective"), nb::arg("buffer").none(),
              nb::arg("operation").none(), nb::arg("blocks").none(), nb::arg("commutative").none(),
              nb::arg("comm").none(), nb::arg("method").none(), nb::arg("root").none(), nb::arg("schedule").none(),

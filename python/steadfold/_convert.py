@@ -53,6 +53,17 @@ def as_array(x: Any) -> Array:
     return array if array.dtype.isnative else _elements.converted(array, array.dtype.newbyteorder("="))
 
 
+def as_initial(value: Any, dtype: Any, shape: tuple[int, ...]) -> Array:
+    """Makes an array of one element of the result of an initial value."""
+    array = as_array(value)
+    if array.shape != shape:
+        raise ValueError(f"an initial value of shape {array.shape} for elements of shape {shape} (every result begins with the same value), give one element")
+    if not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise TypeError(f"an initial value of dtype {array.dtype} for results of dtype {dtype} (the value would be truncated), convert the value")
+    converted: Array = _elements.converted(array, dtype)
+    return converted.copy("C")
+
+
 def _made_array(x: Any) -> Array:
     if hasattr(x, "__dlpack_device__"):
         device = x.__dlpack_device__()[0]

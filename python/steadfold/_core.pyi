@@ -75,9 +75,11 @@ class Accumulator:
 def reduce(
     operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: Any, where: Any, labels: Any, groups: Any,
     method: Any, comm: Any, layout: Any, root: Any, schedule: Any, threads: Any, require: Any, mode: int,
+    initial: Any = None,
 ) -> Any: ...
 def reduce_user(
-    x: Any, callable: Any, batched: bool, commutative: bool, comm: Any, layout: Any, root: Any, schedule: Any, mode: int
+    x: Any, callable: Any, batched: bool, commutative: bool, comm: Any, layout: Any, root: Any, schedule: Any, mode: int,
+    initial: Any = None,
 ) -> Any: ...
 def reduce_buffer(
     collective: int, buffer: Any, operation: Any, blocks: Any, commutative: bool, comm: Any, method: Any, root: Any,

@@ -52,7 +52,7 @@ class Calls(CallsOfOperations[Made]):
         raise NotImplementedError
 
     def _reduce(self, operation: Operation, x: Any, factors: Any, axis: Any, options: Options, labels: Any = None,
-                groups: Any = None) -> Made:
+                groups: Any = None, initial: Any = None) -> Made:
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             refuse(self._comm, TypeError(f"options {', '.join(sorted(unknown))} (there are "
@@ -60,7 +60,7 @@ class Calls(CallsOfOperations[Made]):
         get: Callable[..., Any] = options.get
         made = _core.reduce(operation, x, factors, axis, get("dtype"), get("keepdims", False), get("where"), labels, groups,
                             get("method"), self._comm, get("layout"), get("root"), get("schedule"), get("threads", 1),
-                            get("require"), self._mode)
+                            get("require"), self._mode, initial)
         return self._made(self._offered(made, x))
 
     def _buffer(self, collective: Collective, buffer: Any, op: Any, options: Any) -> Made:
@@ -112,13 +112,15 @@ class Calls(CallsOfOperations[Made]):
         return self._reduce(Operation.SUM, x, None, axis, options, labels, groups)
 
     def reduce(self, x: ArrayLike, op: Operator, *, batched: bool = False, commutative: bool = False,
-               layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None) -> Made:
+               layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None,
+               initial: Any = None) -> Made:
         """Makes the call `steadfold.reduce`."""
         op = operator_of(op, self._comm)
         if isinstance(op, str):
             operation, method = named_operation(op, self._comm)
-            return self._reduce(operation, x, None, 0, {"method": method, "layout": layout, "root": root, "schedule": schedule})
-        return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, layout, root, schedule, self._mode))
+            options: Options = {"method": method, "layout": layout, "root": root, "schedule": schedule}
+            return self._reduce(operation, x, None, 0, options, initial=initial)
+        return self._made(_core.reduce_user(x, op, batched, commutative, self._comm, layout, root, schedule, self._mode, initial))
 
     def allreduce(self, buffer: ArrayLike, op: Operator = "sum", **options: Any) -> Made:
         """Makes the call `steadfold.allreduce`."""

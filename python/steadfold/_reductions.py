@@ -117,13 +117,15 @@ def _check_out(
 def _call(
     operation: int, x: Any, factors: Any, axis: Any, dtype: Any, keepdims: bool, where: Any, method: Any, comm: Any,
     layout: Any, root: Any, schedule: Any, threads: int, require: Any, labels: Any = None, groups: Any = None,
+    initial: Any = None,
 ) -> Any:
     """Makes one blocking call of the library, or of the fallback for types that the library does not take."""
+    last = () if initial is None else (initial,)
     result = _reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root, schedule,
-                     threads, require, _RUN)
+                     threads, require, _RUN, *last)
     if result is NotImplemented:
         return _fallback.reduce(operation, x, factors, axis, dtype, keepdims, where, labels, groups, method, comm, layout, root,
-                                schedule, threads, require, _RUN)
+                                schedule, threads, require, _RUN, *last)
     return result
 
 
@@ -391,7 +393,7 @@ def sum_by(
 
 def reduce(
     x: ArrayLike, op: str | Callable[[Any, Any], Any], comm: Any = None, *, batched: bool = False, commutative: bool = False,
-    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None,
+    layout: _core.Layout | None = None, root: int | None = None, schedule: str | None = None, initial: Any = None,
 ) -> Any:
     """Combines x[0] op x[1] op ... in the binary tree over the indices of the whole job, for any number of ranks.
 
@@ -405,6 +407,8 @@ def reduce(
         combines many pairs in one call: it gets arrays of shape (pairs, *x.shape[2:]).
     commutative
         Whether the order of the operands does not change the bits.
+    initial
+        One element, the same on all ranks. The result is op(initial, result of the elements), or `initial` without elements.
 
     >>> import numpy as np
     >>> import steadfold as sf
@@ -416,8 +420,8 @@ def reduce(
     op = operator_of(op, comm)
     if isinstance(op, str):
         operation, method = named_operation(op, comm)
-        return _call(operation, x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None)
-    return _core.reduce_user(x, op, batched, commutative, comm, layout, root, schedule, _RUN)
+        return _call(operation, x, None, 0, None, False, None, method, comm, layout, root, schedule, 1, None, initial=initial)
+    return _core.reduce_user(x, op, batched, commutative, comm, layout, root, schedule, _RUN, initial)
 
 
 def named_operation(op: str, comm: Any) -> tuple[Operation, str | None]:

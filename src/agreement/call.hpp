@@ -93,6 +93,8 @@ struct Call {
   std::span<const order::Interval> intervals;
   const order::Grid* grid = nullptr;  // rule of distribution, for LayoutKind::grid
 
+  std::span<const std::byte> initial = {};  // one element of the result, the initial value; empty: none
+
   std::uint32_t lanes = 0;      // tree: 1 to order::most_lanes; 0 and 1: the tree without lanes
   std::uint32_t bin_count = 0;  // number of bins for method binned: 2 to 4, or 0 for default_bin_count
   Sweep sweep = Sweep::single_sweep;

@@ -66,6 +66,21 @@ std::string_view array_name(ArrayForm form) {
   return names[static_cast<std::size_t>(form)];
 }
 
+/// Returns the hash of an initial value, without the unused bytes of a number. The hash is not 0.
+std::uint64_t hash_of_initial(const Call& call) noexcept {
+  std::array<std::byte, 2 * sizeof(long double)> number{};
+  std::span<const std::byte> bytes = call.initial;
+  if (call.operation != Operation::user && bytes.size() <= number.size()) {
+    const auto& op = arithmetic::built_in(combined_by(call.operation), call.result_type);
+    std::ranges::copy(bytes, number.begin());
+    bytes = std::span(number).first(bytes.size());
+    if (op.clear_unused != nullptr) op.clear_unused(number.data(), 1);
+  }
+  std::uint64_t hash = bytes.size();
+  for (const std::byte each : bytes) hash = mix(hash, std::to_integer<std::uint64_t>(each));
+  return std::max<std::uint64_t>(hash, 1);
+}
+
 std::string_view sweep_name(Sweep sweep) { return sweep == Sweep::double_sweep ? "double_sweep" : "single_sweep"; }
 
 std::string text_of_count(std::uint64_t count) {
@@ -87,6 +102,7 @@ ArrayForm form_of(const Array& array) {
 Method resolved_method(const Call& call) {
   if (call.method != Method::automatic) return call.method;
   const arithmetic::OperationRow& row = row_of(call.operation);
+  if (!call.initial.empty() && row.served_by.tree) return Method::tree;
   const Method method = method_of(call.layout == LayoutKind::row_per_rank ? row.of_vectors : row.by_default);
   if (call.operation == Operation::user || is_rounded_once(call.operation)) return method;
   if (call.type == Type::bytes) return Method::tree;  // the call is invalid; `validate` reports the error
@@ -119,6 +135,7 @@ Description describe(const Call& call) noexcept {
     d.array = form_of(*call.array);
     d.groups = call.array->labels.groups;
   }
+  if (!call.initial.empty()) d.initial = hash_of_initial(call);
   d.lanes = std::max(call.lanes, 1u);
   if (row_of(d.method).has_bins) {
     d.bin_count = call.bin_count == 0 ? default_bin_count : call.bin_count;
@@ -152,6 +169,10 @@ std::string difference(const Description& mine, const Description& other) {
     return differ("result type", name_of(mine.result_type), name_of(other.result_type));
   if (mine.method != other.method)
     return differ("method", agreement::name_of(mine.method), agreement::name_of(other.method));
+  if (mine.initial != other.initial) {
+    const bool have_both = mine.initial != 0 && other.initial != 0;
+    return have_both ? "different initial values" : "an initial value against none";
+  }
   if (mine.lanes != other.lanes) return differ("lanes", std::to_string(mine.lanes), std::to_string(other.lanes));
   if (mine.bin_count != other.bin_count)
     return differ("bins", std::to_string(mine.bin_count), std::to_string(other.bin_count));

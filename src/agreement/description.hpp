@@ -29,9 +29,9 @@ class WholeWord {
   std::uint64_t word_ = 0;
 };
 
-inline constexpr std::size_t description_words = 21;
+inline constexpr std::size_t description_words = 22;
 
-/// The facts about a call that must be equal on all ranks, as 21 words that can be compared, hashed and sent.
+/// The facts about a call that must be equal on all ranks, as 22 words that can be compared, hashed and sent.
 struct Description {
   WholeWord<arithmetic::Operation> operation;
   WholeWord<Method> method;  // the method of the call; never `automatic`
@@ -47,6 +47,7 @@ struct Description {
   std::uint64_t schedule = 0;       // hash of the name of the schedule
   WholeWord<bool> commutes;
   WholeWord<bool> may_fail;
+  std::uint64_t initial = 0;  // hash of the initial value; 0: none
   Count lanes = 1;
   Count bin_count = 0;  // number of bins, with the default filled in; 0 for methods without bins
   WholeWord<Sweep> sweep;

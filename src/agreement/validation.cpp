@@ -1,6 +1,7 @@
 #include "agreement/validation.hpp"
 
 #include "agreement/guarantees.hpp"
+#include "agreement/initial_value.hpp"
 #include "arithmetic/binned/bins.hpp"
 #include "kernels/target.hpp"
 #include "order/laps.hpp"
@@ -160,6 +161,7 @@ void validate(const Call& call, Rank rank_count) {
            std::to_string(order::most_elements) + "), give the number of rows of the whole job, or leave it unknown");
   validate_share(call, rank_count);
   validate_lanes(call);
+  require_initial(call);
   if (call.layout == LayoutKind::row_per_rank) require_row_per_rank(call, static_cast<Count>(rank_count));
   require_threads(call.threads);
   if (has_bins(call) && call.bin_count != 0 &&

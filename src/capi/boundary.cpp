@@ -130,6 +130,10 @@ Call translated(const sf_call* given, int32_t ranks, std::optional<agreement::Ar
             .threads = std::max(call->threads, 1u)};
   if (call->arrays != nullptr) take_arrays(*call->arrays, made, array.emplace());
   if (as_type) made.result_type = result_of(made.operation, made.type);  // the type of the arrays, if there are arrays
+  if (call->initial != nullptr)
+    made.initial = {static_cast<const std::byte*>(call->initial), made.operation == arithmetic::Operation::user
+                                                                      ? made.user.element_bytes
+                                                                      : arithmetic::size_of(made.result_type)};
   if (call->grid != nullptr && made.layout == LayoutKind::grid) made.grid = &grid.emplace(grid_of(*call->grid));
   return made;
 }

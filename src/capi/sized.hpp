@@ -17,8 +17,8 @@ const sf_arrays& completed(const sf_arrays& given, sf_arrays& room);
 
 /// Whether fields are set that only a newer release knows.
 inline bool has_unknown(const sf_call& call) noexcept {
-  static_assert(sizeof call.reserved == 4 * sizeof(std::uint32_t));
-  return (call.reserved[0] | call.reserved[1] | call.reserved[2] | call.reserved[3]) != 0;
+  static_assert(sizeof call.reserved == 2 * sizeof(std::uint32_t));
+  return (call.reserved[0] | call.reserved[1]) != 0;
 }
 inline bool has_unknown(const sf_arrays& /*arrays*/) noexcept { return false; }
 

@@ -116,6 +116,8 @@ Plan::Plan(Agreement agreed, std::span<const Call> calls, std::shared_ptr<transp
   for (std::size_t i = 0; i < members_.size(); ++i) {
     use_threads(calls[i].threads, i);
     members_[i]->use_array(calls[i].array);
+    initial_.push_back(InitialValue::of(calls[i]));
+    has_initial_ = has_initial_ || initial_.back() != nullptr;
   }
   surveyed_.resize(survey_bytes(members_));
   if (!surveyed_.empty()) {
@@ -265,6 +267,7 @@ void Plan::conclude() {
   if (is_together_) {
     status_ = worse(together_->status(), first_sweep_ ? first_sweep_->status() : Status::ok);
     std::ranges::fill(statuses_, status_);
+    if (has_initial_) take_initial();
     return;
   }
   status_ = worse(main_.executor().status(), closing_ ? closing_->executor().status() : Status::ok);
@@ -273,6 +276,36 @@ void Plan::conclude() {
   if (given_ != members_.size()) status_ = worse(status_, Status::invalid_argument);
   std::ranges::fill(statuses_, status_ == Status::empty ? Status::ok : status_);
   if (status_ <= Status::empty && gets_result_) deliver();
+  if (has_initial_) take_initial();
+}
+
+Count Plan::rows_of_result(std::size_t member) const noexcept {
+  const Member& agreed = agreed_.members[member];
+  if (!is_scan(agreed_.collective())) return agreed.element_count;
+  const Rank rank = transport_->rank();
+  const bool is_inclusive = agreed_.collective() == schedule::Collective::scan;
+  return agreed.layout->start(rank) + (is_inclusive ? agreed.layout->local_count(rank) : 0);
+}
+
+/// Combines the initial values of the members with their results on this rank. Rank 0 of an exscan, which gets no
+/// result of rows, gets the initial value if it has memory for it.
+void Plan::take_initial() {
+  if (status_ > Status::empty) return;
+  const bool is_first_of_exscan = agreed_.collective() == schedule::Collective::exscan && transport_->rank() == 0;
+  for (std::size_t i = 0; i < initial_.size(); ++i) {
+    if (!initial_[i]) continue;
+    const bool is_none = statuses_[i] == Status::empty || rows_of_result(i) == 0;
+    statuses_[i] = Status::ok;
+    std::byte* const result = members_[i]->given_result();
+    if (result == nullptr || !(gets_result_ || is_first_of_exscan)) continue;
+    const Count columns = is_first_of_exscan ? agreed_.members[i].description.columns : members_[i]->result_columns();
+    if (is_none || is_first_of_exscan)
+      initial_[i]->write(members_[i]->op(), result, columns);
+    else
+      statuses_[i] = initial_[i]->combine(members_[i]->op(), result, columns);
+    if (statuses_[i] != Status::ok) status_ = worse(status_, statuses_[i]);
+  }
+  if (members_.size() == 1) status_ = statuses_.front();
 }
 
 void require_usable(const transport::Transport& transport) {

@@ -12,6 +12,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/first_sweep.hpp"
+#include "agreement/initial_value.hpp"
 #include "arithmetic/operator.hpp"
 #include "execution/bundle.hpp"
 #include "execution/rows.hpp"
@@ -25,6 +26,7 @@ using agreement::Agreement;
 using agreement::Call;
 using agreement::Data;
 using agreement::Failure;
+using agreement::InitialValue;
 using agreement::Segmentation;
 
 /// Checks a schedule that no sweep of proofs covers, before a plan is made. Returns a description of the fault, or an
@@ -89,6 +91,9 @@ class Plan {
   /// member has nothing to reduce and this rank would have received its value.
   Status status(std::size_t member) const noexcept { return statuses_[member]; }
   std::size_t member_count() const noexcept { return members_.size(); }
+  /// Returns the number of rows in a member's result on this rank; in a scan, the rows of lower ranks, and of this rank
+  /// if the scan includes it.
+  Count rows_of_result(std::size_t member = 0) const noexcept;
 
   void run(std::span<const Data> data) {
     start(data, true);
@@ -137,6 +142,7 @@ class Plan {
   bool advance();
   void conclude();
   void deliver();
+  void take_initial();
   transport::Traffic sent() const noexcept;
   transport::Traffic traffic() const noexcept;
 
@@ -145,7 +151,8 @@ class Plan {
   Segmentation segmentation_;
   ThreadTeam team_;
   std::vector<std::unique_ptr<RowsPayload>> members_;
-  std::optional<Bundle> bundle_;  // only if the plan has several members
+  std::vector<std::unique_ptr<InitialValue>> initial_;  // by member; null if it has none
+  std::optional<Bundle> bundle_;                        // only if the plan has several members
   std::vector<std::byte> surveyed_;
   std::unique_ptr<Plan> first_sweep_;  // only if members read their rows twice
   std::uint32_t rounds_before_ = 0;    // number of rounds of the first sweep; set while tracing
@@ -157,6 +164,7 @@ class Plan {
   // Whether this run uses together_; the ranks may find out during the run that they cannot use it.
   bool is_together_ = false;
   bool is_traced_ = false;
+  bool has_initial_ = false;  // whether a member has an initial value
   bool in_closing_ = false;
   bool running_ = false;
   bool bounded_ = false;  // set if the caller tests, and does other work between the tests

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace steadfold::execution {
 
@@ -74,13 +75,20 @@ void RowsPayload::take(const Data& data, bool stays) noexcept {
   data_ = data;
   if (agreed_->description.array != agreement::ArrayForm::none) data_ = located(data, array_data_);
   missing_ = missing(agreed_->description, local_rows_, data_, gets_result_);
-  if (!gets_result_) data_.result = nullptr;
+  if (!gets_result_) unused_result_ = std::exchange(data_.result, nullptr);
   status_ = missing_ == Missing::nothing ? Status::ok : Status::invalid_argument;
   operator_failed_ = label_failed_ = false;
   if (!may_stand_apart_) return;
   const bool is_direct = stays && status_ == Status::ok && !agreed_->description.may_fail && strides_.are_touching();
   lends_rows_ = is_direct && is_apart_from_result(data);
   takes_results_ = is_direct && may_be_written_early(data);
+}
+
+Count RowsPayload::result_columns() const noexcept {
+  Count columns = 0;
+  for (const Segment& segment : segments_)
+    if (segment.first_result_byte) columns += segment.width->shape.columns;
+  return columns;
 }
 
 bool RowsPayload::is_apart_from_result(const Data& data) const noexcept {

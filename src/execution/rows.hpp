@@ -44,6 +44,10 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
     if (array != nullptr) array_data_ = array->data;
   }
   const arithmetic::Operator& op() const noexcept { return operator_; }
+  /// Returns the memory for a result that this run was given, although this rank may get no result of rows.
+  std::byte* given_result() const noexcept { return gets_result_ ? data_.result : unused_result_; }
+  /// Returns the number of columns of which this rank gets the result.
+  Count result_columns() const noexcept;
   std::uint32_t segment_count() const noexcept { return static_cast<std::uint32_t>(segments_.size()); }
   /// Sets the rows of this run. If the pointers are unusable, the run fails on all ranks. `stays` says that the caller
   /// waits for the end of the run. If so, rows may be sent from the caller's memory, and results may be written before
@@ -153,6 +157,7 @@ class RowsPayload final : public Payload, private ApartPayload, private WordPayl
   // Index of this rank's only row, if it has one row and the row is its own partial.
   std::optional<order::Index> lone_row_;
   Data data_;
+  std::byte* unused_result_ = nullptr;  // set if this rank gets no result
   Status status_ = Status::ok;
   Missing missing_ = Missing::nothing;
   // The failure thrown while this rank's partial was built, in this run or an earlier run.

@@ -63,15 +63,23 @@ Task<> Group::carry_out_reduction(Flow& flow, StartedCall& started) {
     co_await turn_of(flow, started);
     status = co_await coordinator_.agreed_status(flow, status);
   }
-  if (status != Status::ok) co_await diagnose(flow, started, &call, status, own.failure);
+  bool is_none = is_here && status == Status::empty && own.initial != nullptr;  // no rank has rows
+  if (status != Status::ok && !is_none) {
+    if (own.initial) own.call.initial = own.initial->element();
+    co_await diagnose(flow, started, &call, status, own.failure);
+  }
   if (call.columns == 0) co_return;
   if (!is_here)
-    co_await run_plan(flow, started, own, ways);
-  else if (gets_result(own.description, call.blocks, rank()))
+    is_none = co_await run_plan(flow, started, own, ways);
+  else if (!is_none && gets_result(own.description, call.blocks, rank()))
     contributor_.deliver(own, place, data);
+  if (is_users) own.shape->op = call.user;
+  contributor_.take_initial(own, data, is_none);
 }
 
-Task<> Group::run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways) {
+/// Runs a cached plan, or a plan that is made here. Returns whether a call with an initial value has no rows; without
+/// an initial value this is an error.
+Task<bool> Group::run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways) {
   co_await turn_of(flow, started);
   const Call& call = own.call;
   std::shared_ptr<CachedPlan> made;
@@ -91,7 +99,9 @@ Task<> Group::run_plan(Flow& flow, StartedCall& started, const Contribution& own
   const bool is_alone = is_alone_with(started);
   while (!plan.test())
     if (!is_alone) co_await GiveWay{};
-  if (plan.status() != Status::ok) throw plan.failure();
+  const bool is_none = own.initial != nullptr && (plan.status() == Status::empty || plan.rows_of_result() == 0);
+  if (plan.status() != Status::ok && !(is_none && plan.status() == Status::empty)) throw plan.failure();
+  co_return is_none;
 }
 
 /// Carries out the handshake of a call that is not a reduction: finds out whether all ranks make this call, with the

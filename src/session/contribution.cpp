@@ -22,6 +22,15 @@ bool knows_its_rows(const Call& call, const Description& description) {
   return !needs_indices(description) || !is_found_out;
 }
 
+/// Removes the initial value from the call, so that the call shares shapes and plans with calls that have another
+/// initial value, or none.
+void set_initial_apart(Contribution& own) {
+  own.initial = agreement::InitialValue::of(own.call);
+  own.call.method = resolved_method(own.call);
+  own.call.initial = {};
+  own.description = describe(own.call);
+}
+
 }  // namespace
 
 Call placed(const Call& given, DefaultArguments& defaults, Rank rank, Rank rank_count) {
@@ -62,6 +71,8 @@ bool Contributor::may_use_handshake(const Contribution& own) const {
   // A first sweep needs two reductions, one after the other.
   if (has_first_sweep(own.description)) return false;
   if (is_scan(own.call.collective)) return false;
+  // In a plan the ranks know whether there are rows.
+  if (own.initial && !own.initial->is_kept_without_rows(own.shape->op)) return false;
   if (!means_.forced_schedule.empty() || !asked_schedule(own.call).empty()) return false;
   return knows_its_rows(own.call, own.description) && own.shape->fits_handshake(own.call.intervals);
 }
@@ -83,8 +94,10 @@ void Contributor::prepare(Contribution& own, const Data& data, OfferedPlans& off
   if (own.failure) throw Failure(*own.failure);
   validate(own.call, rank_count_);
   require_data(own, data);
+  const std::uint64_t hash_of_initial = own.description.initial;
+  if (hash_of_initial != 0) set_initial_apart(own);
   if (own.call.columns > 0) own.shape = shapes_.of(own.call, own.description);
-  own.header.digest = own.shape ? own.shape->digest : digest_of(own.description);
+  own.header.digest = (own.shape ? own.shape->digest : digest_of(own.description)) ^ hash_of_initial;
   if (!own.shape) return;
   if (own.call.operation == arithmetic::Operation::user) own.shape->op = own.call.user;
   own.shape->stand_as(own.call);
@@ -116,15 +129,29 @@ Status Contributor::finish_here(const Contribution& own, HandshakePlace& place, 
   return own.shape->kind->finish_piece(partial, own.call.element_count, values, spare, place.finish.begun());
 }
 
+/// Returns the columns of which this rank gets the result.
+order::Interval Contributor::own_columns(const Call& call) const {
+  if (call.collective != Collective::reduce_scatter) return {0, call.columns};
+  const auto before = call.blocks.first(static_cast<std::size_t>(rank_));
+  const Count begin = std::accumulate(before.begin(), before.end(), Count{0});
+  return {begin, begin + call.blocks[before.size()]};
+}
+
+void Contributor::take_initial(Contribution& own, const Data& data, bool is_none) const {
+  if (!own.initial) return;
+  const bool is_first_of_exscan = own.call.collective == Collective::exscan && rank_ == 0;
+  if (is_first_of_exscan ? data.result == nullptr : !gets_result(own.description, own.call.blocks, rank_)) return;
+  const Count columns = own_columns(own.call).size();
+  if (is_none || is_first_of_exscan)
+    own.initial->write(own.shape->op, data.result, columns);
+  else if (own.initial->combine(own.shape->op, data.result, columns) != Status::ok)
+    throw agreement::operator_failure();
+}
+
 void Contributor::deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const {
   const Call& call = own.call;
   const Bytes column_bytes = own.shape->kind->value_bytes() / call.columns;
-  order::Interval columns{0, call.columns};
-  if (call.collective == Collective::reduce_scatter) {
-    const auto before = call.blocks.first(static_cast<std::size_t>(rank_));
-    columns.begin = std::accumulate(before.begin(), before.end(), Count{0});
-    columns.end = columns.begin + call.blocks[before.size()];
-  }
+  const order::Interval columns = own_columns(call);
   std::memcpy(data.result, place.values.data() + columns.begin * column_bytes, columns.size() * column_bytes);
 }
 

@@ -10,6 +10,7 @@
 
 #include "agreement/agreement.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/initial_value.hpp"
 #include "agreement/validation.hpp"
 #include "execution/handshake.hpp"
 #include "execution/meeting.hpp"
@@ -59,7 +60,8 @@ class PlaceInUse {
 };
 
 struct Contribution {
-  Call call;
+  Call call;                                         // without its initial value
+  std::unique_ptr<agreement::InitialValue> initial;  // null if the call has none
   Description description;
   ShapeInUse shape;
   Header header;
@@ -89,6 +91,9 @@ class Contributor {
   /// Copies the finished values from `place` to the result of the call: the values of all columns, or of the columns
   /// that this rank receives.
   void deliver(const Contribution& own, const HandshakePlace& place, const Data& data) const;
+  /// Combines the call's initial value, if it has one, with this rank's results. `is_none` says that there are no rows.
+  /// Throws Failure if the operator failed.
+  void take_initial(Contribution& own, const Data& data, bool is_none) const;
 
   /// The cached plans of one-shot calls.
   PlanCache& plans() noexcept { return plans_; }
@@ -98,6 +103,7 @@ class Contributor {
   void prepare(Contribution& own, const Data& data, OfferedPlans& offered, HandshakePlace& place);
   bool may_use_handshake(const Contribution& own) const;
   void build(Contribution& own, const Data& data, HandshakePlace& place);
+  order::Interval own_columns(const Call& call) const;
 
   Rank rank_;
   Rank rank_count_;

@@ -152,7 +152,7 @@ class Group {
   Task<Status> meet(Flow& flow, StartedCall& started, Header mine);
   Task<> turn_of(Flow& flow, const StartedCall& started);
   Task<> diagnose(Flow& flow, StartedCall& started, const Call* call, Status status, std::optional<Failure> mine);
-  Task<> run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways);
+  Task<bool> run_plan(Flow& flow, StartedCall& started, const Contribution& own, Ways ways);
 
   HandshakePlace& place_of(const StartedCall& started) noexcept { return *places_[started.number_ % ring]; }
   std::vector<Description> usable(std::span<const Call> calls) const;

@@ -9,6 +9,7 @@
 #include "agreement/agreement.hpp"
 #include "agreement/choice.hpp"
 #include "agreement/failure.hpp"
+#include "agreement/initial_value.hpp"
 #include "agreement/validation.hpp"
 #include "arithmetic/rows/room.hpp"
 #include "session/shape.hpp"
@@ -220,7 +221,32 @@ LocalReducer::Workspace& LocalReducer::workspace_for(const Call& call, const Des
   return *workspace_;
 }
 
+void LocalReducer::reduce_from_initial(const Call& given, const Data& data) {
+  agreement::require_initial(given);
+  agreement::require_size(given);
+  Call rows = given;
+  rows.method = resolved_method(given);
+  rows.initial = {};
+  const std::unique_ptr<agreement::InitialValue> initial = agreement::InitialValue::of(given);
+  bool is_none = given.rows == 0;
+  try {
+    reduce(rows, data);
+  } catch (const Failure& failure) {
+    if (failure.status() != Status::empty) throw;
+    is_none = true;
+  }
+  const arithmetic::Operator op = operator_of(describe(rows), given.user);
+  if (is_none)
+    initial->write(op, data.result, given.columns);
+  else if (initial->combine(op, data.result, given.columns) != Status::ok)
+    throw agreement::operator_failure();
+}
+
 bool LocalReducer::reduce(const Call& given, const Data& given_data) {
+  if (!given.initial.empty()) {
+    reduce_from_initial(given, given_data);
+    return false;
+  }
   Call call = given;
   if (call.collective != Collective::reduce && call.collective != Collective::allreduce)
     throw Failure(Status::unsupported,

@@ -40,6 +40,8 @@ class LocalReducer {
   class WorkspaceInUse;
 
   /// Reduces the columns of an array one after the other. Each column is reduced as rows of one element.
+  /// Reduces the rows of a call with an initial value, and combines the value with the results.
+  void reduce_from_initial(const Call& given, const Data& data);
   bool reduce_columns(const Call& call, const Description& description, const Data& data);
   /// Reduces rows one after the other without a builder. Returns an empty result if the kind of partial needs a
   /// builder.

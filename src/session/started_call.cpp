@@ -10,10 +10,12 @@ void StartedCall::hold() {
     Held& held = held_[i];
     held.intervals.assign(call.intervals.begin(), call.intervals.end());
     held.blocks.assign(call.blocks.begin(), call.blocks.end());
+    held.initial.assign(call.initial.begin(), call.initial.end());
     held.schedule = call.schedule;
     held.operator_name = call.operator_name;
     call.intervals = held.intervals;
     call.blocks = held.blocks;
+    call.initial = held.initial;
     call.schedule = held.schedule;
     call.operator_name = held.operator_name;
     if (call.array != nullptr) call.array = &(held.array = *call.array);

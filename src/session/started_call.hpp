@@ -54,6 +54,7 @@ class StartedCall {
   struct Held {
     std::vector<order::Interval> intervals;
     std::vector<Count> blocks;
+    std::vector<std::byte> initial;
     std::string schedule;
     std::string operator_name;
     agreement::Array array;

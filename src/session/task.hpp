@@ -40,7 +40,7 @@ class Flow {
 
   std::coroutine_handle<> here_;
   std::size_t used_ = 0;
-  alignas(16) std::array<std::byte, 3072> room_;
+  alignas(16) std::array<std::byte, 3200> room_;
 };
 
 namespace detail {

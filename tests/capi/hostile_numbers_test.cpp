@@ -546,7 +546,7 @@ constexpr void (*changes[])(Draw&, Drawn&) = {
       to.call.lanes = draw.one_of({1U, 2U, 16U, 1024U, 1025U, UINT_MAX});
     },
     [](Draw& draw, Drawn& to) {
-      to.call.reserved[3] = draw.one_of({0U, 0U, 0U, 0U, 1U, UINT_MAX});
+      to.call.reserved[1] = draw.one_of({0U, 0U, 0U, 0U, 1U, UINT_MAX});
     },
 };
 

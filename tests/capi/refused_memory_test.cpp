@@ -59,6 +59,7 @@ struct Input {
   Options in_order, binned_by_messages{.method = sf::binned(), .schedule = "recursive_doubling"},
       exact_by_messages{.method = sf::exact(), .schedule = "ring"},
       in_two_sweeps{.method = sf::binned({.sweep = SF_DOUBLE_SWEEP})},
+      by_tree{.method = sf::tree(), .schedule = "recursive_doubling"},
       threads_by_messages{.schedule = "ring", .threads = 2}, to_one{.schedule = "binomial"};
   Bundle bundle;
   Result<double> sum = bundle.sum(x), norm = bundle.norm2(x);
@@ -124,6 +125,12 @@ constexpr Case cases[] = {
     {"groups by messages",
      [](const auto& member, const Input& in, Results& out) {
        take(sf::sum_by(in.x, in.labels, 3, member, in.exact_by_messages), out);
+     }},
+    {"trees of groups", [](const auto& member, const Input& in,
+                           Results& out) { take(sf::sum_by(in.x, in.labels, 3, member, in.by_tree), out); }},
+    {"an initial value",
+     [](const auto& member, const Input& in, Results& out) {
+       out[0] = sf::reduce_from(in.wide[0], in.x, sf::plus, member, in.by_tree);
      }},
     {"threads by messages",
      [](const auto& member, const Input& in, Results& out) { out[0] = sf::sum(in.x, member, in.threads_by_messages); }},

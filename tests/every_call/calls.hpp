@@ -125,6 +125,8 @@ void note_numbers(Transcript& out, const std::vector<T>& x, const Data& data, co
   out.note_of_job("masked_sum", [&] { return sf::masked_sum(x, data.mask, where...); });
   out.note("a mask of another size", [&] { return sf::masked_sum(x, std::vector<char>(x.size() + 1), where...); });
   out.note_of_job("reduce", [&] { return sf::reduce(x, sf::named("subtract", less_a_third<T>), where...); });
+  out.note_of_job("reduce_from",
+                  [&] { return sf::reduce_from(T(2), x, sf::named("subtract", less_a_third<T>), where...); });
 }
 template <class... Where>
 void note_other_types(Transcript& out, const Data& data, const Where&... where) {
@@ -309,6 +311,8 @@ inline void note_vectors(Transcript& out, const std::vector<double>& row, Group 
   const auto blocks = blocks_of(group);
   const auto own = static_cast<std::size_t>(blocks[static_cast<std::size_t>(group.rank())]);
   note_change(out, "allreduce", row, [&](auto& buffer) { sf::allreduce(buffer, sf::plus, group); });
+  note_change(out, "allreduce from an initial value", row,
+              [&](auto& buffer) { sf::allreduce(buffer, sf::with_initial(0.5, sf::plus), group); });
   note_change(out, "allreduce of an own operator", row,
               [&](auto& buffer) { sf::allreduce(buffer, sf::named("less a third", less_a_third<double>), group); });
   note_change(out, "reduce_to", row, [&](auto& buffer) { sf::reduce_to(0, buffer, sf::plus, group, sf::exact()); });

@@ -194,6 +194,29 @@ class Bits(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "convert one"):
                 call(np.array([2**53 + 1]))
 
+    def test_initial_values(self):
+        x = hostile(self.rng, 100)
+        whole = sf.reduce(x, "sum")
+        self.assertEqual(bits(sf.reduce(x, "sum", initial=0.5)), bits(0.5 + whole))
+        self.assertEqual(bits(sf.reduce(np.zeros(0), "sum", initial=-0.0)), bits(-0.0))
+        self.assertEqual(float(sf.reduce(np.zeros(0), "min", initial=3)), 3.0)
+        self.assertEqual(sf.reduce(np.arange(5), "sum", initial=7), 17)
+        self.assertEqual(sf.reduce(np.ones(3, np.float32), "sum", initial=0.1).dtype, np.float32)
+        turns = np.array([[[0, -1], [1, 0]]] * 3)
+        scale = np.array([[2, 0], [0, 3]])
+        self.assertEqual(sf.reduce(turns, np.matmul, initial=scale).tolist(), (scale @ sf.reduce(turns, np.matmul)).tolist())
+        team = sf.Team(1)
+        plan = sf.plan(team[0]).reduce(x, "sum", initial=2.0)
+        self.assertEqual(bits(plan.run()), bits(2.0 + whole))
+        subtract = lambda a, b: a - b  # noqa: E731
+        self.assertEqual(bits(sf.start(team[0]).reduce(x, subtract, initial=2.0).wait()), bits(2.0 - sf.reduce(x, subtract)))
+        with self.assertRaisesRegex(ValueError, "an initial value of shape"):
+            sf.reduce(x, "sum", initial=[1.0, 2.0])
+        with self.assertRaisesRegex(ValueError, "an initial value of shape"):
+            sf.reduce(turns, np.matmul, initial=1)
+        with self.assertRaisesRegex(TypeError, "the value would be truncated"):
+            sf.reduce(np.arange(4), "sum", initial=1.5)
+
     def test_groups(self):
         x, labels = hostile(self.rng, 500).reshape(100, 5), self.rng.integers(-1, 4, (100, 5))
         sums = sf.sum_by(x, labels, 4)

@@ -1,8 +1,10 @@
 #include "case.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
+#include "elements.hpp"
 #include "operators.hpp"
 #include "types.hpp"
 
@@ -86,6 +88,7 @@ void complete(Random& random, std::size_t ranks, const Limits& limits, bool bund
   if (bundled) m.columns = std::max<std::uint64_t>(m.columns, 1);
   if (m.collective == SF_REDUCE_SCATTER) cut_blocks(random, ranks, m);
   if (m.columns > 0 && m.operation != SF_MASKED_SUM && random.one_in(3)) choose_array(random, m);
+  if (m.may_have_initial() && random.one_in(5)) m.initial = make_initial(m, random);
   deal_rows(random, ranks, m);
   m.says_count = random.one_in(3);
   const bool has_common_factors = !m.has_second() || (m.has_factors() && m.columns == 1);
@@ -144,6 +147,12 @@ bool Member::in_rank_order() const {
     }
   }
   return true;
+}
+
+bool Member::may_have_initial() const {
+  const sf_operation served[] = {SF_SUM, SF_PRODUCT, SF_MIN, SF_MAX, SF_DOT, SF_DOTC, SF_USER};
+  return resolved_method() == SF_TREE && std::ranges::find(served, operation) != std::end(served) &&
+         collective != SF_EXSCAN && !selects() && columns > 0;
 }
 
 bool Member::has_own_rows() const {

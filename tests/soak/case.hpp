@@ -101,7 +101,8 @@ struct Member {
   int user = 0;  // for SF_USER: the index of the operator in operators.hpp
   std::uint32_t bins = 0;
   sf_sweep sweep = SF_SINGLE_SWEEP;
-  std::uint32_t lanes = 0;  // for SF_TREE; 0 and 1: one lane
+  std::uint32_t lanes = 0;         // for SF_TREE; 0 and 1: one lane
+  std::vector<std::byte> initial;  // one element of the result; empty: no initial value
   std::uint64_t columns = 1;
   std::uint64_t rows = 0;  // of the whole job
   sf_layout layout = SF_ANYWHERE;
@@ -129,6 +130,8 @@ struct Member {
   std::size_t element_bytes() const;
   std::uint64_t data_columns() const { return array.groups == 0 ? columns : columns / array.groups; }
   bool selects() const { return array.has_mask || array.groups > 0; }
+  /// Whether the method and the operation combine an initial value. Rank 0 of an exscan would get a result, too.
+  bool may_have_initial() const;
   /// Whether columns have different rows.
   bool has_own_rows() const;
   std::size_t result_bytes() const;  // bytes of one element of the result

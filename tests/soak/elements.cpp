@@ -194,6 +194,14 @@ void repeat_elements(const Member& m, Elements& made) {
 
 }  // namespace
 
+std::vector<std::byte> make_initial(const Member& member, Random& random) {
+  Member of_results = member;
+  of_results.type = member.result_type;
+  std::vector<std::byte> value(member.result_bytes());
+  fill(random, of_results, value);
+  return value;
+}
+
 Elements make_elements(const Member& m, std::uint64_t seed) {
   Random random(seed);
   Elements made;

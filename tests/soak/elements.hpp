@@ -18,6 +18,8 @@ struct Elements {
 };
 
 Elements make_elements(const Member& member, std::uint64_t seed);
+/// Makes a value of the member's result.
+std::vector<std::byte> make_initial(const Member& member, Random& random);
 
 /// Whether no element is an infinity or a NaN, if elements are floating-point numbers.
 bool are_finite(const Member& member, const Elements& elements);

@@ -33,9 +33,30 @@ void write_neutral(const Member& m, std::byte* out) {
   }
 }
 
+/// The tree over the initial value, once for each column, and the result of the rows; over the initial value alone
+/// without rows.
+Expected with_initial(const Member& m, const Expected& of_rows, std::uint64_t rows) {
+  Member two = m;
+  two.initial.clear();
+  two.array = {};
+  two.lanes = 0;
+  two.type = m.result_type;
+  if (m.operation == SF_DOT || m.operation == SF_DOTC) two.operation = SF_SUM;
+  Elements elements;
+  for (std::uint64_t column = 0; column < m.columns; ++column)
+    elements.first.insert(elements.first.end(), m.initial.begin(), m.initial.end());
+  if (rows > 0) elements.first.insert(elements.first.end(), of_rows.bytes.begin(), of_rows.bytes.end());
+  return reduced(two, elements, rows > 0 ? 2 : 1);
+}
+
 }  // namespace
 
 Expected reduced(const Member& m, const Elements& all, std::uint64_t rows) {
+  if (!m.initial.empty()) {
+    Member plain = m;
+    plain.initial.clear();
+    return with_initial(m, reduced(plain, all, rows), rows);
+  }
   if (m.selects()) return reduced_selected(m, all, rows);
   Expected result;
   if (rows == 0 && !m.has_neutral()) return {.status = SF_EMPTY, .bytes = {}};

@@ -104,6 +104,7 @@ Runner::Calls Runner::calls_of(std::shared_ptr<const Prepared> prepared, const s
     call.bins = m.bins;
     call.sweep = m.sweep;
     call.lanes = m.lanes;
+    if (!m.initial.empty()) call.initial = m.initial.data();
     call.collective = m.collective;
     if (m.collective == SF_REDUCE_SCATTER && m.names_blocks) {
       call.blocks = m.blocks.data();

@@ -52,6 +52,7 @@ std::string text_of(const Member& m) {
   text += " by " + named(methods, m.method);
   if (m.method == SF_BINNED)
     text += " of " + std::to_string(m.bins) + (m.sweep == SF_DOUBLE_SWEEP ? " bins, double sweep" : " bins");
+  if (!m.initial.empty()) text += " from an initial value";
   if (m.lanes > 0) text += " with " + std::to_string(m.lanes) + " lanes";
   text += ", " + std::to_string(m.rows) + " x " + std::to_string(m.columns) + " " +
           named(numbers, static_cast<std::size_t>(m.numbers)) + ", " + named(layouts, m.layout);

@@ -61,6 +61,7 @@ NOT_CALLED = {
     "Tree": "what tree takes: tree({16})",
     "Memory": "what allocate makes",
     "Named": "what named makes",
+    "WithInitial": "what with_initial makes",
     "deallocate": "by containers",
     "is_given": "of what Axes keeps of an array",
 }

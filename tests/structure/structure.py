@@ -50,7 +50,7 @@ OF_NUMPY = set("""asanyarray asarray from_dlpack broadcast_to expand_dims moveax
 CONVERTS = re.compile(r"\bPyArray_(?:Cast\w*|Copy\w*|FROM\w*|From\w+|\w+FromAny|Assign\w*|SetItem)\s*\((?!array\.ptr\(\), nullptr)")
 # Names that belong to the compiler and its libraries, and those of theirs that are used here.
 RESERVED = re.compile(r"\b(?:_[A-Z]\w*|\w*__\w*)")
-OF_COMPILERS = re.compile(r"__builtin_\w+|_SC_\w+|__(?:cplusplus|VA_ARGS__|extension__|restrict|int128|float128|SIZEOF_FLOAT128__"
+OF_COMPILERS = re.compile(r"__builtin_\w+|_SC_\w+|__(?:clang__|cplusplus|VA_ARGS__|extension__|restrict|int128|float128|SIZEOF_FLOAT128__"
                           r"|has_attribute|attribute__|has_include|cpp_rtti|GNUC__|SSE2__|aarch64__|x86_64__|linux__|get_cpuid_count|m128i)")
 
 

@@ -156,7 +156,7 @@ TEST_F(LabelsTest, TreesOfAPlanAreThoseOfEachRun) {
   }
 }
 
-/// Schedule owner sends parts of the rows of a rank, which have no numbers of their own.
+/// Schedule owner sends parts of the rows of a rank, which are not numbered.
 TEST_F(LabelsTest, TreesByOwnerAreRefused) {
   const std::vector<double> x(10, 1.0);
   const std::vector<std::int32_t> labels(10, 1);
