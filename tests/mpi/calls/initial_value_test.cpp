@@ -151,6 +151,9 @@ TEST_F(InitialValueTest, IsTheResultWithoutRows) {
   const std::vector<double> none;
   for (const double initial : {-0.0, 0.0, 1.5, -std::numeric_limits<double>::infinity(), no_number}) {
     EXPECT_TRUE(is(reduce_from(initial, none, plus, world.comm), initial)) << initial;
+    // Ranks that know the indices of their rows could finish in the handshake.
+    EXPECT_TRUE(is(reduce_from(initial, none, plus, world.comm, {.layout = Layout::intervals({})}), initial))
+        << initial;
     EXPECT_TRUE(is(reduce_from(initial, none, times, world.comm, {.schedule = "flat"}), initial)) << initial;
     EXPECT_TRUE(is(reduce_from(initial, none, minimum, world.comm), initial)) << initial;
     EXPECT_TRUE(is(reduce_from(initial, none, plus), initial)) << initial;

@@ -109,8 +109,8 @@ TEST_F(LabelsTest, TreesFollowTheIndices) {
 
 /// Labels, elements and masks may change between the runs of a plan. A kept axis has a tree for each of its indices.
 TEST_F(LabelsTest, TreesOfAPlanAreThoseOfEachRun) {
-  constexpr std::uint64_t columns = 3;
-  constexpr std::uint64_t groups = 5;
+  constexpr std::uint64_t columns = 40;
+  constexpr std::uint64_t groups = 3;
   const std::size_t rows = 700;
   const Ownership ownership = shuffled(rows, static_cast<std::size_t>(world.size), 20, false, random);
   const auto& mine = ownership[world.index()];
