@@ -215,7 +215,6 @@ class ConvertedBuilder final : public Builder, private Surveyor {
   void clear() override { inner_->clear(); }
 
   void push(Index begin, const Block& block) override {
-    if (block.rows == 0) return inner_->push(begin, block);
     visit_tiles(block, [&](Count done, const Block& tile) { inner_->push(begin + done * how_.rows, tile); });
   }
 
