@@ -1,6 +1,6 @@
 """Prints how many lines of each room of src/ ran, as Clang's counters tell; fails where they are fewer than a floor in
-percent. Usage: coverage.py LLVM BUILD_DIRECTORY PROFILES: LLVM is the release of llvm-cov, PROFILES where the programs
-of the build left their counters (LLVM_PROFILE_FILE)."""
+percent, and prints the lines of that room that did not run. Usage: coverage.py LLVM BUILD_DIRECTORY PROFILES: LLVM is
+the release of llvm-cov, PROFILES where the programs of the build left their counters (LLVM_PROFILE_FILE)."""
 
 import collections
 import functools
@@ -52,6 +52,17 @@ for program in programs:
             number, count = value.split(",")[:2]
             runs[path, int(number)] += int(count)
 
+
+
+def without_runs(room):
+    """The lines of a room that did not run: one text for each file."""
+    files = collections.defaultdict(list)
+    for (path, number), count in sorted(runs.items()):
+        if count == 0 and path.relative_to(ROOT).parts[0] == room:
+            files[path.relative_to(ROOT)].append(str(number))
+    return [f"did not run: src/{path}:{','.join(numbers)}" for path, numbers in files.items()]
+
+
 rooms = collections.defaultdict(lambda: [0, 0])
 for (path, _), count in runs.items():
     for room in (path.relative_to(ROOT).parts[0], "all of src"):
@@ -65,5 +76,6 @@ for room, floor in FLOORS.items():
     ran, lines = rooms.get(room, (0, 0))
     if 100 * ran < floor * lines:
         faults.append(f"{room} (less than {floor} % of its lines ran)")
+        print(*without_runs(room), sep="\n")
 if faults:
     sys.exit(f"coverage is too low of {', '.join(faults)}, add tests")
