@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <random>
 #include <set>
 #include <stdexcept>
 
@@ -21,41 +22,89 @@ const std::vector<std::string> shapes = {"binary", "binomial", "chain",    "flat
 Spec spec_of(const std::string& row, const std::string& shape) { return parse(row + ":tree=" + shape); }
 
 // Parents, by rank behind the root, of a tree in which each top deals the ranks behind it to its children.
-void deal(const RankTree& tree, Rank top, Rank ranks, std::map<Rank, Rank>& parents) {
-  Rank next = top + 1;
-  for (Rank i = 0; i < tree.children(ranks); ++i) {
-    const RankTree::Child child = tree.child(ranks, i);
-    ASSERT_EQ(top + child.offset, next) << "a gap or an overlap before child " << i << " of " << ranks;
+void deal(const RankTree& tree, Subtree of, std::map<Rank, Rank>& parents) {
+  Rank next = of.top + 1;
+  for (Rank i = 0; i < tree.children(of); ++i) {
+    const Subtree child = tree.child(of, i);
+    ASSERT_EQ(child.top, next) << "a gap or an overlap before child " << i << " of " << of.ranks;
     ASSERT_GE(child.ranks, 1);
-    for (const Rank inside : {child.offset, child.offset + child.ranks - 1}) ASSERT_EQ(tree.child_at(ranks, inside), i);
-    ASSERT_TRUE(parents.try_emplace(next, top).second);
-    deal(tree, next, child.ranks, parents);
+    for (const Rank inside : {child.top, child.top + child.ranks - 1}) ASSERT_EQ(tree.child_at(of, inside), i);
+    ASSERT_TRUE(parents.try_emplace(next, of.top).second);
+    deal(tree, child, parents);
     next += child.ranks;
   }
-  ASSERT_EQ(next, top + ranks);
+  ASSERT_EQ(next, of.top + of.ranks);
+}
+
+/// Returns the parents of the ranks 1 to ranks - 1 of a random tree whose subtrees are consecutive.
+std::vector<Rank> random_parents(Rank ranks, std::mt19937_64& random) {
+  std::vector<Rank> parents;
+  std::vector<Rank> path = {0};
+  for (Rank rank = 1; rank < ranks; ++rank) {
+    path.resize(1 + random() % path.size());
+    parents.push_back(path.back());
+    path.push_back(rank);
+  }
+  return parents;
+}
+
+std::string listed(const std::vector<Rank>& parents) {
+  std::string text = ":parents=";
+  for (const Rank parent : parents) text += (text.back() == '=' ? "" : ".") + std::to_string(parent);
+  return text;
+}
+
+std::map<Rank, Rank> dealt(const RankTree& tree, Rank ranks) {
+  std::map<Rank, Rank> parents;
+  deal(tree, {0, ranks}, parents);
+  EXPECT_EQ(parents.size() + 1, static_cast<std::size_t>(ranks));
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const TreePlace place(tree, ranks, rank);
+    EXPECT_EQ(place.subtree.top, rank);
+    EXPECT_EQ(place.parent, rank == 0 ? -1 : parents.at(rank));
+    if (rank == 0) continue;
+    const TreePlace above(tree, ranks, place.parent);
+    const Subtree child = tree.child(above.subtree, place.number);
+    EXPECT_EQ(child.top, rank);
+    EXPECT_EQ(child.ranks, place.subtree.ranks);
+  }
+  return parents;
 }
 
 TEST(RankTrees, HaveEveryRankOnceAndKnowWhereItIs) {
   for (const std::string& shape : shapes) {
     const Spec spec = spec_of("multi_notify", shape);
-    const RankTree tree(&spec);
     for (Rank ranks = 1; ranks <= 150; ++ranks) {
       SCOPED_TRACE(shape + " of " + std::to_string(ranks));
-      std::map<Rank, Rank> parents;
-      deal(tree, 0, ranks, parents);
-      ASSERT_EQ(parents.size() + 1, static_cast<std::size_t>(ranks));
-      for (Rank rank = 0; rank < ranks; ++rank) {
-        const TreePlace place(tree, ranks, rank);
-        ASSERT_EQ(place.behind_root, rank);
-        ASSERT_EQ(place.parent, rank == 0 ? -1 : parents.at(rank));
-        if (rank == 0) continue;
-        const TreePlace above(tree, ranks, place.parent);
-        const RankTree::Child child = tree.child(above.ranks, place.number);
-        ASSERT_EQ(above.behind_root + child.offset, rank);
-        ASSERT_EQ(child.ranks, place.ranks);
-      }
+      dealt(RankTree(&spec), ranks);
     }
   }
+}
+
+TEST(RankTrees, HaveTheParentsOfAList) {
+  std::mt19937_64 random(77);
+  for (Rank ranks = 2; ranks <= 70; ++ranks) {
+    const std::vector<Rank> parents = random_parents(ranks, random);
+    const Spec spec = parse("multi_notify" + listed(parents));
+    SCOPED_TRACE(text_of(spec));
+    const std::map<Rank, Rank> found = dealt(RankTree(&spec), ranks);
+    for (Rank rank = 1; rank < ranks; ++rank) EXPECT_EQ(found.at(rank), parents[static_cast<std::size_t>(rank - 1)]);
+  }
+}
+
+TEST(RankTrees, AreNotListedWithGaps) {
+  std::string long_list = ":parents=0";
+  for (int i = 0; i < 1023; ++i) long_list += "." + std::to_string(i);
+  for (const std::string parameters :
+       {":parents=1", ":parents=0.2", ":parents=0.0.1.0.1", ":parents=0.", ":parents=0..0", ":parents=0,0",
+        ":parents=-1", ":parents=x", ":parents=0.99999999999", ":parents=0:tree=flat", ":parents=0:k=3",
+        ":parents=[flat]"})
+    EXPECT_THROW(parse("single_notify" + parameters), std::invalid_argument) << parameters;
+  EXPECT_THROW(parse("single_notify" + long_list), std::invalid_argument);
+  EXPECT_THROW(parse("reduce_broadcast:reduce=[single_notify:parents=0.0]"), std::invalid_argument);
+  EXPECT_NO_THROW(parse("reduce_broadcast:reduce=[single_notify:tree=flat]"));
+  const Spec of_four = parse("single_notify:parents=0.0.2");
+  for (Rank ranks = 1; ranks <= 6; ++ranks) EXPECT_EQ(refusal(of_four, ranks) == std::nullopt, ranks == 4) << ranks;
 }
 
 TEST(RankTrees, HaveTheirShapes) {
@@ -63,7 +112,7 @@ TEST(RankTrees, HaveTheirShapes) {
     const Spec spec = spec_of("multi_notify", shape);
     const RankTree tree(&spec);
     std::vector<Rank> sizes;
-    for (Rank i = 0; i < tree.children(ranks); ++i) sizes.push_back(tree.child(ranks, i).ranks);
+    for (Rank i = 0; i < tree.children({0, ranks}); ++i) sizes.push_back(tree.child({0, ranks}, i).ranks);
     return sizes;
   };
   EXPECT_EQ(children("binary", 8), (std::vector<Rank>{3, 4}));
@@ -116,6 +165,40 @@ TEST(Notify, IsProvedOverEveryTree) {
                       .value_or(""),
                   "");
   }
+}
+
+/// Every list of parents up to seven ranks, and random longer ones: messages, rounds and coverage, by the checker.
+TEST(Notify, IsProvedOverListedTrees) {
+  std::mt19937_64 random(78);
+  int proved = 0;
+  const auto prove = [&](const std::vector<Rank>& parents) {
+    for (const std::string name : {"single_notify", "multi_notify"}) {
+      const Spec spec = parse(name + listed(parents));
+      const Rank ranks = static_cast<Rank>(parents.size()) + 1;
+      for (const auto& [collective, root] : {std::pair{Collective::reduce, ranks / 2}, {Collective::allreduce, 0}}) {
+        const Context context{
+            .rank_count = ranks, .root = root, .collective = collective, .segments = 2, .spec = &spec};
+        EXPECT_EQ(check(*spec.row, context).value_or(""), "") << text_of(spec);
+        ++proved;
+      }
+    }
+  };
+  const std::function<void(std::vector<Rank>&, const std::vector<Rank>&)> prove_all =
+      [&](std::vector<Rank>& parents, const std::vector<Rank>& path) {
+        if (!parents.empty()) prove(parents);
+        if (parents.size() == 6) return;
+        for (std::size_t above = 1; above <= path.size(); ++above) {
+          std::vector<Rank> next(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(above));
+          parents.push_back(next.back());
+          next.push_back(static_cast<Rank>(parents.size()));
+          prove_all(parents, next);
+          parents.pop_back();
+        }
+      };
+  std::vector<Rank> parents;
+  prove_all(parents, {0});
+  EXPECT_EQ(proved, 4 * (1 + 2 + 5 + 14 + 42 + 132));  // Catalan numbers
+  for (Rank ranks = 8; ranks <= 100; ranks += 7) prove(random_parents(ranks, random));
 }
 
 TEST(Notify, CostsByHand) {

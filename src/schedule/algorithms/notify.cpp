@@ -33,15 +33,15 @@ class NotifyRank {
 
   bool is_root() const { return place_.parent < 0; }
   Rank parent() const { return (place_.parent + root_) % rank_count_; }
-  Rank children() const { return tree_.children(place_.ranks); }
+  Rank children() const { return tree_.children(place_.subtree); }
   RankRange child(Rank i) const {
-    const RankTree::Child child = tree_.child(place_.ranks, i);
-    return {(rank_ + child.offset) % rank_count_, child.ranks};
+    const Subtree child = tree_.child(place_.subtree, i);
+    return {(child.top + root_) % rank_count_, child.ranks};
   }
   // Returns the ranks of this rank's subtree up to child i, including child i's subtree.
   RankRange merged(Rank i) const {
-    const RankTree::Child child = tree_.child(place_.ranks, i);
-    return {rank_, child.offset + child.ranks};
+    const Subtree child = tree_.child(place_.subtree, i);
+    return {rank_, child.top + child.ranks - place_.subtree.top};
   }
   // Returns the parent's landing slot for this rank's message.
   Slot landing_at_parent() const { return landing(place_.number % most_open); }
@@ -103,14 +103,23 @@ Count notify_messages(Context c) { return (c.ranks() - 1) * (c.rooted() ? 1 : 2)
 Count notify_partials(Context c) { return (c.ranks() - 1) * c.segments; }
 
 Count notify_rounds(Context c) {
-  const Count one_way = RankTree(c.spec).rounds(c.ranks());
-  if (c.scatters()) return one_way + scatter_rounds(c);
-  return c.rooted() ? one_way : 2 * one_way;
+  const RankTree tree(c.spec);
+  const Count up = tree.rounds_up(c.ranks());
+  if (c.scatters()) return up + scatter_rounds(c);
+  return c.rooted() ? up : up + tree.rounds_down(c.ranks());
+}
+
+std::optional<std::string> notify_refusal(const Context& c) {
+  const Rank listed = RankTree(c.spec).listed_ranks();
+  if (listed == 0 || listed == c.rank_count) return std::nullopt;
+  return "schedule '" + c.spec->name + "' cannot serve " + std::to_string(c.rank_count) +
+         " ranks (its list of parents is a tree of " + std::to_string(listed) +
+         " ranks), list the parents of all ranks but the first";
 }
 
 void check_tree(const Spec& spec) { RankTree{&spec}; }
 
-constexpr std::array<std::string_view, 2> tree_parameters = {"tree", "k"};
+constexpr std::array<std::string_view, 3> tree_parameters = {"tree", "k", "parents"};
 constexpr std::array<std::string_view, 2> single_examples = {"tree=binomial", "tree=kary:k=3"};
 constexpr std::array<std::string_view, 3> multi_examples = {"tree=binomial", "tree=kary:k=3", "tree=flat"};
 
@@ -119,8 +128,8 @@ constexpr std::array<std::string_view, 3> multi_examples = {"tree=binomial", "tr
 constexpr Row single_notify_row = {
     .name = "single_notify",
     .sentence =
-        "partial results go up a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=) and are merged in "
-        "rank order; for allreduce the result goes down again",
+        "partial results go up a tree of ranks (tree=binary, binomial, chain, flat, or kary with k=; or the list "
+        "parents=) and are merged in rank order; for allreduce the result goes down again",
     .collectives = reductions,
     .keeps_rank_order = KeepsRankOrder::root_zero,
     .same_on_all_ranks = SameOnAllRanks::yes,
@@ -132,6 +141,7 @@ constexpr Row single_notify_row = {
     .rounds = notify_rounds,
     .partial_messages = notify_partials,
     .check_parameters = check_tree,
+    .refusal_of_ranks = notify_refusal,
     .examples = single_examples,
     .uneven = true,
 };
@@ -150,6 +160,7 @@ constexpr Row multi_notify_row = {
     .rounds = notify_rounds,
     .partial_messages = notify_partials,
     .check_parameters = check_tree,
+    .refusal_of_ranks = notify_refusal,
     .examples = multi_examples,
     .uneven = true,
     .merges_on_arrival = true,
