@@ -89,6 +89,7 @@ install(FILES ${PROJECT_BINARY_DIR}/steadfoldConfig.cmake ${PROJECT_BINARY_DIR}/
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steadfold TYPE INCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff SUPPORT.md SECURITY.md TYPE DOC)
 install(DIRECTORY docs TYPE DOC PATTERN site EXCLUDE)
+install(DIRECTORY vectors DESTINATION ${CMAKE_INSTALL_DATADIR}/steadfold) # `steadfold vectors` finds them there
 install(DIRECTORY examples/first examples/languages DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # Manual pages of the C interface, made from its headers if Python is found.

@@ -39,6 +39,7 @@ void add_report(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_vectors(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_bench_worker(CLI::App& app, Action& action);
 void add_bench_launch(CLI::App& app, Action& action);

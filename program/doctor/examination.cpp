@@ -3,11 +3,10 @@
 
 #include <initializer_list>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include "program/doctor/golden.hpp"
+#include "program/doctor/rows.hpp"
 
 namespace steadfold {
 namespace {
@@ -16,38 +15,11 @@ constexpr const char* golden_cases =
 #include "program/doctor/golden_cases.inc"
     ;
 
-/// A rank's rows of a golden case, in the order of memory.
-struct Rows {
-  std::vector<sf_interval> intervals;
-  golden::Bytes first;
-  golden::Bytes second;
-  std::uint64_t count = 0;
-};
-
-Rows rows_of(const golden::Record& record, std::vector<sf_interval> intervals) {
-  Rows rows{.intervals = std::move(intervals), .first = {}, .second = {}};
-  for (const sf_interval interval : rows.intervals) {
-    for (std::uint64_t row = interval.begin; row < interval.end; ++row) {
-      record.append_row(rows.first, row);
-      if (record.has_second()) record.append_row(rows.second, row, true);
-      rows.count += 1;
-    }
-  }
-  return rows;
-}
-
-/// Returns the bits of a result. If `group` is null, this process computes it alone.
-std::string result_of(const golden::Record& record, const Rows& rows, sf_call call, sf_group* group) {
-  call.layout = SF_INTERVALS;
-  call.intervals = rows.intervals.data();
-  call.interval_count = rows.intervals.size();
-  call.rows = rows.count;
-  golden::Bytes result(record.columns * record.value_bytes());
-  const void* const second = record.has_second() ? rows.second.data() : nullptr;
-  const sf_status status = group == nullptr ? sf_reduce_local(&call, rows.first.data(), second, result.data())
-                                            : sf_group_reduce(&call, rows.first.data(), second, result.data(), group);
-  if (status != SF_OK) throw std::runtime_error(sf_error_text());
-  return golden::text_of(record, result);
+golden::Rows rows_of(const golden::Record& record, std::vector<sf_interval> intervals) {
+  const auto append_row = [&](golden::Bytes& to, std::uint64_t row, bool is_second) {
+    record.append_row(to, row, is_second);
+  };
+  return golden::rows_of(std::move(intervals), record.has_second(), append_row);
 }
 
 /// Counts results, compares them with the recorded results, and computes the digest.
@@ -102,8 +74,8 @@ Examination examined(const TakeCase& take_case) {
 Examination examine_alone() {
   return examined([](Examiner& examiner, const golden::Record& record, const std::string& name) {
     const std::uint64_t middle = record.rows / 2;
-    const Rows in_order = rows_of(record, {{0, record.rows}});
-    const Rows out_of_order = rows_of(record, {{middle, record.rows}, {0, middle}});
+    const golden::Rows in_order = rows_of(record, {{0, record.rows}});
+    const golden::Rows out_of_order = rows_of(record, {{middle, record.rows}, {0, middle}});
     for (const auto& [method, wanted] : record.values) {
       const sf_call call = golden::call_of(record, method);
       sf_call other = call;
@@ -120,7 +92,7 @@ Examination examine_over(sf_group& group) {
   const auto rank = static_cast<std::uint64_t>(sf_group_rank(&group));
   const auto ranks = static_cast<std::uint64_t>(sf_group_size(&group));
   return examined([&](Examiner& examiner, const golden::Record& record, const std::string& name) {
-    const Rows share = rows_of(record, {{rank * record.rows / ranks, (rank + 1) * record.rows / ranks}});
+    const golden::Rows share = rows_of(record, {{rank * record.rows / ranks, (rank + 1) * record.rows / ranks}});
     for (const auto& [method, wanted] : record.values)
       examiner.take(name + method.name, wanted,
                     {{"by all ranks", result_of(record, share, golden::call_of(record, method), &group)}});

@@ -206,6 +206,7 @@ struct Method {
   std::string name;
   sf_method method = SF_TREE;
   std::uint32_t bins = 0;
+  std::uint32_t lanes = 0;
 };
 
 inline Method method_of(const std::string& name) {
@@ -424,6 +425,7 @@ inline sf_call call_of(const Record& record, const Method& method) {
   call.result_type = *shape_of(record.result).type;
   call.columns = record.columns;
   call.bins = method.bins;
+  call.lanes = method.lanes;
   if (!record.is_user()) return call;
   call.element_bytes = record.element_bytes();
   call.user = operator_of(record.type);

@@ -1,13 +1,16 @@
 // The extension module steadfold._core: the C interface, with NumPy's arrays as operands. The functions for users are
 // in steadfold/*.py.
 #define STEADFOLD_IMPORTS_NUMPY
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "accumulators.hpp"
 #include "call.hpp"
 #include "lock.hpp"
 #include "program/doctor/examination.hpp"
+#include "program/doctor/vectors.hpp"
 #include "runs.hpp"
 #include "src/arithmetic/environment.hpp"
 
@@ -110,6 +113,44 @@ nb::dict examine(nb::handle comm) {
   return dictionary_of(without_lock([&] { return group == nullptr ? examine_alone() : examine_over(*group); }));
 }
 
+using InputLists = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<int>>;
+using VectorTuple = std::tuple<std::string, std::string, std::string, std::string, std::map<std::string, std::string>>;
+
+/// Makes a file of test vectors from the parts of its JSON: x, y and mask of each input; operation, result, input,
+/// initial value and bits of each vector.
+VectorFile vector_file(std::string type, const std::map<std::string, InputLists>& inputs,
+                       const std::vector<VectorTuple>& vectors) {
+  VectorFile file{.type = std::move(type), .inputs = {}, .vectors = {}};
+  for (const auto& [name, lists] : inputs) {
+    const auto& [x, y, mask] = lists;
+    file.inputs[name] = {.x = x, .y = y, .mask = mask};
+  }
+  for (const auto& [operation, result, input, initial, bits] : vectors)
+    file.vectors.push_back(
+        {.operation = operation, .result = result, .input = input, .initial = initial, .bits = bits});
+  return file;
+}
+
+/// Checks test vectors over a communicator, or in this process alone if `comm` is None.
+nb::dict check_vectors(const VectorFile& file, nb::handle comm) {
+  const arithmetic::PromisedEnvironment environment;
+  sf_group* const group = group_of(comm);
+  const VectorsChecked found =
+      without_lock([&] { return group == nullptr ? check_vectors_alone(file) : check_vectors_over(*group, file); });
+  nb::dict result;
+  result["checked"] = found.checked;
+  result["not_run_here"] = found.not_run_here;
+  result["wrong"] = found.wrong;
+  return result;
+}
+
+void add_vectors(nb::module_& module) {
+  nb::class_<VectorFile>(module, "VectorFile");
+  module.def("vector_file", &vector_file);
+  module.def("list_vectors", &list_of);
+  module.def("check_vectors", &check_vectors, nb::arg("file"), nb::arg("comm").none());
+}
+
 /// Calls a function in the floating-point environment in which bits are promised, whatever the environment of the
 /// process is.
 nb::object in_promised_environment(const nb::callable& function, const nb::args& arguments, const nb::kwargs& options) {
@@ -143,6 +184,7 @@ NB_MODULE(_core, module) {
   add_layouts(module);
   add_names(module);
   module.def("examine", &examine, nb::arg("comm").none());
+  add_vectors(module);
   module.def("in_promised_environment", &in_promised_environment);
   module.def("dtype_of_sums", [](nb::handle dtype) { return dtype_of_sums(dtype_from(dtype)); });
   add_groups(module);

@@ -3,7 +3,7 @@ from data import COMPLEX, INTEGERS, element, selected
 from formats import (CANONICAL_NAN, DOUBLE, FORMATS, INFINITE, NAN, compare, decode, encode, minus, product, quotient,
                      quotient_of_numbers, root, root_of_quotient, rounded, size)
 from methods import (absolute, adding, best, binned_sum, exact_sum, greatest, least, multiplying, multiplying_complex,
-                     square, to_53_bits, tree)
+                     square, to_53_bits, tree, tree_with_lanes)
 
 BINS = (2, 3, 4)
 ROUNDED_ONCE = ["sum", "mean", "dot", "norm2", "abs_sum", "sum_squares", "masked_sum"]
@@ -145,7 +145,7 @@ def rounded_terms(operation, vector, f, column):
     return [[z[part] for z in x] for part in (0, 1)]
 
 
-def fold_by_tree(operation, vector, result, column):
+def fold_by_tree(operation, vector, result, column, lanes=1):
     """What elements come to that are converted to the result's type first, exactly: one number, or the parts of a complex
     one."""
     f = part_of(result)
@@ -153,17 +153,17 @@ def fold_by_tree(operation, vector, result, column):
     if operation in SUMS_OF_TREES:
         if operation == "mean" and vector.rows == 0:
             return None
-        sums = [tree(terms, adding(f)) if terms else zero for terms in rounded_terms(operation, vector, f, column)]
+        sums = [tree_with_lanes(terms, lanes, adding(f)) if terms else zero for terms in rounded_terms(operation, vector, f, column)]
         finish = {"mean": lambda value: quotient(f, value, vector.rows), "norm2": lambda value: root(f, value)}
         return tuple(finish.get(operation, lambda value: value)(value) for value in sums)
     x = vector.column(column)
     if vector.type in COMPLEX:
-        return tree(x, multiplying_complex(f)) if x else (one, zero)
+        return tree_with_lanes(x, lanes, multiplying_complex(f)) if x else (one, zero)
     if operation == "norminf":
         x = [absolute(a) for a in x]
     if not x:
         return {"norminf": (zero,), "product": (one,)}.get(operation)
-    return (tree(x, {"product": multiplying(f), "min": least}.get(operation, greatest)),)
+    return (tree_with_lanes(x, lanes, {"product": multiplying(f), "min": least}.get(operation, greatest)),)
 
 
 def fold_integers(operation, vector, result, column):

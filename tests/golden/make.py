@@ -22,6 +22,8 @@ its bytes for a file; accumulators.py has what they are.
 tree_expressions.txt: N, then the tree over elements 0..N-1 as a bracketed expression.
 
 program/doctor/golden_cases.inc: the records that `steadfold doctor` runs, as a string of C++.
+
+vectors/TYPE.json: the test vectors that are installed (vectors.py).
 """
 import sys
 from pathlib import Path
@@ -30,6 +32,7 @@ sys.dont_write_bytecode = True
 from accumulators import accumulator_records  # noqa: E402
 from cases import BINS, COLUMNS, EXTENDED, FILES, fields  # noqa: E402
 from methods import tree  # noqa: E402
+from vectors import vector_files  # noqa: E402
 
 EXPRESSION_SIZES = [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 16, 21, 33, 47, 48]
 
@@ -79,9 +82,19 @@ def first_difference(name, wanted, found):
     return None
 
 
+def write_or_compare(path, wanted, check):
+    if not check:
+        path.write_text("".join(line + "\n" for line in wanted))
+        return
+    difference = first_difference(path.name, wanted, path.read_text().splitlines())
+    if difference:
+        sys.exit(difference)
+
+
 def main(check):
     here = Path(__file__).parent
-    recorded = {path.name for path in here.glob("*.txt")}
+    installed = here.parents[1] / "vectors"
+    recorded = {*here.glob("*.txt"), *installed.glob("*")}
     all_lines = []
     others = {
         "accumulators.txt": accumulator_records,
@@ -90,17 +103,15 @@ def main(check):
     }
     for name, lines in {**FILES, **others}.items():
         wanted = list(lines())
-        recorded.discard(name)
+        recorded.discard(here / name)
         if name in FILES:
             all_lines += wanted
-        if not check:
-            (here / name).write_text("".join(line + "\n" for line in wanted))
-            continue
-        difference = first_difference(name, wanted, (here / name).read_text().splitlines())
-        if difference:
-            sys.exit(difference)
+        write_or_compare(here / name, wanted, check)
+    for name, lines in vector_files(all_lines).items():
+        recorded.discard(installed / name)
+        write_or_compare(installed / name, list(lines()), check)
     if recorded:
-        sys.exit(f"no part of make.py writes {', '.join(sorted(recorded))}, remove it")
+        sys.exit(f"no part of make.py writes {', '.join(sorted(map(str, recorded)))}, remove it")
 
 
 if __name__ == "__main__":

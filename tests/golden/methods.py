@@ -11,6 +11,12 @@ def tree(values, combine):
     return level[0]
 
 
+def tree_with_lanes(values, lanes, combine):
+    """Lane j takes values j, j + lanes, j + 2 lanes, ...; the results of the lanes combine in the order of the lanes."""
+    used = min(lanes, len(values))
+    return tree([tree(values[lane::lanes], combine) for lane in range(used)], combine)
+
+
 # --- operators --------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 C, C++20 and C++17, shared and static, every MPI library."""
 
 import itertools
+import json
 import math
 import os
 import re
@@ -157,6 +158,9 @@ class Installed(unittest.TestCase):
             self.assertEqual(output(command, "--version").split(), ["steadfold", self.version])
             told = output(command, "verify", numbers, "--format", "raw", "--ranks", "1,3")
             self.assertEqual(told.splitlines()[-1], "Every method that promises the same bits gave the same bits: binned, exact, tree.")
+            vectors = json.loads(output(command, "vectors", "--json"))["files"]
+            self.assertEqual({str(Path(each["file"]).parent) for each in vectors}, {str(self.prefix / "share/steadfold/vectors")})
+            self.assertEqual([each["wrong"] for each in vectors], [[]] * len(vectors))
         self.assertEqual(output(self.prefix / "bin/steadfold", "--version").split()[1], self.version)
 
     def test_find_package(self):

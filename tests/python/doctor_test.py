@@ -14,6 +14,7 @@ from support import libraries, on_ranks
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 from commands import DIGEST  # noqa: E402
 
+OVER_RANKS = "import sys, steadfold.__main__ as main; from mpi4py import MPI"
 FLIPPED = Path(os.environ["STEADFOLD_BUILD"]) / "tests" / "libsteadfold_flipped_bit.so"
 
 
@@ -30,7 +31,7 @@ class Doctor(unittest.TestCase):
         self.assertRegex(doctor().stdout, rf"(?m)^digest: +{DIGEST}$")
 
     def test_on_ranks(self):
-        program = "import sys, steadfold.__main__ as main; sys.exit(main.doctor(True, True))"
+        program = f"{OVER_RANKS}; sys.exit(main.doctor(True, MPI.COMM_WORLD))"
         for library in libraries():
             for ranks in (3,) if library == "mpich" else (1, 3, 5):
                 with self.subTest(library=library, ranks=ranks):
@@ -45,7 +46,7 @@ class Doctor(unittest.TestCase):
             self.assertNotEqual(found["digest"], DIGEST)
 
     def test_a_wrong_bit_of_a_rank(self):
-        program = "import steadfold.__main__ as main; main.doctor(True, True)"
+        program = f"{OVER_RANKS}; main.doctor(True, MPI.COMM_WORLD)"
         preloaded = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(FLIPPED)]))
         for library in libraries():
             for call, rank in (("5", "1"), ("600", "2")):

@@ -5,6 +5,7 @@ Nothing is downloaded: NumPy and mpi4py are those of the Python that runs this. 
 built as `pip install .` does it, the whole library included, with what pip downloads."""
 
 import itertools
+import json
 import math
 import os
 import re
@@ -171,7 +172,7 @@ class Package(unittest.TestCase):
         with tarfile.open(self.sources) as sources:
             found = {member.name.partition("/")[2] for member in sources if member.isfile()}
         alone = {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "PKG-INFO"}
-        self.assertEqual(found, files_of("cmake", "include", "src", "python", "program/doctor") | alone)
+        self.assertEqual(found, files_of("cmake", "include", "src", "python", "program/doctor", "vectors") | alone)
         self.assertLess(self.sources.stat().st_size, 2_000_000)
 
     def test_run_paths(self):
@@ -187,7 +188,7 @@ class Package(unittest.TestCase):
         layers = [f"_{name}.so" for name in LAYERS]
         shared = [f"_core.{tag(PYTHON)}.so", f"libsteadfold.so.{'.'.join(VERSION.split('.')[:2])}", *layers]
         sources = [Path(name).name for name in files_of("python/steadfold")]
-        self.assertEqual(sorted(names), sorted(shared + sources))
+        self.assertEqual(sorted(names), sorted([*shared, *sources, *files_of("vectors")]))
         for line in (f"Version: {VERSION}", "License-Expression: Apache-2.0", "Requires-Dist: numpy>=1.22", "Provides-Extra: mpi",
                      "Provides-Extra: dask"):  # fmt: skip
             self.assertIn(line, metadata.splitlines())
@@ -201,6 +202,12 @@ class Package(unittest.TestCase):
             needed = set(re.findall(r"NEEDED.*\[(.+?)\]", entries))
             self.assertFalse([name for name in needed if re.match("lib(mpi|open-)", name)], path)
             self.assertEqual(re.findall(r"R(?:UN)?PATH.*\[(.+?)\]", entries), ["$ORIGIN"])
+
+    def test_vectors(self):
+        ran = run(self.python, "-m", "steadfold", "vectors", "--json", cwd=self.room)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        found = [each["file"].partition("site-packages/steadfold/")[2] for each in json.loads(ran.stdout)["files"]]
+        self.assertEqual(found, sorted(files_of("vectors")))
 
     def test_sums(self):
         said = self.python_says("""if True:
