@@ -193,7 +193,7 @@ void require_nested(const Spec& spec, std::string_view key, std::optional<Collec
   if (!offers(row.collectives, *collective))
     refuse_value(spec, key, "that schedule does not offer " + std::string(name_of(*collective)));
   if (!row.keeps_order(0)) refuse_value(spec, key, "that schedule does not keep rank order");
-  if (const Spec& nested = parameter->nested.front(); refusal(nested, 1) || refusal(nested, 2))
+  if (refusal(parameter->nested.front(), 1))  // a listed tree has at least two ranks
     refuse_value(spec, key, "that schedule serves a single number of ranks", "name the shape of its tree");
 }
 
