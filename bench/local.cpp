@@ -131,6 +131,8 @@ class Kernels {
     const std::string target(kernels::name_of(kernels::chosen()));
     add("plain", "plain", "scalar", [this, options = by(steadfold::plain())] { return sum(x_, options); });
     add("tree", "tree", target, [this, options = by(steadfold::tree())] { return sum(x_, options); });
+    add("tree:lanes=16", "tree:lanes=16", target,
+        [this, options = by(steadfold::tree({.lanes = 16}))] { return sum(x_, options); });
     add("binned", "binned", target, [this, options = by(steadfold::binned())] { return sum(x_, options); });
     add("exact", "exact", target, [this, options = by(steadfold::exact())] { return sum(x_, options); });
   }
@@ -143,6 +145,7 @@ class Kernels {
     add_rival("fastmath dot", "fastmath dot", widest_target(),
               [of_y](Elements x, Part& part) { part.sum = fast_dot(x.data(), of_y(x), x.size()); });
     const std::string target(kernels::name_of(kernels::chosen()));
+    add("tree dot", "tree dot", target, [this, options = by(steadfold::tree())] { return dot(x_, y_, options); });
     add("binned dot", "binned dot", target, [this, options = by(steadfold::binned())] { return dot(x_, y_, options); });
     add("exact dot", "exact dot", target, [this, options = by(steadfold::exact())] { return dot(x_, y_, options); });
   }

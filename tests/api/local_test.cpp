@@ -1,6 +1,7 @@
 // The API of one process: sums, dot products, norms, reductions and errors, as a user writes them, against references.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cfenv>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,6 +67,33 @@ TEST_F(LocalTest, SumsInLanes) {
     EXPECT_TRUE(is(sum(y, tree({.lanes = 7})), sum(y))) << n;
     EXPECT_TRUE(is(sum(y, tree({.lanes = 16})), sum(y))) << n;
   }
+}
+
+TEST_F(LocalTest, CombinesAnInitialValueOnTheLeft) {
+  int differences = 0;  // from the tree over the initial value and the elements
+  for (const std::size_t n : sizes) {
+    const std::vector<double> x = elements<double>(n, random);
+    const double initial = elements<double>(2, random)[1];
+    std::vector<double> all = {initial};
+    all.insert(all.end(), x.begin(), x.end());
+    const double wanted = n == 0 ? initial : add(initial, tree_of(x, add));
+    EXPECT_TRUE(is(reduce_from(initial, x, plus), wanted)) << n;
+    EXPECT_TRUE(is(reduce_from(initial, x, plus, {.method = tree(), .threads = 3}), wanted)) << n;
+    EXPECT_TRUE(is(reduce_from(-0.0, x, minimum), n == 0 ? -0.0 : std::min(-0.0, reduce(x, minimum)))) << n;
+    differences += !same_bits(wanted, tree_of(all, add));
+  }
+  EXPECT_GT(differences, 0) << "control: an initial value among the elements gives the same bits";
+
+  const auto second_or_throw = [](double a, double b) {
+    if (a == 13) throw std::runtime_error("the initial value");
+    return b;
+  };
+  const std::vector<double> x = {1, 2, 3};
+  EXPECT_TRUE(is(reduce_from(7.0, x, second_or_throw), 3.0));
+  EXPECT_TRUE(is(reduce_from(13.0, std::vector<double>(), second_or_throw), 13.0));
+  EXPECT_THROW(reduce_from(13.0, x, second_or_throw), std::runtime_error);
+  EXPECT_TRUE(is(reduce_from(7.0, x, second_or_throw), 3.0)) << "after a failure";
+  EXPECT_THROW(reduce_from(7.0, x, plus, {.method = exact()}), Error);
 }
 
 TEST_F(LocalTest, RefusesLanesThatItCannotKeep) {
