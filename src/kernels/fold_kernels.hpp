@@ -12,7 +12,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "kernels/fold_reference.hpp"
@@ -24,6 +23,8 @@
 #include <hwy/highway.h>
 
 #include "kernels/consecutive_loads.hpp"
+#include "kernels/lanewise.hpp"
+#include "kernels/load_first.hpp"
 #endif
 
 #ifndef STEADFOLD_KERNELS_FOLD_SCALAR
@@ -70,57 +71,6 @@ namespace steadfold::kernels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// The operators of scalar.hpp, applied to each lane of a vector.
-template <class Op>
-struct Lanewise;
-
-template <>
-struct Lanewise<Sum> {
-  template <class D, class V>
-  static HWY_INLINE V of(D /*d*/, V a, V b) {
-    return hn::Add(a, b);
-  }
-};
-
-template <>
-struct Lanewise<Product> {
-  template <class D, class V>
-  static HWY_INLINE V of(D /*d*/, V a, V b) {
-    return hn::Mul(a, b);
-  }
-};
-
-template <class D, class V>
-HWY_INLINE V nan_wins(D d, V a, V b, V otherwise) {
-  using T = hn::TFromD<D>;
-  const auto ordered = hn::And(hn::Eq(a, a), hn::Eq(b, b));
-  return hn::IfThenElse(ordered, otherwise, hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
-}
-
-template <>
-struct Lanewise<Min> {
-  template <class D, class V>
-  static HWY_INLINE V of(D d, V a, V b) {
-    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
-      return nan_wins(d, a, b,
-                      // Equal numbers are zeros, or have the same bits.
-                      hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), hn::Min(a, b)));
-    else
-      return hn::Min(a, b);
-  }
-};
-
-template <>
-struct Lanewise<Max> {
-  template <class D, class V>
-  static HWY_INLINE V of(D d, V a, V b) {
-    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
-      return nan_wins(d, a, b, hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), hn::Max(a, b)));
-    else
-      return hn::Max(a, b);
-  }
-};
 
 /// Combines lanes that are `distance` apart. If the bit `distance` of a lane's number is 0, the lane gets a pair of
 /// `a`; otherwise it gets a pair of `b`. Either element of a pair may be the left operand, because the operands of
@@ -323,33 +273,77 @@ Count fold(const void* elements, Index begin, Count count, void* nodes) noexcept
 #endif
 }
 
-template <class Op, int level, class D>
-HWY_INLINE hn::Vec<D> down(D d, const hn::TFromD<D>* x, order::Bytes row_stride, Count y = 0) {
+template <class Op, int level, class D, class Loads>
+HWY_INLINE hn::Vec<D> down(D d, const hn::TFromD<D>* x, order::Bytes row_stride, const Loads& loads, Count y = 0) {
   if constexpr (level == 0) {
-    return hn::LoadU(d, row(x, row_stride, y));
+    return loads(d, row(x, row_stride, y));
   } else {
-    const auto left = down<Op, level - 1>(d, x, row_stride, y);
-    return Lanewise<Op>::of(d, left, down<Op, level - 1>(d, x, row_stride, y + (Count{1} << (level - 1))));
+    const auto left = down<Op, level - 1>(d, x, row_stride, loads, y);
+    return Lanewise<Op>::of(d, left, down<Op, level - 1>(d, x, row_stride, loads, y + (Count{1} << (level - 1))));
   }
 }
 
-/// Folds 2^level rows to one, and combines the last `siblings` nodes with it, one after the other from the right. The
-/// result replaces the first of them, at `nodes`.
+/// Loads and stores whole vectors of columns.
+template <class D>
+struct WholeColumns {
+  using Tag = D;
+  HWY_INLINE auto operator()(D d, const hn::TFromD<D>* x) const { return hn::LoadU(d, x); }
+  HWY_INLINE void store(D d, hn::Vec<D> value, hn::TFromD<D>* to) const { hn::StoreU(value, d, to); }
+};
+
+/// Whether memory operations can leave out some lanes, without reading or writing their memory.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_HAVE_SCALABLE
+constexpr bool can_mask = true;
+#else
+constexpr bool can_mask = false;
+#endif
+
+/// Loads and stores the last columns, fewer than a vector.
+template <class D>
+struct LastColumns {
+  using Tag = D;
+  HWY_INLINE auto operator()(D d, const hn::TFromD<D>* x) const { return load_first(d, x, count); }
+  HWY_INLINE void store(D d, hn::Vec<D> value, hn::TFromD<D>* to) const {
+    hn::BlendedStore(value, hn::FirstN(d, count), d, to);
+  }
+
+  Count count;
+};
+
+/// Folds 2^level rows of a vector of columns to one, and combines the last `siblings` nodes with it, one after the
+/// other from the right. The result replaces the first of them, at `nodes`.
+template <class Op, int level, class T, class Columns>
+HWY_INLINE void fold_columns(const T* x, order::Bytes row_stride, Count columns, int siblings, T* nodes,
+                             const Columns& part) {
+  const typename Columns::Tag d;
+  auto value = down<Op, level>(d, x, row_stride, part);
+  for (int i = siblings; i-- > 0;) value = Lanewise<Op>::of(d, part(d, nodes + static_cast<Count>(i) * columns), value);
+  part.store(d, value, nodes);
+}
+
+/// Folds the last columns, fewer than a vector: a masked vector, or vectors of half as many lanes each time.
+template <class Op, int level, class D, class T>
+HWY_INLINE void fold_last_columns(const T* x, order::Bytes row_stride, Count columns, Count last, int siblings,
+                                  T* nodes) {
+  if constexpr (can_mask) {
+    if (last != 0) fold_columns<Op, level>(x, row_stride, columns, siblings, nodes, LastColumns<D>{last});
+  } else if constexpr (hn::MaxLanes(D()) > 1) {
+    using Half = hn::Half<D>;
+    const Count taken = last & hn::MaxLanes(Half());
+    if (taken != 0) fold_columns<Op, level>(x, row_stride, columns, siblings, nodes, WholeColumns<Half>());
+    fold_last_columns<Op, level, Half>(x + taken, row_stride, columns, last - taken, siblings, nodes + taken);
+  }
+}
+
+/// Folds 2^level rows to one, as fold_columns does.
 template <class Op, int level, class T>
 HWY_INLINE void fold_together(const T* x, order::Bytes row_stride, Count columns, int siblings, T* nodes) {
-  const hn::ScalableTag<T> d;
+  using D = hn::ScalableTag<T>;
+  const Count lanes = hn::Lanes(D());
   Count c = 0;
-  for (; c + hn::Lanes(d) <= columns; c += hn::Lanes(d)) {
-    auto value = down<Op, level>(d, x + c, row_stride);
-    for (int i = siblings; i-- > 0;)
-      value = Lanewise<Op>::of(d, hn::LoadU(d, nodes + static_cast<Count>(i) * columns + c), value);
-    hn::StoreU(value, d, nodes + c);
-  }
-  for (; c < columns; ++c) {
-    T value = kernels::down<Op, level>([&](int y) HWY_ATTR { return *row(x + c, row_stride, static_cast<Count>(y)); });
-    for (int i = siblings; i-- > 0;) value = Op::of(nodes[static_cast<Count>(i) * columns + c], value);
-    nodes[c] = value;
-  }
+  for (; c + lanes <= columns; c += lanes)
+    fold_columns<Op, level>(x + c, row_stride, columns, siblings, nodes + c, WholeColumns<D>());
+  fold_last_columns<Op, level, D>(x + c, row_stride, columns, columns - c, siblings, nodes + c);
 }
 
 template <class Op, class T>

@@ -12,7 +12,6 @@
 #include "arithmetic/tree/lane_stack.hpp"
 #include "arithmetic/tree/pass_through.hpp"
 #include "arithmetic/tree/record.hpp"
-#include "kernels/turn.hpp"
 
 namespace steadfold::arithmetic {
 namespace {
@@ -202,11 +201,7 @@ class LanesFinish {
 /// The rows of one worker. Every run of touching pushes has its own values; `write` puts the runs in order.
 class LanesBuilder final : public Builder {
  public:
-  explicit LanesBuilder(const LanesShape& shape) : shape_(shape), stack_(shape.op, shape.columns, shape.lanes) {
-    const bool is_narrow = shape.columns == 1 && shape.lap_bytes < 64 && shape.op.fold != nullptr;
-    if (is_narrow && shape.op.element_bytes == 8) turn_ = kernels::turn_over<8>(kernels::chosen());
-    if (is_narrow && shape.op.element_bytes == 4) turn_ = kernels::turn_over<4>(kernels::chosen());
-  }
+  explicit LanesBuilder(const LanesShape& shape) : shape_(shape), stack_(shape.op, shape.columns, shape.lanes) {}
 
   void clear() override {
     runs_.clear();
@@ -265,7 +260,6 @@ class LanesBuilder final : public Builder {
 
   bool push_laps(Interval laps, const std::byte* from) {
     if (laps.empty()) return true;
-    if (turn_ != nullptr) return push_narrow_laps(laps, from);
     if (shape_.op.fold_rows == nullptr) {
       for (; !laps.empty(); ++laps.begin, from += shape_.lap_bytes)
         if (!stack_.push(laps.begin, from)) return false;
@@ -279,29 +273,6 @@ class LanesBuilder final : public Builder {
         shape_.op.fold_rows(from, shape_.lap_bytes, shape_.lanes * shape_.columns, laps.begin, laps.size(), to);
     if (!is_first) return stack_.append(laps, to);
     stack_.adopt(laps, count);
-    return true;
-  }
-
-  /// Laps that are narrower than a vector: their lanes are copied apart, some laps at a time, and folded one by one.
-  bool push_narrow_laps(Interval laps, const std::byte* from) {
-    constexpr Count most = 512;  // laps; the laps of one copy are a node, except at the ends of an interval
-    const Bytes bytes = shape_.op.element_bytes;
-    apart_.resize(most * shape_.lap_bytes);
-    while (!laps.empty()) {
-      const Interval some{laps.begin, std::min(laps.end, (laps.begin / most + 1) * most)};
-      const auto stride = static_cast<std::ptrdiff_t>(most * bytes);
-      turn_({from, static_cast<std::ptrdiff_t>(shape_.lap_bytes), apart_.data(), stride, some.size(), shape_.lanes});
-      nodes_.resize(order::node_count(some) * shape_.lap_bytes);
-      for (Count lane = 0; lane < shape_.lanes; ++lane) {
-        std::array<std::byte, 32 * 8> nodes;
-        const Count count = shape_.op.fold(apart_.data() + lane * most * bytes, some.begin, some.size(), nodes.data());
-        for (Count i = 0; i < count; ++i)
-          std::memcpy(nodes_.data() + (i * shape_.lanes + lane) * bytes, nodes.data() + i * bytes, bytes);
-      }
-      if (!stack_.append(some, nodes_.data())) return false;
-      from += some.size() * shape_.lap_bytes;
-      laps.begin = some.end;
-    }
     return true;
   }
 
@@ -322,8 +293,6 @@ class LanesBuilder final : public Builder {
   std::vector<std::byte> values_;
   std::vector<std::byte> nodes_;
   std::vector<std::byte> gathered_;
-  std::vector<std::byte> apart_;
-  kernels::TurnOver turn_ = nullptr;  // for narrow laps
   std::vector<Run> runs_;
   Status status_ = Status::ok;
 };

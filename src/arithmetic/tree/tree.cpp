@@ -240,6 +240,8 @@ class TreeBuilder final : public Builder {
     const std::byte* row = nullptr;  // null: there is no row that stays in the caller's memory
   };
   static constexpr Count initial_nodes = 2;
+  static constexpr Bytes most_narrow =
+      512;  // bytes of a row: the folds of wider rows take longer than the stack's work
 
   /// Ends the use of the caller's memory.
   void let_go() {
@@ -285,6 +287,10 @@ class TreeBuilder final : public Builder {
 
   bool push_rows(Index begin, const Block& block) {
     constexpr Count few = Count{1} << kernels::rows_level;
+    if (op_.fold_rows != nullptr && stride_ <= most_narrow && block.rows >= few)
+      return push_folded({begin, begin + block.rows}, [&](std::byte* nodes) {
+        return op_.fold_rows(block.first, block.row_stride, columns_, begin, block.rows, nodes);
+      });
     const Index end = begin + block.rows;
     const std::byte* row = block.first;
     for (Count taken = 0; begin < end; begin += taken, row += taken * block.row_stride) {
@@ -303,19 +309,25 @@ class TreeBuilder final : public Builder {
     return true;
   }
 
-  /// Pushes contiguous elements, which a kernel folds into whole nodes.
-  bool push_column(Interval rows, const std::byte* elements) {
-    if (op_.fold == nullptr) return push_batches(rows, elements);
-    make_room(order::most_nodes(rows));
+  /// Pushes rows that a kernel folds into whole nodes. `fold(nodes)` writes them and returns their number.
+  template <class Fold>
+  bool push_folded(Interval rows, const Fold& fold) {
+    const Count most = order::most_nodes(rows);
+    make_room(most);
     if (runs_.back().rows.empty()) {  // there is no earlier node with which the first node could combine
-      stack_.adopt(rows, op_.fold(elements, rows.begin, rows.size(), storage_.data() + stack_.count() * stride_));
+      stack_.adopt(rows, fold(storage_.data() + stack_.count() * stride_));
       return true;
     }
-    std::array<std::byte, 128 * 16> values;  // for built-in operators: memory for as many nodes as an interval may have
-    op_.fold(elements, rows.begin, rows.size(), values.data());
-    const bool ok = stack_.append(rows, values.data()) != nullptr;
+    folded_.resize(std::max(folded_.size(), most * stride_));
+    fold(folded_.data());
+    const bool ok = stack_.append(rows, folded_.data()) != nullptr;
     stack_.settle();
     return ok;
+  }
+
+  bool push_column(Interval rows, const std::byte* elements) {
+    if (op_.fold == nullptr) return push_batches(rows, elements);
+    return push_folded(rows, [&](std::byte* nodes) { return op_.fold(elements, rows.begin, rows.size(), nodes); });
   }
 
   bool push_batches(Interval rows, const std::byte* element) {
@@ -337,6 +349,7 @@ class TreeBuilder final : public Builder {
   Bytes stride_;
   NodeStack stack_;
   std::vector<std::byte> storage_;
+  std::vector<std::byte> folded_;   // nodes of rows that a kernel has just folded
   std::optional<NodeBatch> batch_;  // makes nodes with an operator that has no kernel
   std::vector<Run> runs_;
   std::vector<Interval> intervals_;  // of the record that is written
