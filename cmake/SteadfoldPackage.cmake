@@ -1,5 +1,5 @@
 # A Debian package of everything that `cmake --install` installs: cpack -G DEB, in the build directory. docs/install.md says
-# how to use it, and tests/install/deb_test.py tests it.
+# how to use it, and tests/install/packages_test.py tests it.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME steadfold)
 set(CPACK_PACKAGE_VENDOR "The Steadfold developers")

@@ -42,6 +42,10 @@ SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # th
 CODE = re.compile(r"`([^`\n]+)`")  # in pages
 NAME = re.compile(r"(?<!\w)[A-Za-z]\w*(?:::\w+)*")
 FILE = re.compile(r"(?<![\w./])[a-z]\w*\.(?:hpp|h|cpp|c|py|toml)\b")
+# Files that comments name: of this project, or of others.
+NAMED_FILE = re.compile(r"(?<![\w./<\"-])(?:[\w-]+/)*[\w-]+\.(?:hpp|cpp|h|py|md|toml|f90|inc|cmake|sh)\b")
+OF_OTHERS = set("mpi.h mpif.h dlpack.h ISO_Fortran_binding.h binned.h binnedBLAS.h misc/distribution_bench.sh".split())
+BY_HASH = {".py", ".toml", ".cmake", ".txt", ".sh", ""}  # suffixes of files whose comments begin with #
 # Names of NumPy that the package uses outside _elements.py: none converts elements of floating point or computes with them.
 OF_NUMPY = set("""asanyarray asarray from_dlpack broadcast_to expand_dims moveaxis reshape squeeze ndindex empty full ones zeros
     any argsort concatenate flatnonzero isnan can_cast dtype generic ma nan ndarray result_type float32 float64 int8 int64 uint8
@@ -196,6 +200,25 @@ class Structure(unittest.TestCase):
                 there = [found for root in (ROOT, ROOT / "src", ROOT / "tests") for found in root.glob(f"{name}*")]
                 if not any(p.name in (Path(name).name, *(f"{Path(name).name}{s}" for s in SUFFIXES)) for p in there):
                     faults.append(f"{page.relative_to(ROOT)} names {name} (there is no such file), say where it is now")
+        self.expect_none(faults)
+
+    def test_files_that_comments_name_are_there(self):
+        """Comments of whole lines, and behind code."""
+        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        if not listed:
+            self.skipTest("git lists no files (this is no clone)")
+        count, faults = 0, []
+        for path in map(Path, listed):
+            marks = "#" if path.suffix in BY_HASH else "!" if path.suffix == ".f90" else r"//|/?\*"
+            if path.suffix not in {*BY_HASH, ".f90", ".c", ".h", ".cpp", ".hpp", ".inc"} or not (ROOT / path).is_file():
+                continue
+            comment = re.compile(rf"(?:^|\s)(?:{marks})+ (.*)$", re.MULTILINE)
+            for text in comment.findall((ROOT / path).read_text(errors="ignore")):
+                for name in NAMED_FILE.findall(text):
+                    count += 1
+                    if name not in OF_OTHERS and not any(f"/{each}".endswith(f"/{name}") for each in listed):
+                        faults.append(f"{path} names {name} in a comment (there is no such file), say where it is now")
+        self.assertGreater(count, 200)
         self.expect_none(faults)
 
     def test_names_that_pages_of_rooms_mention_are_there(self):
