@@ -116,6 +116,15 @@ void before_finalize() {
   note_end();
 }
 
+void before_abort() {
+  if (!settings().is_reported || communicator_of(MPI_COMM_SELF).treatment == Treatment::outside) return;
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::fprintf(stderr, "steadfold: rank %d called MPI_Abort; its reductions until then:\n", rank);
+  write_report(shim(), method(), rank, size, is_spawned() ? "" : settings().report);
+}
+
 // --- reductions ---
 
 int as_int(MPI_Count count, MPI_Comm comm) {
@@ -256,6 +265,7 @@ Wrappers wrappers() {
   set<MPI_Init_index, init<int*, char***>>(all);
   set<MPI_Init_thread_index, init<int*, char***, int, int*>>(all);
   set<MPI_Finalize_index, finalize>(all);
+  set<MPI_Abort_index, abort_job<MPI_Comm, int>>(all);
   set_group<Bound, MPI_Allreduce_index, int>(all);
   set_group<Bound, MPI_Allreduce_c_index, MPI_Count>(all);
   set_group<Bound, MPI_Iallreduce_index, int, MPI_Request*>(all);

@@ -214,6 +214,7 @@ void set_others(Wrappers& all) {
   set<like(mpi_init_index), init<>>(all);
   set<like(mpi_init_thread_index), init<MPI_Fint*, MPI_Fint*>>(all);
   set<like(mpi_finalize_index), finalize>(all);
+  set<like(mpi_abort_index), abort_job<MPI_Fint*, MPI_Fint*>>(all);
   set<like(mpi_wait_index), end_one<void*>>(all);
   set<like(mpi_waitall_index), end_some<void*>>(all);
   set<like(mpi_waitany_index), end_some<void*, void*>>(all);

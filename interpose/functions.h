@@ -11,6 +11,7 @@
   X(MPI_, Init, 2)                        \
   X(MPI_, Init_thread, 4)                 \
   X(MPI_, Finalize, 0)                    \
+  X(MPI_, Abort, 2)                       \
   X(MPI_, Allreduce, 6)                   \
   X(MPI_, Reduce, 7)                      \
   X(MPI_, Reduce_scatter, 6)              \
@@ -88,6 +89,7 @@ enum { steadfold_interpose_group = 6 };
   X(mpi, init, MPI_INIT, 1)                                             \
   X(mpi, init_thread, MPI_INIT_THREAD, 3)                               \
   X(mpi, finalize, MPI_FINALIZE, 1)                                     \
+  X(mpi, abort, MPI_ABORT, 3)                                           \
   X(mpi, allreduce, MPI_ALLREDUCE, 7)                                   \
   X(mpi, reduce, MPI_REDUCE, 8)                                         \
   X(mpi, reduce_scatter, MPI_REDUCE_SCATTER, 7)                         \

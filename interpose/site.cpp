@@ -1,6 +1,8 @@
 #include "site.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
@@ -12,6 +14,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -68,13 +71,53 @@ std::vector<std::string> lines_of(const std::vector<std::string>& words) {
   return lines;
 }
 
+/// Removes template arguments and parameters from the name of a function. Operators keep their names.
+std::string without_arguments(const std::string& name) {
+  if (name.find("operator") != std::string::npos || name.find("(anonymous") != std::string::npos) return name;
+  std::string text;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') ++depth;
+    if (c == '(' && depth == 0) break;
+    if (depth == 0) text += c;
+    if (c == '>') --depth;
+  }
+  return text.substr(text.rfind(' ') + 1);  // demangled templates begin with the type of the result
+}
+
 std::string_view name_of_file(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+
+/// Whether a file has the symbols of all its functions. In a stripped file addr2line names the exported function
+/// before the address, however far away it is.
+bool has_all_symbols(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  ElfW(Ehdr) head{};
+  bool found = false;
+  if (std::fread(&head, sizeof head, 1, file) == 1 && std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+      std::fseek(file, static_cast<long>(head.e_shoff), SEEK_SET) == 0) {
+    ElfW(Shdr) section{};
+    for (int i = 0; i < head.e_shnum && !found && std::fread(&section, sizeof section, 1, file) == 1; ++i)
+      found = section.sh_type == SHT_SYMTAB;
+  }
+  std::fclose(file);
+  return found;
+}
+
+/// Returns the name of a C++ function without its template arguments and parameters, other names as they are.
+std::string short_name(const char* symbol) {
+  int status = 0;
+  char* const whole = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  std::string name = whole == nullptr ? symbol : whole;
+  std::free(whole);
+  return without_arguments(name);
+}
 
 /// The file of an address, and the address relative to the file.
 struct Found {
   std::string file;
   std::uintptr_t offset = 0;
-  std::string symbol;  // name of the symbol, from the dynamic loader; may be empty
+  std::string symbol;  // name of the exported function that has the address; may be empty
 };
 
 Found found_in_memory(const void* address) {
@@ -83,7 +126,7 @@ Found found_in_memory(const void* address) {
   if (address == nullptr || dladdr1(address, &info, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) == 0) return {};
   Found found{.file = loaded->l_name,
               .offset = reinterpret_cast<std::uintptr_t>(address) - loaded->l_addr,
-              .symbol = info.dli_sname == nullptr ? "" : info.dli_sname};
+              .symbol = info.dli_sname == nullptr ? "" : short_name(info.dli_sname)};
   if (!found.file.empty()) return found;
   // The loader gives the main program no name, so its name is read from /proc.
   std::array<char, 4096> real{};
@@ -92,14 +135,15 @@ Found found_in_memory(const void* address) {
   return found;
 }
 
-/// Describes a place. `function` and `place` are addr2line's output: "??" and "??:0" if unknown.
-std::string text_of(const Found& found, const std::string& function, std::string place) {
+/// Describes a place. `told` and `place` are addr2line's output: "??" and "??:0" if unknown.
+std::string text_of(const Found& found, const std::string& told, std::string place) {
+  const std::string function = without_arguments(told);
   const std::string module(name_of_file(found.file));
   place = place.substr(0, place.find(' '));  // addr2line may add "(discriminator 3)"
   const bool has_line = place.find('?') == std::string::npos && place.find(':') != std::string::npos;
   if (has_line) return function + " (" + std::string(name_of_file(place)) + ")";
-  if (function != "??") return function + " in " + module;
   if (!found.symbol.empty()) return found.symbol + " in " + module;
+  if (function != "??" && has_all_symbols(found.file)) return function + " in " + module;
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(found.offset));
   return module + text.data();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,15 +28,20 @@ struct Traced {
 };
 static_assert(sizeof(Traced) == 24);
 
+/// The beginning of a record. A run that ends without MPI_Finalize leaves `calls` as it was at the beginning.
 struct TraceHead {
-  std::array<char, 8> what = {'s', 'f', 't', 'r', 'a', 'c', 'e', '1'};
+  static constexpr std::uint64_t no_end = ~std::uint64_t{0};
+
+  std::array<char, 8> what = {'s', 'f', 't', 'r', 'a', 'c', 'e', '2'};
   std::int32_t rank = 0;
   std::int32_t ranks = 0;
+  std::uint64_t calls = no_end;  // number of calls that follow
 };
+static_assert(sizeof(TraceHead) == 24);
 
 /// The first call of a rank that differs from the other run.
 struct Parting {
-  enum Kind : std::int32_t { none, unread, absent, fewer, inputs, results } kind = none;
+  enum Kind : std::int32_t { none, unread, cut, absent, fewer, inputs, results } kind = none;
   std::int32_t rank = 0;
   std::uint64_t order = 0;  // number of the call among this rank's calls
   std::array<char, 32> function{};
@@ -133,6 +139,8 @@ class Trace {
     if (!is_on()) return;
     open();
     if (out_ != nullptr) {
+      is_whole_ &= std::fseek(out_, offsetof(TraceHead, calls), SEEK_SET) == 0 &&
+                   std::fwrite(&calls_, sizeof calls_, 1, out_) == 1;
       is_whole_ &= std::fclose(out_) == 0;
       out_ = nullptr;
       if (!is_whole_) {
@@ -171,9 +179,14 @@ class Trace {
         fault_ = "cannot write the record " + file(record_) + " (" +
                  (why == EEXIST ? "it exists already" : std::strerror(why)) + "), name another file";
       else
-        is_whole_ = std::fwrite(&head, sizeof head, 1, out_) == 1;
+        write_first(head);
     }
     if (!compared_.empty()) read(head);
+  }
+
+  void write_first(const TraceHead& head) {
+    std::setvbuf(out_, nullptr, _IONBF, 0);  // a process that is killed must not take calls along
+    is_whole_ = std::fwrite(&head, sizeof head, 1, out_) == 1;
   }
 
   void read(const TraceHead& expected) {
@@ -191,6 +204,7 @@ class Trace {
       std::array<Traced, 1024> some;
       for (std::size_t got = 0; (got = std::fread(some.data(), sizeof(Traced), some.size(), in)) > 0;)
         others_.insert(others_.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
+      is_cut_ = head.calls != others_.size();
       std::ranges::sort(others_, {}, key);
     }
     if (in != nullptr) std::fclose(in);
@@ -204,7 +218,7 @@ class Trace {
     const auto other = std::ranges::lower_bound(others_, key(mine), {}, key);
     Parting::Kind kind = Parting::none;
     if (other == others_.end() || key(*other) != key(mine))
-      kind = Parting::absent;
+      kind = is_cut_ ? Parting::cut : Parting::absent;
     else if (other->input != mine.input)
       kind = Parting::inputs;
     else if (other->result != mine.result)
@@ -217,27 +231,36 @@ class Trace {
     std::snprintf(parting_.place.data(), parting_.place.size(), "%s", places_of({place.site}).front().c_str());
   }
 
-  /// Prints the findings of all ranks on rank 0, earliest calls first.
+  /// Prints the findings of all ranks on rank 0.
   void tell() {
     std::vector<Parting> all(static_cast<std::size_t>(rank_ == 0 ? ranks_ : 0));
     if (!is_readable_) parting_.kind = Parting::unread;
-    if (parting_.kind == Parting::none && calls_ < others_.size()) {
-      parting_.kind = Parting::fewer;
+    if (parting_.kind == Parting::none && (calls_ < others_.size() || is_cut_)) {
+      parting_.kind = calls_ < others_.size() ? Parting::fewer : Parting::cut;
       parting_.rank = rank_;
       parting_.order = calls_ + 1;
     }
     PMPI_Gather(&parting_, sizeof parting_, MPI_BYTE, all.data(), sizeof parting_, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (rank_ != 0) return;
+    if (rank_ == 0) tell_all(std::move(all));
+  }
+
+  /// Prints the findings of these ranks, earliest calls first. A record that ends early is no difference.
+  static void tell_all(std::vector<Parting> all) {
+    const auto ranks = all.size();
     const auto unread = std::erase_if(all, [](const Parting& each) { return each.kind == Parting::unread; });
     std::erase_if(all, [](const Parting& each) { return each.kind == Parting::none; });
-    if (all.empty())
-      return say(
-          unread > 0
-              ? "no compared rank differs"
-              : "the reductions of both runs are the same on all ranks, with the same contributions and results");
+    const bool differs = std::ranges::any_of(all, [](const Parting& each) { return each.kind != Parting::cut; });
+    if (unread == ranks) return say("nothing was compared (no rank has a record of the other run)");
+    if (unread > 0)
+      say(std::to_string(unread) + " of " + std::to_string(ranks) + " ranks were not compared" +
+          (all.empty() ? "; no compared rank differs" : ""));
+    else if (all.empty())
+      say("the reductions of both runs are the same on all ranks, with the same contributions and results");
+    if (all.empty()) return;
     std::ranges::stable_sort(all, {}, &Parting::order);
-    say("the runs differ; the first different reduction of each rank follows" +
-        std::string(all.size() > most_told ? " (only the ranks that differ earliest)" : ""));
+    say(std::string(differs ? "the runs differ; the first different reduction of each rank follows"
+                            : "the reductions of both runs are the same as far as the records go") +
+        (all.size() > most_told ? " (only the earliest ranks)" : ""));
     all.resize(std::min(all.size(), most_told));
     for (const Parting& each : all)
       std::fprintf(stderr, "rank %d, reduction number %llu%s%s%s%s: %s\n", each.rank,
@@ -249,6 +272,8 @@ class Trace {
     switch (kind) {
       case Parting::none:
       case Parting::unread: break;
+      case Parting::cut:
+        return "the record ends before this call: its run did not reach MPI_Finalize, or the file is cut";
       case Parting::absent: return "the recorded run does not have this call";
       case Parting::fewer: return "only the recorded run has this call";
       case Parting::inputs: return "the contribution of this rank or the call differs";
@@ -262,6 +287,7 @@ class Trace {
   std::string record_, compared_;
   std::string fault_;
   bool is_open_ = false, is_whole_ = true, is_readable_ = true;
+  bool is_cut_ = false;  // whether the compared record has no end, or lacks calls
   int rank_ = 0, ranks_ = 1;
   std::FILE* out_ = nullptr;
   std::vector<Traced> others_;

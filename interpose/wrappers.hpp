@@ -72,6 +72,8 @@ int guarded(const Origin& origin, MPI_Comm comm, const Body& body) {
 /// Checks that all ranks have the same settings. Calls need no further check.
 void compare_settings();
 void before_finalize();
+/// Writes the report of this process, which ends before MPI_Finalize.
+void before_abort();
 
 template <class... Arguments>
 int init(const Origin& origin, Arguments... /*arguments*/) {
@@ -82,6 +84,12 @@ int init(const Origin& origin, Arguments... /*arguments*/) {
 
 inline int finalize(const Origin& origin) {
   before_finalize();
+  return origin.pass_on();
+}
+
+template <class... Arguments>
+int abort_job(const Origin& origin, Arguments... /*arguments*/) {
+  before_abort();
   return origin.pass_on();
 }
 

@@ -176,8 +176,16 @@ std::optional<std::string> parse(std::span<const SubcommandRow> rows, int argc, 
   return std::nullopt;
 }
 
+/// Whether the command only prints a help or its version. Then it needs no other rank, and the launcher of another MPI
+/// library may start it.
+bool needs_no_ranks(std::span<char* const> arguments) {
+  if (arguments.size() < 2 || asks_for_help(arguments)) return true;
+  const std::string_view first = arguments[1];
+  return first == "--help-all" || first == "--version";
+}
+
 Result run(std::span<const SubcommandRow> rows, const Job& job, int argc, char** argv) {
-  job.check_start(argc, argv);
+  if (!needs_no_ranks({argv, static_cast<std::size_t>(argc)})) job.check_start(argc, argv);
   Action action;
   std::optional<std::string> text;
   job.together([&] { text = parse(rows, argc, argv, action); });

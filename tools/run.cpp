@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command.hpp"
@@ -91,6 +92,9 @@ void check_files(const RunRequest& request) {
     if (!std::filesystem::is_regular_file(each))
       throw Failure("cannot write the record " + each + " (it is not a regular file), name another file with --record");
   }
+  if (!request.compared.empty() && records_of(request.compared).empty())
+    throw Failure("cannot compare with the record " + request.compared + " (there is no " + request.compared +
+                  ".0, and no file of another rank), name a record that `steadfold run --record` wrote");
   if (!request.report.empty()) {
     if (!request.record.empty() && is_record_of(request.report, request.record))
       throw Failure("cannot write the report " + request.report +
@@ -106,6 +110,19 @@ void set_file(const char* variable, const std::string& file) {
   if (!file.empty()) setenv(variable, std::filesystem::absolute(file).c_str(), 1);
 }
 
+/// Puts the interposer before libraries that the command line itself preloads: `env LD_PRELOAD=x mpirun`,
+/// `mpirun -x LD_PRELOAD=x`, `mpirun -genv LD_PRELOAD x`. Otherwise these words would replace the interposer.
+void join_preloads(std::vector<std::string>& words) {
+  constexpr std::string_view named = "LD_PRELOAD=";
+  const std::string own = std::getenv("LD_PRELOAD");
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool follows_name =
+        i > 1 && words[i - 1] == "LD_PRELOAD" && words[i - 2].starts_with("-") && words[i - 2].ends_with("env");
+    if (words[i].starts_with(named)) words[i].insert(named.size(), own + ":");
+    if (follows_name) words[i].insert(0, own + ":");
+  }
+}
+
 Result start(const RunRequest& request, const Job& job) {
   check_files(request);
   preload_interposer(request.method);
@@ -115,6 +132,7 @@ Result start(const RunRequest& request, const Job& job) {
   set_file("STEADFOLD_INTERPOSE_COMPARE", request.compared);
   if (request.diagnose) setenv("STEADFOLD_INTERPOSE_DIAGNOSE", "1", 1);
   std::vector<std::string> words = request.words;
+  join_preloads(words);
   tell_launcher(words);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

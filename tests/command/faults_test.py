@@ -4,11 +4,12 @@ and on three, where none may be left waiting."""
 import gzip
 import os
 import re
+import shutil
 import struct
 import subprocess
 import unittest
 
-from support import COMMAND, CommandTest, binpsllh, npy, run, run_all, some
+from support import COMMAND, ENVIRONMENT, LAUNCHER, CommandTest, binpsllh, npy, run, run_all, some
 
 GOOD = binpsllh([1.0, 2.0, 3.0])
 
@@ -340,6 +341,24 @@ class Verify(FaultTest):
     def test_launchers_that_are_none(self):
         self.note(["verify", self.path], "/nowhere/mpirun", environment={"STEADFOLD_MPIRUN": "/nowhere/mpirun"})
         self.note(["verify", self.path], "false -n 1", environment={"STEADFOLD_MPIRUN": "/bin/false"})
+
+
+class RanksOfAnotherLauncher(CommandTest):
+    def test_only_texts_are_printed(self):
+        other = shutil.which("mpirun.openmpi" if "mpich" in LAUNCHER[0] else "mpirun.mpich")
+        if other is None:
+            self.skipTest("there is no launcher of another MPI library")
+
+        def started(*words):
+            return subprocess.run([other, "-n", "2", COMMAND, *words], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+
+        ran = started("sum", self.write("x.binpsllh", GOOD))
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("the launcher started 2 separate jobs of one rank (the launcher belongs to another MPI library", ran.stderr)
+        for words, line in ((["--version"], "steadfold "), (["sum", "--help"], "Usage: "), ([], "Reductions with ")):
+            ran = started(*words)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual(sum(each.startswith(line) for each in ran.stdout.splitlines()), 1, ran.stdout)
 
 
 class RanksThatDiffer(CommandTest):

@@ -198,6 +198,37 @@ class Interposed(unittest.TestCase):
                 for place in places:
                     self.assertRegex(place, f"^{where}$")
 
+    def test_a_report_names_no_function_that_did_not_call(self):
+        """In a stripped program: an exported function by its name, others by their address."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "report.json")
+            self.ended_well(run(2, program("stripped"), REPORT=str(file)))
+            places = sorted(call["where"] for call in json.loads(file.read_text())["calls"])
+        self.assertEqual(places[0], "shown in stripped")
+        self.assertEqual([bool(re.fullmatch(r"stripped\+0x[0-9a-f]+", place)) for place in places[1:]], [True, True])
+        offset = int(places[1].partition("+")[2], 16)
+        told = subprocess.run(["addr2line", "-fe", program("stripped"), hex(offset - 1)], capture_output=True, text=True, check=True)
+        self.assertNotEqual(told.stdout.splitlines()[0], "??", "the control: addr2line names another function")
+
+    def test_runs_that_end_early_leave_what_they_did(self):
+        for end in ("aborts", "is_killed"):
+            with self.subTest(end=end), tempfile.TemporaryDirectory() as folder:
+                record, report = f"{folder}/record", f"{folder}/report.json"
+                self.assertNotEqual(run(3, program("stripped"), end, RECORD=record, REPORT=report).returncode, 0)
+                self.assertEqual([os.path.getsize(f"{record}.{rank}") for rank in range(3)], 3 * [24 + 24 * 3])
+                if end == "aborts":
+                    told = json.loads(Path(report).read_text())
+                    self.assertEqual((told["rank"], sum(call["calls"] for call in told["calls"])), (0, 3))
+                same = self.ended_well(run(3, program("stripped"), COMPARE=record)).stderr
+                more = self.ended_well(run(3, program("stripped"), "more", COMPARE=record)).stderr
+                for told in (same, more):
+                    self.assertIn("the reductions of both runs are the same as far as the records go\n", told)
+                    self.assertEqual(told.count(", reduction number 4"), 3)
+                    self.assertEqual(told.count(": the record ends before this call: its run did not reach MPI_Finalize, or the file is cut\n"), 3)
+                self.assertEqual(more.count(", Allreduce in "), 3)
+                fewer = self.ended_well(run(3, program("programs"), "ends", "0", COMPARE=record)).stderr
+                self.assertIn("the runs differ; ", fewer)
+
     def test_a_report_promises_nothing_of_calls_that_the_library_orders(self):
         for ranks, command, settings, done in (
             (2, ["across"], {}, "passed on: processes of two worlds, or an intercommunicator"),
@@ -249,7 +280,7 @@ class Interposed(unittest.TestCase):
             self.ended_well(run(5, program("programs"), "digest", "0", RECORD=file, METHOD="plain", **forced(first)))
             self.assertEqual(sorted(os.listdir(folder)), [f"record.{rank}" for rank in range(5)])
             calls = 5 * 5
-            self.assertEqual(os.path.getsize(file + ".3"), 16 + 24 * calls)
+            self.assertEqual(os.path.getsize(file + ".3"), 24 + 24 * calls)
             self.assertIn(same, compared("digest", "0", METHOD="plain", **forced(first)))
             told = compared("digest", "0", METHOD="plain", **forced(second))
             self.assertRegex(told, r"rank 0, reduction number \d+, Allreduce in digest \(programs.c:\d+\): the contribution is the same, but the result")
@@ -258,8 +289,10 @@ class Interposed(unittest.TestCase):
             with open(file + ".1", "ab") as record:
                 record.write(24 * b"7")
             self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 1, reduction number 26: only the recorded run has this call")
-            os.truncate(file + ".2", 16 + 24 * 20)
-            self.assertRegex(compared("digest", "0", METHOD="plain", **forced(first)), r"rank 2, reduction number 21, .*: the recorded run does not have this call")
+            for size in (24 + 24 * 20, 24 + 24 * 21 - 1):
+                os.truncate(file + ".2", size)
+                told = compared("digest", "0", METHOD="plain", **forced(first))
+                self.assertRegex(told, r"rank 2, reduction number 21, Allreduce .*: the record ends before this call: ")
             file = f"{folder}/started"
             self.ended_well(run(5, program("programs"), "digest_started", "0", RECORD=file, **forced(first)))
             self.assertIn(same, compared("digest_started", "0", **forced(second)))
@@ -269,6 +302,8 @@ class Interposed(unittest.TestCase):
             self.assertIn(same, self.ended_well(run(3, program("collectives"), COMPARE=file)).stderr)
             ran = self.ended_well(run(4, program("programs"), "digest", "0", COMPARE=file))
             self.assertIn("collectives.0 is of another number of ranks), record the other run first", ran.stderr)
+            self.assertIn("nothing was compared (no rank has a record of the other run)\n", ran.stderr)
+            self.assertNotIn("differs", ran.stderr)
 
     def test_a_record_has_what_was_reduced_and_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -289,7 +324,7 @@ class Interposed(unittest.TestCase):
             os.remove(file + ".2")
             told = compared(0)
             self.assertIn(f"nothing of rank 2 is compared ({file}.2 cannot be read), record the other run first\n", told)
-            self.assertIn("no compared rank differs\n", told)
+            self.assertIn("1 of 3 ranks were not compared; no compared rank differs\n", told)
             self.assertNotIn("on all ranks", told)
 
     def test_spawned_processes_leave_the_files_of_others_alone(self):
@@ -298,7 +333,7 @@ class Interposed(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             record, report = f"{folder}/record", f"{folder}/report.json"
             ran = self.ended_well(run(2, program("programs"), "spawns", RECORD=record, REPORT=report))
-            self.assertEqual([os.path.getsize(f"{record}.{rank}") for rank in range(2)], 2 * [16 + 24 * 2])
+            self.assertEqual([os.path.getsize(f"{record}.{rank}") for rank in range(2)], 2 * [24 + 24 * 2])
             self.assertEqual(sum(call["calls"] for call in json.loads(Path(report).read_text())["calls"]), 2)
             why = " (another process with the same rank spawned this process)\n"
             self.assertEqual(ran.stderr.count(f"nothing is recorded{why}"), 2)
@@ -356,6 +391,14 @@ class Interposed(unittest.TestCase):
             srun.chmod(0o755)
             told = self.ended_well(subprocess.run([*command, srun, "app"], capture_output=True, text=True, timeout=60, env=own)).stderr
             self.assertRegex(told, r"set these variables for the ranks: LD_PRELOAD=\S+libsteadfold_interpose.so\S* STEADFOLD_INTERPOSE_METHOD=exact STEADFOLD_INTERPOSE_REPORT=1\n")
+            joined = subprocess.run([*command, launcher, "-x", "LD_PRELOAD=/a.so", "-genv", "LD_PRELOAD", "/b.so", "env", "LD_PRELOAD=/c.so", "a"],
+                                    capture_output=True, text=True, timeout=60, env=own).stdout.split()  # fmt: skip
+            for library in ("/a.so", "/b.so", "/c.so"):
+                (word,) = (each for each in joined if each.endswith(library))
+                self.assertRegex(word, rf"^(LD_PRELOAD=)?/\S+/libsteadfold_interpose\.so\S*:{library}$")
+            missing = subprocess.run([*command[:-1], "--compare", f"{folder}/none", "--", "true"], capture_output=True, text=True, timeout=60, env=own)
+            self.assertEqual((missing.returncode, missing.stdout), (2, ""), missing.stderr)
+            self.assertIn(f"cannot compare with the record {folder}/none (there is no {folder}/none.0, and no file of another rank), name a record", missing.stderr)
         names = ("LD_PRELOAD", "STEADFOLD_INTERPOSE_METHOD", "STEADFOLD_INTERPOSE_REPORT")
         handed_on = [word for name in names for word in ("-x", name)] if LIBRARY == "openmpi" else []
         self.assertEqual(ran.stdout.split(), [*handed_on, "-n", "3"])
