@@ -89,12 +89,16 @@ std::string table(const steadfold_interpose_shim& shim, Treatment method, int ra
                   const std::vector<std::string>& places) {
   const bool has_differences = std::ranges::any_of(lines(), is_diagnosed);
   std::string text = formatted(
-      "steadfold: the reductions of rank %d of %d. Sums: %s. Every run with this number of ranks gives the same "
-      "bits%s.\n",
+      "steadfold: the reductions of rank %d of %d. Sums: %s. These calls give the same bits on every run with this "
+      "number of ranks%s.\n",
       rank, size, text_of(method),
       is_all_handled(shim) ? ""
                            : ", except for calls that were passed on to the MPI library although their order of "
                              "combining may change bits");
+  if (lines().empty())
+    text +=
+        "No reduction was seen. Calls of PMPI functions are not, nor are reductions of Python objects by mpi4py "
+        "(comm.allreduce), which it sends as messages.\n";
   const auto add = [&](const char* function, const std::string& op, const std::string& type, const std::string& calls,
                        const std::string& bytes, const std::string& seconds, const std::string& done,
                        const std::string& differing, const std::string& place) {

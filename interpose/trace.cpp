@@ -44,6 +44,7 @@ struct Parting {
   enum Kind : std::int32_t { none, unread, cut, absent, fewer, inputs, results } kind = none;
   std::int32_t rank = 0;
   std::uint64_t order = 0;  // number of the call among this rank's calls
+  std::uint64_t call = 0;   // key of the call, the same on all of its ranks
   std::array<char, 32> function{};
   std::array<char, 256> place{};
 };
@@ -227,6 +228,7 @@ class Trace {
     parting_.kind = kind;
     parting_.rank = rank_;
     parting_.order = calls_;
+    parting_.call = key(mine);
     std::snprintf(parting_.function.data(), parting_.function.size(), "%s", name_of(place.function));
     std::snprintf(parting_.place.data(), parting_.place.size(), "%s", places_of({place.site}).front().c_str());
   }
@@ -261,11 +263,21 @@ class Trace {
     say(std::string(differs ? "the runs differ; the first different reduction of each rank follows"
                             : "the reductions of both runs are the same as far as the records go") +
         (all.size() > most_told ? " (only the earliest ranks)" : ""));
-    all.resize(std::min(all.size(), most_told));
-    for (const Parting& each : all)
-      std::fprintf(stderr, "rank %d, reduction number %llu%s%s%s%s: %s\n", each.rank,
+    for (std::size_t i = 0; i < std::min(all.size(), most_told); ++i) {
+      const Parting& each = all[i];
+      std::fprintf(stderr, "rank %d, reduction number %llu%s%s%s%s: %s%s\n", each.rank,
                    static_cast<unsigned long long>(each.order), each.function[0] == '\0' ? "" : ", ",
-                   each.function.data(), each.place[0] == '\0' ? "" : " in ", each.place.data(), text_of(each.kind));
+                   each.function.data(), each.place[0] == '\0' ? "" : " in ", each.place.data(), text_of(each.kind),
+                   cause_of(each, all).c_str());
+    }
+  }
+
+  /// Returns why a result differs if another rank contributed differently to the same call.
+  static std::string cause_of(const Parting& parting, const std::vector<Parting>& all) {
+    if (parting.kind != Parting::results) return "";
+    const auto other = std::ranges::find_if(
+        all, [&](const Parting& each) { return each.kind == Parting::inputs && each.call == parting.call; });
+    return other == all.end() ? "" : ", since the contribution of rank " + std::to_string(other->rank) + " differs";
   }
 
   static const char* text_of(Parting::Kind kind) noexcept {

@@ -152,7 +152,7 @@ class Interposed(unittest.TestCase):
             ("Accumulate", "any", "any", 1, "passed on: one-sided"),
         ):
             self.assertRegex(ran.stderr, rf"{function} +{op} +{kind} +{calls} +\d* *[\d.e-]* *{done}")
-        self.assertIn("Every run with this number of ranks gives the same bits, except for calls that were passed on", ran.stderr)
+        self.assertIn("These calls give the same bits on every run with this number of ranks, except for calls that were passed on", ran.stderr)
         self.assertEqual(self.ended_well(run(3, program("programs"), "kinds")).stderr, "")
 
     def test_a_report_in_a_file_says_where_calls_stand(self):
@@ -318,7 +318,7 @@ class Interposed(unittest.TestCase):
             self.assertEqual(told.count(": the contribution of this rank or the call differs\n"), 3)
             told = compared(2).splitlines()[1:]  # the earliest ranks first
             self.assertEqual([line.split(" in ")[0] for line in told], [f"rank {r}, reduction number {n}" for r, n in ((0, "4, Reduce"), (2, "4, Reduce"), (1, "6, Allreduce"))])
-            self.assertTrue(told[0].endswith(": the contribution is the same, but the result differs"), told)
+            self.assertTrue(told[0].endswith(": the contribution is the same, but the result differs, since the contribution of rank 2 differs"), told)
             self.assertTrue(all(line.endswith(": the contribution of this rank or the call differs") for line in told[1:]), told)
             self.assertIn("the reductions of both runs are the same on all ranks, with the same contributions and results\n", compared(3))
             os.remove(file + ".2")
@@ -346,7 +346,12 @@ class Interposed(unittest.TestCase):
     def test_a_report_of_handled_calls_alone_promises_the_same_bits(self):
         for command in ([program("programs"), "digest", "0"], [program("at_exit")]):
             ran = self.ended_well(run(3, *command, REPORT="1"))
-            self.assertIn("Every run with this number of ranks gives the same bits.\n", ran.stderr)
+            self.assertIn("These calls give the same bits on every run with this number of ranks.\n", ran.stderr)
+
+    def test_a_report_without_calls_says_what_it_does_not_see(self):
+        told = self.ended_well(run(2, program("programs"), "nothing", REPORT="1")).stderr
+        self.assertRegex(told, r"(?m)^No reduction was seen\. Calls of PMPI functions .* mpi4py ")
+        self.assertNotIn("No reduction was seen", self.ended_well(run(2, program("stripped"), REPORT="1")).stderr)
 
     def test_objects_may_reduce_before_and_behind_main(self):
         for method in ("tree", "exact"):
