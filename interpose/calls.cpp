@@ -111,6 +111,12 @@ void before_finalize() {
                    settings().report.c_str());
     else if (rank == 0)
       write_report(shim(), method(), rank, size, settings().report);
+    if (const int unfinished = unfinished_requests(); unfinished > 0)
+      std::fprintf(
+          stderr,
+          "steadfold: started reductions of rank %d have no result: %d (no call has completed their requests), "
+          "complete every request before MPI_Finalize\n",
+          rank, unfinished);
   }
   if (is_running) end_trace();
   note_end();

@@ -1,5 +1,6 @@
 #include "requests.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -74,6 +75,12 @@ void finish_once(Entry& entry) {
 }  // namespace
 
 bool has_requests() noexcept { return entry_count.load(std::memory_order_relaxed) > 0; }
+
+int unfinished_requests() {
+  const std::lock_guard held(table().lock);
+  return static_cast<int>(
+      std::ranges::count_if(table().entries, [](const auto& each) { return each.second->is_active; }));
+}
 
 void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requested requested) {
   const auto entry = std::make_shared<Entry>(std::move(reduction), requested == Requested::once);

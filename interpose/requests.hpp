@@ -24,6 +24,8 @@ void enter_request(MPI_Request request, std::unique_ptr<Started> reduction, Requ
 void start_request(MPI_Request request);
 /// Whether the table has any entry.
 bool has_requests() noexcept;
+/// Returns the number of started reductions without a result.
+int unfinished_requests();
 
 /// Takes the entries of some requests out of the table while the MPI library decides which requests have ended.
 class Ending {

@@ -348,6 +348,12 @@ class Interposed(unittest.TestCase):
             ran = self.ended_well(run(3, *command, REPORT="1"))
             self.assertIn("These calls give the same bits on every run with this number of ranks.\n", ran.stderr)
 
+    def test_a_report_tells_of_requests_that_were_not_completed(self):
+        told = self.ended_well(run(3, program("stripped"), "forgets", REPORT="1")).stderr
+        lines = re.findall(r"(?m)^steadfold: started reductions of rank (\d) have no result: 1 \(", told)
+        self.assertGreaterEqual(len(set(lines)), 1, told)  # on a late rank the call may end as soon as it is started
+        self.assertNotIn("no result", self.ended_well(run(3, program("programs"), "digest_started", "0", REPORT="1")).stderr)
+
     def test_a_report_without_calls_says_what_it_does_not_see(self):
         told = self.ended_well(run(2, program("programs"), "nothing", REPORT="1")).stderr
         self.assertRegex(told, r"(?m)^No reduction was seen\. Calls of PMPI functions .* mpi4py ")

@@ -1,5 +1,5 @@
 /* A program whose symbols are stripped, but for those that it exports: `shown` reduces once, and `hidden` reduces
- * behind it. With an argument the program ends before MPI_Finalize: it aborts, or is killed. */
+ * behind it. With an argument the program ends before MPI_Finalize (it aborts, or is killed), or forgets a request. */
 #include <mpi.h>
 #include <signal.h>
 #include <string.h>
@@ -29,6 +29,12 @@ int main(int argc, char** argv) {
   if (shown() == 0 || of_kind() == 0) return 1;
   if (strcmp(end, "more") == 0)
     for (i = 0; i < 3; ++i) reduce(i);
+  if (strcmp(end, "forgets") == 0) { /* the first of two requests */
+    static double x[2] = {1, 2}, y[2];
+    MPI_Request request;
+    for (i = 0; i < 2; ++i) MPI_Iallreduce(x + i, y + i, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(end, "aborts") == 0 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 3);
   if (strcmp(end, "is_killed") == 0) raise(SIGKILL);
