@@ -127,8 +127,10 @@ void before_abort() {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::fprintf(stderr, "steadfold: rank %d called MPI_Abort; its reductions until then:\n", rank);
-  write_report(shim(), method(), rank, size, is_spawned() ? "" : settings().report);
+  const std::string file = is_spawned() ? "" : settings().report;
+  std::fprintf(stderr, "steadfold: rank %d calls MPI_Abort; its report until then %s%s\n", rank,
+               file.empty() ? "follows" : "is in ", file.c_str());
+  write_report(shim(), method(), rank, size, file);
 }
 
 // --- reductions ---

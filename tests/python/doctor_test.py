@@ -33,7 +33,7 @@ class Doctor(unittest.TestCase):
     def test_on_ranks(self):
         program = f"{OVER_RANKS}; sys.exit(main.doctor(True, MPI.COMM_WORLD))"
         for library in libraries():
-            for ranks in (3,) if library == "mpich" else (1, 3, 5):
+            for ranks in (3,) if library == "mpich" else (1, 5):
                 with self.subTest(library=library, ranks=ranks):
                     found = json.loads(on_ranks(library, ranks, "-c", program))
                     self.assertEqual((found["digest"], found["wrong"], found["ranks"]), (DIGEST, [], ranks))
