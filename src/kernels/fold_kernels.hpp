@@ -291,13 +291,6 @@ struct WholeColumns {
   HWY_INLINE void store(D d, hn::Vec<D> value, hn::TFromD<D>* to) const { hn::StoreU(value, d, to); }
 };
 
-/// Whether memory operations can leave out some lanes, without reading or writing their memory.
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_HAVE_SCALABLE
-constexpr bool can_mask = true;
-#else
-constexpr bool can_mask = false;
-#endif
-
 /// Loads and stores the last columns, fewer than a vector.
 template <class D>
 struct LastColumns {

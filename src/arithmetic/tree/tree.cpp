@@ -1,7 +1,6 @@
 #include "arithmetic/tree/tree.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -241,7 +240,7 @@ class TreeBuilder final : public Builder {
   };
   static constexpr Count initial_nodes = 2;
   static constexpr Bytes most_narrow =
-      512;  // bytes of a row: the folds of wider rows take longer than the stack's work
+      512;  // bytes of a row: folding wider rows takes longer than stacking their nodes
 
   /// Ends the use of the caller's memory.
   void let_go() {
