@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <string>
+#include <vector>
 
+#include "findings.hpp"
 #include "info.hpp"
 #include "program/doctor/examination.hpp"
 #include "steadfold/steadfold_group.h"
@@ -13,32 +15,24 @@
 namespace steadfold::command {
 namespace {
 
-/// Adds the findings of one rank, as lines: the digest, then the wrong results. The digest shown is that of the first
-/// rank with wrong results, if any.
-void add(Examination& all, const std::string& lines, const std::string& whose) {
-  std::istringstream stream(lines);
-  std::string digest;
-  std::getline(stream, digest);
-  const bool were_right = all.wrong.empty();
-  for (std::string line; std::getline(stream, line);) all.wrong.push_back(whose + line);
-  if (all.digest.empty() || (were_right && !all.wrong.empty())) all.digest = digest;
-}
-
-/// Collects the findings of all ranks. Collective. Throws Failure if the library refuses a call.
+/// Collects the findings of all ranks. The digest is that of the first rank with wrong results, if any. Collective.
+/// Throws Failure if the library refuses a call.
 Examination examine(const Job& job, sf_group* group) {
   Examination alone;
   Examination over;
   job.together([&] { alone = examine_alone(); });  // an error is thrown before any rank waits for another rank
-  job.together([&] { over = group == nullptr ? alone : examine_over(*group); });
-  std::string lines = (alone.wrong.empty() ? over : alone).digest;
-  for (const std::string& line : alone.wrong) lines += "\n" + line;
-  for (const std::string& line : over.wrong)
-    if (group != nullptr) lines += "\n" + line;
-  Examination all{.cases = alone.cases, .checked = alone.checked};
-  const std::vector<std::string> told = job.gather(lines);
-  for (std::size_t rank = 0; rank < told.size(); ++rank)
-    add(all, told[rank], told.size() > 1 ? "rank " + std::to_string(rank) + ": " : "");
-  return all;
+  if (group != nullptr) job.together([&] { over = examine_over(*group); });
+  std::vector<std::string> wrong = alone.wrong;
+  wrong.insert(wrong.end(), over.wrong.begin(), over.wrong.end());
+  const bool is_of_all = group != nullptr && alone.wrong.empty();
+  const std::vector<std::string> digests = job.gather((is_of_all ? over : alone).digest);
+  const std::vector<std::size_t> counts = job.gather(wrong.size());
+  const auto first_wrong = std::ranges::find_if(counts, [](std::size_t count) { return count > 0; });
+  const auto shown = first_wrong == counts.end() ? 0 : first_wrong - counts.begin();
+  return {.cases = alone.cases,
+          .checked = alone.checked,
+          .digest = digests[static_cast<std::size_t>(shown)],
+          .wrong = lines_of_all_ranks(job, wrong)};
 }
 
 Json found(const Job& job, sf_group* group, const Examination& all) {
@@ -55,15 +49,13 @@ Json found(const Job& job, sf_group* group, const Examination& all) {
 }
 
 std::string text_of(Json json) {
-  const Json wrong = json["wrong"];
+  const std::vector<std::string> wrong = json["wrong"];
   json["wrong"] = wrong.size();
   std::string text = table_of(json);
   if (wrong.empty()) return text + "\nAll results have the same bits as on every other machine.\n";
-  constexpr std::size_t most = 20;
   text +=
       "\nSome results have wrong bits. Report this error to the developers of Steadfold, with all of this output:\n";
-  for (std::size_t i = 0; i < std::min(most, wrong.size()); ++i) text += "  " + wrong[i].get<std::string>() + "\n";
-  return text + (wrong.size() > most ? "  ...\n" : "");
+  return text + first_lines(wrong);
 }
 
 Result examine_all(const Job& job, bool as_json) {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 
 #include "command.hpp"
+#include "findings.hpp"
 #include "output.hpp"
 #include "program/launcher.hpp"
 #include "table.hpp"
@@ -95,15 +95,9 @@ void check(const Job& job, sf_group* group, Found& found) {
   };
   checked([&] { found.of_rank = check_vectors_alone(found.file); });
   if (group != nullptr) checked([&] { over = check_vectors_over(*group, found.file); });
-  std::string lines;
-  for (const auto* const wrong : {&found.of_rank.wrong, &over.wrong})
-    for (const std::string& line : *wrong) lines += line + "\n";
-  const std::vector<std::string> told = job.gather(lines);
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    std::istringstream stream(told[rank]);
-    for (std::string line; std::getline(stream, line);)
-      found.wrong.push_back((told.size() > 1 ? "rank " + std::to_string(rank) + ": " : "") + line);
-  }
+  std::vector<std::string> wrong = found.of_rank.wrong;
+  wrong.insert(wrong.end(), over.wrong.begin(), over.wrong.end());
+  found.wrong = lines_of_all_ranks(job, wrong);
 }
 
 Json json_of(const Job& job, const std::vector<Found>& all) {
@@ -118,7 +112,6 @@ Json json_of(const Job& job, const std::vector<Found>& all) {
 }
 
 std::string text_of(const std::vector<Found>& all) {
-  constexpr std::size_t most = 20;
   std::vector<std::vector<std::string>> rows = {{"file", "type", "checked", "not run here", "wrong"}};
   std::vector<std::string> wrong;
   for (const Found& each : all) {
@@ -128,9 +121,7 @@ std::string text_of(const std::vector<Found>& all) {
   }
   std::string text = table(rows);
   if (wrong.empty()) return text + "\nAll results have the bits of the files.\n";
-  text += "\nThe bits of some results differ from the files:\n";
-  for (std::size_t i = 0; i < std::min(most, wrong.size()); ++i) text += "  " + wrong[i] + "\n";
-  return text + (wrong.size() > most ? "  ...\n" : "");
+  return text + "\nThe bits of some results differ from the files:\n" + first_lines(wrong);
 }
 
 Result run(const Job& job, const VectorsOptions& asked) {

@@ -101,7 +101,7 @@ Prepared prepared(const VectorFile& file, const TestVector& vector) {
            "there is no input '" + vector.input + "'");
   const golden::Shape shape = shape_named(file.type);
   const golden::Shape result = shape_named(vector.result);
-  const bool has_own_operator = file.type == "mix" || file.type == "matrix" || file.type == "halves";
+  const bool has_own_operator = shape.type == SF_BYTES;
   if ((vector.operation == "user" || has_own_operator) && (!has_own_operator || vector.result != file.type))
     refuse("a vector of the operation '" + vector.operation + "' over " + file.type + " to " + vector.result +
                " cannot be checked",

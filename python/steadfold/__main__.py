@@ -37,6 +37,11 @@ def _of_all_ranks(comm: Any, lines: list[str]) -> list[str]:
     return [f"rank {rank}: {line}" for rank, told in enumerate(comm.allgather(lines)) for line in told]
 
 
+def _show(lines: list[str]) -> None:
+    for line in lines[:_MOST_SHOWN]:
+        print(f"  {line}")
+
+
 def _examine(comm: Any) -> dict[str, Any]:
     found: dict[str, Any] = _together(comm, lambda: _core.examine(None))
     if comm is None:
@@ -64,8 +69,7 @@ def _tell_examination(found: dict[str, Any], ranks: int, as_json: bool) -> None:
     show_config()
     print(f"{'checked:':<14}{found['checked']} results of {found['cases']} cases, {len(found['wrong'])} wrong")
     print(f"{'digest:':<14}{found['digest']}")
-    for line in found["wrong"][:_MOST_SHOWN]:
-        print(f"  {line}")
+    _show(found["wrong"])
 
 
 def _checked(comm: Any, path: Path, file: _core.VectorFile) -> dict[str, Any]:
@@ -98,8 +102,7 @@ def vectors(given: argparse.Namespace, comm: Any) -> int:
         for each in found:
             counts = f"{each['checked']} checked, {each['not_run_here']} not run here, {len(each['wrong'])} wrong"
             print(f"{each['file']}: {counts}")
-        for line in wrong[:_MOST_SHOWN]:
-            print(f"  {line}")
+        _show(wrong)
     return 1 if wrong else 0
 
 
