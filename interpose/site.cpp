@@ -135,15 +135,16 @@ Found found_in_memory(const void* address) {
   return found;
 }
 
-/// Describes a place. `told` and `place` are addr2line's output: "??" and "??:0" if unknown.
-std::string text_of(const Found& found, const std::string& told, std::string place) {
+/// Describes a place. `told` and `place` are addr2line's output: "??" and "??:0" if unknown. `is_stripped`: only
+/// exported functions have names.
+std::string text_of(const Found& found, const std::string& told, std::string place, bool is_stripped) {
   const std::string function = without_arguments(told);
   const std::string module(name_of_file(found.file));
   place = place.substr(0, place.find(' '));  // addr2line may add "(discriminator 3)"
   const bool has_line = place.find('?') == std::string::npos && place.find(':') != std::string::npos;
   if (has_line) return function + " (" + std::string(name_of_file(place)) + ")";
   if (!found.symbol.empty()) return found.symbol + " in " + module;
-  if (function != "??" && has_all_symbols(found.file)) return function + " in " + module;
+  if (function != "??" && !is_stripped) return function + " in " + module;
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(found.offset));
   return module + text.data();
@@ -172,8 +173,9 @@ std::vector<std::string> places_of(const std::vector<const void*>& addresses) {
     }
     std::vector<std::string> lines = lines_of(words);
     if (lines.size() < 2 * all.size()) lines.assign(2 * all.size(), "??");
+    const bool is_stripped = !has_all_symbols(file);
     for (std::size_t k = 0; k < all.size(); ++k)
-      places[all[k].first] = text_of(all[k].second, lines[2 * k], lines[2 * k + 1]);
+      places[all[k].first] = text_of(all[k].second, lines[2 * k], lines[2 * k + 1], is_stripped);
   }
   return places;
 }
