@@ -53,7 +53,6 @@ for program in programs:
             runs[path, int(number)] += int(count)
 
 
-
 def without_runs(room):
     """The lines of a room that did not run: one text for each file."""
     files = collections.defaultdict(list)

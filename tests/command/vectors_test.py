@@ -99,7 +99,7 @@ class Vectors(CommandTest):
         return self.write("vectors.json", content if isinstance(content, str) else json.dumps(content))
 
     def changed(self, *path, to):
-        """A file in which one value of the small one is another one."""
+        """Writes the small file with the value at this path replaced, or removed if `to` is None."""
         content = json.loads(json.dumps(SMALL))
         inner = content
         for step in path[:-1]:

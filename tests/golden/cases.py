@@ -84,6 +84,12 @@ def part_of(type):
     return FORMATS[COMPLEX.get(type, type)]
 
 
+def as_signed(type, bits):
+    """The number that the bits of an integer type are."""
+    width = INTEGERS[type]
+    return bits - (1 << width) if type[0] == "i" and bits >> (width - 1) else bits
+
+
 # --- values of one column ---------------------------------------------------------------------------------------------
 
 
@@ -167,9 +173,8 @@ def fold_by_tree(operation, vector, result, column, lanes=1):
 
 
 def fold_integers(operation, vector, result, column):
-    width, from_width = INTEGERS[result], INTEGERS[vector.type]
-    signed = vector.type[0] == "i"
-    x = [v - (1 << from_width) if signed and v >> (from_width - 1) else v for v in vector.column(column)]
+    width = INTEGERS[result]
+    x = [as_signed(vector.type, v) for v in vector.column(column)]
     if operation == "masked_sum":
         x = [value for row, value in enumerate(x) if selected(row)]
     if operation in ("min", "max") and not x:
@@ -216,6 +221,12 @@ def fields(by_method):
     for method, text in by_method.items():
         methods.setdefault(text, []).append(method)
     return [f"{','.join(names)}={text}" for text, names in methods.items()]
+
+
+def values_of(texts):
+    """The values by method of fields: the inverse of `fields`."""
+    parts = (text.split("=") for text in texts)
+    return {name: value for names, value in parts for name in names.split(",")}
 
 
 def record(operation, type, result, vector, by_method):
@@ -313,8 +324,7 @@ def location_record(operation, type, vector):
             text = text_of([(False, -2, 0) if value is None else value], f)
         else:
             width = INTEGERS[type]
-            values = [b - (1 << width) if type[0] == "i" and b >> (width - 1) else b for b in bits]
-            value, at = best(values, lambda a, b: sign * (a - b) < 0)
+            value, at = best([as_signed(type, b) for b in bits], lambda a, b: sign * (a - b) < 0)
             text = hexadecimal(value % (1 << width), width)
         texts.append(f"{text}@{at}")
     return record(operation, type, type, vector, {"plain": joined(texts)})
@@ -414,17 +424,23 @@ def user_elements(name, vector, column):
     return [decode(DOUBLE, element("f64", vector.family, row, column)) for row in rows]
 
 
+USERS = {"matrix": multiply_matrices, "mix": mix_words, "halves": halve_and_subtract}
+
+
+def user_text(name, value):
+    if name == "matrix":
+        return "".join(hexadecimal(part, 32) for part in value)
+    return text_of([value], DOUBLE) if name == "halves" else hexadecimal(value, 64)
+
+
 def user_record(name, vector):
-    combine = {"matrix": multiply_matrices, "mix": mix_words, "halves": halve_and_subtract}[name]
     texts = []
     for column in range(vector.columns):
         x = user_elements(name, vector, column)
         if not x:
             texts.append("empty")
             continue
-        value = tree(x, combine)
-        texts.append("".join(hexadecimal(v, 32) for v in value) if name == "matrix"
-                     else hexadecimal(value, 64) if name == "mix" else text_of([value], DOUBLE))
+        texts.append(user_text(name, tree(x, USERS[name])))
     return record("user", name, name, vector, {"tree": joined(texts)})
 
 

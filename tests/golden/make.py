@@ -30,7 +30,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from accumulators import accumulator_records  # noqa: E402
-from cases import BINS, COLUMNS, EXTENDED, FILES, fields  # noqa: E402
+from cases import BINS, COLUMNS, EXTENDED, FILES, fields, values_of  # noqa: E402
 from methods import tree  # noqa: E402
 from vectors import vector_files  # noqa: E402
 
@@ -49,7 +49,7 @@ LATER_BY_TREE = {"mean", "dot", "dotc", "norm2", "sum_squares"}
 def without_tree(line):
     """A record without method tree."""
     words = line.split()
-    values = {name: value for names, value in (field.split("=") for field in words[5:]) for name in names.split(",")}
+    values = values_of(words[5:])
     methods = [name for name in ("exact", *(f"binned{bins}" for bins in BINS)) if name in values]
     return " ".join(words[:5] + fields({name: values[name] for name in methods}))
 

@@ -3,10 +3,9 @@ column and few rows, with `tree` by several numbers of lanes and with initial va
 format of a file."""
 import json
 
-from cases import (fold_by_tree, hexadecimal, multiply_matrices, halve_and_subtract, mix_words, part_of, text_of,
-                   user_elements, Vector)
+from cases import USERS, Vector, as_signed, fold_by_tree, hexadecimal, part_of, text_of, user_elements, user_text, values_of
 from data import COMPLEX, INTEGERS, element, selected
-from formats import DOUBLE, FORMATS, bias, decode, mantissa_bits, pack, size
+from formats import FORMATS, bias, decode, mantissa_bits, pack, size
 from methods import adding, greatest, least, multiplying, multiplying_complex, tree
 
 FORMAT = 1
@@ -30,15 +29,13 @@ SIZES = {
     "any": [0, 1, 2, 3, 8, 65, 300],
 }
 LANES = [2, 3, 16, 128]
-USERS = {"mix": mix_words, "matrix": multiply_matrices, "halves": halve_and_subtract}
 OF_PAIRS = {"dot", "dotc", "weighted_mean", "covariance", "sample_covariance"}
 WITH_INITIAL = {"near": [0, 8], "huge": [3], "minus": [9], "nan": [5], "any": [0, 8]}
 INITIAL_ROW = 1000  # initial values of integers and of the caller's operators are elements of this row
 
 
-def values_of(fields):
-    """The bits by method of a golden record, with the methods named as the command names them."""
-    values = {name: bits for names, bits in (field.split("=") for field in fields) for name in names.split(",")}
+def as_the_command_names_them(values):
+    """The bits of a golden record by method, with the names of the option --method."""
     return {f"binned:bins={name[-1]}" if name.startswith("binned") else name: bits for name, bits in values.items()}
 
 
@@ -48,12 +45,6 @@ def element_text(type, row, family, second=False):
         width = size(FORMATS[COMPLEX[type]])
         return ",".join(hexadecimal(part, width) for part in bits)
     return hexadecimal(bits, INTEGERS[type] if type in INTEGERS else size(FORMATS[type]))
-
-
-def user_text(type, value):
-    if type == "matrix":
-        return "".join(hexadecimal(part, 32) for part in value)
-    return text_of([value], DOUBLE) if type == "halves" else hexadecimal(value, 64)
 
 
 def input_of(type, family, rows, operations):
@@ -110,14 +101,9 @@ def combine_numbers(operation, f, initial, value):
 
 
 def integers_from_initial(operation, result, initial, bits):
-    width = INTEGERS[result]
-
-    def signed(word):
-        return word - (1 << width) if result[0] == "i" and word >> (width - 1) else word
-
-    a, b = signed(initial), signed(int(bits, 16))
+    a, b = as_signed(result, initial), as_signed(result, int(bits, 16))
     value = {"sum": a + b, "product": a * b, "min": min(a, b), "max": max(a, b)}[operation]
-    return hexadecimal(value % (1 << width), width)
+    return hexadecimal(value % (1 << INTEGERS[result]), INTEGERS[result])
 
 
 def from_initial(operation, type, result, vector, methods):
@@ -156,7 +142,7 @@ def vectors_of(record):
     """The vectors of a golden record: one, and a second one with an initial value if the operation has initial values."""
     operation, type, result, family, shape, *fields = record.split()
     vector = Vector(type, family, int(shape.split("x")[0]), 1)
-    values = add_lanes(operation, type, result, vector, values_of(fields))
+    values = add_lanes(operation, type, result, vector, as_the_command_names_them(values_of(fields)))
     head = {"operation": operation, "result": result, "input": f"{family}-{vector.rows}"}
     yield {**head, "bits": values}
     if has_initial(operation, type, vector, values):

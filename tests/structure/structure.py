@@ -7,7 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from prose import Prose  # noqa: F401 (more tests)
+from prose import Prose, comments_of_lines, prose_of  # noqa: F401 (Prose: more tests)
 from reached import Reached  # noqa: F401 (more tests)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,10 +42,9 @@ SUFFIXES = (".cpp", ".hpp", ".h", ".py", ".toml", "_test.cpp", "_test.py")  # th
 CODE = re.compile(r"`([^`\n]+)`")  # in pages
 NAME = re.compile(r"(?<!\w)[A-Za-z]\w*(?:::\w+)*")
 FILE = re.compile(r"(?<![\w./])[a-z]\w*\.(?:hpp|h|cpp|c|py|toml)\b")
-# Files that comments name: of this project, or of others.
+# Files that comments name: of this project, of others, or examples.
 NAMED_FILE = re.compile(r"(?<![\w./<\"-])(?:[\w-]+/)*[\w-]+\.(?:hpp|cpp|h|py|md|toml|f90|inc|cmake|sh)\b")
-OF_OTHERS = set("mpi.h mpif.h dlpack.h ISO_Fortran_binding.h binned.h binnedBLAS.h misc/distribution_bench.sh".split())
-BY_HASH = {".py", ".toml", ".cmake", ".txt", ".sh", ""}  # suffixes of files whose comments begin with #
+OF_OTHERS = set("mpi.h mpif.h dlpack.h ISO_Fortran_binding.h binned.h binnedBLAS.h misc/distribution_bench.sh page.md".split())
 # Names of NumPy that the package uses outside _elements.py: none converts elements of floating point or computes with them.
 OF_NUMPY = set("""asanyarray asarray from_dlpack broadcast_to expand_dims moveaxis reshape squeeze ndindex empty full ones zeros
     any argsort concatenate flatnonzero isnan can_cast dtype generic ma nan ndarray result_type float32 float64 int8 int64 uint8
@@ -208,16 +207,15 @@ class Structure(unittest.TestCase):
         if not listed:
             self.skipTest("git lists no files (this is no clone)")
         count, faults = 0, []
-        for path in map(Path, listed):
-            marks = "#" if path.suffix in BY_HASH else "!" if path.suffix == ".f90" else r"//|/?\*"
-            if path.suffix not in {*BY_HASH, ".f90", ".c", ".h", ".cpp", ".hpp", ".inc"} or not (ROOT / path).is_file():
+        for path in (ROOT / name for name in listed):
+            if path.suffix == ".md" or not path.is_file():
                 continue
-            comment = re.compile(rf"(?:^|\s)(?:{marks})+ (.*)$", re.MULTILINE)
-            for text in comment.findall((ROOT / path).read_text(errors="ignore")):
+            of_hash = path.suffix in (".toml", ".sh", "")
+            for text in comments_of_lines(path.read_text(errors="replace"), "#") if of_hash else prose_of(path):
                 for name in NAMED_FILE.findall(text):
                     count += 1
                     if name not in OF_OTHERS and not any(f"/{each}".endswith(f"/{name}") for each in listed):
-                        faults.append(f"{path} names {name} in a comment (there is no such file), say where it is now")
+                        faults.append(f"{path.relative_to(ROOT)} names {name} in a comment (there is no such file), say where it is now")
         self.assertGreater(count, 200)
         self.expect_none(faults)
 

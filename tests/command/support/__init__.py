@@ -1,7 +1,7 @@
 """Running the command from tests: where it is, files to give it, and an oracle that shares nothing with the project.
 
 STEADFOLD_BIN: the command, or its directory. STEADFOLD_MPIRUN: the launcher of its MPI library; without it, the one
-that the command's own `info` calls for. STEADFOLD_SHARED: the folder with the published data, for published.py.
+that the command's own `info` calls for. STEADFOLD_SHARED: the folder with the published data, for published_test.py.
 """
 
 import json
